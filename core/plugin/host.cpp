@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstring>
-
 namespace dts::plugin {
 namespace {
 
@@ -103,47 +101,56 @@ std::vector<std::string> plugin_folders() {
   return folders;
 }
 
-Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
-                                                       const std::string& name) {
+Result<std::string> find_plugin_file(const std::string& file, const std::string& what) {
+  const std::vector<std::string> folders = plugin_folders();
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/" + file;
+    if (exists(path)) return path;
+  }
+  return fail(Errc::not_found,
+              fmt::format("no {} ({}) in {}", what, file, join(folders, ", ")),
+              fmt::format("install it, or name its folder in {}", k_path_variable));
+}
+
+Result<LoadedFunction> load_function(const std::string& path,
+                                     const char* function,
+                                     const std::string& what) {
   // The resolved path has no symbolic link and only parents that nobody else can change, so the
   // file that was checked is the one that is loaded, and debuggers see a real file name (unlike
   // /proc/self/fd/N, which glibc would also take for the same library once the descriptor's number
   // is reused).
-  DTS_ASSIGN(const std::string real, check_plugin_file(path));
-  void* handle = dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
+  LoadedFunction loaded;
+  DTS_ASSIGN(loaded.path, check_plugin_file(path));
+  loaded.library = dlopen(loaded.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded.library == nullptr) {
     const char* words = dlerror();
-    return load_failure(real, words == nullptr ? "unknown error" : words);
+    return load_failure(loaded.path, words == nullptr ? "unknown error" : words);
   }
-  void* symbol = dlsym(handle, DTSUBMIT_PLUGIN_SYMBOL);
-  if (symbol == nullptr) {
-    dlclose(handle);
-    return fail(Errc::invalid,
-                fmt::format("{} is not a dtsubmit plug-in: no {}", real, DTSUBMIT_PLUGIN_SYMBOL));
-  }
-  dtsubmit_plugin_entry entry = nullptr;
-  static_assert(sizeof entry == sizeof symbol);
-  std::memcpy(&entry, &symbol, sizeof entry);  // POSIX allows it: dlsym returns a function
-  const dtsubmit_plugin* table = entry();
-  if (auto good = check_table(table, real, name); !good) {
-    dlclose(handle);
+  loaded.address = dlsym(loaded.library, function);
+  if (loaded.address != nullptr) return loaded;
+  dlclose(loaded.library);
+  return fail(Errc::invalid, fmt::format("{} is not {}: no {}", loaded.path, what, function));
+}
+
+Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
+                                                       const std::string& name) {
+  DTS_ASSIGN(const LoadedFunction loaded,
+             load_function(path, DTSUBMIT_PLUGIN_SYMBOL, "a dtsubmit plug-in"));
+  const dtsubmit_plugin* const table = function_at<dtsubmit_plugin_entry>(loaded.address)();
+  if (auto good = check_table(table, loaded.path, name); !good) {
+    dlclose(loaded.library);
     return tl::unexpected<Error>(std::move(good).error());
   }
-  return std::make_shared<const Plugin>(real, *table);
+  return std::make_shared<const Plugin>(loaded.path, *table);
 }
 
 Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name) {
   if (!is_safe_name(name))
     return fail(Errc::invalid, fmt::format("'{}' is not a plug-in's name", name));
-  const std::vector<std::string> folders = plugin_folders();
-  for (const std::string& folder : folders) {
-    const std::string path = fmt::format("{}/dtsubmit-{}.so", folder, name);
-    if (exists(path)) return load_plugin_file(path, name);
-  }
-  return fail(
-      Errc::not_found,
-      fmt::format("no plug-in '{}' (dtsubmit-{}.so) in {}", name, name, join(folders, ", ")),
-      fmt::format("install it, or name its folder in {}", k_path_variable));
+  DTS_ASSIGN(
+      const std::string path,
+      find_plugin_file(fmt::format("dtsubmit-{}.so", name), fmt::format("plug-in '{}'", name)));
+  return load_plugin_file(path, name);
 }
 
 }  // namespace dts::plugin

@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 #include "core/plugin/dtsubmit_plugin.h"
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,33 @@ class Plugin {
 // folder that is (sticky folders such as /tmp are allowed: others cannot replace our files there).
 // Returns the path to load, with every symbolic link resolved.
 [[nodiscard]] Result<std::string> check_plugin_file(const std::string& path);
+
+// A function of a loaded file; it is for the caller to know its type.
+struct LoadedFunction {
+  std::string path;  // of the file, with every symbolic link resolved
+  void* library = nullptr;
+  void* address = nullptr;
+};
+
+// POSIX allows it: dlsym returns a function.
+template <class Function>
+[[nodiscard]] Function function_at(void* address) {
+  Function function = nullptr;
+  static_assert(sizeof function == sizeof address);
+  std::memcpy(&function, &address, sizeof function);
+  return function;
+}
+
+// The first file of that name in plugin_folders(); Errc::not_found, naming `what` is missing and
+// the folders, if there is none.
+[[nodiscard]] Result<std::string> find_plugin_file(const std::string& file,
+                                                   const std::string& what);
+
+// Checks the file as above, loads it and finds the function. Errc::invalid, saying that it is not
+// `what`, if it has none; Errc::unreachable if a library that it needs is missing on this machine.
+[[nodiscard]] Result<LoadedFunction> load_function(const std::string& path,
+                                                   const char* function,
+                                                   const std::string& what);
 
 // Loads the file and checks ABI version, struct size, kind and name. Errc::invalid for a file that
 // is not such a plug-in, Errc::unreachable if a library that it needs is missing on this machine.

@@ -2,6 +2,7 @@
 // What scontrol prints, read: recorded on 22.05.8 (records/), and in the forms of later releases.
 #include "core/base/files/files.hpp"
 #include "plugins/slurm_commands/node_record.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
 #include "tests/support/source_dir.hpp"

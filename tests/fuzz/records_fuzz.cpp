@@ -3,6 +3,7 @@
 // lines, a reply is JSON whatever is in it, and a name that a user chose never becomes another
 // field.
 #include "plugins/slurm_commands/node_record.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "tests/support/fuzz.hpp"
 

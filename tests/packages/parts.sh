@@ -29,6 +29,7 @@ off=(-DDTSUBMIT_TRAINER=OFF -DDTSUBMIT_TOPOLOGY=OFF -DDTSUBMIT_SLURM=OFF -DDTSUB
 # pkg-config and MPI are there, but must not be asked.
 configure "${off[@]}" -DPKG_CONFIG_EXECUTABLE=/bin/false || { cat "$work/out"; exit 1; }
 says "-- trainer off: DTSUBMIT_TRAINER=OFF"
+says "-- cuda off: not found: the trainer"
 says "-- topology off: DTSUBMIT_TOPOLOGY=OFF, binding by what /sys says"
 says "-- slurm off: DTSUBMIT_SLURM=OFF, Slurm through its commands"
 says "-- man off: DTSUBMIT_MAN=OFF"
@@ -48,7 +49,7 @@ says "-- slurm off: not found: slurm/slurm.h (Debian: libslurm-dev)"
 says "-- man on"
 echo "ok: what is not found is off"
 
-for part in TRAINER TOPOLOGY SLURM; do
+for part in TRAINER CUDA TOPOLOGY SLURM; do
   fails "${absent[@]}" -DDTSUBMIT_$part=ON
   says "DTSUBMIT_$part=ON, but not found:"
   says "or set DTSUBMIT_$part=OFF"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/hash.hpp"
 #include "core/base/random.hpp"
+#include "core/train/backend/shard_sums.hpp"
 #include "core/train/bench/cpus.hpp"
 #include "core/train/bench/measures.hpp"
 #include "core/train/bench/timing.hpp"
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
-#include "core/train/model/shard_sums.hpp"
 #include "core/train/models/model_table.hpp"
 
 #include <fmt/format.h>

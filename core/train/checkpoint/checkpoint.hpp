@@ -22,6 +22,7 @@ using Fingerprint = std::map<std::string, std::string>;
 // The one member that may differ on resume: training continues, but not bit-identically.
 inline constexpr const char* k_instruction_set = "instruction_set";
 inline constexpr const char* k_precision = "precision";  // in `numerics`; absent: fp32
+inline constexpr const char* k_device = "device";        // likewise; absent: the processor
 
 struct Manifest {
   std::uint64_t step = 0;  // completed

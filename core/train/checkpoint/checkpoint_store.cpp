@@ -90,7 +90,10 @@ std::string other_bits(const Manifest& manifest,
   if (manifest.numerics.empty()) return {};
   Fingerprint before = manifest.numerics;
   Fingerprint now = numerics;
-  for (Fingerprint* const one : {&before, &now}) one->emplace(k_precision, "fp32");
+  for (Fingerprint* const one : {&before, &now}) {
+    one->emplace(k_precision, "fp32");
+    one->emplace(k_device, "cpu");
+  }
   const std::string what = differences(before, now);
   return what.empty() ? what : "was computed elsewhere (" + what + ")";
 }

@@ -79,4 +79,17 @@ struct Samples {
   [[nodiscard]] bool drops_tail() const { return images != nullptr; }
 };
 
+// The tokens of the `index`-th window, and the labels of each; both [context].
+inline void read_window(const Samples& samples,
+                        std::size_t index,
+                        std::uint32_t* tokens,
+                        std::uint32_t* labels) {
+  const auto context = static_cast<std::size_t>(samples.context);
+  const std::size_t begin = index * context;
+  for (std::size_t t = 0; t < context; ++t) {
+    tokens[t] = samples.tokens.at(begin + t);
+    labels[t] = samples.tokens.at(begin + t + 1);
+  }
+}
+
 }  // namespace dts::train

@@ -28,10 +28,10 @@ std::optional<std::string> first_not_finite(const Layout& layout, const float* s
   return std::nullopt;
 }
 
-std::optional<NotFinite> find_not_finite(ShardSums& sums, const StepInput& input, Span run) {
+std::optional<NotFinite> find_not_finite(Backend& backend, const StepInput& input, Span run) {
   for (int shard = run.lo; shard < run.hi; ++shard) {
-    const Partials one = sums.sum(input, {shard, shard + 1});
-    if (auto what = first_not_finite(sums.layout(), one.begin()->second))
+    const Partials one = backend.sum(input, {shard, shard + 1});
+    if (auto what = first_not_finite(backend.layout(), one.begin()->second))
       return NotFinite{shard, *std::move(what)};
   }
   return std::nullopt;

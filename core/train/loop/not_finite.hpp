@@ -2,7 +2,7 @@
 // Where a loss, a gradient or a weight first became NaN or infinite. Not thread-safe.
 #pragma once
 
-#include "core/train/model/shard_sums.hpp"
+#include "core/train/backend/backend.hpp"
 
 #include <optional>
 #include <string>
@@ -24,7 +24,7 @@ struct NotFinite {
 };
 
 // Computes the shards of `run` once more, one by one, and returns the first that is not finite.
-[[nodiscard]] std::optional<NotFinite> find_not_finite(ShardSums& sums,
+[[nodiscard]] std::optional<NotFinite> find_not_finite(Backend& backend,
                                                        const StepInput& input,
                                                        Span run);
 

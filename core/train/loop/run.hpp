@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/base/files/beat_page.hpp"
+#include "core/train/backend/backend.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/data/shared_samples.hpp"
 #include "core/train/loop/checkpoints.hpp"
 #include "core/train/loop/settle.hpp"
-#include "core/train/model/shard_sums.hpp"
 #include "core/train/options/options.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
@@ -25,6 +25,10 @@
 
 namespace dts::train {
 
+namespace accelerator {
+struct OpenedDevice;
+}
+
 // Not thread-safe. Every member is collective unless it is const.
 class Run {
  public:
@@ -32,7 +36,7 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  ~Run() { comm_.tell_waits(nullptr); }
+  ~Run();
 
   // The exit code, the same on every rank.
   [[nodiscard]] int run();
@@ -55,10 +59,15 @@ class Run {
   [[nodiscard]] Result<SharedSamples> find_samples();
   [[nodiscard]] Checkpoints::Hooks hooks();
   [[nodiscard]] Result<void> check() const;
-  [[nodiscard]] Result<void> make_sums();
+  [[nodiscard]] Result<void> check_batch() const;
   [[nodiscard]] Fingerprint fingerprint() const;
   void add_optimization(Fingerprint& fingerprint) const;
   [[nodiscard]] Fingerprint agreed_fields() const;
+
+  // run_device.cpp:
+  int open_device();
+  void look_for_sharing();
+  [[nodiscard]] Result<void> make_backend();
 
   // trainer.cpp:
   int loop();
@@ -123,7 +132,8 @@ class Run {
   Bf16Instructions bf16_ = Bf16Instructions::none;
   Fingerprint numerics_;
   SharedSamples samples_;
-  std::unique_ptr<ShardSums> sums_;
+  std::unique_ptr<accelerator::OpenedDevice> device_;  // nullptr: the processor computes
+  std::unique_ptr<Backend> backend_;
   std::unique_ptr<ShardedUpdate> update_;
   std::optional<Tuner> tuner_;              // while it tries
   std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous

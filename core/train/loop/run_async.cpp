@@ -157,7 +157,7 @@ void Run::Asynchrony::work(std::uint64_t sync) {
     StepInput in = run_.input();
     in.timeline = &run_.timeline_;
     in.with_squares = false;
-    const Partials mine = run_.sums_->sum(in, worker_->shards());
+    const Partials mine = run_.backend_->sum(in, worker_->shards());
     float* const tail = mine.begin()->second + run_.layout_.parameter_floats;
     run_.set_flags(tail);
     const std::chrono::duration<double, std::milli> worked = Clock::now() - start;

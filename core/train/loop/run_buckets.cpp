@@ -49,12 +49,12 @@ BucketWay Run::first_way() {
 
 void Run::make_update(const BucketWay& way) {
   update_.reset();  // before there is another one: it is as large
-  // A shard for each thread of each rank, as many as all ranks have.
-  const int threads = stage_ > 1 ? comm_.least(static_cast<int>(options_.threads)) : 1;
+  // A shard for each that each rank computes at once, as many as all ranks have.
+  const int threads = stage_ > 1 ? comm_.least(backend_->at_once()) : 1;
   update_ =
       std::make_unique<ShardedUpdate>(comm_,
                                       layout_,
-                                      sums_->team(),
+                                      backend_->team(),
                                       ShardedUpdate::Settings{static_cast<int>(options_.shards),
                                                               static_cast<int>(options_.servers),
                                                               way.bytes,
@@ -115,7 +115,7 @@ Partials Run::compute(const StepInput& input) {
   RoundExchange* const rounds = update_->rounds();
   Partials last;
   for (const Span run : runs()) {
-    last = sums_->sum(input, run);
+    last = backend_->sum(input, run);
     if (rounds != nullptr) rounds->end_round(last, state_.step);
   }
   if (window_) window_->clear();

@@ -28,7 +28,7 @@ std::string Run::locate(const std::string& what) {
   Culprit mine;
   update_->gather_weights(state_);
   for (const Span run : runs()) {
-    const auto found = find_not_finite(*sums_, input(), run);
+    const auto found = find_not_finite(*backend_, input(), run);
     if (!found) continue;
     mine.shard = found->shard;
     std::copy_n(
@@ -84,12 +84,12 @@ bool Run::passes(const Audit& audit, const StepInput& input) {
   const auto owner = static_cast<std::size_t>(audit.owner);
   const auto auditor = static_cast<std::size_t>(audit.auditor);
   update_->exchange().pass_on_rest();
-  std::array<std::uint64_t, 2> mine{sums_->audited(), 0};
-  if (comm_.rank() == audit.auditor) mine[1] = sums_->recompute(input);
+  std::array<std::uint64_t, 2> mine{backend_->audited(), 0};
+  if (comm_.rank() == audit.auditor) mine[1] = backend_->recompute(input);
   const auto all = comm_.gather(mine);
   Ballots ballots{all[owner][0], all[auditor][1], {}};
   if (ballots.owner == ballots.auditor) return true;
-  ballots.referees = comm_.gather(sums_->recompute(input));
+  ballots.referees = comm_.gather(backend_->recompute(input));
   // What has flipped may be a weight.
   if (update_->verify(state_)) blames_ = judge(audit, ballots);
   return false;

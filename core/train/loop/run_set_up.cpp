@@ -5,6 +5,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/train/accelerator/open_device.hpp"
 #include "core/train/data/sampler.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/loop/numerics.hpp"
@@ -43,6 +44,10 @@ Run::Run(Comm& comm, const Options& options)
   });
 }
 
+Run::~Run() {
+  comm_.tell_waits(nullptr);
+}
+
 Checkpoints::Hooks Run::hooks() {
   Checkpoints::Hooks hooks;
   hooks.told = [this](const SaveEvent& event) {
@@ -74,18 +79,12 @@ Result<void> Run::check() const {
   return {};
 }
 
-Result<void> Run::make_sums() {
+Result<void> Run::check_batch() const {
   if (samples_.train.drops_tail() && samples_.train.count < options_.batch)
     return fail(Errc::usage,
                 fmt::format("--batch {} is more than the {} training images",
                             options_.batch,
                             samples_.train.count));
-  DTS_ASSIGN(sums_,
-             ShardSums::create(model_,
-                               static_cast<int>(options_.shards),
-                               options_.micro_batch(),
-                               static_cast<int>(options_.threads),
-                               options_.precision));
   return {};
 }
 
@@ -101,7 +100,7 @@ int Run::rehearse() {
                 "the training that is rehearsed may not fit here");
   }
   if (const int code = settle(made); code != 0) return code;
-  report_.rehearses(rehearsal_->what());
+  report_.note(rehearsal_->what());
   return 0;
 }
 
@@ -120,6 +119,7 @@ int Run::prepare() {
   const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
   if (const int code = agree_on_precision(own); code != 0) return code;
+  if (const int code = open_device(); code != 0) return code;
   if (const int code = rehearse(); code != 0) return code;
   auto samples = find_samples();
   if (!samples) {  // all ranks already agreed on this
@@ -133,7 +133,8 @@ int Run::prepare() {
   steps_per_epoch_ = order.steps_of(1);
   schedule_ = options_.learning_rates(options_.steps.value_or(order.steps_of(options_.epochs)));
   if (const int code = agree(own, lowest); code != 0) return code;
-  if (const int code = settle(make_sums()); code != 0) return code;
+  if (const int code = settle(check_batch()); code != 0) return code;
+  if (const int code = settle(make_backend()); code != 0) return code;
   make_update(first_way());
   if (options_.staleness) begin_asynchrony();
   return 0;
@@ -152,6 +153,7 @@ int Run::agree(InstructionSet own, InstructionSet lowest) {
   numerics_ = numerics_here(instruction_set_, samples_.hash_of_all);
   if (options_.precision == Precision::bf16)
     numerics_[k_precision] = fmt::format("bf16 by {}", to_string(bf16_));
+  if (device_ != nullptr) numerics_[k_device] = device_->text();
   const auto agreed = agree_on(comm_, agreed_fields());
   if (!agreed) {
     if (!agreed.error().message.empty()) print_error(agreed.error(), -1);
@@ -169,6 +171,9 @@ Fingerprint Run::agreed_fields() const {
   if (options_.any_numerics)
     for (const char* const of_machine : {"cpu", "onednn", "libc", "compiler"})
       fields[of_machine] = "any";
+  fields[k_device] = device_ == nullptr      ? "cpu"
+                     : options_.any_numerics ? "any"
+                                             : numerics_.at(k_device);
   const std::string data = fields["data"];
   fields.merge(fingerprint());
   fields["data"] = fmt::format("{}, with labels and tests {}", fingerprint()["data"], data);

@@ -172,9 +172,9 @@ void Run::evaluate() {
   const float* const weights = state_.weights.data();
   const float* const running = state_.running.data();
   const Score mine =
-      window_ ? sums_->evaluate_within(
+      window_ ? backend_->evaluate_within(
                     *window_, samples_.test, weights, running, comm_.size(), comm_.rank())
-              : sums_->evaluate(samples_.test, weights, running, comm_.size(), comm_.rank());
+              : backend_->evaluate(samples_.test, weights, running, comm_.size(), comm_.rank());
   if (window_) window_->clear();
   const auto predictions =
       static_cast<double>(samples_.test.count) * static_cast<double>(model_.reads.predictions());
@@ -248,6 +248,7 @@ int Run::run() {
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_),
                    to_string(options_.precision),
+                   device_ == nullptr ? "cpu" : "cuda",
                    update_->is_node_first(),
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
@@ -258,7 +259,7 @@ int Run::run() {
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.
   const int ended = std::max({code, checkpoints_.finish(), write_trace()});
-  if (rehearsal_) report_.rehearses(rehearsal_->summary());
+  if (rehearsal_) report_.note(rehearsal_->summary());
   return ended;
 }
 

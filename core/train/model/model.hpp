@@ -27,6 +27,8 @@ struct Model {
   // Appends the blocks, from the plan's input to its logits. Called once for each thread, on that
   // thread. May throw std::exception, as the primitives of oneDNN do.
   std::function<void(Plan&)> build;
+  // Whether build() makes its blocks by Plan::maker() alone, so that a device can compute them.
+  bool suits_devices = false;
 };
 
 }  // namespace dts::train

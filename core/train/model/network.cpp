@@ -50,7 +50,7 @@ Network::Network(const Model& model, int micro_batch, Precision precision)
 }
 
 void Network::prepare(const float* weights) {
-  for (const auto& block : plan_.blocks_) block->prepare(weights);
+  for (const auto& block : plan_.blocks()) block->prepare(weights);
 }
 
 void Network::load_image(const Samples& samples,
@@ -73,31 +73,23 @@ void Network::load_image(const Samples& samples,
                     {format.side, format.side, padding},
                     format.mean[c],
                     format.deviation[c],
-                    plan_.input_.value + (to * channels + c) * padded * padded);
+                    plan_.input().value + (to * channels + c) * padded * padded);
   labels_[to] = samples.labels[index];
-}
-
-void Network::load_window(const Samples& samples, std::size_t index, std::size_t to) {
-  const auto context = static_cast<std::size_t>(model_.reads.context);
-  const std::size_t begin = index * context;
-  for (std::size_t t = 0; t < context; ++t) {
-    plan_.tokens_[to * context + t] = samples.tokens.at(begin + t);
-    labels_[to * context + t] = samples.tokens.at(begin + t + 1);
-  }
 }
 
 void Network::load(const Samples& samples,
                    std::span<const std::size_t> indices,
                    std::span<const Placement> placements) {
+  const auto context = static_cast<std::size_t>(model_.reads.context);
   for (std::size_t i = 0; i < indices.size(); ++i)
     if (model_.reads.what == Reads::What::images)
       load_image(samples, indices[i], placements.empty() ? nullptr : &placements[i], i);
     else
-      load_window(samples, indices[i], i);
+      read_window(samples, indices[i], plan_.tokens() + i * context, labels_.data() + i * context);
 }
 
 void Network::forward(const Pass& pass, const std::function<void()>& enter) {
-  for (const auto& block : plan_.blocks_) {
+  for (const auto& block : plan_.blocks()) {
     if (enter) {
       enter();
       block->prepare(pass.weights);
@@ -106,18 +98,9 @@ void Network::forward(const Pass& pass, const std::function<void()>& enter) {
   }
 }
 
-std::vector<Range> Network::reads(bool training) const {
-  std::vector<Range> all;
-  for (const auto& block : plan_.blocks_) all.push_back(block->reads());
-  if (training)
-    for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block)
-      all.push_back((*block)->reads_again());
-  return all;
-}
-
 void Network::pass_by(const Training& training) {
-  for (std::size_t i = 0; i < plan_.blocks_.size(); ++i) training.enter();
-  for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block) {
+  for (std::size_t i = 0; i < plan_.blocks().size(); ++i) training.enter();
+  for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
     training.enter();
     const Range range = (*block)->completes();
     if (range.begin < range.end) training.ready(range);
@@ -125,12 +108,12 @@ void Network::pass_by(const Training& training) {
 }
 
 HeadResult Network::head(const Objective& objective) {
-  return cross_entropy(plan_.logits_.value,
+  return cross_entropy(plan_.logits().value,
                        labels_.data(),
                        static_cast<int>(labels_.size()),
                        model_.classes,
                        objective,
-                       plan_.logits_.gradient);
+                       plan_.logits().gradient);
 }
 
 void Network::train(const Samples& samples,
@@ -142,16 +125,16 @@ void Network::train(const Samples& samples,
   };
   load(samples, indices, training.placements);
   lap(Phase::data);
-  const bool has_image = plan_.input_.value != nullptr;
+  const bool has_image = plan_.input().value != nullptr;
   const int padding = model_.reads.padding;
   if (training.with_nan && has_image)  // the first pixel
-    plan_.input_.value[(model_.reads.format->side + 2 * padding) * padding + padding] = k_nan;
+    plan_.input().value[(model_.reads.format->side + 2 * padding) * padding + padding] = k_nan;
   const Pass pass{true, training.weights, nullptr, sums};
   forward(pass, training.enter);
-  if (training.with_nan && !has_image) plan_.logits_.value[0] = k_nan;
+  if (training.with_nan && !has_image) plan_.logits().value[0] = k_nan;
   const HeadResult result = head(training.objective);
   lap(Phase::forward);
-  for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block) {
+  for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
     if (training.enter) training.enter();
     (*block)->backward(pass);
     const Range range = (*block)->completes();
@@ -177,7 +160,7 @@ Score Network::evaluate(const Samples& samples,
   const auto predictions = static_cast<std::size_t>(model_.reads.predictions());
   for (std::size_t i = 0; i < count * predictions; ++i) {
     const HeadResult one =
-        cross_entropy(plan_.logits_.value + i * static_cast<std::size_t>(model_.classes),
+        cross_entropy(plan_.logits().value + i * static_cast<std::size_t>(model_.classes),
                       &labels_[i],
                       1,
                       model_.classes,

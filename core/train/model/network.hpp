@@ -65,9 +65,8 @@ class Network {
   // As if it trained, and with the same calls of `enter` and `ready`, but does nothing else.
   void pass_by(const Training& training);
 
-  // What the blocks read, in the order in which they do: those of a training, or, without their
-  // backward passes, of an evaluation.
-  [[nodiscard]] std::vector<Range> reads(bool training) const;
+  // Plan::reads().
+  [[nodiscard]] std::vector<Range> reads(bool training) const { return plan_.reads(training); }
 
   // Of samples [first, first + count), count <= micro_batch. `enter` as in Training.
   [[nodiscard]] Score evaluate(const Samples& samples,
@@ -88,7 +87,6 @@ class Network {
                   std::size_t index,
                   const Placement* placement,
                   std::size_t to);
-  void load_window(const Samples& samples, std::size_t index, std::size_t to);
   void forward(const Pass& pass, const std::function<void()>& enter);
   HeadResult head(const Objective& objective);
 

@@ -20,39 +20,34 @@ std::size_t size_of(int rows, int width) {
 class EmbeddingBlock : public Block {
  public:
   EmbeddingBlock(const Layout& layout, Embedding shape, const std::uint32_t* ids, Edge out)
-      : shape_(std::move(shape)),
-        table_(layout.parameter(shape_.tokens)),
-        range_(layout.range(shape_.tokens,
-                            shape_.positions.empty() ? shape_.tokens : shape_.positions)),
-        positions_(shape_.positions.empty() ? 0 : layout.parameter(shape_.positions).offset),
-        ids_(ids),
-        out_(out) {}
+      : shape_(std::move(shape)), places_(layout, shape_), ids_(ids), out_(out) {}
 
   void forward(const Pass& pass) override {
     for_each_row([&](std::size_t token, std::size_t position, std::size_t row) {
       token_kernels().begin_rows(
           {1, shape_.width},
-          pass.weights + table_.offset + token,
-          shape_.positions.empty() ? nullptr : pass.weights + positions_ + position,
+          pass.weights + places_.table.offset + token,
+          shape_.positions.empty() ? nullptr : pass.weights + places_.positions + position,
           out_.value + row);
     });
   }
 
   void backward(const Pass& pass) override {
     const auto width = static_cast<std::size_t>(shape_.width);
-    if (shape_.into == Into::overwrites) std::fill_n(pass.sums + table_.offset, table_.count, 0.0F);
+    if (shape_.into == Into::overwrites)
+      std::fill_n(pass.sums + places_.table.offset, places_.table.count, 0.0F);
     if (!shape_.positions.empty())
-      std::fill_n(pass.sums + positions_, size_of(shape_.context, shape_.width), 0.0F);
+      std::fill_n(pass.sums + places_.positions, size_of(shape_.context, shape_.width), 0.0F);
     for_each_row([&](std::size_t token, std::size_t position, std::size_t row) {
-      float* const of_token = pass.sums + table_.offset + token;
+      float* const of_token = pass.sums + places_.table.offset + token;
       add(of_token, of_token, out_.gradient + row, width);
       if (shape_.positions.empty()) return;
-      float* const of_position = pass.sums + positions_ + position;
+      float* const of_position = pass.sums + places_.positions + position;
       add(of_position, of_position, out_.gradient + row, width);
     });
   }
 
-  [[nodiscard]] Range completes() const override { return range_; }
+  [[nodiscard]] Range completes() const override { return places_.range; }
 
   [[nodiscard]] Range reads_again() const override { return {}; }
 
@@ -67,9 +62,7 @@ class EmbeddingBlock : public Block {
   }
 
   Embedding shape_;
-  Tensor table_;
-  Range range_;
-  std::size_t positions_;
+  EmbeddingPlaces places_;
   const std::uint32_t* ids_;
   Edge out_;
 };
@@ -130,11 +123,7 @@ class NormBlock : public Block {
 class ProjectionBlock : public Block {
  public:
   ProjectionBlock(const Layout& layout, Projection shape, Edge in, Edge out)
-      : shape_(std::move(shape)),
-        range_(layout.range(shape_.weight, shape_.bias.empty() ? shape_.weight : shape_.bias)),
-        bias_(shape_.bias.empty() ? 0 : layout.parameter(shape_.bias).offset),
-        in_(in),
-        out_(out) {
+      : shape_(std::move(shape)), places_(layout, shape_), in_(in), out_(out) {
     if (shape_.precision == Precision::bf16)
       bf16_.emplace(Bf16Shape{.rows = shape_.rows,
                               .in = shape_.in,
@@ -145,46 +134,49 @@ class ProjectionBlock : public Block {
   }
 
   void prepare(const float* weights) override {
-    if (bf16_) bf16_->prepare(weights + range_.begin);
+    if (bf16_) bf16_->prepare(weights + places_.range.begin);
   }
 
   void forward(const Pass& pass) override {
-    const float* const bias = shape_.bias.empty() ? nullptr : pass.weights + bias_;
+    const float* const bias = shape_.bias.empty() ? nullptr : pass.weights + places_.bias;
     if (begins())
       token_kernels().begin_rows({shape_.rows, shape_.out}, bias, shape_.residual, out_.value);
     if (bf16_) return bf16_->forward(in_.value, out_.value);
     multiply({in_.value, shape_.in},
-             {pass.weights + range_.begin, pitch(), !shape_.is_in_out},
+             {pass.weights + places_.range.begin, pitch(), !shape_.is_in_out},
              shape_.in,
              {out_.value, shape_.rows, shape_.out, shape_.out},
              begins());
   }
 
   void backward(const Pass& pass) override {
-    if (!shape_.bias.empty()) sum_rows(out_.gradient, shape_.rows, shape_.out, pass.sums + bias_);
-    if (bf16_) return bf16_->backward(out_.gradient, pass.sums + range_.begin, in_.gradient);
+    if (!shape_.bias.empty())
+      sum_rows(out_.gradient, shape_.rows, shape_.out, pass.sums + places_.bias);
+    if (bf16_) return bf16_->backward(out_.gradient, pass.sums + places_.range.begin, in_.gradient);
     const Factor x{in_.value, shape_.in, true};
     const Factor d_y{out_.gradient, shape_.out, true};
     if (shape_.is_in_out)
       multiply(x,
                {out_.gradient, shape_.out},
                shape_.rows,
-               {pass.sums + range_.begin, shape_.in, shape_.out, shape_.out});
+               {pass.sums + places_.range.begin, shape_.in, shape_.out, shape_.out});
     else
       multiply(d_y,
                {in_.value, shape_.in},
                shape_.rows,
-               {pass.sums + range_.begin, shape_.out, shape_.in, shape_.in});
+               {pass.sums + places_.range.begin, shape_.out, shape_.in, shape_.in});
     multiply({out_.gradient, shape_.out},
-             {pass.weights + range_.begin, pitch(), shape_.is_in_out},
+             {pass.weights + places_.range.begin, pitch(), shape_.is_in_out},
              shape_.out,
              {in_.gradient, shape_.rows, shape_.in, shape_.in},
              shape_.into == Into::adds);
   }
 
-  [[nodiscard]] Range completes() const override { return shape_.is_shared ? Range{} : range_; }
+  [[nodiscard]] Range completes() const override {
+    return shape_.is_shared ? Range{} : places_.range;
+  }
 
-  [[nodiscard]] Range reads() const override { return range_; }
+  [[nodiscard]] Range reads() const override { return places_.range; }
 
  private:
   // Whether the output has something before the product is added to it.
@@ -193,8 +185,7 @@ class ProjectionBlock : public Block {
   [[nodiscard]] int pitch() const { return shape_.is_in_out ? shape_.out : shape_.in; }
 
   Projection shape_;
-  Range range_;
-  std::size_t bias_;
+  ProjectionPlaces places_;
   Edge in_;
   Edge out_;
   std::optional<Bf16Layer> bf16_;
@@ -236,6 +227,15 @@ class RotationBlock : public Block {
 };
 
 }  // namespace
+
+EmbeddingPlaces::EmbeddingPlaces(const Layout& layout, const Embedding& shape)
+    : table(layout.parameter(shape.tokens)),
+      range(layout.range(shape.tokens, shape.positions.empty() ? shape.tokens : shape.positions)),
+      positions(shape.positions.empty() ? 0 : layout.parameter(shape.positions).offset) {}
+
+ProjectionPlaces::ProjectionPlaces(const Layout& layout, const Projection& shape)
+    : range(layout.range(shape.weight, shape.bias.empty() ? shape.weight : shape.bias)),
+      bias(shape.bias.empty() ? 0 : layout.parameter(shape.bias).offset) {}
 
 Angles::Angles(int context, int width, double base) {
   const int half = width / 2;

@@ -29,6 +29,15 @@ struct Embedding {
   Into into = Into::overwrites;
 };
 
+// Its parameters among all.
+struct EmbeddingPlaces {
+  Tensor table;
+  Range range;
+  std::size_t positions = 0;
+
+  EmbeddingPlaces(const Layout& layout, const Embedding& shape);
+};
+
 [[nodiscard]] std::unique_ptr<Block> embedding(const Layout& layout,
                                                const Embedding& shape,
                                                const std::uint32_t* ids,
@@ -57,6 +66,14 @@ struct Projection {
   Into into = Into::overwrites;     // the gradient of the input
   bool is_shared = false;           // another block adds to the gradient of W and completes it
   Precision precision = Precision::fp32;
+};
+
+// Its parameters among all.
+struct ProjectionPlaces {
+  Range range;
+  std::size_t bias = 0;
+
+  ProjectionPlaces(const Layout& layout, const Projection& shape);
 };
 
 [[nodiscard]] std::unique_ptr<Block> projection(const Layout& layout,

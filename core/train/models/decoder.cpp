@@ -13,25 +13,26 @@ Decoder::Decoder(Plan& plan, int context, int width)
 
 Edge Decoder::embed(const std::string& tokens, const std::string& positions, Into into) {
   const Edge begin = stream();
-  plan_.add(embedding(plan_.layout(),
-                      {tokens, positions, plan_.micro_batch(), context_, width_, into},
-                      plan_.tokens(),
-                      begin));
+  plan_.add(
+      plan_.maker().embedding(plan_.layout(),
+                              {tokens, positions, plan_.micro_batch(), context_, width_, into},
+                              plan_.tokens(),
+                              begin));
   return begin;
 }
 
 void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Edge normal) {
   float* const logits = gradient(vocabulary);  // the gradient takes their place
-  plan_.add(projection(plan_.layout(),
-                       {.weight = weight,
-                        .bias = "",
-                        .rows = rows_,
-                        .in = width_,
-                        .out = vocabulary,
-                        .is_shared = is_tied,
-                        .precision = plan_.precision()},
-                       normal,
-                       {logits, logits}));
+  plan_.add(plan_.maker().projection(plan_.layout(),
+                                     {.weight = weight,
+                                      .bias = "",
+                                      .rows = rows_,
+                                      .in = width_,
+                                      .out = vocabulary,
+                                      .is_shared = is_tied,
+                                      .precision = plan_.precision()},
+                                     normal,
+                                     {logits, logits}));
   plan_.set_logits({logits, logits});
 }
 

@@ -85,22 +85,23 @@ class Builder : private Decoder {
  private:
   Edge norm(const std::string& name, Edge from, Into into) {
     const Edge to = normal();
-    plan().add(layer_norm(plan().layout(), {name, {rows(), s_.width}, s_.epsilon, into}, from, to));
+    plan().add(plan().maker().layer_norm(
+        plan().layout(), {name, {rows(), s_.width}, s_.epsilon, into}, from, to));
     return to;
   }
 
   void conv1d(const std::string& name, int in, int out, Edge from, Edge to, const float* residual) {
-    plan().add(projection(plan().layout(),
-                          {.weight = name + ".weight",
-                           .bias = name + ".bias",
-                           .rows = rows(),
-                           .in = in,
-                           .out = out,
-                           .is_in_out = true,
-                           .residual = residual,
-                           .precision = plan().precision()},
-                          from,
-                          to));
+    plan().add(plan().maker().projection(plan().layout(),
+                                         {.weight = name + ".weight",
+                                          .bias = name + ".bias",
+                                          .rows = rows(),
+                                          .in = in,
+                                          .out = out,
+                                          .is_in_out = true,
+                                          .residual = residual,
+                                          .precision = plan().precision()},
+                                         from,
+                                         to));
   }
 
   // Queries, keys or values in the rows of c_attn.
@@ -114,14 +115,14 @@ class Builder : private Decoder {
     const Edge all = activation(3 * s_.width, d_inner_);
     conv1d(in_layer(layer, "attn.c_attn"), s_.width, 3 * s_.width, normed, all, nullptr);
     const Edge heads = activation(s_.width, d_heads_);
-    plan().add(attention({plan().micro_batch(),
-                          s_.context,
-                          s_.width / s_.heads,
-                          heads_of(all, 0),
-                          heads_of(all, 1),
-                          heads_of(all, 2),
-                          plan().precision()},
-                         heads));
+    plan().add(plan().maker().attention({plan().micro_batch(),
+                                         s_.context,
+                                         s_.width / s_.heads,
+                                         heads_of(all, 0),
+                                         heads_of(all, 1),
+                                         heads_of(all, 2),
+                                         plan().precision()},
+                                        heads));
     const Edge to = stream();
     conv1d(in_layer(layer, "attn.c_proj"), s_.width, s_.width, heads, to, from.value);
     return to;
@@ -132,7 +133,7 @@ class Builder : private Decoder {
     const Edge inner = activation(s_.inner, d_inner_);
     conv1d(in_layer(layer, "mlp.c_fc"), s_.width, s_.inner, normed, inner, nullptr);
     const Edge curved = activation(s_.inner, d_inner_);
-    plan().add(gelu(count(s_.inner), inner, curved));
+    plan().add(plan().maker().gelu(count(s_.inner), inner, curved));
     const Edge to = stream();
     conv1d(in_layer(layer, "mlp.c_proj"), s_.inner, s_.width, curved, to, from.value);
     return to;
@@ -183,6 +184,7 @@ Result<Model> make(const Sizes& sizes) {
   model.flops = decoder_flops(
       model.layout, {1.0 * shape.context * shape.width, shape.layers, shape.width, shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
+  model.suits_devices = true;
   return model;
 }
 

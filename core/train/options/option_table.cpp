@@ -6,8 +6,6 @@
 namespace dts::train {
 namespace {
 
-constexpr double k_below_one = 0.999999999;
-
 bool set_save_every(Options& o, const std::string& text) {
   o.save_every.reset();
   return text == "auto" || set_optional(o.save_every, text, 0);
@@ -130,6 +128,10 @@ const Option k_options[] = {
      "B",
      "batch that --lr is meant for, with --batch-rule [256]",
      [](Options& o, Text t) { return set_number(o.base_batch, t, 1); }},
+    {"--device",
+     "KIND",
+     "what computes: cpu, cuda, one GPU a rank, or auto: cuda where every rank can [cpu]",
+     [](Options& o, Text t) { return set_value(o.device, device_of(t)); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",

@@ -18,6 +18,8 @@ namespace dts::train {
 inline constexpr std::uint64_t k_largest_count =
     1000000000;  // of any count, so that products of two are far from overflow
 
+inline constexpr double k_below_one = 0.999999999;
+
 inline bool set_number(std::uint64_t& to, const std::string& text, std::uint64_t least) {
   const auto number = parse_number(text);
   if (!number || *number < least || *number > k_largest_count) return false;

@@ -5,6 +5,7 @@
 
 #include "core/base/default_shards.hpp"
 #include "core/base/result.hpp"
+#include "core/train/accelerator/device_kind.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/data/augmentation.hpp"
 #include "core/train/data/token_file.hpp"
@@ -86,6 +87,7 @@ struct Options {
   std::optional<Injection> injection;                       // what it means
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
   Precision precision = Precision::fp32;                    // of products and convolutions
+  DeviceKind device = DeviceKind::cpu;
   bool any_numerics = false;  // ranks on machines that differ train together
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit

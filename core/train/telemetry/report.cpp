@@ -114,7 +114,7 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","hierarchy":"{}"{})",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{})",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
@@ -123,6 +123,7 @@ void Report::started(const StartEvent& e) {
           e.batch,
           e.instruction_set,
           e.precision,
+          e.device,
           e.is_node_first ? "node" : "flat",
           e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : ""));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
@@ -237,7 +238,7 @@ void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
                   start_.reads_tokens ? fmt::format(", loss {:.4f}", loss) : ""));
 }
 
-void Report::rehearses(const std::string& lines) {
+void Report::note(const std::string& lines) {
   if (active_) say(lines);
 }
 

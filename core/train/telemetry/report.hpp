@@ -34,6 +34,7 @@ struct StartEvent {
   int batch = 1;
   const char* instruction_set = "";
   const char* precision = "";
+  const char* device = "";
   bool is_node_first = false;  // sums and weights: within each node, then across
   bool reads_tokens = false;
   double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known
@@ -101,8 +102,8 @@ class Report {
                  int rank,
                  const std::string& what);                           // a negative rank: between two
   void evaluated(std::uint64_t step, double accuracy, double loss);  // loss: mean of a prediction
-  // What a rehearsal says of itself: whole lines, for people.
-  void rehearses(const std::string& lines);
+  // Whole lines, for people.
+  void note(const std::string& lines);
   void stopped(std::uint64_t step, const Digests& digests, bool saved);
   void done(std::uint64_t step, double accuracy, const Digests& digests);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients that no rank has whole, weights that come and go: the same bits as ever, and memory
 // that is given back.
+#include "core/train/backend/shard_sums.hpp"
 #include "core/train/memory/window.hpp"
-#include "core/train/model/shard_sums.hpp"
 #include "core/train/update/round_exchange.hpp"
 #include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/rank_threads.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums of a step: the same bits for every number of threads and every cut into runs.
-#include "core/train/model/shard_sums.hpp"
+#include "core/train/backend/shard_sums.hpp"
 
 #include "core/train/data/sampler.hpp"
 #include "tests/unit/train/cnn2.hpp"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depth-first sums over sub-trees of shards, one sub-tree per thread.
-#include "core/train/model/shard_sums.hpp"
+#include "core/train/backend/shard_sums.hpp"
 
-#include "core/train/data/read_ahead.hpp"
-#include "core/train/data/sampler.hpp"
 #include "core/train/device/kernels.hpp"
 
 #include <algorithm>
@@ -36,25 +34,21 @@ float* ShardSums::Worker::take(std::size_t floats) {
   return taken;
 }
 
+// Of images that are augmented.
+void ShardSums::place_samples(Worker& worker, const StepInput& input, int shard) {
+  worker.placements.clear();
+  if (!input.augmentation.is_any()) return;
+  std::uint64_t at = static_cast<std::uint64_t>(shard) * worker.indices.size();
+  for (const std::size_t index : worker.indices)
+    worker.placements.push_back(placement_of(
+        input.augmentation, input.seed, order_of(input).epoch_of(input.step, at++), index));
+}
+
 void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, float* sums) {
   Stopwatch watch(worker.track);
-  const auto micro = static_cast<std::uint64_t>(worker.network->micro_batch());
-  const std::uint64_t first = static_cast<std::uint64_t>(shard) * micro;
-  const SampleOrder order{input.seed,
-                          input.samples.count,
-                          static_cast<std::uint64_t>(input.batch),
-                          input.samples.drops_tail()};
-  worker.indices.resize(micro);
-  worker.placements.clear();
-  for (std::uint64_t i = 0; i < micro; ++i) {
-    worker.indices[i] = order.at(input.step, first + i);
-    read_ahead(input.samples, order.at(input.step + 1, first + i));
-    if (input.augmentation.is_any())
-      worker.placements.push_back(placement_of(input.augmentation,
-                                               input.seed,
-                                               order.epoch_of(input.step, first + i),
-                                               worker.indices[i]));
-  }
+  worker.indices.resize(static_cast<std::size_t>(worker.network->micro_batch()));
+  choose_samples(input, shard, worker.indices);
+  place_samples(worker, input, shard);
   const auto predictions =
       static_cast<float>(input.batch) * static_cast<float>(model_.reads.predictions());
   std::function<void(Range)> ready;
@@ -122,7 +116,8 @@ float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
 Partials ShardSums::sum(const StepInput& input, Span run) {
   nodes_ = maximal_nodes(shards_, run);
   prepare_departure(input, run);
-  if (input.window != nullptr) begin_walk(*input.window, true, std::max(run.size(), 1));
+  if (input.window != nullptr)
+    begin_walk(*input.window, workers_.front().network->reads(true), std::max(run.size(), 1));
   team_.run([&](int index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     worker.audited = 0;
@@ -183,13 +178,6 @@ Score ShardSums::evaluate(
   return score;
 }
 
-void ShardSums::begin_walk(Window& window, bool training, int threads) {
-  std::vector<Window::Parts> places;
-  for (const Range range : workers_.front().network->reads(training))
-    places.push_back(window.parts_of(range.begin, range.end));
-  window.begin(std::move(places), threads);
-}
-
 std::function<void()> ShardSums::enter_of(Window* window, const Worker& worker) const {
   if (window == nullptr) return nullptr;
   const auto thread = static_cast<int>(&worker - workers_.data());
@@ -216,7 +204,7 @@ Score ShardSums::evaluate_within(Window& window,
   const auto threads = static_cast<std::size_t>(window.threads());
   Score score;
   for (std::size_t round = 0; round < chunks; round += threads * static_cast<std::size_t>(parts)) {
-    begin_walk(window, false, window.threads());
+    begin_walk(window, workers_.front().network->reads(false), window.threads());
     team_.run([&](int index) {
       if (index >= window.threads()) return;
       Worker& worker = workers_[static_cast<std::size_t>(index)];

@@ -3,8 +3,8 @@
 // A range that is final there is at once added to the sums that wait for it, along the same tree as
 // otherwise; a run leaves when all threads have done so. The thread that called sum() hands it
 // over, in its own backward pass or at the end: only that one may use MPI.
+#include "core/train/backend/shard_sums.hpp"
 #include "core/train/device/kernels.hpp"
-#include "core/train/model/shard_sums.hpp"
 
 #include <algorithm>
 
@@ -98,16 +98,11 @@ void ShardSums::depart_rest(const StepInput& input, const Partials& all) {
     leave(*input.departure, all);
 }
 
-// The next run; the memory of the one before is free then, up to the page that it shares with the
-// one before that.
 void ShardSums::leave(const Departure& departure, const Partials& parts) {
   departure.leave(parts);
-  if (++departed_ < 2 || !departure.drops) return;
-  const Range free = departure.runs[departed_ - 2];
+  const Range free = free_after(departure, ++departed_);
   for (Worker& worker : workers_)
-    for (Buffer& buffer : worker.buffers)
-      buffer.drop(
-          {free.begin, std::min(free.end + Buffer::k_largest_page, departure.runs.front().end)});
+    for (Buffer& buffer : worker.buffers) buffer.drop(free);
 }
 
 }  // namespace dts::train

@@ -1,61 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of one rank's run of shards, on all threads of the rank.
+// The backend of processors: the sums of one rank's run of shards, on all threads of the rank.
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/train/comm/tree.hpp"
-#include "core/train/device/team.hpp"
-#include "core/train/memory/window.hpp"
-#include "core/train/model/network.hpp"
-#include "core/train/timing/timeline.hpp"
+#include "core/train/backend/backend.hpp"
+#include "core/train/memory/buffer.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace dts::train {
 
-// Gradients that leave, a run after the other, as soon as the last shards have completed them.
-struct Departure {
-  std::vector<Range>
-      runs;  // in the order in which they leave: from the last to the first, adjacent
-  // Called for each of them in turn, before sum() returns: the partials that sum() returns, of
-  // which this run is final.
-  std::function<void(const Partials&)> leave;
-  std::function<void()> progress;  // called now and then after the first
-  // Whether the memory of a run is used again once the next one has left, so that no rank has all
-  // gradients: leave() has then waited until nobody reads the run before. All runs leave at the
-  // same places of the backward pass on every rank. No shard may be audited then.
-  bool drops = false;
-};
-
-struct StepInput {
-  Samples samples;
-  const float* weights = nullptr;
-  std::uint64_t seed = 0;
-  std::uint64_t step = 0;  // steps completed before this one
-  int batch = 0;           // of all ranks together; a multiple of the number of shards
-  float smoothing = 0;     // of labels
-  int audited = -1;        // the shard whose sums get a checksum
-  int nan_shard = -1;      // for tests: an input of this shard is NaN
-  std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
-  bool with_squares = false;     // Scalar::squares: the sum of those of each shard's gradients
-  Timeline* timeline = nullptr;  // if set, has a track for each thread
-  Augmentation augmentation{};   // of images
-  const Departure* departure = nullptr;
-  // If set, the weights are only there within it. All ranks call sum() together then, with a shard
-  // for each of its threads at most, and `departure` drops.
-  Window* window = nullptr;
-};
-
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
 // neither number changes the result by a bit. Holds at most 2 log2(shards) + 2 arrays of sums per
 // thread. Not thread-safe.
-class ShardSums {
+class ShardSums : public Backend {
  public:
   // `model` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(
@@ -65,33 +28,30 @@ class ShardSums {
       int threads,
       Precision precision = Precision::fp32);
 
-  // The sums of maximal_nodes(shards, run); the arrays are valid until the next call.
-  [[nodiscard]] Partials sum(const StepInput& input, Span run);
+  [[nodiscard]] Partials sum(const StepInput& input, Span run) override;
 
-  // The checksum() of the sums of `input.audited`, as the last sum() computed them; 0 if that shard
-  // was not in its run.
-  [[nodiscard]] std::uint64_t audited() const;
+  [[nodiscard]] std::uint64_t audited() const override;
 
-  // The same, from computing that shard once more. Leaves what sum() returned as it is.
-  [[nodiscard]] std::uint64_t recompute(const StepInput& input);
+  [[nodiscard]] std::uint64_t recompute(const StepInput& input) override;
 
-  // Of the chunks of `samples` that belong to part `part` of `parts`.
-  [[nodiscard]] Score evaluate(
-      const Samples& samples, const float* weights, const float* running, int parts, int part);
+  [[nodiscard]] Score evaluate(const Samples& samples,
+                               const float* weights,
+                               const float* running,
+                               int parts,
+                               int part) override;
 
-  // The same within a window, where all ranks call it together.
   [[nodiscard]] Score evaluate_within(Window& window,
                                       const Samples& samples,
                                       const float* weights,
                                       const float* running,
                                       int parts,
-                                      int part);
+                                      int part) override;
 
-  [[nodiscard]] Team& team() { return team_; }
+  [[nodiscard]] Team& team() override { return team_; }
 
-  [[nodiscard]] const Layout& layout() const { return model_.layout; }
+  [[nodiscard]] const Layout& layout() const override { return model_.layout; }
 
-  [[nodiscard]] int shards() const { return shards_; }
+  [[nodiscard]] int at_once() const override { return team_.size(); }
 
  private:
   struct Worker {
@@ -123,7 +83,6 @@ class ShardSums {
 
   // departure.cpp:
   void prepare_departure(const StepInput& input, Span run);
-  void begin_walk(Window& window, bool training, int threads);
   void pass_by(const StepInput& input);
   void carry(Worker& worker, const StepInput& input, float* sums, Range range);
   void depart(const StepInput& input);
@@ -143,6 +102,7 @@ class ShardSums {
 
   void merge(const StepInput& input, const Partials& parts);
   float* node_sum(Worker& worker, const StepInput& input, Span node);
+  static void place_samples(Worker& worker, const StepInput& input, int shard);
   void shard_sum(Worker& worker, const StepInput& input, int shard, float* sums);
 
   const Model& model_;

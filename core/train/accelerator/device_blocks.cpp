@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Embeddings, norms, projections and GELU; attention is in device_attention.cpp.
+#include "core/train/accelerator/device_blocks.hpp"
+
+#include "core/train/accelerator/device_attention.hpp"
+
+#include <stdexcept>
+
+namespace dts::train::accelerator {
+namespace {
+
+std::size_t floats_of(int rows, int width) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
+}
+
+class DeviceEmbedding : public Block {
+ public:
+  DeviceEmbedding(
+      Queue& queue, const Layout& layout, Embedding shape, const std::uint32_t* ids, Edge out)
+      : queue_(queue), shape_(std::move(shape)), places_(layout, shape_), ids_(ids), out_(out) {}
+
+  void forward(const Pass& pass) override {
+    const float* const positions =
+        shape_.positions.empty() ? nullptr : pass.weights + places_.positions;
+    queue_.launch(EmbeddingForward{{floats_of(rows(), shape_.width)},
+                                   shape_.width,
+                                   shape_.context,
+                                   ids_,
+                                   pass.weights + places_.table.offset,
+                                   positions,
+                                   out_.value});
+  }
+
+  void backward(const Pass& pass) override {
+    queue_.launch(TokenGradients{{places_.table.shape.front(), shape_.width},
+                                 rows(),
+                                 ids_,
+                                 out_.gradient,
+                                 pass.sums + places_.table.offset,
+                                 shape_.into == Into::overwrites});
+    if (!shape_.positions.empty())
+      queue_.launch(PositionGradients{{floats_of(shape_.context, shape_.width)},
+                                      shape_.batch,
+                                      out_.gradient,
+                                      pass.sums + places_.positions});
+  }
+
+  [[nodiscard]] Range completes() const override { return places_.range; }
+
+  [[nodiscard]] Range reads_again() const override { return {}; }
+
+ private:
+  [[nodiscard]] int rows() const { return shape_.batch * shape_.context; }
+
+  Queue& queue_;
+  Embedding shape_;
+  EmbeddingPlaces places_;
+  const std::uint32_t* ids_;
+  Edge out_;
+};
+
+class DeviceLayerNorm : public Block {
+ public:
+  DeviceLayerNorm(Queue& queue, const Layout& layout, Norm norm, Edge in, Edge out)
+      : queue_(queue),
+        norm_(std::move(norm)),
+        range_(layout.range(norm_.name + ".weight", norm_.name + ".bias")),
+        bias_(layout.parameter(norm_.name + ".bias").offset),
+        mean_(queue.allocate(static_cast<std::size_t>(norm_.shape.rows))),
+        inverse_(queue.allocate(static_cast<std::size_t>(norm_.shape.rows))),
+        in_(in),
+        out_(out) {}
+
+  void forward(const Pass& pass) override {
+    queue_.launch(LayerNormForward{{norm_.shape.rows, norm_.shape.width},
+                                   norm_.epsilon,
+                                   in_.value,
+                                   pass.weights + range_.begin,
+                                   pass.weights + bias_,
+                                   out_.value,
+                                   mean_,
+                                   inverse_});
+  }
+
+  void backward(const Pass& pass) override {
+    queue_.launch(NormGradients{{norm_.shape.rows, norm_.shape.width},
+                                in_.value,
+                                mean_,
+                                inverse_,
+                                out_.gradient,
+                                pass.sums + range_.begin,
+                                pass.sums + bias_});
+    queue_.launch(LayerNormBackward{{norm_.shape.rows, norm_.shape.width},
+                                    in_.value,
+                                    pass.weights + range_.begin,
+                                    mean_,
+                                    inverse_,
+                                    out_.gradient,
+                                    in_.gradient,
+                                    norm_.into == Into::adds});
+  }
+
+  [[nodiscard]] Range completes() const override { return range_; }
+
+ private:
+  Queue& queue_;
+  Norm norm_;
+  Range range_;
+  std::size_t bias_;
+  float* mean_;
+  float* inverse_;
+  Edge in_;
+  Edge out_;
+};
+
+class DeviceProjection : public Block {
+ public:
+  DeviceProjection(Queue& queue, const Layout& layout, Projection shape, Edge in, Edge out)
+      : queue_(queue), shape_(std::move(shape)), places_(layout, shape_), in_(in), out_(out) {}
+
+  void forward(const Pass& pass) override {
+    const bool begins = !shape_.bias.empty() || shape_.residual != nullptr;
+    if (begins)
+      queue_.launch(BeginRows{{floats_of(shape_.rows, shape_.out)},
+                              shape_.out,
+                              shape_.bias.empty() ? nullptr : pass.weights + places_.bias,
+                              shape_.residual,
+                              out_.value});
+    product({in_.value, shape_.in, 0, 0},
+            weights(pass, !shape_.is_in_out),
+            shape_.in,
+            out_.value,
+            shape_.rows,
+            shape_.out,
+            begins);
+  }
+
+  void backward(const Pass& pass) override {
+    if (!shape_.bias.empty())
+      queue_.launch(ColumnSums{{shape_.rows, shape_.out}, out_.gradient, pass.sums + places_.bias});
+    const dttrain_factor x{in_.value, shape_.in, shape_.is_in_out ? 1 : 0, 0};
+    const dttrain_factor d_y{out_.gradient, shape_.out, shape_.is_in_out ? 0 : 1, 0};
+    float* const d_weights = pass.sums + places_.range.begin;
+    if (shape_.is_in_out)
+      product(x, d_y, shape_.rows, d_weights, shape_.in, shape_.out, false);
+    else
+      product(d_y, x, shape_.rows, d_weights, shape_.out, shape_.in, false);
+    product({out_.gradient, shape_.out, 0, 0},
+            weights(pass, shape_.is_in_out),
+            shape_.out,
+            in_.gradient,
+            shape_.rows,
+            shape_.in,
+            shape_.into == Into::adds);
+  }
+
+  [[nodiscard]] Range completes() const override {
+    return shape_.is_shared ? Range{} : places_.range;
+  }
+
+  [[nodiscard]] Range reads() const override { return places_.range; }
+
+ private:
+  [[nodiscard]] dttrain_factor weights(const Pass& pass, bool is_transposed) const {
+    return {pass.weights + places_.range.begin,
+            shape_.is_in_out ? shape_.out : shape_.in,
+            is_transposed ? 1 : 0,
+            0};
+  }
+
+  // Without gaps between the rows of `out`.
+  void product(const dttrain_factor& left,
+               const dttrain_factor& right,
+               int inner,
+               float* out,
+               int rows,
+               int columns,
+               bool adds) {
+    queue_.multiply({left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0});
+  }
+
+  Queue& queue_;
+  Projection shape_;
+  ProjectionPlaces places_;
+  Edge in_;
+  Edge out_;
+};
+
+class DeviceGelu : public Block {
+ public:
+  DeviceGelu(Queue& queue, std::size_t count, Edge in, Edge out)
+      : queue_(queue), count_(count), in_(in), out_(out) {}
+
+  void forward(const Pass& /*pass*/) override {
+    queue_.launch(GeluForward{{count_}, in_.value, out_.value});
+  }
+
+  void backward(const Pass& /*pass*/) override {
+    queue_.launch(GeluBackward{{count_}, in_.value, out_.gradient, in_.gradient});
+  }
+
+ private:
+  Queue& queue_;
+  std::size_t count_;
+  Edge in_;
+  Edge out_;
+};
+
+void check(Precision precision) {
+  if (precision != Precision::fp32)
+    throw std::invalid_argument("devices compute products in fp32 only, so far");
+}
+
+}  // namespace
+
+float* DeviceBlocks::scratch(std::size_t number, std::size_t count) {
+  float*& at = scratch_[{number, count}];
+  if (at == nullptr) at = queue_.allocate(count);
+  return at;
+}
+
+std::unique_ptr<Block> DeviceBlocks::embedding(const Layout& layout,
+                                               const Embedding& shape,
+                                               const std::uint32_t* ids,
+                                               Edge out) {
+  return std::make_unique<DeviceEmbedding>(queue_, layout, shape, ids, out);
+}
+
+std::unique_ptr<Block> DeviceBlocks::layer_norm(const Layout& layout,
+                                                const Norm& norm,
+                                                Edge in,
+                                                Edge out) {
+  return std::make_unique<DeviceLayerNorm>(queue_, layout, norm, in, out);
+}
+
+std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
+                                                const Projection& shape,
+                                                Edge in,
+                                                Edge out) {
+  check(shape.precision);
+  return std::make_unique<DeviceProjection>(queue_, layout, shape, in, out);
+}
+
+std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
+  check(shape.precision);
+  if (shape.keys.count != shape.queries.count)
+    throw std::invalid_argument("devices have as many heads of keys as of queries, so far");
+  const std::size_t scores =
+      floats_of(shape.context, shape.context) * static_cast<std::size_t>(shape.queries.count);
+  return device_attention(queue_, shape, out, scratch(0, scores), scratch(1, scores));
+}
+
+std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {
+  return std::make_unique<DeviceGelu>(queue_, count, in, out);
+}
+
+}  // namespace dts::train::accelerator

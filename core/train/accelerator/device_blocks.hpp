@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks of token_blocks.hpp on a device: the same passes, with addresses of its memory.
+#pragma once
+
+#include "core/train/accelerator/queue.hpp"
+#include "core/train/model/block_maker.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+
+namespace dts::train::accelerator {
+
+// Makes blocks that enqueue their work. Everything throws DeviceError; std::invalid_argument for
+// what devices do not compute yet: products of bf16, and fewer heads of keys than of queries. The
+// queue must outlive it. Not thread-safe.
+class DeviceBlocks : public BlockMaker {
+ public:
+  explicit DeviceBlocks(Queue& queue) : queue_(queue) {}
+
+  [[nodiscard]] float* floats(std::size_t count) override { return queue_.allocate(count); }
+
+  [[nodiscard]] std::uint32_t* tokens(std::size_t count) override {
+    return queue_.allocate<std::uint32_t>(count);
+  }
+
+  [[nodiscard]] std::unique_ptr<Block> embedding(const Layout& layout,
+                                                 const Embedding& shape,
+                                                 const std::uint32_t* ids,
+                                                 Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> layer_norm(const Layout& layout,
+                                                  const Norm& norm,
+                                                  Edge in,
+                                                  Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> projection(const Layout& layout,
+                                                  const Projection& shape,
+                                                  Edge in,
+                                                  Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> attention(const Attention& shape, Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> gelu(std::size_t count, Edge in, Edge out) override;
+
+ private:
+  // Memory that one block after the other uses: work is done in order.
+  float* scratch(std::size_t number, std::size_t count);
+
+  Queue& queue_;
+  std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size
+};
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/accelerator/device_sums.hpp"
+
+#include "core/train/device/kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <utility>
+
+namespace dts::train::accelerator {
+
+Result<std::unique_ptr<DeviceSums>> DeviceSums::create(const Model& model,
+                                                       std::unique_ptr<Queue> queue,
+                                                       DeviceSettings settings) {
+  const int micro_batch = settings.micro_batch;
+  try {
+    return std::unique_ptr<DeviceSums>(
+        new DeviceSums(model, std::move(queue), std::move(settings)));
+  } catch (const std::exception& e) {
+    return fail(Errc::invalid,
+                fmt::format("cannot build {} for {} samples per shard on the device: {}",
+                            model.name,
+                            micro_batch,
+                            e.what()),
+                "choose a smaller --batch or more --shards, or --device cpu");
+  }
+}
+
+DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings)
+    : model_(model),
+      settings_(std::move(settings)),
+      team_(settings_.threads),
+      queue_(std::move(queue)),
+      network_(model, settings_.micro_batch, *queue_),
+      weights_(queue_->allocate(model.layout.parameter_floats)),
+      indices_(static_cast<std::size_t>(settings_.micro_batch)) {
+  // Left siblings that wait, and one: so that memory runs out here, if it does.
+  const int own = std::max(settings_.own_shards, 1);
+  for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
+    give(queue_->allocate(model.layout.sum_floats()));
+}
+
+template <class Work>
+auto DeviceSums::guarded(const Work& work) {
+  try {
+    return work();
+  } catch (const DeviceError& e) {
+    if (settings_.failed) settings_.failed(e.what());
+    throw;
+  }
+}
+
+float* DeviceSums::take() {
+  if (unused_.empty()) return queue_->allocate(model_.layout.sum_floats());
+  float* const taken = unused_.back();
+  unused_.pop_back();
+  return taken;
+}
+
+void DeviceSums::upload(const float* weights) {
+  queue_->to_device(weights_, weights, model_.layout.parameter_floats);
+}
+
+// Within a window, weights go to the device as they come.
+DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
+  if (window == nullptr) return nullptr;
+  return [this, window, weights, place = 0](Range range) mutable {
+    window->enter(0, place++);
+    queue_->to_device(weights_ + range.begin, weights + range.begin, range.size());
+  };
+}
+
+std::uint64_t DeviceSums::checksum_of(const float* sums) {
+  const std::size_t count = model_.layout.sum_floats();
+  if (looked_at_.size() == 0) looked_at_ = Buffer(count);
+  queue_->to_host(looked_at_.data(), sums, count);
+  return checksum(looked_at_.data(), count);
+}
+
+float* DeviceSums::shard_sum(const StepInput& input, int shard) {
+  Stopwatch watch(input.timeline == nullptr ? nullptr : &input.timeline->track(0));
+  float* const sums = take();
+  choose_samples(input, shard, indices_);
+  const int predictions = input.batch * model_.reads.predictions();
+  network_.train(input.samples,
+                 indices_,
+                 weights_,
+                 {{1.0F / static_cast<float>(predictions), input.smoothing},
+                  shard == input.nan_shard,
+                  input.with_squares,
+                  enter_of(input.window, input.weights),
+                  &watch},
+                 sums);
+  if (input.miscomputed) {
+    float changed = 0;
+    queue_->to_host(&changed, sums + *input.miscomputed, 1);
+    flip_bit(changed);
+    queue_->to_device(sums + *input.miscomputed, &changed, 1);
+  }
+  if (shard == input.audited) audited_ = checksum_of(sums);
+  return sums;
+}
+
+float* DeviceSums::node_sum(const StepInput& input, Span node) {
+  if (node.size() == 1) return shard_sum(input, node.lo);
+  float* const left = node_sum(input, left_child(node));
+  float* const right = node_sum(input, right_child(node));
+  queue_->launch(Add{{model_.layout.sum_floats()}, left, right});
+  give(right);
+  return left;
+}
+
+float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
+  const std::size_t count = model_.layout.sum_floats();
+  if (number == host_arrays_.size())
+    host_arrays_.push_back(is_sparse ? Buffer::sparse(count) : Buffer::shared(count));
+  return host_arrays_[number].data();
+}
+
+Partials DeviceSums::sum(const StepInput& input, Span run) {
+  return guarded([&] {
+    audited_ = 0;
+    if (input.window == nullptr)
+      upload(input.weights);
+    else
+      begin_walk(*input.window, network_.plan().reads(true), 1);
+    const bool drops = input.departure != nullptr && input.departure->drops;
+    Partials there;
+    Partials here;
+    for (const Span node : maximal_nodes(settings_.shards, run)) {
+      there[node] = node_sum(input, node);
+      here[node] = host_array(here.size(), drops);
+      bring(node, there, here, whole_or_tail(drops));
+      if (!drops) give(there[node]);
+    }
+    if (input.window != nullptr) {
+      if (run.size() == 0)  // it still sends weights
+        for (int place = 0; place < static_cast<int>(network_.plan().reads(true).size()); ++place)
+          input.window->enter(0, place);
+      input.window->leave(0);
+      input.window->end();
+    }
+    if (input.departure != nullptr) depart(*input.departure, there, here);
+    if (drops)
+      for (const auto& [node, sums] : there) give(sums);
+    return here;
+  });
+}
+
+// Where no rank has all gradients, they come to the host as they leave it.
+Range DeviceSums::whole_or_tail(bool drops) const {
+  return {drops ? model_.layout.parameter_floats : 0, model_.layout.sum_floats()};
+}
+
+void DeviceSums::bring(Span node, const Partials& there, const Partials& here, Range range) {
+  queue_->to_host(here.at(node) + range.begin, there.at(node) + range.begin, range.size());
+}
+
+void DeviceSums::depart(const Departure& departure, const Partials& there, const Partials& here) {
+  std::size_t departed = 0;
+  for (const Range run : departure.runs) {
+    if (departure.drops)
+      for (const auto& [node, sums] : here) bring(node, there, here, run);
+    departure.leave(here);
+    const Range free = free_after(departure, ++departed);
+    for (Buffer& array : host_arrays_) array.drop(free);
+  }
+}
+
+std::uint64_t DeviceSums::recompute(const StepInput& input) {
+  return guarded([&] {
+    upload(input.weights);
+    give(shard_sum(input, input.audited));
+    return audited_;
+  });
+}
+
+Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
+  const std::size_t first = chunk * indices_.size();
+  return network_.evaluate(
+      samples, first, std::min(indices_.size(), samples.count - first), weights_, enter);
+}
+
+std::size_t DeviceSums::chunks_of(const Samples& samples) const {
+  return (samples.count + indices_.size() - 1) / indices_.size();
+}
+
+Score DeviceSums::evaluate(
+    const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
+  return guarded([&] {
+    upload(weights);
+    const Span mine = part_of({0, static_cast<int>(chunks_of(samples))}, parts, part);
+    Score score;
+    for (int chunk = mine.lo; chunk < mine.hi; ++chunk)
+      score += evaluate_chunk(samples, static_cast<std::size_t>(chunk), nullptr);
+    return score;
+  });
+}
+
+Score DeviceSums::evaluate_within(Window& window,
+                                  const Samples& samples,
+                                  const float* weights,
+                                  const float* /*running*/,
+                                  int parts,
+                                  int part) {
+  return guarded([&] {
+    const std::vector<Range> reads = network_.plan().reads(false);
+    Score score;
+    for (std::size_t round = 0; round < chunks_of(samples);
+         round += static_cast<std::size_t>(parts)) {
+      begin_walk(window, reads, 1);
+      const std::size_t chunk = round + static_cast<std::size_t>(part);
+      if (chunk < chunks_of(samples))
+        score += evaluate_chunk(samples, chunk, enter_of(&window, weights));
+      else
+        for (int place = 0; place < static_cast<int>(reads.size()); ++place) window.enter(0, place);
+      window.leave(0);
+      window.end();
+    }
+    return score;
+  });
+}
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backend of a device: a rank's shards one after the other, added up there along the tree. The
+// weights come from the host's memory for each step, and the sums go back to it.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/accelerator/device_network.hpp"
+#include "core/train/backend/backend.hpp"
+#include "core/train/memory/buffer.hpp"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dts::train::accelerator {
+
+struct DeviceSettings {
+  int shards = 1;
+  int own_shards = 1;  // of one sum(), at most
+  int micro_batch = 1;
+  int threads = 1;  // Backend::team()
+  // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
+  std::function<void(const std::string&)> failed = nullptr;
+};
+
+class DeviceSums : public Backend {
+ public:
+  // Errc::invalid if the device has not enough memory, or cannot compute the model. `model` must
+  // outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<DeviceSums>> create(const Model& model,
+                                                                  std::unique_ptr<Queue> queue,
+                                                                  DeviceSettings settings);
+
+  [[nodiscard]] Partials sum(const StepInput& input, Span run) override;
+
+  [[nodiscard]] std::uint64_t audited() const override { return audited_; }
+
+  [[nodiscard]] std::uint64_t recompute(const StepInput& input) override;
+
+  [[nodiscard]] Score evaluate(const Samples& samples,
+                               const float* weights,
+                               const float* running,
+                               int parts,
+                               int part) override;
+
+  [[nodiscard]] Score evaluate_within(Window& window,
+                                      const Samples& samples,
+                                      const float* weights,
+                                      const float* running,
+                                      int parts,
+                                      int part) override;
+
+  [[nodiscard]] Team& team() override { return team_; }
+
+  [[nodiscard]] const Layout& layout() const override { return model_.layout; }
+
+  [[nodiscard]] int at_once() const override { return 1; }
+
+ private:
+  using Enter = std::function<void(Range)>;
+
+  DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings);
+
+  template <class Work>
+  auto guarded(const Work& work);
+
+  // The device's arrays of sums:
+  float* take();
+
+  void give(float* sums) { unused_.push_back(sums); }
+
+  void upload(const float* weights);
+  [[nodiscard]] Enter enter_of(Window* window, const float* weights);
+  float* shard_sum(const StepInput& input, int shard);
+  float* node_sum(const StepInput& input, Span node);
+  [[nodiscard]] std::uint64_t checksum_of(const float* sums);
+  [[nodiscard]] std::size_t chunks_of(const Samples& samples) const;
+  [[nodiscard]] Score evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter);
+
+  // From the device's arrays, `there`, to the host's, `here`:
+  [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
+  [[nodiscard]] Range whole_or_tail(bool drops) const;
+  void bring(Span node, const Partials& there, const Partials& here, Range range);
+  void depart(const Departure& departure, const Partials& there, const Partials& here);
+
+  const Model& model_;
+  DeviceSettings settings_;
+  Team team_;
+  std::unique_ptr<Queue> queue_;
+  DeviceNetwork network_;
+  float* weights_;
+  std::vector<float*> unused_;
+  std::vector<std::size_t> indices_;
+  std::deque<Buffer> host_arrays_;
+  Buffer looked_at_;  // of a shard that is audited
+  std::uint64_t audited_ = 0;
+};
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the kernels of accelerators are written: once, for the device's compiler and for the host's.
+//
+// A kernel is a struct of its arguments with
+//   k_threads                the threads of a block, a power of two
+//   Shared                   what the threads of a block share: plain arrays, undefined at first
+//   blocks()                 how many blocks there are; they are independent of each other
+//   run(block, shared)       the code of one block
+// A block's code is made of block.each(work): work(t) of every thread t, and then a barrier. On a
+// device each thread runs its own; on the host one loop runs all of them.
+//
+// So that this is the same on both: Shared is touched within each() alone; within one each() no
+// thread reads or writes what another one writes; nothing of a thread outlives each() but what it
+// has stored; loops around each() are the same for all threads. No atomics. Tests run the threads
+// and blocks in both directions and compare bits, since what breaks these rules depends on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define DTS_BLOCK_CODE __device__
+#else
+#define DTS_BLOCK_CODE
+#endif
+
+namespace dts::train::accelerator {
+
+// Of most kernels.
+inline constexpr int k_block_threads = 256;
+
+// The blocks of `each` elements that cover `count`.
+[[nodiscard]] constexpr std::size_t blocks_of(std::size_t count, std::size_t each) {
+  return (count + each - 1) / each;
+}
+
+// Of a row in an array of rows one after the other.
+[[nodiscard]] DTS_BLOCK_CODE inline std::size_t row_begin(std::size_t row, int width) {
+  return row * static_cast<std::size_t>(width);
+}
+
+struct Sum {
+  template <class Value>
+  DTS_BLOCK_CODE Value operator()(Value a, Value b) const {
+    return a + b;
+  }
+};
+
+struct Larger {
+  DTS_BLOCK_CODE float operator()(float a, float b) const { return a < b ? b : a; }
+};
+
+// Folds values[t], one a thread, along a fixed binary tree. Afterwards values[i] is the result of
+// all threads t with t % results == i.
+template <class Block, class Value, std::size_t threads, class Operation>
+DTS_BLOCK_CODE void fold(const Block& block,
+                         Value (&values)[threads],
+                         Operation operation,
+                         std::size_t results = 1) {
+  static_assert((threads & (threads - 1)) == 0);
+  for (std::size_t half = threads / 2; half >= results; half /= 2)
+    block.each([&](int thread) {
+      const auto t = static_cast<std::size_t>(thread);
+      if (t < half) values[t] = operation(values[t], values[t + half]);
+    });
+}
+
+// Calls work(i) for the elements below `count` that are a thread's: i = thread, thread + threads,
+// and so on.
+template <int threads, class Work>
+DTS_BLOCK_CODE void strided(int thread, int count, const Work& work) {
+  for (int i = thread; i < count; i += threads) work(i);
+}
+
+// The base of kernels that compute each of `count` elements alone: one a thread.
+struct Elementwise {
+  static constexpr int k_threads = k_block_threads;
+
+  struct Shared {};
+
+  std::size_t count = 0;
+
+  [[nodiscard]] std::size_t blocks() const { return blocks_of(count, k_threads); }
+
+  template <class Block, class Work>
+  DTS_BLOCK_CODE void for_each(const Block& block, const Work& work) const {
+    block.each([&](int thread) {
+      const std::size_t i = block.index() * k_threads + static_cast<std::size_t>(thread);
+      if (i < count) work(i);
+    });
+  }
+};
+
+// The base of kernels that compute one row a block.
+struct Rowwise {
+  static constexpr int k_threads = k_block_threads;
+
+  int rows = 0;
+  int width = 0;
+
+  [[nodiscard]] std::size_t blocks() const { return static_cast<std::size_t>(rows); }
+};
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels, by number: how the trainer names one to the module that has it compiled.
+#pragma once
+
+#include "core/train/accelerator/kernels/elementwise.hpp"
+#include "core/train/accelerator/kernels/embedding.hpp"
+#include "core/train/accelerator/kernels/norm.hpp"
+#include "core/train/accelerator/kernels/softmax.hpp"
+#include "core/train/accelerator/kernels/sums.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+namespace dts::train::accelerator {
+
+template <class... Kernel>
+struct KernelList {
+  // A fingerprint of numbers and arguments: module and trainer must have the same (64-bit FNV-1a).
+  [[nodiscard]] static constexpr std::uint64_t signature() {
+    std::uint64_t hash = 14695981039346656037U;
+    const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 1099511628211U; };
+    ((mix(sizeof(Kernel)), mix(sizeof(typename Kernel::Shared)), mix(Kernel::k_threads)), ...);
+    return hash;
+  }
+
+  template <class Wanted>
+  [[nodiscard]] static constexpr std::uint32_t number_of() {
+    std::uint32_t number = 0;
+    (void)((std::is_same_v<Wanted, Kernel> || (++number, false)) || ...);
+    return number;
+  }
+
+  // Calls visit(kernel) with the arguments at `bytes` as the kernel of that number; false if there
+  // is none.
+  template <class Visit>
+  static bool visit(std::uint32_t number, const void* bytes, const Visit& visit) {
+    std::uint32_t at = 0;
+    return ((number == at++ && (visit(copy_of<Kernel>(bytes)), true)) || ...);
+  }
+
+ private:
+  template <class One>
+  static One copy_of(const void* bytes) {
+    static_assert(std::is_trivially_copyable_v<One>);
+    One one;
+    std::memcpy(static_cast<void*>(&one), bytes, sizeof one);
+    return one;
+  }
+};
+
+// A new one at the end.
+using Kernels = KernelList<Add,
+                           BeginRows,
+                           GeluForward,
+                           GeluBackward,
+                           EmbeddingForward,
+                           TokenGradients,
+                           PositionGradients,
+                           LayerNormForward,
+                           LayerNormBackward,
+                           ColumnSums,
+                           NormGradients,
+                           CausalSoftmax,
+                           CausalSoftmaxBackward,
+                           CrossEntropy,
+                           Squares,
+                           Total<float>,
+                           Total<double>>;
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds and loads the module of a kind of device, and opens a device with it.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/accelerator/queue.hpp"
+
+#include <memory>
+#include <string>
+
+namespace dts::train::accelerator {
+
+struct OpenedDevice {
+  std::unique_ptr<Queue> queue;
+  dttrain_facts facts{};
+  int number = 0;  // among those that this process sees
+  int devices = 0;
+
+  // "NVIDIA H100 80GB HBM3, cuBLASLt 13.1.0": what decides bits.
+  [[nodiscard]] std::string text() const {
+    return std::string(facts.name) + ", " + facts.libraries;
+  }
+};
+
+// The device for the `local`-th rank of this node, from 0, by the module dttrain-NAME.so, which is
+// looked for where plug-ins are and stays loaded: of several devices that the rank sees the one of
+// its number, going round. Errc::invalid says what is missing or too old, the module, a library,
+// the driver or the device, and what to do.
+[[nodiscard]] Result<OpenedDevice> open_device(const std::string& name, int local);
+
+// The same with a module's table, where `path` is what messages call it. Pure but for the table.
+[[nodiscard]] Result<OpenedDevice> open_device(const dttrain_device* table,
+                                               const std::string& path,
+                                               const std::string& name,
+                                               int local);
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/backend/backend.hpp"
+
+#include "core/train/data/read_ahead.hpp"
+#include "core/train/memory/buffer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace dts::train {
+
+SampleOrder order_of(const StepInput& input) {
+  return {input.seed,
+          input.samples.count,
+          static_cast<std::uint64_t>(input.batch),
+          input.samples.drops_tail()};
+}
+
+void choose_samples(const StepInput& input, int shard, std::span<std::size_t> indices) {
+  const SampleOrder order = order_of(input);
+  std::uint64_t at = static_cast<std::uint64_t>(shard) * indices.size();
+  for (std::size_t& index : indices) {
+    index = order.at(input.step, at);
+    read_ahead(input.samples, order.at(input.step + 1, at));
+    ++at;
+  }
+}
+
+Range free_after(const Departure& departure, std::size_t departed) {
+  if (departed < 2 || !departure.drops) return {};
+  const Range free = departure.runs[departed - 2];
+  return {free.begin, std::min(free.end + Buffer::k_largest_page, departure.runs.front().end)};
+}
+
+void begin_walk(Window& window, const std::vector<Range>& reads, int threads) {
+  std::vector<Window::Parts> places;
+  places.reserve(reads.size());
+  for (const Range range : reads) places.push_back(window.parts_of(range.begin, range.end));
+  window.begin(std::move(places), threads);
+}
+
+}  // namespace dts::train

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who makes the blocks of a plan and has the memory that they compute in: the processor, or an
+// accelerator, whose addresses only its own blocks may use.
+#pragma once
+
+#include "core/train/model/token_blocks.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace dts::train {
+
+// Everything may throw std::exception. The memory lives as long as the maker, and blocks may not
+// outlive it. Not thread-safe.
+class BlockMaker {
+ public:
+  BlockMaker() = default;
+  BlockMaker(const BlockMaker&) = delete;
+  BlockMaker& operator=(const BlockMaker&) = delete;
+  virtual ~BlockMaker() = default;
+
+  // Zero, aligned to a cache line.
+  [[nodiscard]] virtual float* floats(std::size_t count) = 0;
+  [[nodiscard]] virtual std::uint32_t* tokens(std::size_t count) = 0;
+
+  // token_blocks.hpp:
+  [[nodiscard]] virtual std::unique_ptr<Block> embedding(const Layout& layout,
+                                                         const Embedding& shape,
+                                                         const std::uint32_t* ids,
+                                                         Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> layer_norm(const Layout& layout,
+                                                          const Norm& norm,
+                                                          Edge in,
+                                                          Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> projection(const Layout& layout,
+                                                          const Projection& shape,
+                                                          Edge in,
+                                                          Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> attention(const Attention& shape, Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> gelu(std::size_t count, Edge in, Edge out) = 0;
+};
+
+// Of the processor.
+[[nodiscard]] std::unique_ptr<BlockMaker> processor_blocks();
+
+}  // namespace dts::train

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels, compiled for devices: each block of a kernel is a block of CUDA.
+#include "core/train/accelerator/kernels/kernel_list.hpp"
+#include "plugins/cuda/context.hpp"
+
+#include <climits>
+#include <type_traits>
+
+namespace {
+
+using namespace dts::train::accelerator;
+
+class DeviceBlock {
+ public:
+  [[nodiscard]] __device__ std::size_t index() const { return blockIdx.x; }
+
+  template <class Work>
+  __device__ void each(const Work& work) const {
+    work(static_cast<int>(threadIdx.x));
+    __syncthreads();
+  }
+};
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::k_threads)
+    run_block(const __grid_constant__ Kernel kernel) {
+  __shared__ typename Kernel::Shared shared;
+  kernel.run(DeviceBlock(), shared);
+}
+
+}  // namespace
+
+const char* cuda_launch(dttrain_context* context, uint32_t number, const void* arguments) {
+  cudaError_t status = cudaErrorInvalidDeviceFunction;  // if there is no such kernel
+  Kernels::visit(number, arguments, [&](const auto& kernel) {
+    using Kernel = std::decay_t<decltype(kernel)>;
+    status = cudaErrorInvalidConfiguration;
+    if (kernel.blocks() > INT_MAX) return;
+    run_block<Kernel>
+        <<<static_cast<unsigned>(kernel.blocks()), Kernel::k_threads, 0, context->stream>>>(kernel);
+    status = cudaGetLastError();
+  });
+  return context->check(status, "the launch of a kernel");
+}
+
+cudaError_t cuda_find_kernels() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, run_block<Add>);
+}

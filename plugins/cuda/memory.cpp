@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device's memory, pinned memory of the host, and copies between them on the stream.
+#include "plugins/cuda/context.hpp"
+
+const char* dttrain_context::check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return nullptr;
+  wrong = std::string(what) + ": " + cudaGetErrorName(status) + ": " + cudaGetErrorString(status);
+  return wrong.c_str();
+}
+
+const char* dttrain_context::check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return nullptr;
+  wrong = std::string(what) + ": " + cublasLtGetStatusString(status);
+  return wrong.c_str();
+}
+
+const char* cuda_allocate(dttrain_context* context, size_t bytes, void** at) {
+  return context->check(cudaMalloc(at, bytes), "cudaMalloc");
+}
+
+void cuda_release(dttrain_context* /*context*/, void* at) {
+  (void)cudaFree(at);  // what a broken device answers to that is of no use to anybody
+}
+
+const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at) {
+  return context->check(cudaMallocHost(at, bytes), "cudaMallocHost");
+}
+
+void cuda_release_host(dttrain_context* /*context*/, void* at) {
+  (void)cudaFreeHost(at);
+}
+
+const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes) {
+  return context->check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, context->stream),
+                        "cudaMemcpyAsync to the device");
+}
+
+const char* cuda_to_host(dttrain_context* context, void* to, const void* from, size_t bytes) {
+  return context->check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, context->stream),
+                        "cudaMemcpyAsync to the host");
+}
+
+const char* cuda_clear(dttrain_context* context, void* at, size_t bytes) {
+  return context->check(cudaMemsetAsync(at, 0, bytes, context->stream), "cudaMemsetAsync");
+}
+
+const char* cuda_wait(dttrain_context* context) {
+  return context->check(cudaStreamSynchronize(context->stream), "cudaStreamSynchronize");
+}

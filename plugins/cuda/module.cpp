@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of the module, and how its devices are found and opened.
+#include "core/train/accelerator/kernels/kernel_list.hpp"
+#include "plugins/cuda/context.hpp"
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace {
+
+constexpr int k_least_major = 8;  // of compute capabilities: what the kernels are compiled for
+
+// As much as there is room for.
+template <std::size_t room>
+void put(char (&to)[room], const std::string& text) {
+  to[text.copy(to, room - 1)] = '\0';
+}
+
+std::string version_text(int major, int minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+// Of CUDA, as in 13000.
+std::string version_text(int version) {
+  return version_text(version / 1000, version % 1000 / 10);
+}
+
+int lack(dttrain_answer* answer, int what, const std::string& found) {
+  answer->lack = what;
+  put(answer->text, found);
+  return 0;
+}
+
+int failed(dttrain_answer* answer, const char* function, cudaError_t status) {
+  return lack(
+      answer, DTTRAIN_LACKS_OTHER, std::string(function) + ": " + cudaGetErrorString(status));
+}
+
+int count(dttrain_answer* answer) {
+  *answer = {};
+  // So that a number is the same slot on all nodes. No other thread reads the environment.
+  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+  int driver = 0;
+  int devices = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    return lack(answer, DTTRAIN_LACKS_DRIVER, "libcuda.so.1 of NVIDIA's driver is missing");
+  const cudaError_t status = cudaGetDeviceCount(&devices);
+  if (status == cudaErrorInsufficientDriver)
+    return lack(answer,
+                DTTRAIN_LACKS_NEWER_DRIVER,
+                "it is of CUDA " + version_text(driver) + ", this module needs " +
+                    version_text(CUDART_VERSION));
+  if (status == cudaErrorNoDevice || (status == cudaSuccess && devices == 0)) {
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    return lack(answer,
+                DTTRAIN_LACKS_DEVICE,
+                visible == nullptr ? "CUDA finds none"
+                                   : "CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "'");
+  }
+  if (status != cudaSuccess) return failed(answer, "cudaGetDeviceCount", status);
+  return devices;
+}
+
+void close(dttrain_context* context) {
+  if (context->workspace != nullptr) (void)cudaFree(context->workspace);
+  if (context->products != nullptr) (void)cublasLtDestroy(context->products);
+  if (context->stream != nullptr) (void)cudaStreamDestroy(context->stream);
+  delete context;
+}
+
+// What is lacking, or nullptr.
+const char* begin(dttrain_context& context) {
+  if (const char* const wrong =
+          context.check(cudaStreamCreateWithFlags(&context.stream, cudaStreamNonBlocking),
+                        "cudaStreamCreateWithFlags"))
+    return wrong;
+  if (const char* const wrong = context.check(cublasLtCreate(&context.products), "cublasLtCreate"))
+    return wrong;
+  return context.check(cudaMalloc(&context.workspace, dttrain_context::k_workspace),
+                       "cudaMalloc of 32 MiB");
+}
+
+dttrain_context* open(int device, dttrain_answer* answer) {
+  *answer = {};
+  cudaDeviceProp properties;
+  if (const cudaError_t status = cudaSetDevice(device); status != cudaSuccess) {
+    failed(answer, "cudaSetDevice", status);
+    return nullptr;
+  }
+  if (const cudaError_t status = cudaGetDeviceProperties(&properties, device);
+      status != cudaSuccess) {
+    failed(answer, "cudaGetDeviceProperties", status);
+    return nullptr;
+  }
+  const cudaError_t kernels = cuda_find_kernels();
+  if (properties.major < k_least_major || kernels == cudaErrorNoKernelImageForDevice) {
+    lack(answer,
+         DTTRAIN_LACKS_NEWER_DEVICE,
+         std::string(properties.name) + " has compute capability " +
+             version_text(properties.major, properties.minor));
+    return nullptr;
+  }
+  if (kernels != cudaSuccess) {
+    failed(answer, "cudaFuncGetAttributes", kernels);
+    return nullptr;
+  }
+  std::unique_ptr<dttrain_context, decltype(&close)> made(new dttrain_context, &close);
+  made->device = device;
+  if (const char* const wrong = begin(*made)) {
+    lack(answer, DTTRAIN_LACKS_OTHER, wrong);
+    return nullptr;
+  }
+  return made.release();
+}
+
+const char* facts(dttrain_context* context, dttrain_facts* facts) {
+  cudaDeviceProp properties;
+  std::size_t available = 0;
+  std::size_t all = 0;
+  if (const char* const wrong = context->check(
+          cudaGetDeviceProperties(&properties, context->device), "cudaGetDeviceProperties"))
+    return wrong;
+  if (const char* const wrong = context->check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo"))
+    return wrong;
+  facts->memory = available;
+  const auto version = static_cast<int>(cublasLtGetVersion());
+  put(facts->name, properties.name);
+  put(facts->libraries,
+      "compute capability " + version_text(properties.major, properties.minor) + ", cuBLASLt " +
+          version_text(version / 10000, version / 100 % 100) + "." + std::to_string(version % 100));
+  std::string uuid;
+  for (const char byte : properties.uuid.bytes)
+    for (const int shift : {4, 0})
+      uuid += "0123456789abcdef"[(static_cast<unsigned char>(byte) >> shift) & 15];
+  put(facts->uuid, uuid);
+  return nullptr;
+}
+
+constexpr dttrain_device k_table{DTTRAIN_DEVICE_ABI,
+                                 sizeof(dttrain_device),
+                                 dts::train::accelerator::Kernels::signature(),
+                                 "cuda",
+                                 count,
+                                 open,
+                                 close,
+                                 facts,
+                                 cuda_allocate,
+                                 cuda_release,
+                                 cuda_allocate_host,
+                                 cuda_release_host,
+                                 cuda_to_device,
+                                 cuda_to_host,
+                                 cuda_clear,
+                                 cuda_launch,
+                                 cuda_multiply,
+                                 cuda_wait};
+
+}  // namespace
+
+DTTRAIN_DEVICE_EXPORT const dttrain_device* dttrain_device_v1() {
+  return &k_table;
+}

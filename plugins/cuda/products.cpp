@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products by cuBLASLt. Of a shape, the algorithm is chosen once, by the library's own
+// heuristic, among those that do not split sums over blocks: the same bits always (cuBLAS, "Results
+// Reproducibility"; splitting with a reduction in place depends on which block comes last).
+//
+// cuBLASLt counts by columns. A row-major matrix is its own transpose there, so out = left right is
+// computed as out^T = right^T left^T.
+#include "plugins/cuda/context.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+namespace {
+
+// Of which algorithms may rely on for vectors. Not more than those need, so that what is chosen
+// does not depend on where a sample's rows begin.
+int alignment_of(const void* at) {
+  constexpr std::uintptr_t k_most = 16;
+  const auto address = reinterpret_cast<std::uintptr_t>(at) | k_most;
+  return static_cast<int>(address & (~address + 1));
+}
+
+dttrain_context::Shape shape_of(const dttrain_product& p) {
+  return {p.rows,
+          p.columns,
+          p.inner,
+          p.pitch,
+          p.stride,
+          p.count,
+          p.adds,
+          p.left.pitch,
+          p.left.stride,
+          p.left.is_transposed,
+          p.right.pitch,
+          p.right.stride,
+          p.right.is_transposed,
+          alignment_of(p.left.values),
+          alignment_of(p.right.values),
+          alignment_of(p.out)};
+}
+
+cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
+                        int rows,
+                        int columns,
+                        int pitch,
+                        int count,
+                        std::int64_t stride) {
+  // A row in memory is a column there.
+  cublasStatus_t status = cublasLtMatrixLayoutInit(&layout,
+                                                   CUDA_R_32F,
+                                                   static_cast<std::uint64_t>(columns),
+                                                   static_cast<std::uint64_t>(rows),
+                                                   pitch);
+  if (status != CUBLAS_STATUS_SUCCESS || count == 1) return status;
+  status = cublasLtMatrixLayoutSetAttribute(
+      &layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  return cublasLtMatrixLayoutSetAttribute(
+      &layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
+}
+
+// As it is in memory, before any transposition.
+cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
+                        const dttrain_factor& factor,
+                        int rows,
+                        int columns,
+                        int count) {
+  if (factor.is_transposed != 0) std::swap(rows, columns);
+  return describe(layout, rows, columns, factor.pitch, count, factor.stride);
+}
+
+cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
+  // Never TF32.
+  cublasStatus_t status = cublasLtMatmulDescInit(&chosen.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  const cublasOperation_t right = p.right.is_transposed != 0 ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t left = p.left.is_transposed != 0 ? CUBLAS_OP_T : CUBLAS_OP_N;
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = cublasLtMatmulDescSetAttribute(
+        &chosen.operation, CUBLASLT_MATMUL_DESC_TRANSA, &right, sizeof right);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = cublasLtMatmulDescSetAttribute(
+        &chosen.operation, CUBLASLT_MATMUL_DESC_TRANSB, &left, sizeof left);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = describe(chosen.right, p.right, p.inner, p.columns, p.count);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = describe(chosen.left, p.left, p.rows, p.inner, p.count);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = describe(chosen.out, p.rows, p.columns, p.pitch, p.count, p.stride);
+  return status;
+}
+
+cublasStatus_t limit(cublasLtMatmulPreferenceOpaque_t& preference, const dttrain_product& p) {
+  const std::uint64_t workspace = dttrain_context::k_workspace;
+  const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_NONE;
+  const auto right = static_cast<std::uint32_t>(alignment_of(p.right.values));
+  const auto left = static_cast<std::uint32_t>(alignment_of(p.left.values));
+  const auto out = static_cast<std::uint32_t>(alignment_of(p.out));
+
+  struct Limit {
+    cublasLtMatmulPreferenceAttributes_t attribute;
+    const void* value;
+    std::size_t bytes;
+  };
+
+  const Limit limits[] = {
+      {CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace},
+      {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &right, sizeof right},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &left, sizeof left},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &out, sizeof out},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &out, sizeof out}};
+  cublasStatus_t status = cublasLtMatmulPreferenceInit(&preference);
+  for (const Limit& one : limits)
+    if (status == CUBLAS_STATUS_SUCCESS)
+      status =
+          cublasLtMatmulPreferenceSetAttribute(&preference, one.attribute, one.value, one.bytes);
+  return status;
+}
+
+// Whether it splits sums, whatever was asked for.
+bool splits(const cublasLtMatmulAlgo_t& algorithm) {
+  std::int32_t parts = 0;
+  std::size_t written = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoConfigGetAttribute(
+      &algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts, sizeof parts, &written);
+  return status != CUBLAS_STATUS_SUCCESS || parts > 1;
+}
+
+cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
+  cublasLtMatmulPreferenceOpaque_t preference;
+  cublasStatus_t status = describe(chosen, p);
+  if (status == CUBLAS_STATUS_SUCCESS) status = limit(preference, p);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  cublasLtMatmulHeuristicResult_t found[16];
+  int count = 0;
+  status = cublasLtMatmulAlgoGetHeuristic(context.products,
+                                          &chosen.operation,
+                                          &chosen.right,
+                                          &chosen.left,
+                                          &chosen.out,
+                                          &chosen.out,
+                                          &preference,
+                                          static_cast<int>(std::size(found)),
+                                          found,
+                                          &count);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  const auto* const best = std::find_if(found, found + count, [](const auto& one) {
+    return one.state == CUBLAS_STATUS_SUCCESS && !splits(one.algo);
+  });
+  if (best == found + count) return CUBLAS_STATUS_NOT_SUPPORTED;
+  chosen.algorithm = best->algo;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+const char* cuda_multiply(dttrain_context* context, const dttrain_product* product) {
+  const auto [at, is_new] = context->chosen.try_emplace(shape_of(*product));
+  ChosenProduct& chosen = at->second;  // described where it stays
+  if (is_new) {
+    const char* const wrong =
+        context->check(choose(*context, chosen, *product), "choosing an algorithm for a product");
+    if (wrong != nullptr) context->chosen.erase(at);
+    if (wrong != nullptr) return wrong;
+  }
+  const float one = 1;
+  const float before = product->adds != 0 ? 1 : 0;
+  return context->check(cublasLtMatmul(context->products,
+                                       &chosen.operation,
+                                       &one,
+                                       product->right.values,
+                                       &chosen.right,
+                                       product->left.values,
+                                       &chosen.left,
+                                       &before,
+                                       product->out,
+                                       &chosen.out,
+                                       product->out,
+                                       &chosen.out,
+                                       &chosen.algorithm,
+                                       context->workspace,
+                                       dttrain_context::k_workspace,
+                                       context->stream),
+                        "cublasLtMatmul");
+}

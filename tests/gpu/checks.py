@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""checks.py BUILD OUT: what tests/gpu/run.sh runs once all is built. Each check is a row: its name, whether it passed, was skipped or
+failed, and what was measured. Exits with 1 if one failed."""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD, OUT = sys.argv[1], sys.argv[2]
+MODULE = os.path.join(BUILD, "lib/dtsubmit/dttrain-cuda.so")
+DTTRAIN = os.path.join(BUILD, "bin/dttrain")
+DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
+CUDA = ["--device", "cuda"]
+REPEATS = 20
+TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
+ROWS = []
+
+
+class Skip(Exception):
+    """Why a check cannot be run here."""
+
+
+def row(name):
+    """Runs a check, which returns what it measured."""
+    def decorate(check):
+        begin = time.time()
+        try:
+            result, detail = "ok", check()
+        except Skip as why:
+            result, detail = "skipped", str(why)
+        except (AssertionError, subprocess.SubprocessError, OSError) as wrong:
+            result, detail = "FAILED", str(wrong)
+        ROWS.append({"check": name, "result": result, "detail": detail, "seconds": round(time.time() - begin, 1)})
+        print(f"{name:<34} {result:<8} {ROWS[-1]['seconds']:>6.1f} s  {str(detail).splitlines()[0] if detail else ''}", flush=True)
+        return check
+    return decorate
+
+
+def run(command, expect=(0,), timeout=240, **env):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, check=False,
+                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env})
+    assert done.returncode in expect, f"exit {done.returncode} of {' '.join(map(str, command))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def need(path):
+    if not os.path.exists(path):
+        raise Skip(f"not built: {os.path.basename(path)}")
+
+
+def text():
+    path = os.path.join(OUT, "text.txt")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("".join(f"{n} squared is {n * n}, and {n} cubed is {n ** 3}.\n" for n in range(20000)))
+    return ["--data", path]
+
+
+def train(arguments, ranks=0):
+    """Losses, digest and seconds of the steps."""
+    need(DTTRAIN)
+    if ranks and not shutil.which("mpirun"):
+        raise Skip("no mpirun")
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
+        out = run([*words, DTTRAIN, *text(), *arguments, "--run-dir", folder], timeout=400)
+        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
+            steps = [event for event in map(json.loads, lines) if event["event"] == "step"]
+    return steps, re.search(r"digest ([0-9a-f]{16})", out).group(1)
+
+
+MINI = ["--model", "gpt2:char-mini", "--batch", 16, "--shards", 8, "--optimizer", "adamw", "--warmup", 5, "--limit-train", 2000]
+
+
+@row("kernels and products")
+def _():
+    need(DEVICE_CHECK)
+    lines = [json.loads(line) for line in run([DEVICE_CHECK, MODULE, REPEATS], expect=(0, 1)).splitlines()]
+    with open(os.path.join(OUT, "kernels.json"), "w", encoding="utf-8") as file:
+        json.dump(lines, file, indent=1)
+    wrong = [line["check"] for line in lines if not line["ok"]]
+    assert not wrong, f"{len(wrong)} of {len(lines)} differ: {', '.join(wrong)}"
+    return f"{len(lines)} checks, each {REPEATS} times with the same bits"
+
+
+def sanitized(tool):
+    sanitizer = shutil.which("compute-sanitizer")
+    if sanitizer is None:
+        raise Skip("no compute-sanitizer")
+    need(DEVICE_CHECK)
+    run([sanitizer, "--tool", tool, "--error-exitcode", 9, DEVICE_CHECK, MODULE, 1], timeout=400)
+    return "clean"
+
+
+row("compute-sanitizer memcheck")(lambda: sanitized("memcheck"))
+row("compute-sanitizer racecheck")(lambda: sanitized("racecheck"))
+row("compute-sanitizer synccheck")(lambda: sanitized("synccheck"))
+
+
+@row("losses beside the processor's")
+def _():
+    there, here = (train([*MINI, *device, "--steps", 30])[0] for device in (CUDA, []))
+    worst = max(abs(a["loss"] - b["loss"]) / b["loss"] for a, b in zip(there, here))
+    assert len(there) == 30 and worst < TOLERANCE, f"worst {worst:.1e}, at most {TOLERANCE}"
+    return f"30 steps of gpt2:char-mini, largest relative difference {worst:.1e}"
+
+
+@row("the same digest, repeated")
+def _():
+    digests = {train([*MINI, *CUDA, "--steps", 3])[1] for _ in range(REPEATS)}
+    assert len(digests) == 1, f"{len(digests)} digests in {REPEATS} runs"
+    return f"{REPEATS} runs, {digests.pop()}"
+
+
+@row("the same digest, 1, 2 and 4 ranks")
+def _():
+    digests = {ranks: train([*MINI, *CUDA, "--steps", 5], ranks)[1] for ranks in (1, 2, 4)}
+    assert len(set(digests.values())) == 1, digests
+    return "ranks share the GPU"
+
+
+@row("the same digest at --zero 2 and 3")
+def _():
+    digests = {stage: train([*MINI, *CUDA, "--steps", 5, "--zero", stage], 2)[1] for stage in (1, 2, 3)}
+    assert len(set(digests.values())) == 1, digests
+    return "2 ranks share the GPU"
+
+
+@row("stopped and resumed")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        saved = [*MINI, *CUDA, "--checkpoint-dir", folder]
+        train([*saved, "--steps", 4, "--schedule", "constant"])
+        resumed = train([*saved, "--steps", 8, "--schedule", "constant"], 1)[1]
+    assert resumed == train([*MINI, *CUDA, "--steps", 8, "--schedule", "constant"])[1], resumed
+    return "the same digest"
+
+
+@row("GPT-2 124M, for the record")
+def _():
+    steps, _ = train(["--model", "gpt2:124M", "--batch", 8, "--shards", 2, "--optimizer", "adamw", "--steps", 6, *CUDA])
+    seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
+    return f"{8 * 1024 / seconds:.0f} tokens/s, fp32, with copies of all weights and gradients at each step"
+
+
+def facts():
+    query = ["nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader"]
+    gpus = run(query).strip().splitlines() if shutil.which("nvidia-smi") else []
+    return {"gpus": gpus, "machine": platform.machine(), "kernel": platform.release(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+
+with open(os.path.join(OUT, "gpu.json"), "w", encoding="utf-8") as result:
+    json.dump({**facts(), "checks": ROWS}, result, indent=1)
+sys.exit(1 if any(one["result"] == "FAILED" for one in ROWS) else 0)

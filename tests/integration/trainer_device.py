@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--device: what is missing is named, nothing of CUDA is needed until it is asked for, and a training on a device has the losses of one
+on processors and the same bits for any number of ranks, at every stage of --zero, through audits and restarts. The device is the
+host's processor behind the same table of functions (tests/support/host_device.cpp); tests/gpu/run.sh is for real ones.
+
+Usage: trainer_device.py DTTRAIN HOST_DEVICE, the module, with the real one beside DTTRAIN if it was built"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from contract import CORRUPTED, NO_RESTART
+from trainer_support import Trainer, digest, events
+
+TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
+SMALL = ["--model", "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2", "--data", TEXT, "--batch", 12, "--shards", 6,
+         "--optimizer", "adamw", "--warmup", 0, "--lr", 0.01, "--limit-train", 400]
+CUDA = ["--device", "cuda"]
+STEPS = 12
+TOLERANCE = 1e-5  # relative, of the losses, which metrics.jsonl rounds to 1e-7 or so
+LACKS = {1: "no driver works here", 2: "the driver is too old", 3: "there is no device", 4: "the device is too old", 5: "cannot be used"}
+
+
+def refused(trainer, device, words, env, program=None):
+    command = [program or trainer.program, *map(str, SMALL), "--steps", "2", "--device", device]
+    done = subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, timeout=120, check=False)
+    expected = 3 if device == "cuda" else 0
+    assert done.returncode == expected and words in done.stderr, f"{done.returncode}, not {expected}: {done.stderr}"
+    told = "help: " if device == "cuda" else "--device auto took cpu: "
+    assert told in done.stderr, done.stderr
+
+
+def refusals(trainer, module):
+    needed = subprocess.run(["ldd", trainer.program], capture_output=True, text=True, check=True).stdout
+    assert not any(name in needed for name in ("libcu", "libnv", "libnccl")), needed
+    for lack, words in LACKS.items():
+        for device in ("cuda", "auto"):
+            refused(trainer, device, words, {**module, "HOST_DEVICE_LACK": str(lack)})
+    # Where no module is beside the program.
+    os.makedirs(trainer.path("alone/bin"))
+    program = shutil.copy(trainer.program, trainer.path("alone/bin/dttrain"))
+    refused(trainer, "cuda", "the module is missing: no module of dttrain (dttrain-cuda.so) in ", {}, program)
+    refused(trainer, "auto", "the module is missing", {}, program)
+    os.makedirs(trainer.path("wrong"))
+    with open(trainer.path("wrong/dttrain-cuda.so"), "w", encoding="ascii") as file:
+        file.write("no library")
+    refused(trainer, "cuda", "cannot load", {"DTSUBMIT_PLUGIN_PATH": trainer.path("wrong")})
+    real = os.path.join(os.path.dirname(trainer.program), "../lib/dtsubmit/dttrain-cuda.so")
+    if os.path.exists(real) and not os.path.exists("/dev/nvidiactl"):
+        refused(trainer, "cuda", "", {})
+    for arguments, words in ((["--model", "cnn2"], "cnn2 is not computed by devices yet"), (SMALL + ["--precision", "bf16"], "fp32 only")):
+        _, err = trainer.run(0, [*arguments, *CUDA, "--steps", 2], expect=2, env=module)
+        assert words in err or "AVX512" in err, err
+
+
+def layouts(trainer, module):
+    def losses(name, arguments):
+        out, _ = trainer.run(0, [*SMALL, *arguments, "--steps", STEPS, "--run-dir", trainer.path(name)], env=module)
+        return [event["loss"] for event in events(trainer.path(name), "step")], digest(out)
+
+    on_cpu, other = losses("cpu", [])
+    on_device, alone = losses("device", CUDA)
+    worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
+    print(f"largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
+    assert alone != other and on_device[-1] < on_device[0] - 0.5 and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
+    assert [events(trainer.path(name), "start")[0]["device"] for name in ("cpu", "device")] == ["cpu", "cuda"]
+    for ranks, more in ((2, []), (3, ["--audit", 0.5]), (6, ["--overlap", "on", "--bucket-size", "20K"]), (3, ["--zero", 2]), (2, ["--zero", 3]),
+                        (6, ["--zero", 3, "--bucket-size", "9K"]), (3, ["--servers", 1]), (2, ["--transport", "mpi", "--device", "auto"])):
+        out, err = trainer.run(ranks, [*SMALL, *CUDA, *more, "--steps", STEPS], env=module)
+        print(f"{ranks} ranks {' '.join(map(str, more))}", flush=True)
+        assert digest(out) == alone, f"{ranks} ranks {more}: {out}\n{err}"
+        assert "share one device" in err, err
+    out, _ = trainer.run(3, [*SMALL, *CUDA, "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
+    assert "asynchronous" in out and "device 0 of 2 (cuda)" in out, out
+    # From two ranks to three, and then to processors.
+    folder = ["--checkpoint-dir", trainer.path("saved"), "--save-every", 5]
+    trainer.run(2, [*SMALL, *CUDA, *folder, "--steps", STEPS, "--inject", "nan:3@8"], expect=NO_RESTART, env=module)
+    out, err = trainer.run(3, [*SMALL, *CUDA, *folder, "--steps", STEPS], env=module)
+    assert "resumed from checkpoint step-000000005" in out and digest(out) == alone, f"{out}\n{err}"
+    out, err = trainer.run(1, [*SMALL, *folder, "--steps", STEPS], env=module)
+    assert "was computed elsewhere (device: " in out + err, f"{out}\n{err}"
+
+
+def faults(trainer, module):
+    _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 6, "--inject", "nan:4@3"], expect=NO_RESTART, env=module)
+    assert "step 3: the loss of shard 4 (rank 1) is not finite" in err, err
+    fault = "computation:transformer.h.0.mlp.c_fc.weight:5@3:1"
+    _, err = trainer.run(3, [*SMALL, *CUDA, "--steps", 6, "--audit", 1, "--inject", fault], expect=CORRUPTED, env=module)
+    assert "[rank 1] " in err or "rank 1" in err, err
+
+
+with Trainer(os.path.abspath(sys.argv[1])) as the_trainer:
+    the_module = {"DTSUBMIT_PLUGIN_PATH": os.path.dirname(os.path.abspath(sys.argv[2]))}
+    refusals(the_trainer, the_module)
+    layouts(the_trainer, the_module)
+    faults(the_trainer, the_module)

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/host_device.hpp"
+
+#include "core/train/accelerator/kernels/kernel_list.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <utility>
+#include <vector>
+
+struct dttrain_context {
+  std::vector<std::function<void()>> work;
+
+  const char* enqueue(std::function<void()> piece) {
+    work.push_back(std::move(piece));
+    return nullptr;
+  }
+};
+
+namespace host_device {
+namespace {
+
+using namespace dts::train::accelerator;
+
+Order g_order = Order::ascending;
+int g_lack = 0;
+
+// Calls work(i) for all i below `count`.
+template <class Work>
+void in_order(std::size_t count, const Work& work) {
+  for (std::size_t i = 0; i < count; ++i) work(g_order == Order::ascending ? i : count - 1 - i);
+}
+
+class HostBlock {
+ public:
+  HostBlock(std::size_t index, int threads) : index_(index), threads_(threads) {}
+
+  [[nodiscard]] std::size_t index() const { return index_; }
+
+  template <class Work>
+  void each(const Work& work) const {
+    in_order(static_cast<std::size_t>(threads_), [&](std::size_t t) { work(static_cast<int>(t)); });
+  }
+
+ private:
+  std::size_t index_;
+  int threads_;
+};
+
+template <class Kernel>
+void run(const Kernel& kernel) {
+  in_order(kernel.blocks(), [&](std::size_t index) {
+    typename Kernel::Shared shared;
+    std::memset(static_cast<void*>(&shared), 0xff, sizeof shared);  // NaN
+    kernel.run(HostBlock(index, Kernel::k_threads), shared);
+  });
+}
+
+float at(const dttrain_factor& factor, int matrix, int row, int column) {
+  if (factor.is_transposed != 0) std::swap(row, column);
+  return factor
+      .values[matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column];
+}
+
+void multiply_now(const dttrain_product& p) {
+  std::vector<float> row(static_cast<std::size_t>(p.columns));
+  for (int matrix = 0; matrix < p.count; ++matrix)
+    for (int r = 0; r < p.rows; ++r) {
+      std::fill(row.begin(), row.end(), 0.0F);
+      for (int k = 0; k < p.inner; ++k) {
+        const float left = at(p.left, matrix, r, k);
+        for (int c = 0; c < p.columns; ++c)
+          row[static_cast<std::size_t>(c)] += left * at(p.right, matrix, k, c);
+      }
+      float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
+      for (int c = 0; c < p.columns; ++c)
+        out[c] = row[static_cast<std::size_t>(c)] + (p.adds != 0 ? out[c] : 0.0F);
+    }
+}
+
+int lacks(dttrain_answer* answer) {
+  *answer = {g_lack, ""};
+  if (g_lack != 0) std::snprintf(answer->text, sizeof answer->text, "as the test wants it");
+  return g_lack;
+}
+
+int count(dttrain_answer* answer) {
+  return lacks(answer) != 0 ? 0 : 2;
+}
+
+dttrain_context* open(int /*device*/, dttrain_answer* answer) {
+  return lacks(answer) != 0 ? nullptr : new dttrain_context;
+}
+
+void close(dttrain_context* context) {
+  delete context;
+}
+
+const char* facts(dttrain_context* /*context*/, dttrain_facts* facts) {
+  std::snprintf(facts->name, sizeof facts->name, "the host as a device, for tests");
+  std::snprintf(facts->uuid, sizeof facts->uuid, "host");
+  std::snprintf(facts->libraries, sizeof facts->libraries, "plain loops");
+  facts->memory = std::size_t{1} << 30;
+  return nullptr;
+}
+
+const char* allocate(dttrain_context* /*context*/, std::size_t bytes, void** at) {
+  *at = std::malloc(bytes);
+  if (*at == nullptr) return "out of memory";
+  std::memset(*at, 0xff, bytes);
+  return nullptr;
+}
+
+void release(dttrain_context* /*context*/, void* at) {
+  std::free(at);
+}
+
+const char* copy(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
+  return context->enqueue([=] { std::memcpy(to, from, bytes); });
+}
+
+const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
+  return context->enqueue([=] { std::memset(at, 0, bytes); });
+}
+
+const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
+  const bool is_known = Kernels::visit(number, arguments, [&](const auto& kernel) {
+    (void)context->enqueue([kernel] { run(kernel); });
+  });
+  return is_known ? nullptr : "no such kernel";
+}
+
+const char* multiply(dttrain_context* context, const dttrain_product* product) {
+  return context->enqueue([product = *product] { multiply_now(product); });
+}
+
+const char* wait(dttrain_context* context) {
+  for (const auto& piece : context->work) piece();
+  context->work.clear();
+  return nullptr;
+}
+
+}  // namespace
+
+void set_order(Order order) {
+  g_order = order;
+}
+
+void set_lack(int lack) {
+  g_lack = lack;
+}
+
+const dttrain_device* table() {
+  static const dttrain_device made{DTTRAIN_DEVICE_ABI,
+                                   sizeof(dttrain_device),
+                                   Kernels::signature(),
+                                   "cuda",
+                                   count,
+                                   open,
+                                   close,
+                                   facts,
+                                   allocate,
+                                   release,
+                                   allocate,
+                                   release,
+                                   copy,
+                                   copy,
+                                   clear,
+                                   launch,
+                                   multiply,
+                                   wait};
+  return &made;
+}
+
+}  // namespace host_device
+
+// As a module it may also be told what it lacks.
+DTTRAIN_DEVICE_EXPORT const dttrain_device* dttrain_device_v1() {
+  if (const char* const lack = std::getenv("HOST_DEVICE_LACK"))
+    host_device::set_lack(std::atoi(lack));
+  return host_device::table();
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device made of the host's processor: the kernels of core/train/accelerator as the host's
+// compiler sees them, behind the table of a module. For tests of everything above that table.
+//
+// What is enqueued is done when wait() is called and not before, so that a missing one is seen; new
+// memory is full of NaN; each piece is an allocation of its own, so that a sanitizer sees its ends.
+#pragma once
+
+#include "core/train/accelerator/dttrain_device.h"
+
+namespace host_device {
+
+// The order of the blocks of a kernel, and of the threads within each(): bits must not depend on
+// it.
+enum class Order { ascending, descending };
+
+void set_order(Order order);
+
+// What count() and open() say instead; 0: nothing.
+void set_lack(int lack);
+
+[[nodiscard]] const dttrain_device* table();
+
+}  // namespace host_device

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of kernels and networks on the host's device share.
+#pragma once
+
+#include "core/base/random.hpp"
+#include "core/train/accelerator/queue.hpp"
+#include "tests/support/host_device.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace dts::train::accelerator {
+
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
+
+inline std::unique_ptr<Queue> new_queue() {
+  dttrain_answer answer{};
+  return std::make_unique<Queue>(*host_device::table(), host_device::table()->open(0, &answer));
+}
+
+// A pure function of `seed` and the index, in [-size, size).
+inline Floats noise(std::size_t count, std::uint64_t seed, float size = 1) {
+  Floats values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto word = static_cast<double>(mix(seed * 1000003 + i) >> 11);
+    values[i] = size * static_cast<float>(word * 0x1.0p-52 - 1);
+  }
+  return values;
+}
+
+inline Floats poisoned(std::size_t count) {
+  return Floats(count, std::numeric_limits<float>::quiet_NaN());
+}
+
+// Runs one kernel on arrays of the host in both orders of its blocks and threads, which must give
+// the same bits. `make(pass)` returns the kernel; `written` are the arrays that it writes.
+template <class Make>
+void run_both(const Make& make, const std::vector<Floats*>& written) {
+  const auto queue = new_queue();
+  std::vector<Floats> before;
+  std::vector<Floats> first;
+  for (const Floats* const one : written) before.push_back(*one);
+  for (const auto order : {host_device::Order::descending, host_device::Order::ascending}) {
+    host_device::set_order(order);
+    for (std::size_t i = 0; i < written.size(); ++i) *written[i] = before[i];
+    queue->launch(make());
+    queue->wait();
+    if (order == host_device::Order::ascending) break;
+    for (const Floats* const one : written) first.push_back(*one);
+  }
+  const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  for (std::size_t i = 0; i < written.size(); ++i)
+    CHECK(std::equal(first[i].begin(), first[i].end(), written[i]->begin(), same));
+}
+
+// The largest difference, relative to the larger of `least` and the expected value; infinite for
+// NaN.
+inline double worst(const Floats& values, const Doubles& expected, double least = 1) {
+  REQUIRE(values.size() == expected.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double off = std::abs(static_cast<double>(values[i]) - expected[i]) /
+                       std::max(std::abs(expected[i]), least);
+    if (std::isnan(off)) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, off);
+  }
+  return worst;
+}
+
+}  // namespace dts::train::accelerator

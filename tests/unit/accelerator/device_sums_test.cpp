@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole model on the host's device beside the processor's backend: sums of shards, of runs and of
+// the tree over them, evaluation, and what else a step may ask for.
+#include "core/train/accelerator/device_sums.hpp"
+
+#include "core/train/backend/shard_sums.hpp"
+#include "core/train/device/kernels.hpp"
+#include "core/train/models/model_table.hpp"
+#include "tests/unit/accelerator/device.hpp"
+
+using namespace dts::train;
+using accelerator::DeviceSums;
+
+namespace {
+
+constexpr int k_shards = 6;  // not a power of two
+constexpr int k_micro = 2;
+constexpr const char* k_small =
+    "gpt2,vocab_size=61,n_positions=9,n_embd=48,n_layer=2,n_head=3,n_inner=80";
+
+struct Step {
+  Model model;
+  std::vector<std::byte> bytes = std::vector<std::byte>(400);
+  Buffer weights;
+  StepInput input;
+
+  explicit Step(const std::string& words = k_small) : model(make_model(words).value()) {
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::byte>(dts::mix(i) % static_cast<unsigned>(model.classes));
+    weights = Buffer(model.layout.parameter_floats);
+    initial_weights(model.layout, 3, weights.data());
+    // Biases and norms as they are later.
+    for (const Tensor& tensor : model.layout.parameters)
+      for (std::size_t i = 0; i < tensor.count; ++i)
+        weights.data()[tensor.offset + i] +=
+            0.05F * accelerator::noise(1, tensor.offset + i).front();
+    input = {samples(), weights.data(), 9, 4, k_shards * k_micro};
+  }
+
+  [[nodiscard]] Samples samples() const {
+    Samples all;
+    all.context = model.reads.context;
+    all.tokens = {bytes.data(), bytes.size(), 1};
+    all.count = (bytes.size() - 1) / static_cast<std::size_t>(all.context);
+    return all;
+  }
+
+  [[nodiscard]] std::unique_ptr<DeviceSums> device() const {
+    auto made = DeviceSums::create(
+        model, accelerator::new_queue(), {k_shards, k_shards, k_micro, 1, nullptr});
+    REQUIRE(made);
+    return std::move(*made);
+  }
+
+  [[nodiscard]] std::unique_ptr<ShardSums> processor() const {
+    return ShardSums::create(model, k_shards, k_micro, 1).value();
+  }
+
+  [[nodiscard]] std::vector<float> whole(const Partials& partials) const {
+    const std::size_t count = model.layout.sum_floats();
+    const float* const sum = combine({0, k_shards}, partials, 0, count);
+    REQUIRE(sum != nullptr);
+    return {sum, sum + count};
+  }
+};
+
+// Of one tensor: the norm of the difference relative to that of the values.
+double relative_difference(const float* values, const float* expected, std::size_t count) {
+  double off = 0, all = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double difference = static_cast<double>(values[i]) - static_cast<double>(expected[i]);
+    off += difference * difference;
+    all += static_cast<double>(expected[i]) * static_cast<double>(expected[i]);
+  }
+  return std::sqrt(off / all);
+}
+
+// Roundings of one sum of n terms, each in another order, are off by some epsilon sqrt(n) (N. J.
+// Higham and T. Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019). The longest
+// sums are those over rows and those of products with as many terms as the layers are wide, and a
+// gradient has gone through each layer twice.
+double tolerance(const Model& model) {
+  const double terms = std::max(80, k_micro * model.reads.context);
+  return std::numeric_limits<float>::epsilon() * std::sqrt(terms);
+}
+
+}  // namespace
+
+TEST_CASE("a step's sums on a device are those of the processor but for roundings") {
+  for (const char* const words :
+       {k_small,
+        "gpt2,vocab_size=17,n_positions=5,n_embd=16,n_layer=0,n_head=1",
+        "gpt2,vocab_size=256,n_positions=33,n_embd=64,n_layer=3,n_head=2"})
+    for (const float smoothing : {0.0F, 0.1F}) {
+      CAPTURE(words);
+      Step step(words);
+      step.input.smoothing = smoothing;
+      step.input.with_squares = true;
+      const Layout& layout = step.model.layout;
+      const std::vector<float> expected =
+          step.whole(step.processor()->sum(step.input, {0, k_shards}));
+      const std::vector<float> sums = step.whole(step.device()->sum(step.input, {0, k_shards}));
+      for (const Tensor& tensor : layout.parameters) {
+        CAPTURE(tensor.name);
+        CHECK(relative_difference(&sums[tensor.offset], &expected[tensor.offset], tensor.count) <
+              tolerance(step.model));
+      }
+      for (const Scalar which : {Scalar::loss, Scalar::squares}) {
+        const auto at = layout.scalar(which);
+        CHECK(sums[at] == doctest::Approx(expected[at]).epsilon(1e-6));
+      }
+      CHECK(sums[layout.scalar(Scalar::correct)] == expected[layout.scalar(Scalar::correct)]);
+      for (std::size_t i = 0; i < layout.sum_floats(); ++i)
+        if (expected[i] == 0) CHECK(sums[i] == 0);  // padding and flags
+    }
+}
+
+TEST_CASE("no cut into runs changes a bit of a device's sums, nor does the order of threads") {
+  const Step step;
+  const auto device = step.device();
+  const std::vector<float> expected = step.whole(device->sum(step.input, {0, k_shards}));
+  CHECK(step.whole(device->sum(step.input, {0, k_shards})) == expected);
+  host_device::set_order(host_device::Order::descending);
+  CHECK(step.whole(step.device()->sum(step.input, {0, k_shards})) == expected);
+  host_device::set_order(host_device::Order::ascending);
+  for (int cut = 1; cut < k_shards; ++cut)
+    for (int second = cut; second < k_shards; ++second) {
+      const auto left = step.device();
+      const auto middle = step.device();
+      Partials all = left->sum(step.input, {0, cut});
+      all.merge(middle->sum(step.input, {cut, second}));
+      all.merge(device->sum(step.input, {second, k_shards}));
+      CHECK(step.whole(all) == expected);
+    }
+}
+
+TEST_CASE("a device's evaluation is that of the processor, whoever evaluates which part") {
+  const Step step;
+  const auto device = step.device();
+  const auto processor = step.processor();
+  const Samples samples = step.samples();
+  const Score expected = processor->evaluate(samples, step.weights.data(), nullptr, 1, 0);
+  const Score all = device->evaluate(samples, step.weights.data(), nullptr, 1, 0);
+  CHECK(all.correct == expected.correct);
+  CHECK(static_cast<double>(all.loss) ==
+        doctest::Approx(static_cast<double>(expected.loss)).epsilon(1e-6));
+  Score apart;
+  for (int part = 0; part < 3; ++part)
+    apart += device->evaluate(samples, step.weights.data(), nullptr, 3, part);
+  CHECK(apart.correct == all.correct);
+  CHECK(apart.loss == all.loss);
+}
+
+TEST_CASE("gradients that leave are those of the end, in their order, and memory is given back") {
+  Step step;
+  const auto device = step.device();
+  const std::size_t count = step.model.layout.parameter_floats;
+  for (const bool drops : {false, true}) {
+    const Span run = drops ? Span{2, 3} : Span{1, k_shards};
+    step.input.departure = nullptr;
+    std::vector<std::vector<float>> expected;
+    for (const auto& [node, sums] : device->sum(step.input, run))
+      expected.emplace_back(sums, sums + step.model.layout.sum_floats());
+    Departure departure;
+    for (std::size_t cut = 5; cut > 0; --cut)
+      departure.runs.push_back({count / 16 * (cut - 1) / 5 * 16, count / 16 * cut / 5 * 16});
+    departure.drops = drops;
+    std::size_t left = 0;
+    departure.leave = [&](const Partials& partials) {
+      const Range range = departure.runs[left++];
+      REQUIRE(partials.size() == expected.size());
+      std::size_t at = 0;
+      for (const auto& [node, partial] : partials) {
+        const std::vector<float>& one = expected[at++];
+        CHECK(std::equal(partial + range.begin, partial + range.end, one.data() + range.begin));
+      }
+    };
+    step.input.departure = &departure;
+    const auto own = step.device();
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      left = 0;
+      const Partials all = own->sum(step.input, run);
+      CHECK(left == departure.runs.size());
+      CHECK(std::equal(all.begin()->second + count,
+                       all.begin()->second + step.model.layout.sum_floats(),
+                       expected.front().data() + count));
+    }
+    left = 0;
+    expected.clear();
+    CHECK(own->sum(step.input, {0, 0}).empty());  // a rank without a shard
+    CHECK(left == departure.runs.size());
+  }
+}
+
+TEST_CASE("weights that are only there within a window give the same sums and scores") {
+  Step step;
+  const auto device = step.device();
+  const Partials first = device->sum(step.input, {2, 3});
+  const std::size_t count = step.model.layout.sum_floats();
+  const std::vector<float> expected(first.begin()->second, first.begin()->second + count);
+  const Score score = device->evaluate(step.samples(), step.weights.data(), nullptr, 1, 0);
+  // Parts of another size than tensors, which are NaN while they are away.
+  std::vector<std::size_t> begins;
+  const std::size_t floats = step.model.layout.parameter_floats;
+  for (std::size_t at = 0; at < floats; at += 1600) begins.push_back(at);
+  begins.push_back(floats);
+  Buffer there(floats);
+  const auto part = [&](int index) {
+    const auto i = static_cast<std::size_t>(index);
+    return std::pair(begins[i], begins[i + 1] - begins[i]);
+  };
+  const auto drop = [&](int index) {
+    std::fill_n(there.data() + part(index).first,
+                part(index).second,
+                std::numeric_limits<float>::quiet_NaN());
+  };
+  for (int i = 0; i + 1 < static_cast<int>(begins.size()); ++i) drop(i);
+  Window window({begins,
+                 [&](int index) {
+                   const auto [begin, size] = part(index);
+                   std::copy_n(step.weights.data() + begin, size, there.data() + begin);
+                 },
+                 drop,
+                 1});
+  step.input.window = &window;
+  step.input.weights = there.data();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto own = step.device();
+    const Partials sums = own->sum(step.input, {2, 3});
+    CHECK(std::equal(expected.begin(), expected.end(), sums.begin()->second));
+    CHECK(own->sum(step.input, {3, 3}).empty());
+    Score apart;
+    for (int rank = 0; rank < 2; ++rank)
+      apart += own->evaluate_within(window, step.samples(), there.data(), nullptr, 2, rank);
+    CHECK(apart.loss == score.loss);
+    CHECK(apart.correct == score.correct);
+  }
+}
+
+TEST_CASE("a shard that a device computes once more has the checksum of the first time") {
+  Step step;
+  step.input.audited = 3;
+  const auto owner = step.device();
+  const auto auditor = step.device();
+  const std::size_t count = step.model.layout.sum_floats();
+  const Partials sums = owner->sum(step.input, {2, k_shards});
+  const std::vector<float> before(sums.begin()->second, sums.begin()->second + count);
+  const std::uint64_t computed = owner->audited();
+  CHECK(computed != 0);
+  CHECK(owner->recompute(step.input) == computed);
+  CHECK(std::equal(before.begin(), before.end(), sums.begin()->second));
+  (void)auditor->sum(step.input, {0, 2});
+  CHECK(auditor->audited() == 0);
+  CHECK(auditor->recompute(step.input) == computed);
+  step.input.miscomputed = 7;
+  CHECK(auditor->recompute(step.input) != computed);
+  step.input.miscomputed.reset();
+  step.input.nan_shard = 3;
+  const Partials spoilt = auditor->sum(step.input, {3, 4});
+  CHECK(std::isnan(spoilt.begin()->second[step.model.layout.scalar(Scalar::loss)]));
+}
+
+TEST_CASE("what a device cannot compute, or has no memory for, is an error before the first step") {
+  const Model llama = make_model("llama:char-mini").value();
+  CHECK_FALSE(llama.suits_devices);
+  const Step step;
+  dttrain_device table = *host_device::table();
+  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
+    return bytes > 20000 ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  };
+  dttrain_answer answer{};
+  const auto made =
+      DeviceSums::create(step.model,
+                         std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
+                         {k_shards, k_shards, k_micro, 1, nullptr});
+  REQUIRE_FALSE(made);
+  CHECK(made.error().message ==
+        "cannot build gpt2 for 2 samples per shard on the device: out of memory");
+}
+
+TEST_CASE("a device that fails in a step tells who can end the process") {
+  static bool is_broken = false;
+  is_broken = false;
+  const Step step;
+  dttrain_device table = *host_device::table();
+  table.multiply = [](dttrain_context* context, const dttrain_product* product) -> const char* {
+    return is_broken ? "it is gone" : host_device::table()->multiply(context, product);
+  };
+  dttrain_answer answer{};
+  std::string told;
+  const auto device =
+      DeviceSums::create(
+          step.model,
+          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
+          {k_shards, k_shards, k_micro, 1, [&](const std::string& what) { told = what; }})
+          .value();
+  CHECK(device->sum(step.input, {0, 1}).size() == 1);
+  is_broken = true;
+  CHECK_THROWS_AS((void)device->sum(step.input, {0, 1}), accelerator::DeviceError);
+  CHECK(told == "it is gone");
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of single elements, of embeddings and of whole arrays beside double precision.
+#include "tests/unit/accelerator/device.hpp"
+
+#include <set>
+
+using namespace dts::train::accelerator;
+
+TEST_CASE("GELU and its gradient on a device are those of double precision") {
+  for (const std::size_t count : {1U, 255U, 256U, 257U, 3000U}) {
+    const Floats x = noise(count, 1, 6);
+    const Floats d_y = noise(count, 2);
+    Floats y = poisoned(count);
+    Floats d_x = d_y;  // in place
+    run_both([&] { return GeluForward{{count}, x.data(), y.data()}; }, {&y});
+    run_both([&] { return GeluBackward{{count}, x.data(), d_x.data(), d_x.data()}; }, {&d_x});
+    Doubles expected(count), d_expected(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double v = x[i];
+      const double k = std::sqrt(2 / 3.14159265358979323846);
+      const double t = std::tanh(k * (v + 0.044715 * v * v * v));
+      expected[i] = 0.5 * v * (1 + t);
+      d_expected[i] =
+          d_y[i] * (0.5 * (1 + t) + 0.5 * v * (1 - t * t) * k * (1 + 3 * 0.044715 * v * v));
+    }
+    CHECK(worst(y, expected) < 1e-6);
+    CHECK(worst(d_x, d_expected) < 2e-6);
+  }
+}
+
+TEST_CASE("sums and the beginnings of rows are those of float") {
+  constexpr int k_width = 13;
+  const Floats left = noise(600 * k_width, 3);
+  const Floats right = noise(left.size(), 4);
+  const Floats bias = noise(k_width, 5);
+  Floats sums = left;
+  run_both([&] { return Add{{sums.size()}, sums.data(), right.data()}; }, {&sums});
+  for (const bool has_bias : {false, true})
+    for (const bool has_residual : {false, true}) {
+      Floats y = poisoned(left.size());
+      run_both(
+          [&] {
+            return BeginRows{{y.size()},
+                             k_width,
+                             has_bias ? bias.data() : nullptr,
+                             has_residual ? left.data() : nullptr,
+                             y.data()};
+          },
+          {&y});
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        CHECK(sums[i] == left[i] + right[i]);
+        CHECK(y[i] == (has_residual ? left[i] : 0) + (has_bias ? bias[i % k_width] : 0));
+      }
+    }
+}
+
+TEST_CASE("embeddings are looked up, and the gradients of their rows are added up in order") {
+  constexpr int k_vocabulary = 300;
+  constexpr int k_batch = 3;
+  for (const int width : {1, 16, 257})
+    for (const int context : {1, 5, 120}) {
+      CAPTURE(width);
+      CAPTURE(context);
+      const auto columns = static_cast<std::size_t>(width);
+      const int rows = k_batch * context;
+      const std::size_t count = static_cast<std::size_t>(rows) * columns;
+      std::vector<std::uint32_t> ids(static_cast<std::size_t>(rows));
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        ids[i] = static_cast<std::uint32_t>(dts::mix(i) % (k_vocabulary / 3));
+      ids.back() = k_vocabulary - 1;
+      const Floats table = noise(k_vocabulary * columns, 6);
+      const Floats positions = noise(static_cast<std::size_t>(context) * columns, 7);
+      const Floats d = noise(count, 8);
+      for (const bool has_positions : {false, true}) {
+        Floats out = poisoned(count);
+        run_both(
+            [&] {
+              return EmbeddingForward{{count},
+                                      width,
+                                      context,
+                                      ids.data(),
+                                      table.data(),
+                                      has_positions ? positions.data() : nullptr,
+                                      out.data()};
+            },
+            {&out});
+        for (std::size_t i = 0; i < count; ++i)
+          CHECK(out[i] == table[ids[i / columns] * columns + i % columns] +
+                              (has_positions ? positions[i % positions.size()] : 0));
+      }
+      for (const bool overwrites : {false, true}) {
+        Floats gradient = overwrites ? poisoned(table.size()) : table;
+        run_both(
+            [&] {
+              return TokenGradients{
+                  {k_vocabulary, width}, rows, ids.data(), d.data(), gradient.data(), overwrites};
+            },
+            {&gradient});
+        Floats expected = overwrites ? Floats(table.size()) : table;
+        for (std::size_t i = 0; i < count; ++i)
+          expected[ids[i / columns] * columns + i % columns] += d[i];
+        CHECK(gradient == expected);  // the same additions in the same order
+      }
+      Floats of_positions = poisoned(positions.size());
+      run_both(
+          [&] {
+            return PositionGradients{{positions.size()}, k_batch, d.data(), of_positions.data()};
+          },
+          {&of_positions});
+      Floats expected(positions.size());
+      for (std::size_t i = 0; i < count; ++i) expected[i % positions.size()] += d[i];
+      CHECK(of_positions == expected);
+    }
+}
+
+TEST_CASE("squares and totals of whole arrays are those of double precision") {
+  for (const std::size_t count : {1U, 16U, 65536U, 65537U, 200000U}) {
+    const Floats values = noise(count, 9, 2);
+    Doubles partials(Squares{values.data(), count}.blocks(), std::nan(""));
+    Floats sum = poisoned(1);
+    const auto queue = new_queue();
+    queue->launch(Squares{values.data(), count, partials.data()});
+    queue->launch(Total<double>{partials.data(), static_cast<int>(partials.size()), sum.data()});
+    queue->wait();
+    double squares = 0, all = 0;
+    for (const float one : values) squares += static_cast<double>(one) * static_cast<double>(one);
+    for (const float one : values) all += static_cast<double>(one);
+    CHECK(worst(sum, {squares}) < 1e-7);
+    Floats total = poisoned(1);
+    run_both(
+        [&] {
+          return Total<float>{values.data(), static_cast<int>(count), total.data()};
+        },
+        {&total});
+    CHECK(worst(total, {all}) < 1e-6);
+  }
+}
+
+TEST_CASE("every kernel has a number of its own") {
+  std::set<std::uint32_t> numbers{Kernels::number_of<Add>(),
+                                  Kernels::number_of<CrossEntropy>(),
+                                  Kernels::number_of<Total<float>>(),
+                                  Kernels::number_of<Total<double>>()};
+  CHECK(numbers.size() == 4);
+  CHECK_FALSE(Kernels::visit(1000, nullptr, [](const auto&) {}));
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of norms, softmax and cross-entropy beside double precision, for shapes of all kinds.
+#include "tests/unit/accelerator/device.hpp"
+
+using namespace dts::train::accelerator;
+
+namespace {
+
+struct Shape {
+  int rows;
+  int width;
+
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
+  }
+};
+
+// Smaller than a block, odd, exactly a block, and several rounds of one.
+constexpr Shape k_shapes[] = {{1, 1}, {3, 7}, {5, 31}, {2, 256}, {9, 257}, {33, 16}, {4, 1000}};
+
+struct Moments {
+  double mean = 0;
+  double inverse = 0;
+};
+
+Moments moments_of(const float* x, int width, double epsilon) {
+  Moments m;
+  for (int i = 0; i < width; ++i) m.mean += x[i] / static_cast<double>(width);
+  double variance = 0;
+  for (int i = 0; i < width; ++i) variance += (x[i] - m.mean) * (x[i] - m.mean) / width;
+  m.inverse = 1 / std::sqrt(variance + epsilon);
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("layer normalisation and its gradients on a device are those of double precision") {
+  constexpr float k_epsilon = 1e-5F;
+  for (const Shape& shape : k_shapes) {
+    CAPTURE(shape.rows);
+    CAPTURE(shape.width);
+    const auto width = static_cast<std::size_t>(shape.width);
+    const auto rows = static_cast<std::size_t>(shape.rows);
+    const Floats x = noise(shape.count(), 1, 3);
+    const Floats gamma = noise(width, 2);
+    const Floats beta = noise(width, 3);
+    const Floats d_y = noise(shape.count(), 4);
+    Floats y = poisoned(shape.count()), mean = poisoned(rows), inverse = poisoned(rows);
+    run_both(
+        [&] {
+          return LayerNormForward{{shape.rows, shape.width},
+                                  k_epsilon,
+                                  x.data(),
+                                  gamma.data(),
+                                  beta.data(),
+                                  y.data(),
+                                  mean.data(),
+                                  inverse.data()};
+        },
+        {&y, &mean, &inverse});
+    Doubles expected(shape.count()), d_x_expected(shape.count());
+    Doubles d_gamma_expected(width), d_beta_expected(width);
+    const Floats stream = noise(shape.count(), 5);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const float* const from = x.data() + row * width;
+      const float* const d = d_y.data() + row * width;
+      const Moments m = moments_of(from, shape.width, static_cast<double>(k_epsilon));
+      double level = 0, slope = 0;
+      for (std::size_t i = 0; i < width; ++i) {
+        const double normal = (from[i] - m.mean) * m.inverse;
+        expected[row * width + i] = normal * gamma[i] + beta[i];
+        level += static_cast<double>(d[i]) * gamma[i] / shape.width;
+        slope += static_cast<double>(d[i]) * gamma[i] * normal / shape.width;
+        d_gamma_expected[i] += d[i] * normal;
+        d_beta_expected[i] += d[i];
+      }
+      for (std::size_t i = 0; i < width; ++i) {
+        const double normal = (from[i] - m.mean) * m.inverse;
+        d_x_expected[row * width + i] =
+            (static_cast<double>(d[i]) * gamma[i] - level - normal * slope) * m.inverse;
+      }
+    }
+    // A row of one value has no variance: 1 / sqrt(epsilon) is a factor of 316 of roundings.
+    const double scale = shape.width == 1 ? 1e-3 : 1e-5;
+    CHECK(worst(y, expected) < scale);
+    for (const bool adds : {false, true}) {
+      Floats d_x = adds ? stream : poisoned(shape.count());
+      run_both(
+          [&] {
+            return LayerNormBackward{{shape.rows, shape.width},
+                                     x.data(),
+                                     gamma.data(),
+                                     mean.data(),
+                                     inverse.data(),
+                                     d_y.data(),
+                                     d_x.data(),
+                                     adds};
+          },
+          {&d_x});
+      Doubles both = d_x_expected;
+      for (std::size_t i = 0; adds && i < both.size(); ++i) both[i] += stream[i];
+      CHECK(worst(d_x, both) < scale);
+    }
+    Floats d_gamma = poisoned(width), d_beta = poisoned(width);
+    run_both(
+        [&] {
+          return NormGradients{{shape.rows, shape.width},
+                               x.data(),
+                               mean.data(),
+                               inverse.data(),
+                               d_y.data(),
+                               d_gamma.data(),
+                               d_beta.data()};
+        },
+        {&d_gamma, &d_beta});
+    CHECK(worst(d_gamma, d_gamma_expected) < scale);
+    CHECK(worst(d_beta, d_beta_expected) < 1e-5);
+    Floats sums = poisoned(width);
+    run_both(
+        [&] {
+          return ColumnSums{{shape.rows, shape.width}, d_y.data(), sums.data()};
+        },
+        {&sums});
+    CHECK(worst(sums, d_beta_expected) < 1e-5);
+  }
+}
+
+TEST_CASE("causal softmax and its gradient on a device are those of double precision") {
+  for (const int width : {1, 2, 31, 64, 257, 300})
+    for (const int heads : {1, 3}) {
+      CAPTURE(width);
+      const Shape shape{heads * width, width};
+      const auto columns = static_cast<std::size_t>(width);
+      const float scale = 0.125F;
+      const Floats scores = noise(shape.count(), 6, 40);
+      const Floats d = noise(shape.count(), 7);
+      Floats weights = scores;
+      // What no row may see must not matter, whatever it is.
+      for (std::size_t row = 0; row < static_cast<std::size_t>(shape.rows); ++row)
+        for (std::size_t i = row % columns + 1; i < columns; ++i)
+          weights[row * columns + i] = std::numeric_limits<float>::quiet_NaN();
+      Floats d_scores = d;
+      for (std::size_t i = 0; i < d.size(); ++i)
+        if (std::isnan(weights[i])) d_scores[i] = weights[i];
+      run_both(
+          [&] {
+            return CausalSoftmax{{shape.rows, width}, scale, weights.data()};
+          },
+          {&weights});
+      run_both(
+          [&] {
+            return CausalSoftmaxBackward{
+                {shape.rows, width}, scale, weights.data(), d_scores.data()};
+          },
+          {&d_scores});
+      Doubles expected(shape.count()), d_expected(shape.count());
+      for (std::size_t row = 0; row < static_cast<std::size_t>(shape.rows); ++row) {
+        const std::size_t begin = row * columns;
+        const std::size_t seen = row % columns + 1;
+        double sum = 0, level = 0;
+        for (std::size_t i = 0; i < seen; ++i) sum += std::exp(scores[begin + i] * 0.125);
+        for (std::size_t i = 0; i < seen; ++i) {
+          expected[begin + i] = std::exp(scores[begin + i] * 0.125) / sum;
+          level += expected[begin + i] * d[begin + i];
+        }
+        for (std::size_t i = 0; i < seen; ++i)
+          d_expected[begin + i] = expected[begin + i] * (d[begin + i] - level) * 0.125;
+      }
+      CHECK(worst(weights, expected) < 2e-6);
+      CHECK(worst(d_scores, d_expected) < 2e-6);
+    }
+}
+
+TEST_CASE("cross-entropy on a device is that of double precision, with smoothed labels too") {
+  for (const Shape& shape : k_shapes)
+    for (const float smoothing : {0.0F, 0.1F})
+      for (const bool has_gradient : {false, true}) {
+        CAPTURE(shape.width);
+        CAPTURE(smoothing);
+        const auto width = static_cast<std::size_t>(shape.width);
+        const auto rows = static_cast<std::size_t>(shape.rows);
+        const Floats logits = noise(shape.count(), 8, 9);
+        std::vector<std::uint32_t> labels(rows);
+        for (std::size_t row = 0; row < rows; ++row)
+          labels[row] = static_cast<std::uint32_t>(dts::mix(row) % width);
+        const float* const best = std::max_element(logits.data(), logits.data() + width);
+        labels[0] = static_cast<std::uint32_t>(best - logits.data());
+        Floats d = logits, losses = poisoned(rows), correct = poisoned(rows);
+        const float scale = 0.25F;
+        run_both(
+            [&] {
+              return CrossEntropy{{shape.rows, shape.width},
+                                  d.data(),
+                                  labels.data(),
+                                  scale,
+                                  smoothing,
+                                  has_gradient,
+                                  losses.data(),
+                                  correct.data()};
+            },
+            {&d, &losses, &correct});
+        Doubles loss_expected(rows), d_expected(logits.begin(), logits.end());
+        for (std::size_t row = 0; row < rows; ++row) {
+          const float* const l = logits.data() + row * width;
+          double sum = 0, total = 0;
+          for (std::size_t i = 0; i < width; ++i) sum += std::exp(static_cast<double>(l[i]));
+          const double log_sum = std::log(sum);
+          for (std::size_t i = 0; i < width; ++i) total += log_sum - static_cast<double>(l[i]);
+          const auto s = static_cast<double>(smoothing);
+          loss_expected[row] = (1 - s) * (log_sum - l[labels[row]]) + s / shape.width * total;
+          CHECK(correct[row] == (*std::max_element(l, l + width) == l[labels[row]] ? 1 : 0));
+          for (std::size_t i = 0; has_gradient && i < width; ++i)
+            d_expected[row * width + i] = 0.25 * (std::exp(l[i] - log_sum) - s / shape.width -
+                                                  (i == labels[row] ? 1 - s : 0.0));
+        }
+        CHECK(correct[0] == 1);
+        CHECK(worst(losses, loss_expected) < 5e-6);
+        CHECK(worst(d, d_expected) < 1e-6);
+      }
+}
