@@ -97,7 +97,7 @@ void cut_launcher(const lint::Run& run,
 }  // namespace
 
 void add_told(Told& told, Program& program) {
-  if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": told by dtsubmit");
+  if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": set by dtsubmit");
   std::move(told.losses.begin(), told.losses.end(), std::back_inserter(program.losses));
 }
 

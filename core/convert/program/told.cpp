@@ -13,7 +13,7 @@ namespace dts::convert {
 namespace {
 
 enum class ToldKind {
-  place,      // nodes, ranks, rendezvous: told by dtsubmit
+  place,      // nodes, ranks, rendezvous: set by dtsubmit
   processes,  // of a node
   all,        // processes of all nodes
   flag,       // has no value, and stays
