@@ -36,6 +36,8 @@ const char* cuda_launch(dttrain_context* context, uint32_t number, const void* a
     using Kernel = std::decay_t<decltype(kernel)>;
     status = cudaErrorInvalidConfiguration;
     if (kernel.blocks() > INT_MAX) return;
+    status = cudaSuccess;  // CUDA refuses a launch of no blocks
+    if (kernel.blocks() == 0) return;
     run_block<Kernel>
         <<<static_cast<unsigned>(kernel.blocks()), Kernel::k_threads, 0, context->stream>>>(kernel);
     status = cudaGetLastError();
