@@ -10,8 +10,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <system_error>
 
 namespace dts::cli {
@@ -21,32 +24,40 @@ constexpr std::chrono::seconds k_answer_limit{60};
 
 using Request = std::map<std::string, std::string>;
 
-// sbatch's words: "Job 7 to start at 2026-11-25T12:00:00 using 8 processors on nodes n[1-2] in
-// partition main", and with -v a table of the options that it read.
+// "Job 7 to start at 2026-11-25T12:00:00 using 8 processors on nodes n[1-2] in partition main"
+void read_start(const std::string& line, Request& request) {
+  const auto words = split(line, ' ');
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    if (words[i] == "processors" && words[i - 1] != "of") request["cores"] = words[i - 1];
+    if (words[i] == "partition" && words[i - 1] == "in") request["partition"] = words[i + 1];
+    if (words[i] != "nodes" || words[i - 1] != "on") continue;
+    if (const auto nodes = expand_hostlist(words[i + 1]))
+      request["nodes"] = std::to_string(nodes->size());
+  }
+}
+
+// A line of the table of options that -v prints: "sbatch: time   : 01:00:00"
+void read_option(const std::string& line, Request& request) {
+  constexpr std::array<std::string_view, 6> k_compared{
+      "time", "mem", "mem-per-cpu", "mem-per-gpu", "ntasks", "gpus"};
+  const std::size_t colon = line.find(" : ");
+  if (colon == std::string::npos) return;
+  std::string name(trim(line.substr(0, colon)));
+  name = name.substr(name.rfind(' ') == std::string::npos ? 0 : name.rfind(' ') + 1);
+  const std::string value(trim(line.substr(colon + 3)));
+  if (std::find(k_compared.begin(), k_compared.end(), name) != k_compared.end())
+    request[name] = value;
+  if (name != "gres" && name != "gpus-per-node") return;
+  const std::string plain = value.starts_with("gres:") ? value.substr(5) : value;
+  if (const auto gpus = lint::gpus_in(plain, name == "gres"))
+    request["GPUs of a node"] = std::to_string(*gpus);
+}
+
 Request read_answer(const std::string& answer) {
   Request request;
   for (const std::string& line : split(answer, '\n')) {
-    const auto words = split(line, ' ');
-    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
-      if (words[i] == "processors" && words[i - 1] != "of") request["cores"] = words[i - 1];
-      if (words[i] == "nodes" && words[i - 1] == "on")
-        if (const auto nodes = expand_hostlist(words[i + 1]))
-          request["nodes"] = std::to_string(nodes->size());
-      if (words[i] == "partition" && words[i - 1] == "in") request["partition"] = words[i + 1];
-    }
-    const std::size_t colon = line.find(" : ");
-    if (colon == std::string::npos) continue;
-    std::string name = std::string(trim(line.substr(0, colon)));
-    name = name.substr(name.rfind(' ') == std::string::npos ? 0 : name.rfind(' ') + 1);
-    const std::string value(trim(line.substr(colon + 3)));
-    if (name == "time" || name == "mem" || name == "mem-per-cpu" || name == "mem-per-gpu" ||
-        name == "ntasks" || name == "gpus")
-      request[name] = value;
-    if (name == "gres" || name == "gpus-per-node") {
-      const std::string plain = value.starts_with("gres:") ? value.substr(5) : value;
-      if (const auto gpus = lint::gpus_in(plain, name == "gres"))
-        request["GPUs of a node"] = std::to_string(*gpus);
-    }
+    read_start(line, request);
+    read_option(line, request);
   }
   return request;
 }

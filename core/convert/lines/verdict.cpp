@@ -159,6 +159,22 @@ bool ends_only(const Item& item) {
          });
 }
 
+// Of what only sets variables and functions.
+Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
+  const auto is_known_elsewhere = [&](const std::string& name) {
+    return is_given(name) || rendezvous.others.count(name) > 0 || rendezvous.hosts.count(name) > 0;
+  };
+  const Names& names = item.sets.variables;
+  const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
+                             std::all_of(names.begin(), names.end(), is_known_elsewhere);
+  if (is_rendezvous)
+    return {VerdictKind::if_needed,
+            "dtsubmit finds the ranks' numbers, the master and a free port itself"};
+  // The program may read what is exported.
+  if (!item.sets.exported.empty()) return {};
+  return {VerdictKind::if_needed, "nothing that is kept uses it"};
+}
+
 }  // namespace
 
 bool only_prints(const Item& item) {
@@ -209,21 +225,7 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
       std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {
         return rendezvous.hosts.count(name) > 0 || rendezvous.others.count(name) > 0;
       });
-  if (item.only_sets()) {
-    const auto is_known_elsewhere = [&](const std::string& name) {
-      return is_given(name) || rendezvous.others.count(name) > 0 ||
-             rendezvous.hosts.count(name) > 0;
-    };
-    const Names& names = item.sets.variables;
-    const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
-                               std::all_of(names.begin(), names.end(), is_known_elsewhere);
-    if (is_rendezvous)
-      return {VerdictKind::if_needed,
-              "dtsubmit finds the ranks' numbers, the master and a free port itself"};
-    // The program may read what is exported.
-    if (!item.sets.exported.empty()) return {};
-    return {VerdictKind::if_needed, "nothing that is kept uses it"};
-  }
+  if (item.only_sets()) return on_settings(item, rendezvous);
   constexpr std::string_view k_host_tools[] = {
       "scontrol", "echo", "printf", "hostname", "head", "sed",  "awk",  "getent",
       "ssh",      "srun", "cat",    "rm",       "perl", "cut",  "sort", "tr",
