@@ -85,6 +85,7 @@ void complete(std::vector<Row>& rows,
     }
     begin = end + 1;
   }
+  separate(rows, text.size());  // other rows may be amid what is left of a line
   sort_by_place(rows);
 }
 

@@ -169,6 +169,7 @@ TEST_CASE("every line is in one row, and every job file is one that dtsubmit acc
         std::string("#!/bin/sh\nsrun a &\nsrun b &\nwait\n~\n"),
         std::string("#!/usr/bin/env python3\n#SBATCH -n 2\nprint(1)\n"),
         std::string("#!/bin/bash\r\n#SBATCH -N 2\r\nsrun p\r\n"),
+        std::string("a\nb a; do srun b; done\n"),
         std::string("f() { srun p \"$@\"; }\nf 1\nf 2\n")}) {
     CAPTURE(text);
     const Conversion made = convert_script(text, with({}));
