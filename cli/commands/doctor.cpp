@@ -112,6 +112,7 @@ Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, {}, Destination::scheduler));
   doctor::Facts facts;
   facts.site = config;
+  facts.settings = scheduler->settings().value_or(sched::Settings{});
   facts.job = job_asked(prepared);
   facts.machine = look_around(prepared.runs);
   const auto looked_at = options.site ? partitions : of_job(partitions, prepared.spec.partition);

@@ -34,12 +34,10 @@ std::vector<Wish> wishes_for(const Facts& facts, const char* name, const char* r
   return wishes;
 }
 
-const Verdict k_not_known{Answer::unknown, "the scheduler does not report its settings"};
-
 }  // namespace
 
 Verdict judge_cores(const Facts& facts) {
-  if (!knows_settings(facts)) return k_not_known;
+  if (!knows_settings(facts)) return not_known();
   const std::string ours = facts.job.is_bound ? "dtsubmit binds every rank to its own cores"
                                               : "ranks are not bound (--bind none)";
   if (constrains(facts, "ConstrainCores"))
@@ -65,7 +63,7 @@ Verdict judge_cores(const Facts& facts) {
 }
 
 Verdict judge_memory(const Facts& facts) {
-  if (!knows_settings(facts)) return k_not_known;
+  if (!knows_settings(facts)) return not_known();
   const std::string parameters = in_lower_case(setting(facts, "SelectTypeParameters"));
   const bool is_counted = parameters.find("memory") != std::string::npos;
   const bool is_held = constrains(facts, "ConstrainRAMSpace") ||
@@ -97,7 +95,7 @@ Verdict judge_memory(const Facts& facts) {
 
 Verdict judge_gpus(const Facts& facts) {
   if (facts.job.gpus_per_node == 0) return {Answer::yes, "it asks for none"};
-  if (!knows_settings(facts)) return k_not_known;
+  if (!knows_settings(facts)) return not_known();
   if (!lists(facts, "GresTypes", "gpu"))
     return {Answer::no,
             fmt::format("the site counts no GPUs (GresTypes={}): --gpus-per-node is refused",
@@ -120,7 +118,7 @@ Verdict judge_gpus(const Facts& facts) {
 }
 
 Verdict judge_leftovers(const Facts& facts) {
-  if (!knows_settings(facts)) return k_not_known;
+  if (!knows_settings(facts)) return not_known();
   const auto proctrack = setting(facts, "ProctrackType");
   if (proctrack == "proctrack/cgroup")
     return {Answer::yes, "Slurm knows every process of a job by its control group"};

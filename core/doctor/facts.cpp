@@ -8,8 +8,8 @@
 namespace dts::doctor {
 
 std::string_view setting(const Facts& facts, std::string_view name) {
-  const auto found = facts.site.settings.find(name);
-  return found == facts.site.settings.end() ? std::string_view() : std::string_view(found->second);
+  const auto found = facts.settings.find(name);
+  return found == facts.settings.end() ? std::string_view() : std::string_view(found->second);
 }
 
 bool lists(const Facts& facts, std::string_view name, std::string_view item) {
@@ -25,7 +25,7 @@ std::optional<std::uint64_t> number(const Facts& facts, std::string_view name) {
 }
 
 bool knows_settings(const Facts& facts) {
-  return !facts.site.settings.empty();
+  return !facts.settings.empty();
 }
 
 }  // namespace dts::doctor

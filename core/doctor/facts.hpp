@@ -37,6 +37,7 @@ struct Machine {
 
 struct Facts {
   sched::ConfigInfo site{};
+  sched::Settings settings{};        // of the site; empty: not known
   sched::PartitionInfo partition{};  // the job's
   Job job{};
   Machine machine{};

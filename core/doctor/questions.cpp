@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/doctor/questions.hpp"
 
+#include "core/base/text/names.hpp"
+
 #include <algorithm>
 
 namespace dts::doctor {
 
 const char* to_string(Answer answer) {
-  switch (answer) {
-    case Answer::yes:
-      return "yes";
-    case Answer::partly:
-      return "partly";
-    case Answer::no:
-      return "no";
-    case Answer::unknown:
-      break;
-  }
-  return "unknown";
+  constexpr Names<Answer, 4> k_answers{{{Answer::yes, "yes"},
+                                        {Answer::partly, "partly"},
+                                        {Answer::no, "no"},
+                                        {Answer::unknown, "unknown"}}};
+  return name_of(k_answers, answer);
+}
+
+Verdict not_known() {
+  return {Answer::unknown, "the scheduler does not report its settings"};
 }
 
 const std::vector<Question>& questions() {

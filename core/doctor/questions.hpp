@@ -6,6 +6,9 @@
 
 namespace dts::doctor {
 
+// Where it depends on settings, and the scheduler does not report them.
+[[nodiscard]] Verdict not_known();
+
 // Coming back (returning.cpp).
 [[nodiscard]] Verdict judge_exit_codes(const Facts& facts);
 [[nodiscard]] Verdict judge_preemption(const Facts& facts);

@@ -31,9 +31,10 @@ std::string partition_setting(const Facts& facts, const char* name) {
   return fmt::format("PartitionName={} {}", facts.partition.name, name);
 }
 
-const std::string k_stays_stopped =
+constexpr const char* k_stays_stopped =
     "all ranks save, and the run stops: the job was asked not to be requeued";
-const std::string k_drop_no_requeue = "omit --no-requeue, or continue it with `dtsubmit requeue`";
+constexpr const char* k_drop_no_requeue =
+    "omit --no-requeue, or continue it with `dtsubmit requeue`";
 
 bool is_nobody_preempted(const Facts& facts) {
   const auto type = setting(facts, "PreemptType");
@@ -97,8 +98,7 @@ Verdict judge_exit_codes(const Facts& facts) {
 }
 
 Verdict judge_preemption(const Facts& facts) {
-  if (!knows_settings(facts))
-    return {Answer::unknown, "the scheduler does not report its settings"};
+  if (!knows_settings(facts)) return not_known();
   if (is_nobody_preempted(facts))
     return {Answer::yes, "nobody is preempted here (PreemptType=preempt/none)"};
   if (setting(facts, "PreemptType") == "preempt/qos")

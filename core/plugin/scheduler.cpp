@@ -110,6 +110,11 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     return config_from(reply);
   }
 
+  Result<sched::Settings> settings() override {
+    DTS_ASSIGN(const json reply, query("settings", json::object()));
+    return settings_from(reply);
+  }
+
   Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id.text()}}); }
 
   Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id.text()}}); }

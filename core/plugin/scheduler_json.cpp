@@ -194,10 +194,15 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("max_array_size", config.max_array_size);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);
-  if (const auto found = object.find("settings"); found != object.end() && found->is_object())
-    for (const auto& [name, value] : found->items())
-      if (value.is_string()) config.settings[name] = value.get<std::string>();
   return config;
+}
+
+sched::Settings settings_from(const json& object) {
+  sched::Settings settings;
+  if (!object.is_object()) return settings;
+  for (const auto& [name, value] : object.items())
+    if (value.is_string()) settings[name] = value.get<std::string>();
+  return settings;
 }
 
 std::string dump(const json& request) {

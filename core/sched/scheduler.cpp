@@ -3,9 +3,7 @@
 #include "core/sched/scheduler.hpp"
 
 #include "core/base/text/names.hpp"
-#include "core/base/text/number_list.hpp"
-
-#include <algorithm>
+#include "core/base/text/text.hpp"
 
 namespace dts::sched {
 namespace {
@@ -31,6 +29,19 @@ constexpr Names<Preemption, 4> k_preemptions{{
     {Preemption::suspend, "suspend"},
 }};
 
+// A list of codes and ranges, "85,90-99".
+bool lists(const std::string& codes, unsigned code) {
+  for (const std::string& item : split(codes, ',')) {
+    const std::size_t dash = item.find('-');
+    const auto low = parse_number(trim(std::string_view(item).substr(0, dash)));
+    const auto high = dash == std::string::npos
+                          ? low
+                          : parse_number(trim(std::string_view(item).substr(dash + 1)));
+    if (low && high && *low <= code && code <= *high) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const char* to_string(JobState state) {
@@ -50,11 +61,8 @@ Preemption preemption_of(std::string_view word) {
 }
 
 const ClaimedExits* claimed_by(const ConfigInfo& config, unsigned code) {
-  constexpr unsigned k_highest = 255;  // of an exit code
   for (const ClaimedExits& claim : config.claimed_exits)
-    if (const auto codes = parse_number_list(claim.codes, k_highest);
-        codes && std::binary_search(codes->begin(), codes->end(), code))
-      return &claim;
+    if (lists(claim.codes, code)) return &claim;
   return nullptr;
 }
 

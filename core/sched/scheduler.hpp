@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -128,9 +129,10 @@ struct ConfigInfo {
   // code, unless that is forbidden first.
   bool restarts_ended_jobs = false;
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
-  // All that the site has set, as the scheduler spells it: {"KillWait", "30 sec"}.
-  std::map<std::string, std::string, std::less<>> settings{};
 };
+
+// All that a site has set, as the scheduler spells it: {"KillWait", "30 sec"}.
+using Settings = std::map<std::string, std::string, std::less<>>;
 
 // Which setting gives an exit code a meaning; nullptr: none.
 [[nodiscard]] const ClaimedExits* claimed_by(const ConfigInfo& config, unsigned code);
@@ -198,6 +200,10 @@ class Scheduler {
   [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
   [[nodiscard]] virtual Result<std::vector<PartitionInfo>> partitions() = 0;
   [[nodiscard]] virtual Result<ConfigInfo> config() = 0;
+
+  // Takes longer than config(), and a scheduler need not report any.
+  [[nodiscard]] virtual Result<Settings> settings() { return Settings{}; }
+
   // SIGTERM, then SIGKILL after KillWait; a pending job is removed. A job that has already ended is
   // fine.
   [[nodiscard]] virtual Result<void> cancel(JobId id) = 0;

@@ -149,16 +149,12 @@ Outcome<json> load_job(const json& request) {
   return job_json(elsewhere != nullptr ? *elsewhere : *job);
 }
 
-// What `scontrol show config` prints: all settings by their names, which differ between releases.
-std::string printed(slurm_conf_t* conf) {
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* stream = ::open_memstream(&text, &size);
-  if (stream == nullptr) return {};
-  slurm_print_ctl_conf(stream, conf);
-  std::fclose(stream);
-  const std::unique_ptr<char, decltype(&std::free)> owned(text, &std::free);
-  return {text, size};
+using Config = Message<slurm_conf_t, free_configuration>;
+
+// nullptr, and errno, if the controller does not answer.
+Config load_config() {
+  slurm_conf_t* raw = nullptr;
+  return Config(slurm_load_ctl_conf(0, &raw) == SLURM_SUCCESS ? raw : nullptr);
 }
 
 }  // namespace
@@ -205,12 +201,30 @@ Outcome<json> partitions(const json&) {
 }
 
 Outcome<json> config(const json&) {
-  slurm_conf_t* raw = nullptr;
-  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return failed_slurm();
-  const Message<slurm_conf_t, free_configuration> conf(raw);
-  json reply = config_json(parse_config(printed(conf.get())));
-  reply["boot_time"] = conf->boot_time;  // printed as SLURM_TIME_FORMAT likes
-  return reply;
+  const Config conf = load_config();
+  if (conf == nullptr) return failed_slurm();
+  return reply_of(Configuration{.release = text(conf->version),
+                                .cluster_name = text(conf->cluster_name),
+                                .requeue_exit = text(conf->requeue_exit),
+                                .requeue_exit_hold = text(conf->requeue_exit_hold),
+                                .proctrack = text(conf->proctrack_type),
+                                .kill_wait = conf->kill_wait,
+                                .max_array_size = conf->max_array_sz,
+                                .boot_time = conf->boot_time});
+}
+
+// As the command prints them: their names and number differ between releases.
+Outcome<json> settings(const json&) {
+  const Config conf = load_config();
+  if (conf == nullptr) return failed_slurm();
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* stream = ::open_memstream(&text, &size);
+  if (stream == nullptr) return json::object();
+  slurm_print_ctl_conf(stream, conf.get());
+  std::fclose(stream);
+  const std::unique_ptr<char, decltype(&std::free)> owned(text, &std::free);
+  return settings_json({text, size});
 }
 
 Outcome<json> version(const json&) {

@@ -2,6 +2,7 @@
 #include "plugins/slurm_commands/node_record.hpp"
 
 #include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/node_words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -63,6 +64,17 @@ json partition_json(const Record& partition) {
           {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
           {"grace_seconds", partition.number("GraceTime")},
           {"preemption", preemption_of(partition.text("PreemptMode"))}};
+}
+
+json config_json(const Record& config) {
+  return reply_of(Configuration{.release = config.text("SLURM_VERSION"),
+                                .cluster_name = config.text("ClusterName"),
+                                .requeue_exit = config.text("RequeueExit"),
+                                .requeue_exit_hold = config.text("RequeueExitHold"),
+                                .proctrack = config.text("ProctrackType"),
+                                .kill_wait = config.number("KillWait"),
+                                .max_array_size = config.number("MaxArraySize"),
+                                .boot_time = config.time("BOOT_TIME")});
 }
 
 }  // namespace slurm_plugin

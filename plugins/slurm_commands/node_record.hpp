@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes and partitions as scontrol prints them, and as replies describe them.
+// Nodes, partitions and the configuration as scontrol prints them, and as replies describe them.
 // Pure.
 #pragma once
 
@@ -16,5 +16,6 @@ namespace slurm_plugin {
 
 [[nodiscard]] nlohmann::json node_json(const Record& node);
 [[nodiscard]] nlohmann::json partition_json(const Record& partition);
+[[nodiscard]] nlohmann::json config_json(const Record& config);
 
 }  // namespace slurm_plugin

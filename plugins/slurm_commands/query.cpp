@@ -104,4 +104,10 @@ Outcome<json> config(const json&) {
   return config_json(parse_config(*text));
 }
 
+Outcome<json> settings(const json&) {
+  const auto text = printed("config");
+  if (!text) return tl::unexpected<Failure>(text.error());
+  return settings_json(*text);
+}
+
 }  // namespace slurm_plugin

@@ -27,6 +27,7 @@ constexpr Operation k_operations[] = {
     {"nodes", nodes},
     {"partitions", partitions},
     {"config", config},
+    {"settings", settings},
     {"version", version},
     {"cancel", cancel},
     {"requeue", requeue},

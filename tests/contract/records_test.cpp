@@ -284,9 +284,10 @@ TEST_CASE("the lines of the configuration are read by name") {
   CHECK(config["max_array_size"] == 1001);
   CHECK(config["boot_time"] == 1795432866);
   CHECK(config["restarts_ended_jobs"] == false);
-  CHECK(config["settings"]["KillWait"] == "5 sec");
-  CHECK(config["settings"]["RequeueExit"] == "");
   CHECK(config_json(parse_config("SLURM_VERSION = 24.11.5\n"))["restarts_ended_jobs"] == true);
+  const json settings = settings_json(recorded("config-22.05.txt"));
+  CHECK(settings["KillWait"] == "5 sec");
+  CHECK(settings["RequeueExit"] == "");
   const json claimed = config_json(
       parse_config("RequeueExit = 85,90-99\nProctrackType = proctrack/cgroup\nKillWait = x\n"));
   CHECK(claimed["claimed_exits"] == json({{{"setting", "RequeueExit"}, {"codes", "85,90-99"}}}));

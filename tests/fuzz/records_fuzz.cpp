@@ -31,6 +31,7 @@ DTS_FUZZ_TARGET(input) {
     (void)is_of(record, {1, 2, std::nullopt});
   }
   (void)config_json(parse_config(text));
+  (void)settings_json(text);
   // As a job's name: one line, and any bytes but a line break.
   const std::string name = text.substr(0, text.find('\n'));
   const auto named =

@@ -16,15 +16,15 @@ Facts usual() {
   Facts facts;
   facts.site.kill_wait_seconds = 30;
   facts.site.max_array_size = 1001;
-  facts.site.settings = {{"PreemptType", "preempt/partition_prio"},
-                         {"ProctrackType", "proctrack/cgroup"},
-                         {"TaskPlugin", "task/affinity,task/cgroup"},
-                         {"ConstrainCores", "yes"},
-                         {"ConstrainDevices", "yes"},
-                         {"ConstrainRAMSpace", "yes"},
-                         {"SelectTypeParameters", "CR_CORE_MEMORY"},
-                         {"GresTypes", "gpu"},
-                         {"MpiDefault", "none"}};
+  facts.settings = {{"PreemptType", "preempt/partition_prio"},
+                    {"ProctrackType", "proctrack/cgroup"},
+                    {"TaskPlugin", "task/affinity,task/cgroup"},
+                    {"ConstrainCores", "yes"},
+                    {"ConstrainDevices", "yes"},
+                    {"ConstrainRAMSpace", "yes"},
+                    {"SelectTypeParameters", "CR_CORE_MEMORY"},
+                    {"GresTypes", "gpu"},
+                    {"MpiDefault", "none"}};
   facts.partition.name = "low";
   facts.partition.preemption = sched::Preemption::requeue;
   facts.partition.grace_seconds = 60;
@@ -72,13 +72,13 @@ TEST_CASE("preemption") {
   Facts facts = usual();
   CHECK(says(judge_preemption(facts), "60 s of grace"));
   CHECK(says(judge_preemption(facts), "121 s later"));
-  facts.site.settings["AuthInfo"] = "socket=/run/munge,cred_expire=30";
+  facts.settings["AuthInfo"] = "socket=/run/munge,cred_expire=30";
   CHECK(says(judge_preemption(facts), "31 s later"));
   facts.partition.grace_seconds = 0;
   CHECK(judge_preemption(facts).answer == Answer::yes);
   CHECK(says(judge_preemption(facts), "KillWait=30 s"));
   CHECK(wishes(judge_preemption(facts), "PartitionName=low GraceTime"));
-  facts.site.settings["ProctrackType"] = "proctrack/linuxproc";
+  facts.settings["ProctrackType"] = "proctrack/linuxproc";
   facts.site.signals_reach_programs = true;
   CHECK(judge_preemption(facts).answer == Answer::partly);
   facts.partition.preemption = sched::Preemption::cancel;
@@ -89,9 +89,9 @@ TEST_CASE("preemption") {
   CHECK(judge_preemption(facts).answer == Answer::yes);
   facts.partition.preemption = sched::Preemption::none;
   CHECK(says(judge_preemption(facts), "not preempted"));
-  facts.site.settings["PreemptType"] = "preempt/qos";
+  facts.settings["PreemptType"] = "preempt/qos";
   CHECK(judge_preemption(facts).answer == Answer::unknown);
-  facts.site.settings["PreemptType"] = "preempt/none";
+  facts.settings["PreemptType"] = "preempt/none";
   CHECK(says(judge_preemption(facts), "nobody"));
 }
 
@@ -112,11 +112,11 @@ TEST_CASE("the time limit") {
 
 TEST_CASE("cores") {
   Facts facts = usual();
-  facts.site.settings["ConstrainCores"] = "no";
+  facts.settings["ConstrainCores"] = "no";
   CHECK(judge_cores(facts).answer == Answer::partly);
   CHECK(wishes(judge_cores(facts), "ConstrainCores"));
   CHECK_FALSE(wishes(judge_cores(facts), "TaskPlugin"));
-  facts.site.settings["TaskPlugin"] = "task/none";
+  facts.settings["TaskPlugin"] = "task/none";
   CHECK(wishes(judge_cores(facts), "TaskPlugin"));
   facts.job.is_bound = false;
   CHECK(judge_cores(facts).answer == Answer::no);
@@ -124,15 +124,15 @@ TEST_CASE("cores") {
 
 TEST_CASE("memory, GPUs and processes that stay") {
   Facts facts = usual();
-  facts.site.settings["SelectTypeParameters"] = "CR_CORE";
+  facts.settings["SelectTypeParameters"] = "CR_CORE";
   CHECK(judge_memory(facts).wishes.front().wanted == "CR_CORE_Memory");
-  facts.site.settings["ConstrainDevices"] = "";
+  facts.settings["ConstrainDevices"] = "";
   CHECK(judge_gpus(facts).answer == Answer::partly);
-  facts.site.settings["GresTypes"] = "";
+  facts.settings["GresTypes"] = "";
   CHECK(judge_gpus(facts).answer == Answer::no);
   facts.job.gpus_per_node = 0;
   CHECK(judge_gpus(facts).answer == Answer::yes);
-  facts.site.settings["ProctrackType"] = "proctrack/pgid";
+  facts.settings["ProctrackType"] = "proctrack/pgid";
   CHECK(judge_leftovers(facts).answer == Answer::partly);
 }
 
@@ -153,6 +153,8 @@ TEST_CASE("exit codes and arrays") {
   Facts facts = usual();
   facts.site.claimed_exits = {{"RequeueExit", "80-90"}};
   CHECK(judge_exit_codes(facts).answer == Answer::no);
+  facts.site.claimed_exits = {{"RequeueExitHold", "what, 300, 85"}};
+  CHECK(judge_exit_codes(facts).answer == Answer::no);
   facts.site.claimed_exits = {{"RequeueExit", "1,94"}, {"RequeueExitHold", "what"}};
   CHECK(judge_exit_codes(facts).answer == Answer::yes);
   facts.job.elements = 1001;
@@ -169,7 +171,7 @@ TEST_CASE("folders and locked memory") {
   CHECK(judge_run_folder(facts).answer == Answer::partly);
   facts.machine.memlock = 8U << 20U;
   CHECK(judge_locked_memory(facts).answer == Answer::partly);
-  facts.site.settings["PropagateResourceLimitsExcept"] = "NOFILE,MEMLOCK";
+  facts.settings["PropagateResourceLimitsExcept"] = "NOFILE,MEMLOCK";
   CHECK(judge_locked_memory(facts).answer == Answer::unknown);
 }
 
