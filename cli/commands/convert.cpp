@@ -8,6 +8,7 @@
 #include "cli/output/terminal.hpp"
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/lint/lint.hpp"
 
@@ -16,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 
 namespace dts::cli {
@@ -26,11 +26,6 @@ struct ConvertOptions {
   std::string file, output;
   bool force = false, json = false, tests = false;
 };
-
-std::optional<std::string> variable_here(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
 
 Result<std::string> read_script(const std::string& path) {
   struct stat info {};
@@ -57,7 +52,7 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   Converted converted;
   converted.path = typed.file;
   converted.output = typed.output;
-  converted.made = convert::convert_script(text, {typed.file, arguments, variable_here});
+  converted.made = convert::convert_script(text, {typed.file, arguments, getenv_lookup});
   converted.text = std::move(text);
   const std::string& job_file = converted.made.job_file;
   if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);

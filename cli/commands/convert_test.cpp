@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/temporary_folder.hpp"
+#include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
@@ -10,12 +11,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
 #include <map>
 #include <string_view>
-#include <system_error>
 
 namespace dts::cli {
 namespace {
@@ -38,15 +35,14 @@ void read_start(const std::string& line, Request& request) {
 
 // A line of the table of options that -v prints: "sbatch: time   : 01:00:00"
 void read_option(const std::string& line, Request& request) {
-  constexpr std::array<std::string_view, 6> k_compared{
+  constexpr std::string_view k_compared[] = {
       "time", "mem", "mem-per-cpu", "mem-per-gpu", "ntasks", "gpus"};
   const std::size_t colon = line.find(" : ");
   if (colon == std::string::npos) return;
   std::string name(trim(line.substr(0, colon)));
   name = name.substr(name.rfind(' ') == std::string::npos ? 0 : name.rfind(' ') + 1);
   const std::string value(trim(line.substr(colon + 3)));
-  if (std::find(k_compared.begin(), k_compared.end(), name) != k_compared.end())
-    request[name] = value;
+  if (is_one_of(k_compared, name)) request[name] = value;
   if (name != "gres" && name != "gpus-per-node") return;
   const std::string plain = value.starts_with("gres:") ? value.substr(5) : value;
   if (const auto gpus = lint::gpus_in(plain, name == "gres"))
@@ -91,8 +87,7 @@ Result<Request> ask_in(const std::string& folder, const std::string& job_file) {
 Result<Request> ask_for_job_file(const std::string& job_file) {
   DTS_ASSIGN(const std::string folder, make_temporary_folder("dtsubmit-convert"));
   auto answer = ask_in(folder, job_file);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  if (const auto removed = remove_all(folder); !removed) tell("{}\n", removed.error().message);
   return answer;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `dtsubmit doctor` says to people.
 #include "cli/output/doctor.hpp"
+#include "cli/output/wrapped.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 
@@ -26,16 +27,12 @@ std::string shown(Answer answer, bool in_colour) {
   return fmt::format("\033[1;{}m{}\033[0m", colour, word);
 }
 
-std::string wrapped(std::string_view words, const std::string& indent) {
-  std::string lines, line = indent;
-  for (const std::string& word : split(printable(words, 4 * k_longest_value), ' ')) {
-    if (line.size() + 1 + word.size() > k_width && line != indent) {
-      lines += line + "\n";
-      line = indent;
-    }
-    line += (line == indent ? "" : " ") + word;
-  }
-  return lines + line + "\n";
+std::string paragraph(const std::string& words, const std::string& indent) {
+  std::string lines;
+  for (const std::string& line :
+       wrapped(printable(words, 4 * k_longest_value), k_width - indent.size()))
+    lines += indent + line + "\n";
+  return lines;
 }
 
 std::string line_of(const Wish& wish, std::string_view value) {
@@ -70,8 +67,8 @@ std::string to_text(const Diagnosis& diagnosis, bool in_colour) {
   for (const auto& [question, verdict] : diagnosis.answers) {
     text += fmt::format(
         "{} {} [{}]\n", shown(verdict.answer, in_colour), question->words, question->id);
-    if (!verdict.why.empty()) text += wrapped(verdict.why, "         ");
-    if (!verdict.todo.empty()) text += wrapped("you: " + verdict.todo, "         ");
+    if (!verdict.why.empty()) text += paragraph(verdict.why, "         ");
+    if (!verdict.todo.empty()) text += paragraph("you: " + verdict.todo, "         ");
   }
   const auto wishes = all_wishes(diagnosis.answers);
   if (!wishes.empty()) text += "lines to ask the administrators for:\n";
@@ -79,7 +76,7 @@ std::string to_text(const Diagnosis& diagnosis, bool in_colour) {
     text += fmt::format("  {}: {}", wish.file, line_of(wish, wish.wanted));
     text +=
         wish.now.empty() ? "\n" : fmt::format("  (now {})\n", printable(wish.now, k_longest_value));
-    text += wrapped(wish.reason, "      ");
+    text += paragraph(wish.reason, "      ");
   }
   return text;
 }

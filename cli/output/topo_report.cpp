@@ -181,14 +181,4 @@ std::vector<std::string> wrapped_list(const std::string& list, std::size_t width
   return lines;
 }
 
-std::vector<std::string> wrapped(const std::string& words, std::size_t width) {
-  std::vector<std::string> lines{""};
-  for (const std::string& word : split(words, ' ')) {
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
-      lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
-}
-
 }  // namespace dts::cli

@@ -60,9 +60,6 @@ struct RankRow {
 // "8 ranks, --bind auto"
 [[nodiscard]] std::string request_in_words(const TopoReport& report);
 
-// In lines of at most `width` columns, broken at blanks.
-[[nodiscard]] std::vector<std::string> wrapped(const std::string& words, std::size_t width);
-
 // A list in lines of at most `width` columns, broken after commas; within an entry only if it is
 // longer than a line.
 [[nodiscard]] std::vector<std::string> wrapped_list(const std::string& list, std::size_t width);

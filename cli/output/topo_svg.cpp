@@ -3,6 +3,7 @@
 #include "cli/output/rank_colours.hpp"
 #include "cli/output/topo_report.hpp"
 #include "cli/output/topo_svg_node.hpp"
+#include "cli/output/wrapped.hpp"
 
 #include <fmt/format.h>
 

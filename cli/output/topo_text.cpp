@@ -2,6 +2,7 @@
 // A node and its ranks for a terminal.
 #include "cli/output/topo_picture.hpp"
 #include "cli/output/topo_report.hpp"
+#include "cli/output/wrapped.hpp"
 
 #include <fmt/format.h>
 

@@ -113,8 +113,7 @@ class Converter {
       functions.text += one.text + "\n";
       for (const auto& [name, asked] : one.settings) functions.settings[name] = asked;
       functions.needs.merge(one.needs);
-      append(functions.losses, one.losses);
-      append(functions.notes, one.notes);
+      functions.note(one.notes, one.losses);
       starts = starts || starts_processes(part.item);
     }
     if (item.mains.empty()) context.functions = functions.text;
@@ -123,8 +122,7 @@ class Converter {
       program.text = functions.text + program.text;
       for (const auto& [name, asked] : functions.settings) program.settings[name] = asked;
       program.needs.merge(functions.needs);
-      append(program.losses, functions.losses);
-      append(program.notes, functions.notes);
+      program.note(functions.notes, functions.losses);
     }
     starts = (starts && !context.functions.empty()) || starts_processes(item);
     const auto own = plan::find_own_launcher(command_of(program, {}, options_));
@@ -132,10 +130,6 @@ class Converter {
         own.kind == plan::OwnLauncher::Kind::torchrun || own.kind == plan::OwnLauncher::Kind::node;
     settle_layout(program, draft_, subject_.job, starts || is_recognised, is_recognised);
     return program;
-  }
-
-  static void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
-    to.insert(to.end(), from.begin(), from.end());
   }
 
   // torchrun and the like, directly or in a text of the statement.

@@ -32,10 +32,9 @@ void add_names(const std::string& text, Names& names) {
 }
 
 bool is_rendezvous(const Item& item, const Rendezvous& rendezvous) {
-  return std::any_of(
-      item.sets.variables.begin(), item.sets.variables.end(), [&](const std::string& name) {
-        return rendezvous.others.count(name) > 0 || rendezvous.hosts.count(name) > 0;
-      });
+  return std::any_of(item.sets.variables.begin(),
+                     item.sets.variables.end(),
+                     [&](const std::string& name) { return rendezvous.has(name); });
 }
 
 // What the programs and the lines that stay use, from the last line to the first.

@@ -8,12 +8,6 @@ namespace {
 
 constexpr int k_most_rounds = 16;
 
-std::string sentence(const Diagnostic& problem) {
-  std::string text = problem.message;
-  if (!problem.hint.empty()) text += "; " + problem.hint;
-  return text;
-}
-
 // The option that a problem is about: "--nodes", "step `train`: --nodes".
 std::string option_in(const std::string& where) {
   const std::size_t at = where.rfind("--");
@@ -27,15 +21,15 @@ bool take_out(const Diagnostic& problem, Draft& draft, std::vector<std::string>&
   const auto asked = draft.settings.find(option);
   if (asked != draft.settings.end()) {
     if (asked->second.row == k_no_row)
-      general.push_back("--" + option + ": " + sentence(problem));
+      general.push_back("--" + option + ": " + clause_of(problem));
     else
-      draft.lose(asked->second.row, sentence(problem));
+      draft.lose(asked->second.row, clause_of(problem));
     draft.settings.erase(asked);
     return true;
   }
   for (Step& step : draft.steps)
     if (step.settings.erase(option) > 0) {
-      draft.lose(step.row, "--" + option + ": " + sentence(problem));
+      draft.lose(step.row, "--" + option + ": " + clause_of(problem));
       return true;
     }
   return false;
@@ -60,9 +54,9 @@ Conversion repaired(Draft draft) {
       made.job_file.clear();
       if (take_out(problems.front(), draft, made.general)) continue;
       if (draft.steps.size() == 1)
-        draft.lose(draft.steps[0].row, sentence(problems.front()));
+        draft.lose(draft.steps[0].row, clause_of(problems.front()));
       else
-        made.general.push_back(problems.front().where + ": " + sentence(problems.front()));
+        made.general.push_back(problems.front().where + ": " + clause_of(problems.front()));
       break;
     }
     if (made.job_file.empty()) made.general.emplace_back("no job file can be made of it");

@@ -149,12 +149,4 @@ void add_literal(Word& word, Span span, std::string_view text, bool quoted);
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-[[nodiscard]] inline bool is_name_begin(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-[[nodiscard]] inline bool is_name_char(char c) {
-  return is_name_begin(c) || (c >= '0' && c <= '9');
-}
-
 }  // namespace dts::shell

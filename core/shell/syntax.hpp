@@ -125,4 +125,13 @@ struct Script {
   std::vector<Problem> problems{};
 };
 
+// What a name of a variable begins with and goes on with (POSIX.1-2017, XBD 3.235).
+[[nodiscard]] inline bool is_name_begin(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+[[nodiscard]] inline bool is_name_char(char c) {
+  return is_name_begin(c) || (c >= '0' && c <= '9');
+}
+
 }  // namespace dts::shell

@@ -68,4 +68,10 @@ const std::vector<Option>& options() {
   return rows;
 }
 
+const Option* option_named(std::string_view long_name) {
+  for (const Option& option : options())
+    if (option.long_name() == long_name) return &option;
+  return nullptr;
+}
+
 }  // namespace dts::spec

@@ -69,6 +69,9 @@ struct Option {
 // In the order of --help, the manual pages and spec.json.
 [[nodiscard]] const std::vector<Option>& options();
 
+// That of a long name, "--nodes"; nullptr if there is none.
+[[nodiscard]] const Option* option_named(std::string_view long_name);
+
 // The parts of options(), one file each.
 [[nodiscard]] std::vector<Option> layout_options();
 [[nodiscard]] std::vector<Option> running_options();

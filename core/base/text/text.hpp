@@ -2,7 +2,9 @@
 // Small pure functions on text. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,12 @@ namespace dts {
 // A to Z as a to z; all other bytes stay, whatever the locale.
 [[nodiscard]] std::string in_lower_case(std::string_view text);
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+// Whether `word` is in a list of texts.
+template <class List>
+[[nodiscard]] bool is_one_of(const List& list, std::string_view word) {
+  return std::find(std::begin(list), std::end(list), word) != std::end(list);
+}
 
 // All of `text` as a decimal number; nullopt for anything else (sign, blank, overflow, empty).
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);

@@ -3,6 +3,7 @@
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -59,18 +60,18 @@ void check_range(
     problems.push_back({option, fmt::format("{} is not in {}..{}", value, low, high), ""});
 }
 
+constexpr Names<Proctrack, 3> k_proctracks{{{Proctrack::linuxproc, "linuxproc"},
+                                            {Proctrack::cgroup, "cgroup"},
+                                            {Proctrack::pgid, "pgid"}}};
+
 }  // namespace
 
 const char* to_string(Proctrack proctrack) {
-  return proctrack == Proctrack::cgroup ? "cgroup"
-         : proctrack == Proctrack::pgid ? "pgid"
-                                        : "linuxproc";
+  return name_of(k_proctracks, proctrack);
 }
 
 Proctrack proctrack_of(std::string_view word) {
-  return word == "cgroup" ? Proctrack::cgroup
-         : word == "pgid" ? Proctrack::pgid
-                          : Proctrack::linuxproc;
+  return value_of(k_proctracks, word).value_or(Proctrack::linuxproc);
 }
 
 const char* to_string(Auth auth) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/job/account.hpp"
 
+#include "core/base/text/names.hpp"
+
 #include <algorithm>
 
 namespace dts::convert {
@@ -50,21 +52,13 @@ void sort_by_place(std::vector<Row>& rows) {
 }  // namespace
 
 const char* to_string(Became became) {
-  switch (became) {
-    case Became::option:
-      return "option";
-    case Became::set_up:
-      return "set-up";
-    case Became::program:
-      return "program";
-    case Became::tear_down:
-      return "tear-down";
-    case Became::unnecessary:
-      return "unnecessary";
-    case Became::lost:
-      break;
-  }
-  return "lost";
+  constexpr dts::Names<Became, 6> k_words{{{Became::option, "option"},
+                                           {Became::set_up, "set-up"},
+                                           {Became::program, "program"},
+                                           {Became::tear_down, "tear-down"},
+                                           {Became::unnecessary, "unnecessary"},
+                                           {Became::lost, "lost"}}};
+  return dts::name_of(k_words, became);
 }
 
 void complete(std::vector<Row>& rows,
@@ -73,7 +67,6 @@ void complete(std::vector<Row>& rows,
               const std::string& why) {
   std::erase_if(rows, [](const Row& row) { return row.spans.empty(); });
   sort_by_place(rows);
-  separate(rows, text.size());
   const std::string rest = uncovered(text, rows, comments);
   for (std::size_t begin = 0; begin < rest.size();) {
     const std::size_t end = std::min(rest.find('\n', begin), rest.size());
@@ -85,7 +78,7 @@ void complete(std::vector<Row>& rows,
     }
     begin = end + 1;
   }
-  separate(rows, text.size());  // other rows may be amid what is left of a line
+  separate(rows, text.size());
   sort_by_place(rows);
 }
 

@@ -27,9 +27,7 @@ nlohmann::json to_table(const Step& step) {
 }  // namespace
 
 const spec::Option* find_option(const std::string& name) {
-  for (const spec::Option& option : spec::options())
-    if (option.long_name() == "--" + name) return &option;
-  return nullptr;
+  return spec::option_named("--" + name);
 }
 
 std::string shown(const std::string& name, const std::vector<std::string>& texts) {
@@ -50,6 +48,10 @@ std::optional<Diagnostic> problem_of(const std::string& name,
     option->value.check(job, "--" + name, problems);
   if (problems.empty()) return std::nullopt;
   return problems.front();
+}
+
+std::string clause_of(const Diagnostic& problem) {
+  return problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint;
 }
 
 spec::Layer layer_of(const Settings& settings) {

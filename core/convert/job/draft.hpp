@@ -37,6 +37,9 @@ using Settings = std::map<std::string, Asked>;
 [[nodiscard]] std::optional<Diagnostic> problem_of(const std::string& name,
                                                    const std::vector<std::string>& texts);
 
+// A problem as a clause of an account: "message; hint".
+[[nodiscard]] std::string clause_of(const Diagnostic& problem);
+
 [[nodiscard]] spec::Layer layer_of(const Settings& settings);
 
 // A program that is run after the one before it has ended.

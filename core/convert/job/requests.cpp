@@ -24,10 +24,6 @@ constexpr Reason k_unnecessary[] = {
     {"verbose", "dtsubmit submit --dry-run shows what is sent"},
 };
 
-std::string in_a_sentence(const Diagnostic& problem) {
-  return problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint;
-}
-
 class RequestReader {
  public:
   explicit RequestReader(Draft& draft) : draft_(draft) {}
@@ -97,7 +93,7 @@ class RequestReader {
       if (name == "output" || name == "error")
         return drop(row,
                     "the logs are in the run directory, see dtsubmit logs; " + problem->message);
-      return lose(row, in_a_sentence(*problem));
+      return lose(row, clause_of(*problem));
     }
     row.what = shown(name, texts);
     const auto before = draft_.settings.find(name);
@@ -188,7 +184,7 @@ bool read_container_option(const std::string& name,
     for (const std::string& text : texts)
       if (const auto problem = problem_of(option, {text})) {
         row.became = Became::lost;
-        row.why = in_a_sentence(*problem);
+        row.why = clause_of(*problem);
         return;
       }
     Asked& asked = settings[option];

@@ -2,6 +2,7 @@
 #include "core/convert/lines/rendezvous.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/plan/torch_variables.hpp"
 
 #include <algorithm>
 
@@ -49,16 +50,11 @@ bool meets(const Names& a, const Names& b) {
 }  // namespace
 
 bool is_given(std::string_view name) {
-  for (const std::string_view one : {"RANK",
-                                     "WORLD_SIZE",
-                                     "LOCAL_RANK",
-                                     "LOCAL_WORLD_SIZE",
-                                     "NODE_RANK",
-                                     "GROUP_RANK",
-                                     "MASTER_ADDR",
-                                     "MASTER_PORT"})
-    if (name == one) return true;
-  return false;
+  return is_one_of(plan::k_torch_variables, name);
+}
+
+bool Rendezvous::has(const std::string& name) const {
+  return hosts.count(name) > 0 || others.count(name) > 0;
 }
 
 bool asks_for_hosts(std::string_view text) {

@@ -13,6 +13,8 @@ namespace dts::convert {
 struct Rendezvous {
   std::map<std::string, std::string> others;  // head_node_ip: MASTER_ADDR
   Names hosts;  // all variables that are made of the names of the job's nodes
+
+  [[nodiscard]] bool has(const std::string& name) const;
 };
 
 [[nodiscard]] Rendezvous rendezvous_of(const std::vector<Item>& items);

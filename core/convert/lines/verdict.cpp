@@ -12,11 +12,6 @@ namespace {
 
 using VerdictKind = Verdict::Kind;
 
-template <std::size_t N>
-bool is_named_in(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 constexpr std::string_view k_printers[] = {
     "echo",   "printf",   "date",        "hostname", "clear",    "pwd",        "whoami",   "uptime",
     "squeue", "sinfo",    "sacct",       "sstat",    "scontrol", "tput",       "id",       "uname",
@@ -100,7 +95,7 @@ Verdict on_set(const lint::Run& run) {
 // srun of something quick, once on each node or once in all: mkdir, hostname.
 Verdict on_quick_step(const Item& item, const lint::Run& run) {
   const std::string verb = verb_of(run);
-  if (is_named_in(k_printers, verb) && !writes_file(item))
+  if (is_one_of(k_printers, verb) && !writes_file(item))
     return {VerdictKind::unnecessary,
             "prints; the run directory has nodes, versions and environment"};
   if (run.launch.command_at >= run.words.size() || simple_command(*item.statement) == nullptr)
@@ -155,14 +150,14 @@ bool ends_only(const Item& item) {
                                          "kill"};
   return !item.runs.empty() && !writes_file(item) && item.sets.functions.empty() &&
          std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-           return is_named_in(k_ends, verb_of(*run));
+           return is_one_of(k_ends, verb_of(*run));
          });
 }
 
 // Of what only sets variables and functions.
 Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
   const auto is_known_elsewhere = [&](const std::string& name) {
-    return is_given(name) || rendezvous.others.count(name) > 0 || rendezvous.hosts.count(name) > 0;
+    return is_given(name) || rendezvous.has(name);
   };
   const Names& names = item.sets.variables;
   const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
@@ -189,7 +184,7 @@ bool only_prints(const Item& item) {
     if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")
       return run->words.size() > 1 &&
              (run->words[1].value.text == "list" || run->words[1].value.text == "info");
-    return is_named_in(k_printers, verb) ||
+    return is_one_of(k_printers, verb) ||
            (run->around.is_conditional && (verb == "[" || verb == "test"));
   });
 }
@@ -223,7 +218,7 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
   const bool is_of_hosts =
       asks_for_hosts(item.source) ||
       std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {
-        return rendezvous.hosts.count(name) > 0 || rendezvous.others.count(name) > 0;
+        return rendezvous.has(name);
       });
   if (item.only_sets()) return on_settings(item, rendezvous);
   constexpr std::string_view k_host_tools[] = {
@@ -233,7 +228,7 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
   const bool lists_hosts =
       is_of_hosts && is_before &&
       std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-        return is_named_in(k_host_tools, verb_of(*run));
+        return is_one_of(k_host_tools, verb_of(*run));
       });
   if (lists_hosts) return {VerdictKind::if_needed, "dtsubmit knows the job's nodes"};
   return {};

@@ -189,8 +189,7 @@ std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
         word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
                                                                      : word.find_first_not_of('-'));
     const std::size_t equals = name.find('=');
-    if (std::find(std::begin(k_flags), std::end(k_flags), word) != std::end(k_flags) ||
-        equals != std::string::npos) {
+    if (is_one_of(k_flags, word) || equals != std::string::npos) {
       reading.mpirun(
           {name.substr(0, equals), equals == std::string::npos ? "" : name.substr(equals + 1), {}});
       continue;

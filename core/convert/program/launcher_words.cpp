@@ -37,11 +37,6 @@ constexpr std::string_view k_lost_options[] = {"multi-prog",
                                                "network",
                                                "bcast"};
 
-template <std::size_t N>
-bool is_listed_in(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 // $CMD whose value, whatever the conditions say, begins with a program.
 bool holds_program(const FlatWord& word, const lint::Variables& variables) {
   if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
@@ -108,11 +103,11 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
 }
 
 bool is_size(std::string_view name) {
-  return is_listed_in(k_size_options, name);
+  return is_one_of(k_size_options, name);
 }
 
 bool is_without_counterpart(std::string_view name) {
-  return is_listed_in(k_lost_options, name);
+  return is_one_of(k_lost_options, name);
 }
 
 }  // namespace dts::convert

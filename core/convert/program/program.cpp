@@ -77,11 +77,7 @@ class Maker {
     for (FlatWord& one : made.variables) variable(std::move(one));
     program_.folder = made.folder;
     program_.needs.merge(made.needs);
-    const auto add = [](std::vector<std::string>& to, std::vector<std::string>& from) {
-      std::move(from.begin(), from.end(), std::back_inserter(to));
-    };
-    add(program_.notes, made.notes);
-    add(program_.losses, made.losses);
+    program_.note(made.notes, made.losses);
   }
 
   // eval WORDS: the words joined are a script.
@@ -184,6 +180,11 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
 }
 
 }  // namespace
+
+void Program::note(const std::vector<std::string>& more, const std::vector<std::string>& lost) {
+  notes.insert(notes.end(), more.begin(), more.end());
+  losses.insert(losses.end(), lost.begin(), lost.end());
+}
 
 std::string Program::source() const {
   return text.empty() ? to_source(words) : text;

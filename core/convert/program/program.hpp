@@ -21,6 +21,9 @@ struct Program {
   std::vector<std::string> losses;
   Names needs;  // variables of the shell that submits, without which something is lost
 
+  // What goes with a part of it: both for people.
+  void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);
+
   // The text that a shell expands.
   [[nodiscard]] std::string source() const;
   [[nodiscard]] bool needs_shell() const;

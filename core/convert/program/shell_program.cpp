@@ -15,15 +15,11 @@ namespace dts::convert {
 namespace {
 
 // What may be run by every rank as well as once.
-bool is_harmless(const std::string& verb) {
-  for (const std::string_view one :
-       {"",       "echo",   "printf", "date",     "export",   "set",  "unset", "local",   "cd",
-        "module", "source", ".",      "mkdir",    "test",     "[",    "[[",    "true",    "false",
-        ":",      "exit",   "return", "read",     "sleep",    "wait", "trap",  "shift",   "declare",
-        "pwd",    "shopt",  "conda",  "hostname", "readonly", "let",  "break", "continue"})
-    if (verb == one) return true;
-  return false;
-}
+constexpr std::string_view k_harmless[] = {
+    "",       "echo",   "printf", "date",     "export",   "set",  "unset", "local",   "cd",
+    "module", "source", ".",      "mkdir",    "test",     "[",    "[[",    "true",    "false",
+    ":",      "exit",   "return", "read",     "sleep",    "wait", "trap",  "shift",   "declare",
+    "pwd",    "shopt",  "conda",  "hostname", "readonly", "let",  "break", "continue"};
 
 // Ranges of `text` without what the launchers are.
 class Cutter {
@@ -89,8 +85,7 @@ void cut_launcher(const lint::Run& run,
   program.needs.merge(made.needs);
   if (!made.variables.empty())
     program.losses.emplace_back("variables that the launcher sets for a program");
-  std::move(made.notes.begin(), made.notes.end(), std::back_inserter(program.notes));
-  std::move(made.losses.begin(), made.losses.end(), std::back_inserter(program.losses));
+  program.note(made.notes, made.losses);
   cutter.cut(run.words[launch.launcher_at].span.begin, run.words[launch.command_at].span.begin);
 }
 
@@ -98,7 +93,7 @@ void cut_launcher(const lint::Run& run,
 
 void add_told(Told& told, Program& program) {
   if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": set by dtsubmit");
-  std::move(told.losses.begin(), told.losses.end(), std::back_inserter(program.losses));
+  program.note({}, told.losses);
 }
 
 std::string without_told(const std::string& text, const Facts& facts, Program& program) {
@@ -142,7 +137,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");
   for (const lint::Run* run : item.runs) {
     const bool is_main = std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
-    if (!is_main && !is_harmless(verb_of(*run)) && !run->around.is_in_function)
+    if (!is_main && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
       program.losses.push_back(
           fmt::format("`{}` beside the program: every rank would run it", run->name()));
   }

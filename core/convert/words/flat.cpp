@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/words/flat.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <algorithm>
 
 namespace dts::convert {
@@ -15,18 +17,16 @@ constexpr std::size_t k_most_words = 4096;
 
 // Values that differ each time they are looked at, or belong to one shell.
 bool is_of_shell(std::string_view name) {
-  for (const std::string_view one : {"RANDOM",
-                                     "SECONDS",
-                                     "BASHPID",
-                                     "LINENO",
-                                     "PWD",
-                                     "OLDPWD",
-                                     "EPOCHSECONDS",
-                                     "EPOCHREALTIME",
-                                     "HOSTNAME"})
-    if (name == one) return true;
-  return name.empty() || !((name[0] >= 'a' && name[0] <= 'z') ||
-                           (name[0] >= 'A' && name[0] <= 'Z') || name[0] == '_');
+  constexpr std::string_view k_names[] = {"RANDOM",
+                                          "SECONDS",
+                                          "BASHPID",
+                                          "LINENO",
+                                          "PWD",
+                                          "OLDPWD",
+                                          "EPOCHSECONDS",
+                                          "EPOCHREALTIME",
+                                          "HOSTNAME"};
+  return is_one_of(k_names, name) || name.empty() || !shell::is_name_begin(name[0]);
 }
 
 bool has_pattern(std::string_view text) {

@@ -15,8 +15,8 @@ using SegmentKind = Segment::Kind;
 constexpr char k_brace = '\x02';  // a closing one within what is unknown
 
 bool is_plain_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_./-+=:,@%*?[]{}~^!").find(c) != std::string_view::npos;
+  return shell::is_name_char(c) ||
+         std::string_view("./-+=:,@%*?[]{}~^!").find(c) != std::string_view::npos;
 }
 
 // Everything quoted but what is to be expanded.
@@ -52,19 +52,14 @@ std::set<std::size_t> expansions_of(const std::string& text) {
   return begins;
 }
 
-bool may_continue(char c) {
-  return is_plain_byte(c) &&
-         std::string_view("./-+=:,@%*?[]{}~^!").find(c) == std::string_view::npos;
-}
-
 // "$NAME", or "${NAME}" where the text behind it would continue the name.
 std::string delimited(const std::string& source, const FlatWord& word, std::size_t at) {
   if (at + 1 >= word.size() || word[at + 1].kind == SegmentKind::source ||
       word[at + 1].text.empty())
     return source;
   const char next = word[at + 1].text[0];
-  if (source.size() < 2 || source[0] != '$' || !may_continue(source[1])) return source;
-  return may_continue(next) || next == '[' ? "${" + source.substr(1) + "}" : source;
+  if (source.size() < 2 || source[0] != '$' || !shell::is_name_char(source[1])) return source;
+  return shell::is_name_char(next) || next == '[' ? "${" + source.substr(1) + "}" : source;
 }
 
 }  // namespace

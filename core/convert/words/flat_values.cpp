@@ -4,7 +4,6 @@
 #include "core/convert/words/flat.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace dts::convert {
 
@@ -47,9 +46,7 @@ std::string Inliner::with_numbers(std::string_view expression) {
     const std::string_view rest = expression.substr(at);
     const std::size_t sign = rest.starts_with("${") ? 2 : rest[0] == '$' ? 1 : 0;
     std::size_t end = sign;
-    while (end < rest.size() &&
-           (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
-      ++end;
+    while (end < rest.size() && shell::is_name_char(rest[end])) ++end;
     const std::string name(rest.substr(sign, end - sign));
     const bool is_closed = sign < 2 || (end < rest.size() && rest[end] == '}');
     const auto known = values_.find(name);

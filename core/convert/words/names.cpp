@@ -9,19 +9,11 @@ namespace {
 
 using shell::Command;
 
-bool begins_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool continues_name(char c) {
-  return begins_name(c) || (c >= '0' && c <= '9');
-}
-
 // The name at `at`; empty: none begins there.
 std::string_view name_at(std::string_view text, std::size_t at) {
-  if (at >= text.size() || !begins_name(text[at])) return {};
+  if (at >= text.size() || !shell::is_name_begin(text[at])) return {};
   std::size_t end = at;
-  while (end < text.size() && continues_name(text[end])) ++end;
+  while (end < text.size() && shell::is_name_char(text[end])) ++end;
   return text.substr(at, end - at);
 }
 
@@ -97,7 +89,7 @@ Names used_names(std::string_view text) {
     if (text[i] == '$') {
       if (at < text.size() && text[at] == '{') ++at;
       while (at < text.size() && (text[at] == '#' || text[at] == '!')) ++at;
-    } else if (!has_arithmetic || (i > 0 && continues_name(text[i - 1]))) {
+    } else if (!has_arithmetic || (i > 0 && shell::is_name_char(text[i - 1]))) {
       continue;
     } else {
       at = i;

@@ -76,10 +76,7 @@ class Calculator {
     const bool is_braced = begin > at_ && begin < text_.size() && text_[begin] == '{';
     if (is_braced) ++begin;
     std::size_t end = begin;
-    const auto is_of_word = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    while (end < text_.size() && is_of_word(text_[end])) ++end;
+    while (end < text_.size() && shell::is_name_char(text_[end])) ++end;
     if (end == begin || (is_braced && (end >= text_.size() || text_[end] != '}')))
       return std::nullopt;
     const std::string word(text_.substr(begin, end - begin));
@@ -124,7 +121,7 @@ std::optional<std::string> Resolver::size(std::string_view name) const {
 
 std::optional<std::string> Resolver::variable(const std::string& name) const {
   if (name.starts_with("SLURM_")) return size(name);
-  return environment_ ? environment_(name) : std::nullopt;
+  return environment_ ? environment_(name.c_str()) : std::nullopt;
 }
 
 std::optional<std::string> Resolver::value(const std::string& source) const {

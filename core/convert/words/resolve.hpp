@@ -3,6 +3,7 @@
 // that the #SBATCH lines give, and the environment of the shell that submits. Pure.
 #pragma once
 
+#include "core/base/os/environment.hpp"
 #include "core/convert/words/flat.hpp"
 #include "core/lint/script/job.hpp"
 
@@ -13,8 +14,6 @@
 #include <string_view>
 
 namespace dts::convert {
-
-using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
 class Resolver {
  public:

@@ -35,11 +35,6 @@ constexpr std::array<std::string_view, 12> k_runners{"conda",
                                                      "starter",
                                                      "starter-suid"};
 
-template <class List>
-bool is_one_of(const List& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
 std::string base_name(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }

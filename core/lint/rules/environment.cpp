@@ -81,10 +81,6 @@ constexpr Renamed k_renamed[] = {
     {"torch.distributed.launch", "torchrun", false},
 };
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // The places of a whole word outside of comments.
 std::vector<Span> places_of(const Subject& subject, std::string_view word) {
   std::vector<Span> places;
@@ -92,8 +88,8 @@ std::vector<Span> places_of(const Subject& subject, std::string_view word) {
   for (std::size_t at = subject.plain.find(lower); at != std::string::npos;
        at = subject.plain.find(lower, at + 1)) {
     const std::size_t end = at + word.size();
-    const bool is_whole = (at == 0 || !is_name_char(subject.text[at - 1])) &&
-                          (end == subject.text.size() || !is_name_char(subject.text[end]));
+    const bool is_whole = (at == 0 || !shell::is_name_char(subject.text[at - 1])) &&
+                          (end == subject.text.size() || !shell::is_name_char(subject.text[end]));
     // A variable of Slurm where it is used: $NAME, ${NAME}.
     const bool is_used = !word.starts_with("SLURM_") ||
                          (at > 0 && (subject.text[at - 1] == '$' || subject.text[at - 1] == '{'));
@@ -134,7 +130,7 @@ constexpr Token k_tokens[] = {
 
 std::size_t token_length(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && (is_name_char(text[end]) || text[end] == '-')) ++end;
+  while (end < text.size() && (shell::is_name_char(text[end]) || text[end] == '-')) ++end;
   return end - at;
 }
 
@@ -167,7 +163,7 @@ void check_token_in_script(const Subject& subject, Report& report) {
     const std::string_view prefix = token.prefix;
     for (std::size_t at = subject.text.find(prefix); at != std::string_view::npos;
          at = subject.text.find(prefix, at + 1)) {
-      if (at > 0 && is_name_char(subject.text[at - 1])) continue;
+      if (at > 0 && shell::is_name_char(subject.text[at - 1])) continue;
       const std::size_t length = token_length(subject.text, at + prefix.size());
       if (length < token.length || !is_random(subject.text.substr(at + prefix.size(), length)))
         continue;

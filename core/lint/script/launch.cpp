@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lint/script/launch.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/lint/script/sbatch_options.hpp"
 
 #include <algorithm>
@@ -10,11 +11,6 @@ namespace dts::lint {
 namespace {
 
 using Words = std::vector<ExpandedWord>;
-
-template <std::size_t N>
-bool is_among(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 constexpr std::string_view k_mpi[] = {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun"};
 constexpr std::string_view k_others[] = {"pdsh",
@@ -51,7 +47,7 @@ constexpr std::string_view k_programs[] = {"accelerate",
                                            "torchrun"};
 
 bool is_known_program(const std::string& name) {
-  return is_among(k_programs, name) || is_python(name) || name.ends_with(".py") ||
+  return is_one_of(k_programs, name) || is_python(name) || name.ends_with(".py") ||
          name.ends_with(".sh");
 }
 
@@ -103,13 +99,13 @@ class LaunchReader {
       read_srun_options();
       launch_.command_at = at_;
       return read();
-    } else if (is_among(k_mpi, name)) {
+    } else if (is_one_of(k_mpi, name)) {
       launch_.launcher = Launcher::mpirun;
       start_options();
       read_mpi_options();
       launch_.command_at = at_;
       return read();
-    } else if (is_among(k_others, name)) {
+    } else if (is_one_of(k_others, name)) {
       launch_.launcher = Launcher::other;
       launch_.launcher_at = at_;
       find_program();
@@ -129,7 +125,7 @@ class LaunchReader {
       ++at_;
       return true;
     }
-    if (!is_among(k_wrappers, base_name(text()))) return false;
+    if (!is_one_of(k_wrappers, base_name(text()))) return false;
     const std::size_t wrapper = at_++;
     find_program();
     if (at_ < words_.size()) return true;
@@ -235,7 +231,7 @@ class LaunchReader {
                                               "nooversubscribe",
                                               "l",
                                               "prepend-rank"};
-      const std::size_t values = is_among(k_two, name) ? 2 : is_among(k_flags, name) ? 0 : 1;
+      const std::size_t values = is_one_of(k_two, name) ? 2 : is_one_of(k_flags, name) ? 0 : 1;
       std::string value = values > 0 && at_ + 1 < words_.size() ? words_[at_ + 1].value.text : "";
       add_option(name, value, words_[at_].span);
       at_ = std::min(at_ + values, words_.size() - 1);
@@ -243,7 +239,7 @@ class LaunchReader {
   }
 
   [[nodiscard]] bool starts_processes() const {
-    if (is_among(k_process_starters, launch_.program)) return true;
+    if (is_one_of(k_process_starters, launch_.program)) return true;
     if (launch_.program == "accelerate")
       return at_ + 1 < words_.size() && words_[at_ + 1].value.text == "launch";
     if (!is_python(launch_.program)) return false;

@@ -2,6 +2,8 @@
 // Source: the option tables of Slurm 22.05 to 26.05 (src/common/slurm_opt.c), sbatch(1), srun(1).
 #include "core/lint/script/sbatch_options.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -219,11 +221,6 @@ constexpr std::string_view k_srun_flags[] = {
     "nice",
     "propagate",
 };
-
-template <std::size_t N>
-bool is_one_of(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 }  // namespace
 

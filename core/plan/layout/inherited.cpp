@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inherited variables in a program's environment: the user's own, which are kept, and those of
 // another job, which must be removed.
+#include "core/base/text/text.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/thread_places.hpp"
+#include "core/plan/torch_variables.hpp"
 
 #include <algorithm>
 #include <set>
@@ -51,15 +53,7 @@ bool is_overruled(std::string_view name, const IsSet& is_set) {
 }
 
 bool is_leaky_variable(std::string_view name) {
-  static const std::set<std::string, std::less<>> k_names = {"RANK",
-                                                             "WORLD_SIZE",
-                                                             "LOCAL_RANK",
-                                                             "LOCAL_WORLD_SIZE",
-                                                             "NODE_RANK",
-                                                             "GROUP_RANK",
-                                                             "MASTER_ADDR",
-                                                             "MASTER_PORT",
-                                                             "TF_CONFIG",
+  static const std::set<std::string, std::less<>> k_names = {"TF_CONFIG",
                                                              "HOROVOD_RANK",
                                                              "HOROVOD_SIZE",
                                                              "HOROVOD_LOCAL_RANK",
@@ -83,7 +77,8 @@ bool is_leaky_variable(std::string_view name) {
     return starts_with_one_of(name, row.leaks);
   };
   const auto& launchers = spec::built_in_launchers();
-  return k_names.count(name) > 0 || std::any_of(launchers.begin(), launchers.end(), is_of) ||
+  return k_names.count(name) > 0 || is_one_of(k_torch_variables, name) ||
+         std::any_of(launchers.begin(), launchers.end(), is_of) ||
          starts_with_one_of(
              name, {"MV2_COMM_WORLD_", "PET_", "TORCHELASTIC_", "DTSUBMIT_STEP", "DTSUBMIT_ROLE"});
 }

@@ -32,12 +32,6 @@ const Option* option_of(const std::string& key) {
   return nullptr;
 }
 
-const Option* option_named(const std::string& long_name) {
-  for (const Option& option : options())
-    if (option.long_name() == long_name) return &option;
-  return nullptr;
-}
-
 GresItems gres_of(const Setting& setting) {
   const bool is_gres = setting.key == "gres" && setting.value->is_string();
   return is_gres ? split_gres(setting.value->get<std::string>()) : GresItems{};

@@ -27,11 +27,10 @@ Result<void> check_key(const std::string& key) {
                 fmt::format("`{}` is not the long name of an option of sbatch", key),
                 "for example --slurm power=level or --slurm spread-job");
   // sbatch's --module belongs to Shifter's plug-in, not to Slurm, and has another meaning.
-  for (const Option& option : options())
-    if (option.long_name() == "--" + key && key != "module")
-      return fail(Errc::invalid,
-                  fmt::format("--{} is an option of dtsubmit", key),
-                  fmt::format("write --{} itself", key));
+  if (key != "module" && option_named("--" + key) != nullptr)
+    return fail(Errc::invalid,
+                fmt::format("--{} is an option of dtsubmit", key),
+                fmt::format("write --{} itself", key));
   if (const auto instead = instead_of("--" + key))
     return fail(Errc::invalid,
                 fmt::format("--{} of sbatch would change how dtsubmit submits the job", key),

@@ -12,11 +12,16 @@ namespace dts::train {
 // automatic: cuda where every rank can, otherwise cpu.
 enum class DeviceKind { cpu, cuda, automatic };
 
-// "cpu", "cuda", "auto"; nullopt for any other text.
+inline constexpr Names<DeviceKind, 3> k_device_kinds{
+    {{DeviceKind::cpu, "cpu"}, {DeviceKind::cuda, "cuda"}, {DeviceKind::automatic, "auto"}}};
+
+[[nodiscard]] inline const char* to_string(DeviceKind kind) {
+  return name_of(k_device_kinds, kind);
+}
+
+// The inverse; nullopt for any other text.
 [[nodiscard]] inline std::optional<DeviceKind> device_of(std::string_view word) {
-  constexpr Names<DeviceKind, 3> k_kinds{
-      {{DeviceKind::cpu, "cpu"}, {DeviceKind::cuda, "cuda"}, {DeviceKind::automatic, "auto"}}};
-  return value_of(k_kinds, word);
+  return value_of(k_device_kinds, word);
 }
 
 }  // namespace dts::train

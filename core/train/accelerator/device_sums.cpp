@@ -11,6 +11,14 @@
 #include <utility>
 
 namespace dts::train::accelerator {
+namespace {
+
+// This rank computes nothing, but still sends its weights.
+void pass_by(Window& window, std::size_t places) {
+  for (int place = 0; place < static_cast<int>(places); ++place) window.enter(0, place);
+}
+
+}  // namespace
 
 Result<std::unique_ptr<DeviceSums>> DeviceSums::create(const Model& model,
                                                        std::unique_ptr<Queue> queue,
@@ -84,11 +92,10 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
   Stopwatch watch(input.timeline == nullptr ? nullptr : &input.timeline->track(0));
   float* const sums = take();
   choose_samples(input, shard, indices_);
-  const int predictions = input.batch * model_.reads.predictions();
   network_.train(input.samples,
                  indices_,
                  weights_,
-                 {{1.0F / static_cast<float>(predictions), input.smoothing},
+                 {objective_of(input, model_.reads),
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
@@ -137,9 +144,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
       if (!drops) give(there[node]);
     }
     if (input.window != nullptr) {
-      if (run.size() == 0)  // it still sends weights
-        for (int place = 0; place < static_cast<int>(network_.plan().reads(true).size()); ++place)
-          input.window->enter(0, place);
+      if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
       input.window->end();
     }
@@ -192,10 +197,10 @@ Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
   return guarded([&] {
     upload(weights);
-    const Span mine = part_of({0, static_cast<int>(chunks_of(samples))}, parts, part);
+    const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
-    for (int chunk = mine.lo; chunk < mine.hi; ++chunk)
-      score += evaluate_chunk(samples, static_cast<std::size_t>(chunk), nullptr);
+    for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
+      score += evaluate_chunk(samples, chunk, nullptr);
     return score;
   });
 }
@@ -216,7 +221,7 @@ Score DeviceSums::evaluate_within(Window& window,
       if (chunk < chunks_of(samples))
         score += evaluate_chunk(samples, chunk, enter_of(&window, weights));
       else
-        for (int place = 0; place < static_cast<int>(reads.size()); ++place) window.enter(0, place);
+        pass_by(window, reads.size());
       window.leave(0);
       window.end();
     }

@@ -16,6 +16,12 @@ SampleOrder order_of(const StepInput& input) {
           input.samples.drops_tail()};
 }
 
+Objective objective_of(const StepInput& input, const Reads& reads) {
+  const auto predictions =
+      static_cast<float>(input.batch) * static_cast<float>(reads.predictions());
+  return {1.0F / predictions, input.smoothing};
+}
+
 void choose_samples(const StepInput& input, int shard, std::span<std::size_t> indices) {
   const SampleOrder order = order_of(input);
   std::uint64_t at = static_cast<std::uint64_t>(shard) * indices.size();

@@ -94,6 +94,9 @@ class Backend {
 // What the samples of its batch are.
 [[nodiscard]] SampleOrder order_of(const StepInput& input);
 
+// Of each of its predictions: the mean over the batch.
+[[nodiscard]] Objective objective_of(const StepInput& input, const Reads& reads);
+
 // The samples of a shard, as many as `indices` has room for; those of the same shard of the next
 // step are read ahead.
 void choose_samples(const StepInput& input, int shard, std::span<std::size_t> indices);

@@ -38,10 +38,11 @@ float* ShardSums::Worker::take(std::size_t floats) {
 void ShardSums::place_samples(Worker& worker, const StepInput& input, int shard) {
   worker.placements.clear();
   if (!input.augmentation.is_any()) return;
+  const SampleOrder order = order_of(input);
   std::uint64_t at = static_cast<std::uint64_t>(shard) * worker.indices.size();
   for (const std::size_t index : worker.indices)
-    worker.placements.push_back(placement_of(
-        input.augmentation, input.seed, order_of(input).epoch_of(input.step, at++), index));
+    worker.placements.push_back(
+        placement_of(input.augmentation, input.seed, order.epoch_of(input.step, at++), index));
 }
 
 void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, float* sums) {
@@ -49,15 +50,13 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
   worker.indices.resize(static_cast<std::size_t>(worker.network->micro_batch()));
   choose_samples(input, shard, worker.indices);
   place_samples(worker, input, shard);
-  const auto predictions =
-      static_cast<float>(input.batch) * static_cast<float>(model_.reads.predictions());
   std::function<void(Range)> ready;
   worker.squares = 0;
   if (shard == worker.last_shard) ready = [&](Range range) { carry(worker, input, sums, range); };
   worker.network->train(input.samples,
                         worker.indices,
                         {input.weights,
-                         {1.0F / predictions, input.smoothing},
+                         objective_of(input, model_.reads),
                          shard == input.nan_shard,
                          ready,
                          enter_of(input.window, worker),

@@ -180,10 +180,7 @@ Result<void> read_wanted(int fd,
   const Rows::Array array = stored.rows.array;
   if (array != Rows::Array::weights && array != Rows::Array::momentum)
     return read_run(fd, stored, all, order, state);
-  auto run = std::partition_point(
-      wanted.begin(), wanted.end(), [&](Range one) { return one.end <= all.begin; });
-  for (; run != wanted.end() && run->begin < all.end; ++run)
-    DTS_TRY(read_run(fd, stored, all.common(*run), order, state));
+  for (const Range run : common_runs(wanted, all)) DTS_TRY(read_run(fd, stored, run, order, state));
   return {};
 }
 

@@ -121,15 +121,11 @@ class Weights {
   // What is wanted of it.
   void take(const Tensor& tensor, const std::string& dtype, const char* values) {
     const Range all{tensor.offset, tensor.offset + tensor.count};
-    auto run = std::partition_point(
-        wanted_.begin(), wanted_.end(), [&](Range one) { return one.end <= all.begin; });
-    for (; run != wanted_.end() && run->begin < all.end; ++run) {
-      const Range part = all.common(*run);
+    for (const Range part : common_runs(wanted_, all))
       convert(dtype,
               values,
               {part.begin - tensor.offset, part.end - tensor.offset},
               weights_ + part.begin);
-    }
   }
 
   [[nodiscard]] bool is_ignored(const std::string& name) const {

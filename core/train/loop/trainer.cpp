@@ -248,7 +248,7 @@ int Run::run() {
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_),
                    to_string(options_.precision),
-                   device_ == nullptr ? "cpu" : "cuda",
+                   to_string(device_ == nullptr ? DeviceKind::cpu : DeviceKind::cuda),
                    update_->is_node_first(),
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
+#include <vector>
 
 namespace dts::train {
 
@@ -39,5 +40,14 @@ struct Range {
 
   auto operator<=>(const Range&) const = default;
 };
+
+// What `runs`, which are ascending and have no overlaps, have of `all`; none of it is empty.
+[[nodiscard]] inline std::vector<Range> common_runs(const std::vector<Range>& runs, Range all) {
+  std::vector<Range> common;
+  auto run = std::partition_point(
+      runs.begin(), runs.end(), [&](Range one) { return one.end <= all.begin; });
+  for (; run != runs.end() && run->begin < all.end; ++run) common.push_back(all.common(*run));
+  return common;
+}
 
 }  // namespace dts::train

@@ -3,6 +3,7 @@
 #include "cli/output/topo_flags.hpp"
 #include "cli/output/topo_fold.hpp"
 #include "cli/output/topo_picture.hpp"
+#include "cli/output/wrapped.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/topo/distance.hpp"
