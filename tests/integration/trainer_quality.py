@@ -2,7 +2,8 @@
 """What a training is worth, over five seeds, beside PyTorch's with its own initial weights and its own order of samples: cnn2 on
 Fashion-MNIST and a character-level GPT-2 on the King James Bible, the same optimiser, schedule and number of samples.
 
-trainer_quality.py DTTRAIN [cnn2|gpt]: a quarter of an hour, on one thread. The text is that of Debian's bible-kjv."""
+trainer_quality.py DTTRAIN [cnn2|gpt]: a quarter of an hour, on one thread. The text is that of Debian's bible-kjv.
+Debian's PyTorch multiplies by the BLAS that is installed: with libblas3 alone, the reference, it takes hours; install libopenblas0."""
 
 import math
 import re

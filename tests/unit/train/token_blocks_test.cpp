@@ -181,13 +181,13 @@ TEST_CASE("causal attention, several queries to a head of keys, over more than o
   for (const reference::AttentionShape& s :
        {reference::AttentionShape{2, 5, 16, 4, 2}, {1, 70, 8, 1, 1}, {2, 3, 20, 3, 3}}) {
     with_each_instruction_set([&] {
-      AttentionBench bench(s);
-      auto& [shape, q, k, v, out, objective] = bench;
+      AttentionBench bench{s};
+      const Activation &q = bench.q, &k = bench.k, &v = bench.v;
       bench.run(Precision::fp32);
       const auto f = [&](const Values& a, const Values& b, const Values& c) {
-        return reference::dot(reference::attention(s, a, b, c), objective);
+        return reference::dot(reference::attention(s, a, b, c), bench.objective);
       };
-      check_values(out.value.data(), reference::attention(s, q.values, k.values, v.values), 1e-5);
+      check_values(bench.out.value.data(), reference::attention(s, q.values, k.values, v.values), 1e-5);
       check_gradient(
           q.gradient.data(),
           [&](const Values& x) { return f(x, k.values, v.values); },
