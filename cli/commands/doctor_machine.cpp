@@ -75,7 +75,9 @@ std::string release_of_pmix(const std::string& path) {
 // With Open MPI's own PMIx beside its libraries, that one is used.
 doctor::OpenMpi look_at_open_mpi() {
   doctor::OpenMpi found;
-  for (const std::string& line : lines_with(ask_ompi_info({}), "mca:pmix:"))
+  const std::string said = ask_ompi_info({});
+  for (const std::string& line : lines_with(said, "ompi:version:full:")) found.release = line;
+  for (const std::string& line : lines_with(said, "mca:pmix:"))
     if (const std::string name = line.substr(0, line.find(':'));
         std::find(found.pmix.begin(), found.pmix.end(), name) == found.pmix.end())
       found.pmix.push_back(name);

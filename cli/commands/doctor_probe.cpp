@@ -62,7 +62,8 @@ class ProbeWatch {
   explicit ProbeWatch(doctor::Probed& probed) : probed_(probed) {}
 
   void see(const sched::JobInfo& job) {
-    const std::string words = job.state == sched::JobState::pending && !job.reason.empty()
+    const std::string words = sched::is_terminal(job.state) ? "over"
+                              : job.state == sched::JobState::pending && !job.reason.empty()
                                   ? fmt::format("{} ({})", sched::to_string(job.state), job.reason)
                                   : sched::to_string(job.state);
     if (words != said_) tell("probe: job {} is {}\n", probed_.job, words);

@@ -30,6 +30,7 @@ struct Job {
 
 // What `ompi_info` says of this machine's Open MPI, and its PMIx library of itself.
 struct OpenMpi {
+  std::string release{};            // "4.1.4"; empty: there is none, or it is not known
   std::vector<std::string> pmix{};  // its components for it: "ext3x", and "s2" for PMI-2; a release
                                     // from 5 on has none, for PMIx is part of it
   std::string pmix_release{};       // "4.2.2"; empty: not known

@@ -37,16 +37,6 @@ std::string types_of(const Facts& facts) {
   return known;
 }
 
-// The first number in "mpirun (Open MPI) 4.1.4"; nullopt: another MPI's, or none.
-std::optional<unsigned> open_mpi_of(const Facts& facts) {
-  constexpr std::string_view k_name = "(Open MPI) ";
-  const auto at = facts.machine.mpirun.find(k_name);
-  if (at == std::string::npos) return std::nullopt;
-  const std::string number = facts.machine.mpirun.substr(at + k_name.size());
-  const auto major = parse_number(number.substr(0, number.find('.')));
-  return major ? std::optional(static_cast<unsigned>(*major)) : std::nullopt;
-}
-
 // Whether the Open MPI here has a component for it; from release 5 on, and where it is not known,
 // PMIx.
 bool has_component(const Facts& facts, std::initializer_list<std::string_view> beginnings) {
@@ -60,9 +50,9 @@ bool has_component(const Facts& facts, std::initializer_list<std::string_view> b
 
 // Its programs cannot talk to Slurm's PMIx.
 bool lacks_pmix(const Facts& facts) {
-  const auto release = open_mpi_of(facts);
-  return release && *release < k_release_with_pmix && !facts.machine.open_mpi.pmix.empty() &&
-         !has_component(facts, {"pmix", "ext"});
+  const std::string& release = facts.machine.open_mpi.release;
+  const auto major = parse_number(release.substr(0, release.find('.')));
+  return major && *major < k_release_with_pmix && !has_component(facts, {"pmix", "ext"});
 }
 
 // openpmix issue 3645; Slurm's changes of 25.05.
@@ -72,9 +62,11 @@ bool is_known_to_hang(const Facts& facts) {
   return (pmix == "5.0.8" || pmix == "5.0.9") && slurm && *slurm < Release{25, 5};
 }
 
+// "Open MPI 4.1.4 with PMIx 4.2.2"
 std::string our_open_mpi(const Facts& facts) {
-  const std::string& pmix = facts.machine.open_mpi.pmix_release;
-  return facts.machine.mpirun + (pmix.empty() ? "" : fmt::format(" with PMIx {}", pmix));
+  const OpenMpi& ours = facts.machine.open_mpi;
+  return "Open MPI " + ours.release +
+         (ours.pmix_release.empty() ? "" : " with PMIx " + ours.pmix_release);
 }
 
 Verdict judge_pmix(const Facts& facts, const std::string& types) {
@@ -83,27 +75,31 @@ Verdict judge_pmix(const Facts& facts, const std::string& types) {
   if (lacks_pmix(facts))
     return {
         Answer::partly,
-        fmt::format("srun has {}, but {} was built without PMIx (its components: {}): each rank "
-                    "of its programs would be a world of its own, which dtsubmit refuses",
-                    types,
-                    facts.machine.mpirun,
-                    join(facts.machine.open_mpi.pmix, ", ")),
+        fmt::format(
+            "srun has {}, but Open MPI {} has no component for PMIx here ({}): each rank of its "
+            "programs would be a world of its own, which dtsubmit refuses",
+            types,
+            facts.machine.open_mpi.release,
+            facts.machine.open_mpi.pmix.empty()
+                ? "none at all"
+                : "only " + join(facts.machine.open_mpi.pmix, ", ")),
         k_instead};
   if (is_known_to_hang(facts))
     return {Answer::partly,
             fmt::format("{}: its programs are known to hang when srun of Slurm {} starts them "
-                        "(mended in 25.05)",
+                        "(fixed in 25.05)",
                         our_open_mpi(facts),
                         facts.site.version),
             k_instead};
   return {
       Answer::yes,
-      fmt::format(
-          "srun has {}{}; dtsubmit chooses by what the program is linked with, whatever "
-          "MpiDefault={} says, and sets the variables of all frameworks",
-          types,
-          open_mpi_of(facts) ? ", which programs of " + our_open_mpi(facts) + " understand" : "",
-          setting(facts, "MpiDefault"))};
+      fmt::format("srun has {}{}; dtsubmit chooses by what the program is linked with, whatever "
+                  "MpiDefault={} says, and sets the variables of all frameworks",
+                  types,
+                  facts.machine.open_mpi.release.empty()
+                      ? ""
+                      : ", which programs of " + our_open_mpi(facts) + " understand",
+                  setting(facts, "MpiDefault"))};
 }
 
 Verdict judge_srun(const Facts& facts) {
@@ -114,10 +110,9 @@ Verdict judge_srun(const Facts& facts) {
   const std::string types = types_of(facts);
   if (has_type(facts.machine.srun_mpi, "pmix")) return judge_pmix(facts, types);
   if (has_type(facts.machine.srun_mpi, "pmi2") && has_component(facts, {"s2"}))
-    return {
-        Answer::yes,
-        fmt::format(
-            "srun has only {}, for which {} has a component (s2)", types, facts.machine.mpirun)};
+    return {Answer::yes,
+            fmt::format(
+                "srun has only {}, for which {} has a component (s2)", types, our_open_mpi(facts))};
   return {
       Answer::partly,
       fmt::format("srun has no PMIx ({}), so that each rank of an Open MPI program would be a "
@@ -150,7 +145,8 @@ Verdict judge_ranks(const Facts& facts) {
   return {Answer::yes,
           fmt::format("{} starts them without a plug-in of Slurm for MPI, and dtsubmit sets the "
                       "variables of all frameworks",
-                      facts.machine.mpirun)};
+                      facts.machine.open_mpi.release.empty() ? facts.machine.mpirun
+                                                             : "mpirun of " + our_open_mpi(facts))};
 }
 
 }  // namespace dts::doctor

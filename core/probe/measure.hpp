@@ -14,8 +14,8 @@ namespace dts::probe {
 inline constexpr unsigned k_longest = 30;
 
 // Writes the rank's file in the run directory (facts.hpp), for the first time before the warning.
-// The exit code of the rank's program says that it is not to be run again, whatever was found. One for each process. `lookup` has a
-// rank's variables (dtsubmit-environment(7)).
+// The exit code of the rank's program says that it is not to be run again, whatever was found. One
+// for each process. `lookup` has a rank's variables (dtsubmit-environment(7)).
 [[nodiscard]] Result<int> run_rank(const Lookup& lookup);
 
 }  // namespace dts::probe

@@ -216,19 +216,21 @@ TEST_CASE("ranks") {
   facts.job.launcher = "srun";
   CHECK(says(judge_ranks(facts), "srun has pmix, pmi2"));
   facts.machine.srun_mpi = "\tpmix\nspecific pmix plugin versions available: pmix_v4\n";
-  facts.machine.open_mpi = {{"ext3x", "isolated"}, "4.2.2"};
-  CHECK(says(judge_ranks(facts),
-             "pmix (pmix_v4), which programs of mpirun (Open MPI) 4.1.4 with PMIx 4.2.2"));
+  facts.machine.open_mpi = {"4.1.4", {"ext3x", "isolated"}, "4.2.2"};
+  CHECK(
+      says(judge_ranks(facts), "pmix (pmix_v4), which programs of Open MPI 4.1.4 with PMIx 4.2.2"));
   facts.machine.open_mpi.pmix = {"isolated", "flux"};
   CHECK(judge_ranks(facts).answer == Answer::partly);
-  facts.machine.mpirun = "mpirun (Open MPI) 5.0.8";
+  facts.machine.open_mpi.pmix.clear();
+  CHECK(judge_ranks(facts).answer == Answer::partly);
+  facts.machine.open_mpi.release = "5.0.8";
   CHECK(judge_ranks(facts).answer == Answer::yes);
   facts.machine.open_mpi.pmix_release = "5.0.8";
   facts.site.version = "24.11.5";
   CHECK(says(judge_ranks(facts), "known to hang"));
   facts.site.version = "25.05.1";
   CHECK(judge_ranks(facts).answer == Answer::yes);
-  facts.machine.mpirun = "mpirun (Open MPI) 4.1.4";
+  facts.machine.open_mpi.release = "4.1.4";
   facts.machine.open_mpi.pmix = {"s2"};
   facts.machine.srun_mpi = "none\npmi2\n";
   CHECK(judge_ranks(facts).answer == Answer::yes);
