@@ -10,6 +10,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -50,15 +52,20 @@ std::optional<std::string> preemption_in(const std::string& mode) {
   return dts::in_lower_case(mode) == "off" ? std::optional<std::string>("none") : std::nullopt;
 }
 
+// Of no time, which a time limit cannot be, too.
+std::int64_t length_of(const std::string& time) {
+  return std::max<std::int64_t>(seconds_of(time), 0);
+}
+
 json qos_reply(const Fields& row, const std::string& default_name) {
   json reply{{"name", row[k_qos_name]},
              {"is_default", row[k_qos_name] == default_name},
              {"preempts", names_in(row[k_qos_preempt])},
              {"refuses_excess", row[k_qos_flags].find("DenyOnLimit") != std::string::npos},
              {"max_time_seconds", seconds_of(row[k_qos_wall])},
-             {"grace_seconds", row[k_qos_grace].empty() ? 0 : seconds_of(row[k_qos_grace])}};
+             {"grace_seconds", length_of(row[k_qos_grace])}};
   if (const auto word = preemption_in(row[k_qos_mode])) reply["preemption"] = *word;
-  if (!row[k_qos_exempt].empty()) reply["exempt_seconds"] = seconds_of(row[k_qos_exempt]);
+  if (!row[k_qos_exempt].empty()) reply["exempt_seconds"] = length_of(row[k_qos_exempt]);
   return reply;
 }
 

@@ -29,6 +29,10 @@ TEST_CASE("each QOS with what it preempts, how its own jobs are, and its limits"
   CHECK(all[1]["refuses_excess"] == true);
 }
 
+TEST_CASE("no time is a time, and not what the cluster says") {
+  CHECK(qos_json("a|||00:00:00|00:00:00||\n", "")[0]["exempt_seconds"] == 0);
+}
+
 TEST_CASE("modes of preemption, and lines that are none of sacctmgr") {
   CHECK(qos_json("a||GANG,SUSPEND|00:00:00|||\n", "")[0]["preemption"] == "suspend");
   CHECK(qos_json("a||OFF|00:00:00|||\n", "")[0]["preemption"] == "none");
