@@ -3,26 +3,26 @@
 #include "cli/output/doctor.hpp"
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/doctor_machine.hpp"
+#include "cli/commands/doctor_probe.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/output/terminal.hpp"
 #include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 #include "core/launch/agent/log_links.hpp"
-#include "core/launch/launcher/launcher.hpp"
+#include "core/plan/program/inner_program.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/spec/launchers.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <linux/magic.h>
-#include <sys/resource.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
-#include <utility>
 
 namespace dts::cli {
 namespace {
@@ -31,45 +31,9 @@ constexpr int k_refuted = 1;  // an answer is `no`
 
 struct DoctorOptions {
   JobOptions job;
-  bool json = false, site = false;
+  bool json = false, site = false, probes = false;
+  std::string probe_wait = "10";
 };
-
-// The type of a file system that other machines cannot see; empty for any other.
-std::string local_type_of(std::string folder) {
-  struct statfs found {};
-
-  while (::statfs(folder.c_str(), &found) != 0) {
-    const std::size_t slash = folder.rfind('/');
-    if (slash == std::string::npos || folder == "/") return {};
-    folder.erase(std::max<std::size_t>(slash, 1));
-  }
-  for (const auto& [magic, name] : {std::pair<long, const char*>{TMPFS_MAGIC, "tmpfs"},
-                                    {EXT4_SUPER_MAGIC, "ext4"},
-                                    {XFS_SUPER_MAGIC, "xfs"},
-                                    {BTRFS_SUPER_MAGIC, "btrfs"},
-                                    {OVERLAYFS_SUPER_MAGIC, "overlayfs"},
-                                    {RAMFS_MAGIC, "ramfs"}})
-    if (static_cast<long>(found.f_type) == magic) return name;
-  return {};
-}
-
-std::optional<std::uint64_t> memlock_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return std::nullopt;
-  return limit.rlim_cur;
-}
-
-doctor::Machine look_around(const std::string& runs) {
-  doctor::Machine machine;
-  const auto mpirun = launch::type_of(spec::Launcher::mpirun).ask();
-  if (mpirun) machine.mpirun = trim(split(*mpirun, '\n').front());
-  machine.srun_mpi = launch::type_of(spec::Launcher::srun).ask().value_or("");
-  machine.runs = runs;
-  machine.local_type = local_type_of(runs);
-  machine.memlock = memlock_limit();
-  return machine;
-}
 
 doctor::Job job_asked(const Prepared& prepared) {
   const spec::JobSpec& spec = prepared.spec;
@@ -81,10 +45,28 @@ doctor::Job job_asked(const Prepared& prepared) {
   job.launcher = spec::to_string(spec.launcher);
   job.time = spec.time;
   job.margin = prepared.plan.signal_margin;
+  if (const auto qos = spec.slurm.find("qos"); qos != spec.slurm.end()) job.qos = qos->second;
+  job.start_timeout = spec.start_timeout;
+  constexpr std::array<std::string_view, 4> k_by_ssh{"deepspeed", "pdsh", "clush", "ssh"};
+  const std::string_view program = spec.command.empty() ? "" : plan::file_name_of(spec.command[0]);
+  job.starts_by_ssh = std::find(k_by_ssh.begin(), k_by_ssh.end(), program) != k_by_ssh.end();
   if (prepared.sweep)
     for (const sweep::Element& element : prepared.sweep->elements)
       job.elements = std::max<std::uint64_t>(job.elements, element.index + 1ULL);
   return job;
+}
+
+// The accounting is asked where it decides anything.
+void ask_for_qos(sched::Scheduler& scheduler, const spec::JobSpec& spec, doctor::Facts& facts) {
+  const bool decides = setting(facts, "PreemptType") == "preempt/qos" ||
+                       lists(facts, "AccountingStorageEnforce", "limits");
+  if (!decides) return;
+  const auto account = spec.slurm.find("account");
+  auto qos = scheduler.qos(account == spec.slurm.end() ? "" : account->second);
+  if (qos)
+    facts.qos = *std::move(qos);
+  else
+    facts.qos_unknown = qos.error().message;
 }
 
 // The partitions that the job may run in: those of --partition, otherwise the site's default one.
@@ -99,8 +81,17 @@ std::vector<sched::PartitionInfo> of_job(const std::vector<sched::PartitionInfo>
   return chosen;
 }
 
+Result<std::chrono::seconds> probe_patience(const DoctorOptions& options) {
+  constexpr std::chrono::seconds k_longest = std::chrono::hours(24 * 365);
+  auto patience = parse_time_limit(options.probe_wait);
+  if (!patience) return tl::unexpected<Error>(std::move(patience).error().during("--probe-wait"));
+  return std::min(*patience, k_longest);
+}
+
 Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
                                         const std::vector<std::string>& command) {
+  if (options.probes && options.site)
+    return fail(Errc::usage, "--submit-probe cannot go with --site", "omit one of them");
   DTS_ASSIGN(Asked asked, make_spec(options.job, command));
   launch::make_absolute(asked.spec);
   spec::JobSpec& spec = asked.spec;
@@ -109,12 +100,14 @@ Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_ASSIGN(const sched::ConfigInfo config, scheduler->config());
   DTS_ASSIGN(const auto partitions, scheduler->partitions());
+  const Asked same = asked;
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, {}, Destination::scheduler));
   doctor::Facts facts;
   facts.site = config;
   facts.settings = scheduler->settings().value_or(sched::Settings{});
   facts.job = job_asked(prepared);
   facts.machine = look_around(prepared.runs);
+  ask_for_qos(*scheduler, prepared.spec, facts);
   const auto looked_at = options.site ? partitions : of_job(partitions, prepared.spec.partition);
   if (looked_at.empty())
     return fail(Errc::not_found,
@@ -122,9 +115,16 @@ Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
                     ? "this site has no default partition"
                     : fmt::format("there is no partition `{}`", prepared.spec.partition),
                 "name one with --partition; sinfo lists them");
+  std::optional<doctor::Probed> probed;
+  if (options.probes) {
+    DTS_ASSIGN(const std::chrono::seconds patience, probe_patience(options));
+    DTS_ASSIGN(probed, probe_by_job(*scheduler, same, patience));
+  }
   std::vector<Diagnosis> diagnoses;
   for (const sched::PartitionInfo& partition : looked_at) {
     facts.partition = partition;
+    const bool ran_there = probed && (probed->partition == partition.name || looked_at.size() == 1);
+    facts.probed = ran_there ? probed : std::nullopt;
     diagnoses.push_back({sched::to_text(scheduler->way()), facts, doctor::examine(facts)});
   }
   return diagnoses;
@@ -159,6 +159,11 @@ void add_doctor(CLI::App& app, Invocation& invocation) {
   verb->add_option("--job", options->job.job_file, "a job file, see dtsubmit-jobfile(5)")
       ->type_name("FILE");
   verb->add_flag("--site", options->site, "for administrators: a diff of the site's configuration");
+  verb->add_flag("--submit-probe",
+                 options->probes,
+                 "also submit a job of half a minute that tries what only nodes know");
+  verb->add_option("--probe-wait", options->probe_wait, "how long that job may take to end [10m]")
+      ->type_name("TIME");
   verb->add_flag("--json", options->json, "one JSON document on standard output");
   options->job.is_listed = false;  // `dtsubmit submit --help` lists them
   add_options(*verb, spec::Group::job, options->job, invocation);

@@ -17,6 +17,7 @@
 #include "core/launch/launcher/step_daemon.hpp"
 #include "core/launch/program/stacks.hpp"
 #include "core/launch/rank/rank.hpp"
+#include "core/probe/measure.hpp"
 #include "core/spec/stage.hpp"
 #include "core/stage/stage.hpp"
 
@@ -140,7 +141,8 @@ bool is_srun_of_hydra(const std::vector<std::string>& words) {
 bool is_inside_verb(const std::vector<std::string>& words) {
   if (words.empty()) return false;
   const std::string& word = words.front();
-  constexpr std::array<std::string_view, 13> k_words{"agent",
+  constexpr std::array<std::string_view, 14> k_words{"agent",
+                                                     "probe",
                                                      "rank",
                                                      "sentinel",
                                                      "stacks",
@@ -167,6 +169,7 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (verb == "hydra") return launch::run_mpi_daemon({words.begin() + 1, words.end()});
   if (is_srun_of_hydra(words)) return launch::become_srun(words);
   if (verb == "node") return launch::run_node();
+  if (verb == "probe") return probe::run_rank(getenv_lookup);
   DTS_ASSIGN(const Options options, options_of(words));
   if (verb == "stacks") return write_stacks(options);
   const auto run = options.find("--run");

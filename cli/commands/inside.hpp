@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that dtsubmit itself uses inside a job: agent, rank, orted, prted, sentinel, ssh, node,
-// stage, unstage. Not for users.
+// stage, unstage, probe. Not for users.
 #pragma once
 
 #include "core/base/result.hpp"

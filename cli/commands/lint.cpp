@@ -9,6 +9,8 @@
 #include "cli/output/terminal.hpp"
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/os/detached_call.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -18,7 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 namespace dts::cli {
 namespace {
@@ -47,7 +52,24 @@ Result<const lint::Rule*> rule_named(const std::string& option, const std::strin
                       : "`dtsubmit lint --rules` lists them");
 }
 
-// "Slurm 22.05.8 through libslurm": the number. No controller is asked.
+constexpr std::chrono::seconds k_controller_patience{
+    2};  // with a controller: a hook must not wait for one
+
+using AssumedRelease = std::pair<std::optional<Release>, ReleaseFrom>;
+
+std::optional<Release> release_of_controller() {
+  DetachedCall<Result<sched::ConfigInfo>> call;
+  call.start([]() -> Result<sched::ConfigInfo> {
+    DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+    return scheduler->config();
+  });
+  if (!wait_readable(call.event_fd(), std::chrono::steady_clock::now() + k_controller_patience))
+    return std::nullopt;
+  const auto config = call.take();
+  return config && *config ? release_of((*config)->version) : std::nullopt;
+}
+
+// "Slurm 22.05.8 through libslurm": the number.
 std::optional<Release> release_here() {
   const auto way = plugin::way_to_scheduler();
   if (!way) return std::nullopt;
@@ -55,6 +77,13 @@ std::optional<Release> release_here() {
   for (std::size_t i = 1; i < words.size(); ++i)
     if (words[i - 1] == "Slurm") return release_of(words[i]);
   return std::nullopt;
+}
+
+// Where jobs go counts more than what is installed here.
+AssumedRelease assumed_release() {
+  if (const auto release = release_of_controller()) return {release, ReleaseFrom::controller};
+  if (const auto release = release_here()) return {release, ReleaseFrom::installed};
+  return {std::nullopt, ReleaseFrom::nowhere};
 }
 
 // Where the job would be submitted: here.
@@ -69,7 +98,7 @@ std::optional<bool> folder_exists(const std::string& folder) {
   return false;
 }
 
-Result<lint::Options> read(const LintOptions& typed) {
+Result<lint::Options> read(const LintOptions& typed, ReleaseFrom& from) {
   lint::Options options;
   Diagnostics problems;
   for (const std::string& list : typed.disabled)
@@ -95,7 +124,9 @@ Result<lint::Options> read(const LintOptions& typed) {
   if (typed.files.empty() && !typed.lists_rules && typed.explained.empty())
     problems.push_back({"", "no file is named", "dtsubmit lint FILE..., or - for standard input"});
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
-  if (!options.site.slurm && typed.slurm.empty()) options.site.slurm = release_here();
+  from = ReleaseFrom::option;
+  const bool is_needed = !typed.files.empty() && typed.slurm.empty();
+  if (is_needed) std::tie(options.site.slurm, from) = assumed_release();
   options.site.folder_exists = folder_exists;
   return options;
 }
@@ -147,8 +178,9 @@ Result<LintedFile> look_at(const std::string& path, lint::Options options, bool 
   return file;
 }
 
-int act_on_files(const LintOptions& typed, const lint::Options& options) {
+int act_on_files(const LintOptions& typed, const lint::Options& options, ReleaseFrom from) {
   LintReport report_of_all;
+  report_of_all.slurm_from = from;
   report_of_all.slurm = options.site.slurm;
   int failure = 0;
   for (const std::string& path : typed.files) {
@@ -169,7 +201,8 @@ int act_on_files(const LintOptions& typed, const lint::Options& options) {
 }
 
 Result<int> act(const LintOptions& typed) {
-  DTS_ASSIGN(const lint::Options options, read(typed));
+  ReleaseFrom from = ReleaseFrom::nowhere;
+  DTS_ASSIGN(const lint::Options options, read(typed, from));
   if (typed.lists_rules) {
     fmt::print("{}", rules_text());
     return 0;
@@ -179,7 +212,7 @@ Result<int> act(const LintOptions& typed) {
     fmt::print("{}", rule_text(*rule));
     return 0;
   }
-  return act_on_files(typed, options);
+  return act_on_files(typed, options, from);
 }
 
 }  // namespace
@@ -193,7 +226,8 @@ void add_lint(CLI::App& app, Invocation& invocation) {
       "In a script, `# dtsubmit: disable=RULE` turns a rule off.");
   verb->add_option("files", options->files, "batch scripts and job files; - for standard input")
       ->type_name("FILE");
-  verb->add_option("--slurm", options->slurm, "the release of Slurm to check for [the one here]")
+  verb->add_option(
+          "--slurm", options->slurm, "the release of Slurm to check for [the controller's]")
       ->type_name("RELEASE");
   verb->add_option(
           "--severity", options->severity, "report this and worse: note, warning or error [note]")

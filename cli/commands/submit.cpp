@@ -10,21 +10,16 @@
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
 #include "cli/commands/submission.hpp"
+#include "cli/commands/submit_prepared.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/commands/wait_for.hpp"
 #include "cli/output/script_note.hpp"
-#include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
-#include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/launch/agent/log_links.hpp"
 #include "core/launch/job/element.hpp"
-#include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/directory/file_lock.hpp"
-#include "core/run/ledger/ledger.hpp"
-#include "core/script/submission.hpp"
 #include "core/sweep/json.hpp"
 
 #include <CLI/CLI.hpp>
@@ -89,18 +84,6 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
   std::fflush(stdout);
 }
 
-sched::Submission submission_of(const Prepared& prepared) {
-  const run::RunDirectory run = prepared.directory();
-  return script::make_submission(prepared.spec,
-                                 prepared.plan,
-                                 {.script = prepared.script,
-                                  .script_path = run.script(),
-                                  .run_dir = run.path,
-                                  .work_folder = prepared.work_folder(),
-                                  .environment = launch::scrubbed_environment(),
-                                  .parts = prepared.parts});
-}
-
 // Applies --chdir: from here on, relative paths start there.
 void enter_folder(Asked& asked) {
   if (!asked.spec.chdir.empty() && ::chdir(asked.spec.chdir.c_str()) != 0)
@@ -124,35 +107,6 @@ void link_logs(const Prepared& prepared, const sched::JobId& job) {
              launch::element_directory(run, element.index),
              {sweep::element_plan(prepared.plan, *prepared.sweep, element).job_name,
               sweep::job_of_element(job, element.index)});
-}
-
-tl::unexpected<Error> not_known(const run::RunDirectory& run) {
-  return fail(Errc::unreachable,
-              fmt::format("no answer from the controller: it is not known whether it accepted the "
-                          "job of {}, so the run directory is kept",
-                          run.path),
-              fmt::format("`dtsubmit status {0}` looks for the job, `dtsubmit cancel {0}` ends it, "
-                          "`dtsubmit requeue {0}` submits it if there is none",
-                          shell_quote(run.path)));
-}
-
-// Syncs the run directory to disk while the scheduler processes the request: both take
-// milliseconds.
-Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepared) {
-  DTS_ASSIGN(const run::RunDirectory run, write_run(prepared));
-  const UniqueFd lock = run::lock_submission(run, std::chrono::milliseconds(0));
-  auto synced = std::async(std::launch::async, [&run] { return run::sync_run_directory(run); });
-  const auto job =
-      sched::submit_once(scheduler, submission_of(prepared), {}, patience_with_words());
-  auto durable = synced.get();
-  if (job && !*job) return not_known(run);
-  if (job && durable)
-    durable = run::append_event(run.ledger(), {.job = **job, .what = run::Submitted{}});
-  if (job && durable) return **job;
-  // Leave nothing half done: no job without its directory, and no directory without its job.
-  if (!job || sched::cancel_for_certain(scheduler, **job, patience_with_words())) [[maybe_unused]]
-    const auto removed = remove_all(run.path);
-  return tl::unexpected<Error>(job ? std::move(durable).error() : job.error());
 }
 
 struct Site {
@@ -201,7 +155,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   sched::JobId job;
   {
     const HeldSignals whole;
-    DTS_ASSIGN(job, told_in_time(submit(**scheduler, prepared)));
+    DTS_ASSIGN(job, told_in_time(submit_prepared(**scheduler, prepared)));
     note_in_index(prepared.directory(), job);
     link_logs(prepared, job);
     print_submitted(prepared, job, options.json);

@@ -18,9 +18,13 @@ struct LintedFile {
   bool is_fixed = false;  // the file was rewritten
 };
 
+// Who says which release of Slurm the rules are for.
+enum class ReleaseFrom { nowhere, option, controller, installed };
+
 struct LintReport {
   std::vector<LintedFile> files;
   std::optional<Release> slurm;
+  ReleaseFrom slurm_from = ReleaseFrom::nowhere;
 
   [[nodiscard]] std::size_t count() const;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `dtsubmit lint` says to programs.
 #include "cli/output/lint.hpp"
+#include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/place.hpp"
 
@@ -86,6 +87,13 @@ json result_json(const LintedFile& file, const Finding& finding, std::size_t rul
   return result;
 }
 
+json from_json(ReleaseFrom from) {
+  constexpr Names<ReleaseFrom, 3> k_words{{{ReleaseFrom::option, "option"},
+                                           {ReleaseFrom::controller, "controller"},
+                                           {ReleaseFrom::installed, "installed"}}};
+  return from == ReleaseFrom::nowhere ? json() : json(name_of(k_words, from));
+}
+
 }  // namespace
 
 std::string to_json(const LintReport& report) {
@@ -102,6 +110,7 @@ std::string to_json(const LintReport& report) {
   }
   json document{{"schema", "dtsubmit/lint/1"}};
   document["slurm"] = report.slurm ? json(to_string(*report.slurm)) : json();
+  document["slurm_from"] = from_json(report.slurm_from);
   document["errors"] = counts[Severity::error];
   document["warnings"] = counts[Severity::warning];
   document["notes"] = counts[Severity::note];

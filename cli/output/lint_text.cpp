@@ -42,6 +42,14 @@ Diagnostic diagnostic_of(const LintedFile& file, const Finding& finding, bool in
   return shown;
 }
 
+std::string release_words(const LintReport& report) {
+  if (!report.slurm) return "any release of Slurm (--slurm names one)";
+  const char* const who = report.slurm_from == ReleaseFrom::controller  ? "the controller's release"
+                          : report.slurm_from == ReleaseFrom::installed ? "installed here"
+                                                                        : "--slurm";
+  return fmt::format("Slurm {} ({})", to_string(*report.slurm), who);
+}
+
 // "2 findings (1 error, 1 note) in 3 files"
 std::string summary(const LintReport& report) {
   std::size_t errors = 0, warnings = 0, notes = 0;
@@ -54,9 +62,10 @@ std::string summary(const LintReport& report) {
   if (errors > 0) parts.push_back(counted(errors, "error"));
   if (warnings > 0) parts.push_back(counted(warnings, "warning"));
   if (notes > 0) parts.push_back(counted(notes, "note"));
-  const std::string files = counted(report.files.size(), "file");
-  return parts.empty() ? fmt::format("nothing found in {}\n", files)
-                       : fmt::format("{} in {}\n", join(parts, ", "), files);
+  return fmt::format("{} in {}, by the rules for {}\n",
+                     parts.empty() ? "nothing found" : join(parts, ", "),
+                     counted(report.files.size(), "file"),
+                     release_words(report));
 }
 
 std::string releases_of(const lint::Rule& rule) {

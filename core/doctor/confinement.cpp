@@ -120,8 +120,22 @@ Verdict judge_gpus(const Facts& facts) {
 Verdict judge_leftovers(const Facts& facts) {
   if (!knows_settings(facts)) return not_known();
   const auto proctrack = setting(facts, "ProctrackType");
+  if (facts.job.starts_by_ssh && !lists(facts, "PrologFlags", "Contain"))
+    return {
+        Answer::partly,
+        "its program starts others through ssh, and sshd puts them into no job: they outlive it",
+        "omit that launcher: dtsubmit starts ranks on all nodes itself",
+        {{"slurm.conf",
+          "PrologFlags",
+          std::string(setting(facts, "PrologFlags")),
+          "Contain",
+          "pam_slurm_adopt needs it to put what ssh starts into the user's job"}}};
   if (proctrack == "proctrack/cgroup")
-    return {Answer::yes, "Slurm knows every process of a job by its control group"};
+    return {Answer::yes,
+            facts.job.starts_by_ssh
+                ? "Slurm knows every process of a job by its control group, those from ssh too if "
+                  "nodes have pam_slurm_adopt (PrologFlags=Contain is there for it)"
+                : "Slurm knows every process of a job by its control group"};
   const Wish wish{"slurm.conf",
                   "ProctrackType",
                   std::string(proctrack),

@@ -6,71 +6,39 @@
 #include <fmt/format.h>
 
 namespace dts::doctor {
-namespace {
 
-constexpr std::uint64_t k_needed_memlock = std::uint64_t{1} << 30;  // bytes; a network's buffers
-
-bool has_type(const std::string& list, std::string_view prefix) {
-  for (const std::string& line : split(list, '\n'))
-    if (trim(line).starts_with(prefix)) return true;
-  return false;
-}
-
-// Types that hand a rank its number through PMIx, or PMI-2 for MPICH.
-std::string types_of(const Facts& facts) {
-  std::string known;
-  for (const char* type : {"pmix", "pmi2"})
-    if (has_type(facts.machine.srun_mpi, type))
-      known += (known.empty() ? "" : ", ") + std::string(type);
-  return known;
-}
-
-Verdict judge_srun(const Facts& facts) {
-  if (facts.machine.srun_mpi.empty())
-    return {Answer::unknown,
-            "`srun --mpi=list` did not answer here",
-            "run it on a node: MPI programs need pmix (Open MPI) or pmi2 (MPICH) in that list"};
-  const std::string types = types_of(facts);
-  if (has_type(facts.machine.srun_mpi, "pmix"))
-    return {
-        Answer::yes,
-        fmt::format("srun has {}; dtsubmit chooses by what the program is linked with, whatever "
-                    "MpiDefault={} says, and sets the variables of all frameworks",
-                    types,
-                    setting(facts, "MpiDefault"))};
+// When a node runs the site's Prolog: slurm.conf(5), PrologFlags, of which Contain and X11 imply
+// Alloc.
+Verdict judge_prolog(const Facts& facts) {
+  if (!knows_settings(facts)) return not_known();
+  const std::string prolog(setting(facts, "Prolog"));
+  if (prolog.empty()) return {Answer::yes, "the site has no Prolog"};
+  const char* const k_serial = lists(facts, "PrologFlags", "Serial")
+                                   ? "; jobs that begin on one node wait for one another (Serial)"
+                                   : "";
+  for (const char* flag : {"Alloc", "Contain", "X11", "ForceRequeueOnFail"})
+    if (lists(facts, "PrologFlags", flag))
+      return {
+          Answer::yes,
+          fmt::format("all nodes run the Prolog when the job begins (PrologFlags={}), and ranks "
+                      "start behind it; what it sets up is there{}",
+                      setting(facts, "PrologFlags"),
+                      k_serial)};
+  if (facts.job.nodes < 2)
+    return {Answer::yes,
+            fmt::format("its node runs the Prolog before the job's script{}", k_serial)};
   return {
       Answer::partly,
-      fmt::format("srun has no PMIx ({}), so that each rank of an Open MPI program would be a "
-                  "world of its own, which dtsubmit refuses; other programs find their ranks in "
-                  "the variables that it sets",
-                  types.empty() ? "no type for MPI at all" : "only " + types),
-      "--launcher mpirun starts Open MPI programs without it",
+      fmt::format("nodes but the first run the Prolog when the first process of a step comes, so "
+                  "that their ranks are late by its time; they have {} s (--start-timeout){}",
+                  facts.job.start_timeout.count(),
+                  k_serial),
+      "",
       {{"slurm.conf",
-        "MpiDefault",
-        std::string(setting(facts, "MpiDefault")),
-        "pmix",
-        "with Slurm's PMIx plug-in installed (Debian: slurm-wlm-pmi2-contribs has PMI-2, "
-        "slurmd the PMIx one), MPI programs start under srun"}}};
-}
-
-}  // namespace
-
-Verdict judge_ranks(const Facts& facts) {
-  const bool has_mpirun = !facts.machine.mpirun.empty();
-  if (facts.job.launcher == "srun" || (facts.job.launcher == "auto" && !has_mpirun))
-    return judge_srun(facts);
-  if (facts.job.launcher == "mpirun" && !has_mpirun)
-    return {Answer::no,
-            "there is no mpirun here",
-            "install Open MPI on all nodes, or try --launcher srun"};
-  if (facts.job.launcher != "auto" && facts.job.launcher != "mpirun")
-    return {Answer::unknown,
-            fmt::format("{} is not looked at from here", facts.job.launcher),
-            "`dtsubmit check --nodes 2` tries it"};
-  return {Answer::yes,
-          fmt::format("{} starts them without a plug-in of Slurm for MPI, and dtsubmit sets the "
-                      "variables of all frameworks",
-                      facts.machine.mpirun)};
+        "PrologFlags",
+        std::string(setting(facts, "PrologFlags")),
+        "Alloc",
+        "all nodes run the Prolog at once, when the job begins"}}};
 }
 
 Verdict judge_array(const Facts& facts) {

@@ -42,12 +42,15 @@ struct Question {
 
 [[nodiscard]] const std::vector<Question>& questions();
 
+// Those that only a job can answer: they need Facts::probed.
+[[nodiscard]] const std::vector<Question>& probe_questions();
+
 struct Answered {
   const Question* question = nullptr;
   Verdict verdict;
 };
 
-// All of them, in order.
+// All of them in order, and the probe's if there was one.
 [[nodiscard]] std::vector<Answered> examine(const Facts& facts);
 
 // The worst answer is `no`.

@@ -29,6 +29,9 @@ struct Options {
 // The same for a text that is no script, by the rules that read any.
 [[nodiscard]] std::vector<Finding> lint_any_text(std::string_view text, const Options& options);
 
+// The same for lines of shell that a job file has, by the rules that read them, without edits.
+[[nodiscard]] std::vector<Finding> lint_lines(std::string_view lines, const Options& options);
+
 // The script with all edits of these findings; of two that overlap, the first is made.
 [[nodiscard]] std::string apply_edits(std::string_view text, const std::vector<Finding>& findings);
 

@@ -58,6 +58,7 @@ struct Rule {
   Release until{};  // the first release for which it does not; {}: all hold
   bool can_fix = false;
   bool reads_any_text = false;  // job files, too
+  bool reads_lines = false;     // lines of shell in job files, too: it needs no #SBATCH lines
   bool needs_release = false;   // not checked where the release is not known
 };
 

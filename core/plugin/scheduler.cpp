@@ -115,6 +115,10 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     return settings_from(reply);
   }
 
+  Result<std::vector<sched::QosInfo>> qos(const std::string& account) override {
+    return list("qos", qos_from, {{"account", account}});
+  }
+
   Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id.text()}}); }
 
   Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id.text()}}); }

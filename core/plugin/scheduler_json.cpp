@@ -197,6 +197,22 @@ sched::ConfigInfo config_from(const json& object) {
   return config;
 }
 
+sched::QosInfo qos_from(const json& object) {
+  sched::QosInfo qos;
+  const Reader reader(object);
+  reader.read("name", qos.name);
+  reader.read("is_default", qos.is_default);
+  reader.read("preempts", qos.preempts);
+  if (const std::string word = reader.text("preemption"); !word.empty())
+    qos.preemption = sched::preemption_of(word);
+  reader.read("grace_seconds", qos.grace_seconds);
+  if (std::int64_t exempt = -1; reader.read("exempt_seconds", exempt), exempt >= 0)
+    qos.exempt_seconds = exempt;
+  reader.read("max_time_seconds", qos.max_time_seconds);
+  reader.read("refuses_excess", qos.refuses_excess);
+  return qos;
+}
+
 sched::Settings settings_from(const json& object) {
   sched::Settings settings;
   if (!object.is_object()) return settings;

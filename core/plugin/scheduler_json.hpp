@@ -21,6 +21,7 @@ namespace dts::plugin {
 [[nodiscard]] sched::NodeInfo node_from(const nlohmann::json& object);
 [[nodiscard]] sched::PartitionInfo partition_from(const nlohmann::json& object);
 [[nodiscard]] sched::ConfigInfo config_from(const nlohmann::json& object);
+[[nodiscard]] sched::QosInfo qos_from(const nlohmann::json& object);
 [[nodiscard]] sched::Settings settings_from(const nlohmann::json& object);
 
 // A member that is a text.

@@ -111,6 +111,18 @@ struct PartitionInfo {
   Preemption preemption = Preemption::none;
 };
 
+// A quality of service: jobs with limits and a preemption of their own.
+struct QosInfo {
+  std::string name;
+  bool is_default = false;                     // of this user's jobs that name none
+  std::vector<std::string> preempts;           // the names of those whose jobs its jobs may preempt
+  std::optional<Preemption> preemption;        // of its own jobs; nullopt: the cluster's
+  std::int64_t grace_seconds = 0;              // of a preempted job
+  std::optional<std::int64_t> exempt_seconds;  // not preempted before; nullopt: the cluster's
+  std::int64_t max_time_seconds = -1;          // of a job; -1: no limit
+  bool refuses_excess = false;  // a job above a limit is refused; otherwise it waits for ever
+};
+
 // Exit codes of batch scripts that the site has given its own meaning.
 struct ClaimedExits {
   std::string setting;  // its name in the scheduler's configuration
@@ -203,6 +215,12 @@ class Scheduler {
 
   // Takes longer than config(), and a scheduler need not report any.
   [[nodiscard]] virtual Result<Settings> settings() { return Settings{}; }
+
+  // From the accounting, for jobs of this user and `account` (empty: the user's default one). Empty
+  // if the scheduler has none.
+  [[nodiscard]] virtual Result<std::vector<QosInfo>> qos(const std::string& /*account*/) {
+    return std::vector<QosInfo>{};
+  }
 
   // SIGTERM, then SIGKILL after KillWait; a pending job is removed. A job that has already ended is
   // fine.

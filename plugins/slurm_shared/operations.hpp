@@ -19,6 +19,7 @@ namespace slurm_plugin {
 [[nodiscard]] Outcome<json> partitions(const json& request);
 [[nodiscard]] Outcome<json> config(const json& request);
 [[nodiscard]] Outcome<json> settings(const json& request);
+[[nodiscard]] Outcome<json> qos(const json& request);
 // The only one that is called before open_slurm(), or without it.
 [[nodiscard]] Outcome<json> version(const json& request);
 [[nodiscard]] Outcome<json> cancel(const json& request);

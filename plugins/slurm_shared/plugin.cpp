@@ -28,6 +28,7 @@ constexpr Operation k_operations[] = {
     {"partitions", partitions},
     {"config", config},
     {"settings", settings},
+    {"qos", qos},
     {"version", version},
     {"cancel", cancel},
     {"requeue", requeue},

@@ -68,7 +68,7 @@ TEST_CASE("a script without faults says so") {
   REQUIRE(write_file(session.file("good.sh"), "#!/bin/bash\n#SBATCH --nodes=1\nhostname\n"));
   const Output output = session.lint({"good.sh"});
   CHECK(output.exit_code == 0);
-  CHECK(output.out == "nothing found in 1 file\n");
+  CHECK(output.out == "nothing found in 1 file, by the rules for Slurm 22.05 (--slurm)\n");
 }
 
 TEST_CASE("the release counts: defaults of srun changed") {
@@ -285,4 +285,41 @@ TEST_CASE("slips of the pen are usage errors") {
     CHECK(output.out.empty());
     CHECK_FALSE(output.err.empty());
   }
+}
+
+TEST_CASE("shell in a job file is read: the set-up, and what a shell is given") {
+  const LintSession session;
+  REQUIRE(write_file(session.file("bad.toml"),
+                     "nodes = 2\n"
+                     "setup = [\n"
+                     "  \"cd work\",\n"
+                     "  \"export CUDA_LAUNCH_BLOCKING=1\",\n"
+                     "]\n"
+                     "[[steps]]\n"
+                     "name = \"train\"\n"
+                     "command = [\"bash\", \"-c\", \"python train.py | tee log\"]\n"));
+  const Output bad = session.lint({"bad.toml"});
+  CHECK(bad.exit_code == 1);
+  CHECK(contains(bad.out, "bad.toml:4:11: warning"));
+  CHECK(contains(bad.out, "[kernels-one-by-one]"));
+  CHECK(contains(bad.out, "bad.toml:8:27: warning"));
+  CHECK(contains(bad.out, "[pipe-hides-exit]"));
+  REQUIRE(
+      write_file(session.file("good.toml"),
+                 "nodes = 2\n"
+                 "setup = [\"cd work\"]\n"
+                 "[[steps]]\n"
+                 "name = \"train\"\n"
+                 "command = [\"bash\", \"-c\", \"set -o pipefail; python train.py | tee log\"]\n"));
+  CHECK(session.lint({"good.toml"}).exit_code == 0);
+}
+
+TEST_CASE("without --slurm and a controller the release is that of what is installed, or any") {
+  const LintSession session;
+  const auto document = nlohmann::json::parse(session.dtsubmit({"lint", "job.sh", "--json"}).out);
+  const bool is_known = document["slurm_from"] == "installed" && document["slurm"].is_string();
+  const bool is_any = document["slurm_from"].is_null() && document["slurm"].is_null();
+  CHECK((is_known || is_any));
+  const auto named = nlohmann::json::parse(session.lint({"job.sh", "--json"}).out);
+  CHECK(named["slurm_from"] == "option");
 }

@@ -44,6 +44,15 @@ TEST_CASE("partitions have their limits, grace time and preemption mode") {
   CHECK(default_seen);
 }
 
+TEST_CASE("settings are those of scontrol; QOS are not known without accounting, and it says so") {
+  const auto settings = scheduler().settings();
+  REQUIRE(settings.has_value());
+  CHECK(settings->at("AccountingStorageType") == "accounting_storage/none");
+  const auto qos = scheduler().qos("");
+  REQUIRE_FALSE(qos.has_value());
+  CHECK_FALSE(qos.error().message.empty());
+}
+
 TEST_CASE("the configuration is scontrol's") {
   const auto config = scheduler().config();
   REQUIRE(config.has_value());

@@ -22,6 +22,8 @@ DTS_FUZZ_TARGET(input) {
     for (const Edit& edit : one.edits)
       must(edit.span.begin <= edit.span.end && edit.span.end <= input.size());
   }
+  for (const Finding& one : lint_lines(input, options))
+    must(one.span.begin <= one.span.end && one.span.end <= input.size() && one.edits.empty());
   const std::string fixed = apply_edits(input, findings);
   (void)lint_script(fixed, options);
 }

@@ -2,51 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `dtsubmit doctor` says of differently configured private clusters, and what really happens there."""
 import glob
-import json
 import os
 import shutil
-import subprocess
-import sys
-import threading
+import tempfile
 import time
-import traceback
 
-from checks import check, skip, wait_for
-from main_job_support import DTTRAIN, Cluster
+from checks import skip, wait_for
+from doctor_site import Site, report
+from main_job_support import DTTRAIN
 
-SIDE_BY_SIDE = 4
 # Each rank leaves a file once it runs, and one once it has saved; the second attempt has nothing left to do.
 PROGRAM = ["--", "sh", "-c", """
 [ "$DTSUBMIT_ATTEMPT" -gt 1 ] && exit 0
 trap 'touch "$0/saved-$RANK"; exit 85' TERM
 touch "$0/runs-$RANK"
 while :; do sleep 0.2; done"""]
-
-
-class Site:
-    """One cluster, and what doctor said of it."""
-
-    def __init__(self, name, flavour, grace, conf, tries, options=()):
-        self.name, self.tries, self.options = name, tries, list(options)
-        words = [word for line in conf for word in (("--conf", line) if "=" in line else (line,))]
-        self.cluster = Cluster(flavour, 2, 1, grace, "--cpus-per-node", "2", *words)
-        self.lines = []
-
-    def say(self, said, happened):
-        self.lines.append(f"{self.name}: said {said}; happened: {happened}")
-
-    def answers(self, *options):
-        result = self.cluster.run(os.environ["DTSUBMIT"], "doctor", "--json", "--nodes", "2", *self.options, *options, code=None)
-        document = json.loads(result.stdout)
-        answers = {one["id"]: one for one in document["partitions"][0]["answers"]}
-        refuted = any(one["answer"] == "no" for one in answers.values())
-        assert result.returncode == (1 if refuted else 0), f"{self.name}: exit {result.returncode}\n{result.stderr}"
-        return answers
-
-    def play(self):
-        with self.cluster:
-            for one in self.tries:
-                one(self)
 
 
 def started(site, *options):
@@ -183,20 +153,62 @@ def ranks_under_srun(site):
     assert (answer["answer"] == "yes") == done, answer
 
 
-def without_pmix():
-    """A folder of Slurm's plug-ins in which the PMIx one is missing."""
-    found = glob.glob("/usr/lib/*/slurm-wlm") + glob.glob("/usr/lib/*/slurm")
+def ranks_without_pmix(site):
+    """The same, where Open MPI has no component for PMIx: a folder of its components that lacks it."""
+    folder = without("/usr/lib/*/openmpi/lib/openmpi3", "mca_pmix_")
+    if not folder:
+        site.say("nothing", "no folder with Open MPI's components: omitted")
+        return
+    variable = f"OMPI_MCA_mca_base_component_path={folder}"
+    site.cluster.environment.update([variable.split("=")])
+    answer = site.answers("--launcher", "srun")["ranks"]
+    run = site.cluster.submit("--nodes", "2", "--launcher", "srun", "--on", "exit=stop", "--", "env", variable, DTTRAIN, "--steps", "1")
+    done = run.finish(120)["done"]
+    site.say(answer["answer"], f"programs of such an Open MPI {'start' if done else 'do not start'}")
+    shutil.rmtree(folder)
+    assert answer["answer"] == "partly" and "no component for PMIx" in answer["why"] and not done, answer
+
+
+def when_prologs_run(site):
+    """Which nodes of a job without any step have run the Prolog?"""
+    answer = site.answers()["prolog"]["answer"]
+    folder = os.path.dirname(site.cluster.run("scontrol", "show", "config").stdout.split("\nProlog ")[1].split("\n")[0].split("=")[1].strip())
+    for path in glob.glob(folder + "/ran-*"):
+        os.unlink(path)
+    site.cluster.run("sbatch", "--wait", "-p", "low", "-N2", "-o", "/dev/null", "--wrap", "sleep 2")
+    ran = sorted(os.path.basename(path)[4:] for path in glob.glob(folder + "/ran-*"))
+    site.say(answer, f"before the first step the Prolog ran on {', '.join(ran)} of n0, n1")
+    assert (answer == "yes") == (len(ran) == 2), (answer, ran)
+
+
+def with_prolog():
+    """A Prolog that leaves a file for each node, in its own folder."""
+    folder = tempfile.mkdtemp(prefix="dts-doctor-prolog-")
+    path = folder + "/prolog"
+    with open(path, "w") as file:
+        file.write(f'#!/bin/sh\ntouch {folder}/ran-"$SLURMD_NODENAME"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
+def without(folders, beginning):
+    """A copy of the folder that lacks the files that begin so."""
+    found = glob.glob(folders)
     if not found:
         return None
-    folder = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"dts-doctor-plugins-{os.getpid()}")
-    os.mkdir(folder)
+    folder = tempfile.mkdtemp(prefix="dts-doctor-without-")
     for path in glob.glob(found[0] + "/*.so"):
-        if not os.path.basename(path).startswith("mpi_pmix"):
+        if not os.path.basename(path).startswith(beginning):
             os.symlink(path, os.path.join(folder, os.path.basename(path)))
     return folder
 
 
-def sites(plugins):
+def without_pmix():
+    """A folder of Slurm's plug-ins in which the PMIx one is missing."""
+    return without("/usr/lib/*/slurm-wlm", "mpi_pmix") or without("/usr/lib/*/slurm", "mpi_pmix")
+
+
+def sites(plugins, prologs):
     modes = {name: f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=CANCEL GraceTime={grace}"
              for name, grace in (("cancel", 0), ("cancelgrace", 20))}
     gang = ["PreemptMode=SUSPEND,GANG",
@@ -218,27 +230,11 @@ def sites(plugins):
     yield Site("proctrack/pgid", "pgid", 20, [], [left_behind, preempted])
     yield Site("task/none", "linuxproc", 20, [], [confined, left_behind])
     yield Site("task/cgroup, cores constrained", "cgroup", 20, ["--constrain-cores"], [confined])
-    yield Site("with PMIx", "linuxproc", 20, [], [ranks_under_srun])
+    yield Site("with PMIx", "linuxproc", 20, [], [ranks_under_srun, ranks_without_pmix])
+    yield Site("Prolog", "linuxproc", 20, [f"Prolog={prologs[0]}"], [when_prologs_run])
+    yield Site("Prolog, PrologFlags=Alloc", "linuxproc", 20, [f"Prolog={prologs[1]}", "PrologFlags=Alloc"], [when_prologs_run])
     if plugins:
         yield Site("without PMIx", "linuxproc", 20, [f"PluginDir={plugins}"], [ranks_under_srun])
-
-
-def play_all(all_sites):
-    """Side by side, for most of the time they wait. The problems."""
-    problems, slots = [], threading.Semaphore(SIDE_BY_SIDE)
-
-    def play(site):
-        with slots:
-            try:
-                site.play()
-            except (AssertionError, OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError):
-                problems.append(f"{site.name}\n{traceback.format_exc()}")
-    threads = [threading.Thread(target=play, args=(site,)) for site in all_sites]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return problems
 
 
 def main():
@@ -247,17 +243,12 @@ def main():
     plugins = without_pmix()
     if not plugins:
         print("no folder with Slurm's plug-ins: the cluster without PMIx is omitted")
+    prologs = [with_prolog(), with_prolog()]
     try:
-        only = sys.argv[1:]
-        all_sites = [site for site in sites(plugins) if not only or any(word in site.name for word in only)]
-        problems = play_all(all_sites)
+        report(list(sites(plugins, prologs)))
     finally:
-        if plugins:
-            shutil.rmtree(plugins)
-    for site in all_sites:
-        print("\n".join(site.lines))
-    print("\n".join(problems))
-    check(not problems, f"said = happened on {len(all_sites)} clusters")
+        for folder in filter(None, [plugins, *map(os.path.dirname, prologs)]):
+            shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,8 @@ TEST_CASE("the nearest word is a slip of the pen, not a guess") {
   CHECK(nearest("--parti", options) == "--partition");
   CHECK_FALSE(nearest("--verbose", options));
   CHECK_FALSE(nearest("x", {}));
+  // Whatever a file has for a word: not compared letter by letter.
+  CHECK_FALSE(nearest(std::string(std::size_t{1} << 24U, '-'), options));
 }
 
 TEST_CASE("time limits are read as Slurm reads them") {

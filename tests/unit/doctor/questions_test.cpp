@@ -38,6 +38,12 @@ Facts usual() {
   return facts;
 }
 
+sched::QosInfo qos_named(const std::string& name) {
+  sched::QosInfo qos;
+  qos.name = name;
+  return qos;
+}
+
 bool says(const Verdict& verdict, const std::string& words) {
   return verdict.why.find(words) != std::string::npos;
 }
@@ -89,10 +95,79 @@ TEST_CASE("preemption") {
   CHECK(judge_preemption(facts).answer == Answer::yes);
   facts.partition.preemption = sched::Preemption::none;
   CHECK(says(judge_preemption(facts), "not preempted"));
-  facts.settings["PreemptType"] = "preempt/qos";
-  CHECK(judge_preemption(facts).answer == Answer::unknown);
   facts.settings["PreemptType"] = "preempt/none";
   CHECK(says(judge_preemption(facts), "nobody"));
+}
+
+TEST_CASE("preemption by QOS") {
+  Facts facts = usual();
+  facts.settings["PreemptType"] = "preempt/qos";
+  facts.settings["PreemptMode"] = "GANG,SUSPEND";
+  CHECK(judge_preemption(facts).answer == Answer::unknown);
+  facts.qos_unknown = "slurmdbd is silent";
+  CHECK(says(judge_preemption(facts), "slurmdbd is silent"));
+  facts.qos = {qos_named("normal"), qos_named("urgent")};
+  facts.qos[0].is_default = true;
+  CHECK(says(judge_preemption(facts), "no QOS may preempt jobs of QOS normal"));
+  facts.qos[1].preempts = {"idle", "normal"};
+  CHECK(says(judge_preemption(facts), "suspended"));
+  CHECK(says(judge_preemption(facts), "by jobs of urgent"));
+  facts.settings["PreemptMode"] = "REQUEUE";
+  CHECK(judge_preemption(facts).answer == Answer::yes);
+  CHECK(wishes(judge_preemption(facts), "modify qos normal set GraceTime"));
+  facts.qos[0].preemption = sched::Preemption::cancel;
+  facts.qos[0].grace_seconds = 45;
+  CHECK(says(judge_preemption(facts), "45 s of grace"));
+  facts.settings["PreemptExemptTime"] = "00:10:00";
+  CHECK(says(judge_preemption(facts), "has run for 600 s"));
+  facts.qos[0].exempt_seconds = 0;
+  CHECK_FALSE(says(judge_preemption(facts), "PreemptExemptTime"));
+  facts.qos[0].preemption = sched::Preemption::none;
+  CHECK(says(judge_preemption(facts), "jobs of QOS normal are not preempted"));
+  facts.job.qos = "urgent";
+  CHECK(says(judge_preemption(facts), "no QOS may preempt jobs of QOS urgent"));
+  facts.job.qos = "other";
+  CHECK(judge_preemption(facts).answer == Answer::unknown);
+}
+
+TEST_CASE("a time limit of the QOS") {
+  Facts facts = usual();
+  facts.qos = {qos_named("brief")};
+  facts.qos[0].is_default = true;
+  facts.qos[0].max_time_seconds = 300;
+  facts.job.time = std::chrono::minutes(30);
+  CHECK(judge_time_limit(facts).answer == Answer::yes);  // no limit is enforced
+  facts.settings["AccountingStorageEnforce"] = "associations,limits,qos";
+  CHECK(says(judge_time_limit(facts), "limit of QOS brief, 00:05:00: the job would wait for ever"));
+  facts.qos[0].refuses_excess = true;
+  CHECK(says(judge_time_limit(facts), "Slurm refuses the job"));
+  facts.partition.max_time_seconds = 240;
+  CHECK(says(judge_time_limit(facts), "limit of partition low"));
+  facts.job.time = std::nullopt;
+  CHECK(judge_time_limit(facts).answer == Answer::yes);
+}
+
+TEST_CASE("the Prolog") {
+  Facts facts = usual();
+  CHECK(judge_prolog(facts).answer == Answer::yes);
+  facts.settings["Prolog"] = "/etc/slurm/prolog.sh";
+  CHECK(judge_prolog(facts).answer == Answer::partly);
+  CHECK(wishes(judge_prolog(facts), "PrologFlags"));
+  facts.settings["PrologFlags"] = "Contain,Serial";
+  CHECK(judge_prolog(facts).answer == Answer::yes);
+  CHECK(says(judge_prolog(facts), "Serial"));
+  facts.settings["PrologFlags"] = "NoHold";
+  facts.job.nodes = 1;
+  CHECK(judge_prolog(facts).answer == Answer::yes);
+}
+
+TEST_CASE("what ssh starts") {
+  Facts facts = usual();
+  facts.job.starts_by_ssh = true;
+  CHECK(judge_leftovers(facts).answer == Answer::partly);
+  CHECK(wishes(judge_leftovers(facts), "PrologFlags"));
+  facts.settings["PrologFlags"] = "Alloc,Contain";
+  CHECK(judge_leftovers(facts).answer == Answer::yes);
 }
 
 TEST_CASE("the time limit") {
@@ -140,7 +215,26 @@ TEST_CASE("ranks") {
   Facts facts = usual();
   facts.job.launcher = "srun";
   CHECK(says(judge_ranks(facts), "srun has pmix, pmi2"));
+  facts.machine.srun_mpi = "\tpmix\nspecific pmix plugin versions available: pmix_v4\n";
+  facts.machine.open_mpi = {"4.1.4", {"ext3x", "isolated"}, "4.2.2"};
+  CHECK(
+      says(judge_ranks(facts), "pmix (pmix_v4), which programs of Open MPI 4.1.4 with PMIx 4.2.2"));
+  facts.machine.open_mpi.pmix = {"isolated", "flux"};
+  CHECK(judge_ranks(facts).answer == Answer::partly);
+  facts.machine.open_mpi.pmix.clear();
+  CHECK(judge_ranks(facts).answer == Answer::partly);
+  facts.machine.open_mpi.release = "5.0.8";
+  CHECK(judge_ranks(facts).answer == Answer::yes);
+  facts.machine.open_mpi.pmix_release = "5.0.8";
+  facts.site.version = "24.11.5";
+  CHECK(says(judge_ranks(facts), "known to hang"));
+  facts.site.version = "25.05.1";
+  CHECK(judge_ranks(facts).answer == Answer::yes);
+  facts.machine.open_mpi.release = "4.1.4";
+  facts.machine.open_mpi.pmix = {"s2"};
   facts.machine.srun_mpi = "none\npmi2\n";
+  CHECK(judge_ranks(facts).answer == Answer::yes);
+  facts.machine.open_mpi.pmix = {"ext3x"};
   CHECK(judge_ranks(facts).answer == Answer::partly);
   facts.machine.srun_mpi = "";
   CHECK(judge_ranks(facts).answer == Answer::unknown);

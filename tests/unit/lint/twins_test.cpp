@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule has a script in tests/data/lint that it finds fault with, at the place said there, and
 // a twin of it that is as it should be.
-#include "core/base/files/files.hpp"
+#include "tests/unit/lint/twins.hpp"
+
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
 #include "core/lint/place.hpp"
-#include "tests/support/source_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -20,30 +20,10 @@ namespace {
 // No script can show these: one is about the size of a file, one about job files.
 const std::set<std::string> k_without_twins{"script-too-large", "job-file"};
 
-std::string folder_of(const Rule& rule) {
-  return tests::in_source(std::string("tests/data/lint/") + rule.id);
-}
-
-Options options_for(const Rule& rule) {
-  Options options;
-  options.site.folder_exists = [](const std::string& folder) {
-    return folder[0] == '/' ? std::nullopt : std::optional(false);
-  };
-  const auto slurm = read_file(folder_of(rule) + "/slurm");
-  options.site.slurm = release_of(slurm ? *slurm : "22.05");
-  return options;
-}
-
 std::vector<Finding> findings_of(const Rule& rule, const std::string& text) {
   std::vector<Finding> all = lint_script(text, options_for(rule));
   std::erase_if(all, [&](const Finding& one) { return one.rule->id != std::string_view(rule.id); });
   return all;
-}
-
-std::string script_of(const Rule& rule, const char* name) {
-  const auto text = read_file(folder_of(rule) + "/" + name);
-  REQUIRE_MESSAGE(text, rule.id << " has no " << name);
-  return *text;
 }
 
 }  // namespace

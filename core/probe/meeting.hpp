@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two ranks and the connection between them, which carries a line at a time.
+#pragma once
+
+#include "core/base/net/line_connection.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/base/result.hpp"
+#include "core/probe/facts.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace dts::probe {
+
+class Meeting {
+ public:
+  // Rank 0 listens at MASTER_PORT, and the other one connects to MASTER_ADDR, as programs do.
+  // Errc::timed_out after `limit`; Errc::invalid without these variables.
+  [[nodiscard]] static Result<Meeting> hold(unsigned rank,
+                                            const Lookup& lookup,
+                                            std::chrono::milliseconds limit);
+
+  // "10.0.0.7 port 29500".
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+  void send(const std::string& line);
+  // The other rank's next line; nullopt: none has come in time, or it is gone.
+  [[nodiscard]] std::optional<std::string> next(std::chrono::milliseconds limit);
+
+  // Ours, then the other's; both sides call it.
+  [[nodiscard]] std::optional<std::string> exchange(const std::string& line,
+                                                    std::chrono::milliseconds limit);
+
+  // The other rank's clock against ours: the method of NTP (RFC 5905, section 8), of which the
+  // exchange with the shortest round trip counts. The other rank calls answer_clock().
+  [[nodiscard]] std::optional<Clocks> compare_clocks();
+  void answer_clock();
+
+ private:
+  Meeting(UniqueFd fd, std::string where);
+
+  LineConnection connection_;
+  std::string where_;
+};
+
+}  // namespace dts::probe
