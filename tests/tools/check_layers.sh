@@ -70,6 +70,7 @@ BEGIN {
   arrows["core/launch/agent"] = "core/script/log_link.hpp core/sweep/ core/launch/agent/after/ core/launch/agent/runner/ core/stage/ core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
   arrows["core/check"] = "core/base/"
   arrows["core/doctor"] = "core/sched/ core/base/"
+  arrows["core/forecast"] = "core/reliability/ core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
   arrows["core/drill"] = "core/launch/ core/cluster/ core/plan/ core/run/ core/sched/ core/plugin/ core/spec/ core/base/"
   arrows["core/train/device"] = "core/base/"
   arrows["core/train/memory"] = "core/base/"
