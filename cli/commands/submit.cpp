@@ -20,11 +20,9 @@
 #include "core/base/text/units.hpp"
 #include "core/launch/agent/log_links.hpp"
 #include "core/launch/job/element.hpp"
-#include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/ledger/ledger.hpp"
-#include "core/script/submission.hpp"
 #include "core/sweep/json.hpp"
 
 #include <CLI/CLI.hpp>
@@ -87,18 +85,6 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
                job);
   }
   std::fflush(stdout);
-}
-
-sched::Submission submission_of(const Prepared& prepared) {
-  const run::RunDirectory run = prepared.directory();
-  return script::make_submission(prepared.spec,
-                                 prepared.plan,
-                                 {.script = prepared.script,
-                                  .script_path = run.script(),
-                                  .run_dir = run.path,
-                                  .work_folder = prepared.work_folder(),
-                                  .environment = launch::scrubbed_environment(),
-                                  .parts = prepared.parts});
 }
 
 // Applies --chdir: from here on, relative paths start there.
