@@ -38,6 +38,8 @@ struct Cost {
 
 struct Billed {
   Size size{};
+  // That it would get where that is more than it asks for, as with --exclusive; 0: not more.
+  unsigned gpus = 0;
   std::uint64_t processors = 0;  // that the job would get; 0: not known, as many as it asks for
   std::uint64_t node_memory_mib = 0;  // of a node, for a job that takes all of it; 0: not known
   std::optional<std::chrono::seconds> limit{};  // seconds::max(): none

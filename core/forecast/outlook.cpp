@@ -30,16 +30,32 @@ std::optional<std::chrono::seconds> limit_of(const spec::JobSpec& spec,
                                          : std::chrono::seconds(partition->max_time_seconds);
 }
 
+std::vector<sched::NodeInfo> nodes_in(const Site& site, const std::string& list) {
+  const auto hosts = list.empty() ? std::vector<std::string>()
+                                  : expand_hostlist(list).value_or(std::vector<std::string>());
+  const std::set<std::string> names(hosts.begin(), hosts.end());
+  std::vector<sched::NodeInfo> nodes;
+  for (const sched::NodeInfo& node : site.queue.nodes)
+    if (names.contains(node.name)) nodes.push_back(node);
+  return nodes;
+}
+
 // The least that a node of the partition has.
 std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partition) {
-  const auto hosts = expand_hostlist(partition.nodes);
-  const std::set<std::string> names =
-      hosts ? std::set<std::string>(hosts->begin(), hosts->end()) : std::set<std::string>();
   std::uint64_t least = 0;
-  for (const sched::NodeInfo& node : site.queue.nodes)
-    if (names.contains(node.name) && node.memory_mib > 0)
+  for (const sched::NodeInfo& node : nodes_in(site, partition.nodes))
+    if (node.memory_mib > 0)
       least = least == 0 ? node.memory_mib : std::min(least, node.memory_mib);
   return least;
+}
+
+// A job that asks for whole nodes gets all that is on them (sbatch(1), --exclusive).
+unsigned gpus_of_nodes(const Site& site, const spec::JobSpec& spec, const Start& start) {
+  const auto exclusive = spec.slurm.find("exclusive");
+  if (exclusive == spec.slurm.end() || !exclusive->second.empty()) return 0;
+  unsigned gpus = 0;
+  for (const sched::NodeInfo& node : nodes_in(site, start.expected.nodes)) gpus += node.gpus;
+  return gpus;
 }
 
 std::optional<Goodput> goodput_of(const Outlook& outlook, const reliability::Model& assumed) {
@@ -97,7 +113,9 @@ Outlook look_ahead(const Job& job,
   outlook.start = std::move(start);
   if (partition != nullptr) {
     outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);
+    outlook.gpus_of_nodes = gpus_of_nodes(*site, job.spec, outlook.start);
     outlook.cost = cost_of({.size = outlook.size,
+                            .gpus = outlook.gpus_of_nodes,
                             .processors = outlook.start.expected.processors,
                             .node_memory_mib = node_memory(*site, *partition),
                             .limit = outlook.limit},

@@ -15,11 +15,9 @@ using Warnings = std::vector<std::string>;
 void check_gpus(const plan::Plan& plan, const std::string& part, Warnings& warnings) {
   const unsigned gpus = plan.gpus_per_node;
   const unsigned ranks = plan.ntasks_per_node;
-  if (gpus == 0 || ranks == 0 || plan.workers_per_task > 0) return;
-  if (ranks > gpus)
-    warnings.push_back(fmt::format(
-        "{}{} share {} of each node", part, counted(ranks, "rank"), counted(gpus, "GPU")));
-  else if (gpus % ranks != 0)
+  // More ranks than GPUs are refused.
+  if (gpus < ranks || ranks == 0 || plan.workers_per_task > 0) return;
+  if (gpus % ranks != 0)
     warnings.push_back(fmt::format("{}{} of each node for {}: {} left over",
                                    part,
                                    counted(gpus, "GPU"),
@@ -53,6 +51,11 @@ void check_sharing(const Job& job, const Outlook& outlook, Warnings& warnings) {
         outlook.size.nodes_by_default == 1
             ? "the node gives it"
             : fmt::format("{} give it", counted(outlook.size.nodes_by_default, "node"))));
+  if (outlook.gpus_of_nodes > outlook.size.gpus)
+    warnings.push_back(fmt::format(
+        "--exclusive: the job gets, and is billed for, all {} of its nodes, and asks for {}",
+        counted(outlook.gpus_of_nodes, "GPU"),
+        outlook.size.gpus));
   if (!job.spec.requeue)
     warnings.emplace_back("--no-requeue: a preemption or a lost node ends the run");
   if (!job.spec.after.empty())

@@ -161,7 +161,7 @@ TEST_CASE("what deserves a second look is said") {
   plan::Plan plan = usual_plan();
   plan.ntasks_per_node = 3;
   plan.signal_margin = std::chrono::seconds(0);
-  Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n1"), assumed());
+  const Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n1"), assumed());
   for (const char* words : {"4 GPUs of each node for 3 ranks: one is left over",
                             "at most 02:00:00",
                             "--signal-margin",
@@ -170,9 +170,20 @@ TEST_CASE("what deserves a second look is said") {
     CAPTURE(words);
     CHECK(warns(outlook, words));
   }
-  plan.ntasks_per_node = 8;
-  outlook = look_ahead({spec, plan, {}}, &site, on("n1"), assumed());
-  CHECK(warns(outlook, "8 ranks share 4 GPUs"));
+}
+
+TEST_CASE("a job with whole nodes is billed for all GPUs on them") {
+  Site site = usual_site();
+  for (sched::NodeInfo& node : site.queue.nodes) node.gpus = 4;
+  site.partitions[1].billing = sched::Weights{.gpu = 2};
+  spec::JobSpec spec = usual_spec();
+  plan::Plan plan = usual_plan();
+  plan.gpus_per_node = 1;
+  CHECK(look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed()).cost->units == 4);
+  spec.slurm["exclusive"] = "";
+  const Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  CHECK(outlook.cost->units == 16);
+  CHECK(warns(outlook, "all 8 GPUs of its nodes, and asks for 2"));
 }
 
 TEST_CASE("spares are nodes that are paid for, and the job goes on with") {
