@@ -83,6 +83,12 @@ std::string section(const std::string& heading,
   return text;
 }
 
+// The first problem of an error, without the line that counts them.
+std::string first_problem(const std::string& message) {
+  const auto lines = split(message, '\n');
+  return lines.size() > 1 && lines.front().ends_with(" problems:") ? lines[1] : lines.front();
+}
+
 std::string start_cell(const Outlook& outlook, std::int64_t now) {
   const Start& start = outlook.start;
   if (start.answer != Start::Answer::expected)
@@ -97,7 +103,7 @@ std::vector<std::string> cells_of(const Outlook& outlook, std::int64_t now) {
   const auto& cost = outlook.cost;
   const auto total = cost ? cost->total() : std::nullopt;
   std::string note = start.expected.nodes;
-  if (start.answer == Start::Answer::never) note = split(start.why, '\n').front();
+  if (start.answer == Start::Answer::never) note = first_problem(start.why);
   if (!start.expected.preempted.empty())
     note += fmt::format(", preempts {}", start.expected.preempted.size());
   return {start_cell(outlook, now),
@@ -117,8 +123,8 @@ std::string what_if_table(const PlanReport& report) {
     if (one.outlook) {
       rows.push_back(cells_of(*one.outlook, report.now));
     } else {
-      const std::string why = split(one.problem, '\n').front();
-      rows.push_back({"never", "-", "-", "-", "-", printable(why, k_longest_value)});
+      rows.push_back(
+          {"never", "-", "-", "-", "-", printable(first_problem(one.problem), k_longest_value)});
     }
     rows.back().insert(rows.back().begin(), name);
   }

@@ -46,11 +46,7 @@ void check_limit(const Job& job,
 
 void check_sharing(const Job& job, const Outlook& outlook, Warnings& warnings) {
   if (outlook.size.nodes_by_default > 0)
-    warnings.push_back(fmt::format(
-        "no --mem: {} the site's default of memory",
-        outlook.size.nodes_by_default == 1
-            ? "the node gives it"
-            : fmt::format("{} give it", counted(outlook.size.nodes_by_default, "node"))));
+    warnings.emplace_back("no --mem: each node gives it the site's default of memory");
   if (outlook.gpus_of_nodes > outlook.size.gpus)
     warnings.push_back(fmt::format(
         "--exclusive: the job gets, and is billed for, all {} of its nodes, and asks for {}",
