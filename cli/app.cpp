@@ -40,6 +40,7 @@ constexpr Verb k_verbs[] = {
     {"nodes", add_nodes},     {"beat", add_beat},         {"lint", add_lint},
     {"convert", add_convert}, {"simulate", add_simulate}, {"check", add_check},
     {"drill", add_drill},     {"cluster", add_cluster},   {"doctor", add_doctor},
+    {"plan", add_plan},
 };
 
 // Only adds the verb that was typed, if there is one.

@@ -36,6 +36,7 @@ void add_convert(CLI::App& app, Invocation& invocation);
 void add_simulate(CLI::App& app, Invocation& invocation);
 void add_drill(CLI::App& app, Invocation& invocation);
 void add_check(CLI::App& app, Invocation& invocation);
+void add_plan(CLI::App& app, Invocation& invocation);
 void add_doctor(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);

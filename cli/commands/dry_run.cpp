@@ -4,7 +4,7 @@
 #include "cli/commands/sweep_view.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
-#include "core/base/text/units.hpp"
+#include "core/forecast/size.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/spec/option.hpp"
 #include "core/spec/parts.hpp"
@@ -13,38 +13,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
-#include <optional>
-
 namespace dts::cli {
 namespace {
 
-// The value of an option like --mem-per-gpu, which spec has already checked.
-std::optional<std::uint64_t> mebibytes(const spec::JobSpec& spec, const char* option) {
-  const auto found = spec.slurm.find(option);
-  if (found == spec.slurm.end()) return std::nullopt;
-  const auto amount = parse_memory_mib(found->second);
-  return amount ? std::optional(*amount) : std::nullopt;
-}
-
 std::string memory_of(const spec::JobSpec& spec, const plan::Plan& plan) {
-  std::optional<std::uint64_t> mib = spec.memory_mib;
-  if (const auto each = mebibytes(spec, "mem-per-gpu")) mib = *each * plan.gpus_per_node;
-  if (const auto each = mebibytes(spec, "mem-per-cpu"))
-    mib = *each * plan.ntasks_per_node * plan.cpus_per_task;
+  const auto mib = forecast::memory_a_node(spec, plan);
   if (!mib) return "the site's default of memory";
   return *mib == 0 ? "all memory of each node" : fmt::format("{} MiB of memory a node", *mib);
-}
-
-// "16 ranks, 16 GPUs (a100), 128 cores; 64.0 GiB of memory a node"
-std::string sums_of(const Prepared& prepared) {
-  const plan::Plan& plan = prepared.plan;
-  const spec::JobSpec& spec = prepared.spec;
-  std::string sums = counted(plan.world_size, "rank");
-  if (plan.gpus_per_node > 0) sums += ", " + counted(plan.nodes * plan.gpus_per_node, "GPU");
-  if (!spec.gpu_type.empty()) sums += fmt::format(" ({})", spec.gpu_type);
-  sums += ", " + counted(plan.world_size * plan.cpus_per_task, "core");
-  return sums + "; " + memory_of(spec, plan);
 }
 
 void print_plan(const std::string& words, const plan::Plan& plan) {
@@ -76,6 +51,16 @@ void print_first_job_only(const spec::JobSpec& spec) {
 }
 
 }  // namespace
+
+std::string sums_of(const Prepared& prepared) {
+  const plan::Plan& plan = prepared.plan;
+  const spec::JobSpec& spec = prepared.spec;
+  std::string sums = counted(plan.world_size, "rank");
+  if (plan.gpus_per_node > 0) sums += ", " + counted(plan.nodes * plan.gpus_per_node, "GPU");
+  if (!spec.gpu_type.empty()) sums += fmt::format(" ({})", spec.gpu_type);
+  sums += ", " + counted(plan.world_size * plan.cpus_per_task, "core");
+  return sums + "; " + memory_of(spec, plan);
+}
 
 void print_dry_run(const Prepared& prepared, bool json) {
   const auto& parts = spec::parts_of(prepared.spec);

@@ -7,10 +7,12 @@
 #include "core/base/os/log.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/units.hpp"
+#include "core/launch/job/successor.hpp"
 #include "core/plan/composition.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/event/event_line.hpp"
+#include "core/script/submission.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"
@@ -123,6 +125,18 @@ Result<Prepared> prepare(Asked asked,
   return prepared;
 }
 
+sched::Submission submission_of(const Prepared& prepared) {
+  const run::RunDirectory run = prepared.directory();
+  return script::make_submission(prepared.spec,
+                                 prepared.plan,
+                                 {.script = prepared.script,
+                                  .script_path = run.script(),
+                                  .run_dir = run.path,
+                                  .work_folder = prepared.work_folder(),
+                                  .environment = launch::scrubbed_environment(),
+                                  .parts = prepared.parts});
+}
+
 Result<run::RunDirectory> write_run(const Prepared& prepared) {
   run::Files files = files_of(prepared, prepared.spec, prepared.plan);
   files.script = prepared.script;
@@ -142,13 +156,18 @@ Result<run::RunDirectory> write_run(const Prepared& prepared) {
 }
 
 Result<plan::ClusterView> view_of(sched::Scheduler& scheduler) {
-  plan::ClusterView view;
   // Query both in parallel: each is a round trip to the controller.
   auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.partitions(); });
   auto seen_nodes = scheduler.nodes();
   auto seen_partitions = asked.get();
   DTS_ASSIGN(const auto nodes, std::move(seen_nodes));
   DTS_ASSIGN(const auto partitions, std::move(seen_partitions));
+  return view_of(nodes, partitions);
+}
+
+Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
+                                  const std::vector<sched::PartitionInfo>& partitions) {
+  plan::ClusterView view;
   for (const sched::NodeInfo& node : nodes)
     view.nodes.push_back({node.name, node.cpus, node.gpus, node.memory_mib, !node.away});
   for (const sched::PartitionInfo& partition : partitions) {

@@ -55,6 +55,11 @@ enum class Destination { this_machine, scheduler };  // only a scheduler needs a
 // Writes the run directory, not yet durable (see create_run_directory()).
 [[nodiscard]] Result<run::RunDirectory> write_run(const Prepared& prepared);
 
+// The request to the scheduler, with the environment of this process.
+[[nodiscard]] sched::Submission submission_of(const Prepared& prepared);
+
 [[nodiscard]] Result<plan::ClusterView> view_of(sched::Scheduler& scheduler);
+[[nodiscard]] Result<plan::ClusterView> view_of(
+    const std::vector<sched::NodeInfo>& nodes, const std::vector<sched::PartitionInfo>& partitions);
 
 }  // namespace dts::cli

@@ -42,7 +42,7 @@ Result<Simulation> read(const SimulateOptions& options) {
     problems.push_back({"--compare", fmt::format("at most {} of them", k_most_policies)});
   for (const std::string& text : options.compare) {
     policies.push_back({text, policies.front().model, {}});
-    set_policy(text, policies.back().model, problems);
+    set_by_names("--compare", text, Settable::policy, policies.back().model, problems);
   }
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
   return simulation;

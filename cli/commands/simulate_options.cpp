@@ -215,6 +215,13 @@ void apply(const Setting& setting, Text text, Model& model, Diagnostics& problem
     problems.push_back({setting.name, done.error().message, done.error().hint});
 }
 
+// A value with a comma cannot be part of a list.
+bool is_settable(const Setting& setting, Settable settable) {
+  if (setting.group == k_policy) return true;
+  return settable == Settable::policy_and_failures && setting.group == k_failures &&
+         std::string_view(setting.value).find(',') == std::string_view::npos;
+}
+
 }  // namespace
 
 void add_model_options(CLI::App& verb, Typed& typed) {
@@ -235,29 +242,35 @@ void set_model(const Typed& typed, Model& model, Diagnostics& problems) {
   const auto given = [&](std::string_view name) {
     const auto* setting = std::find_if(
         std::begin(k_settings), std::end(k_settings), [&](auto& one) { return one.name == name; });
-    return typed[static_cast<std::size_t>(setting - k_settings)].has_value();
+    const auto index = static_cast<std::size_t>(setting - k_settings);
+    return index < typed.size() && typed[index].has_value();
   };
   if (given("--preset") && given("--failure-rate"))
     problems.push_back({"--failure-rate", "conflicts with --preset", "omit one of them"});
 }
 
-void set_policy(const std::string& text, Model& model, Diagnostics& problems) {
+void set_by_names(const char* option,
+                  const std::string& text,
+                  Settable settable,
+                  Model& model,
+                  Diagnostics& problems) {
   std::vector<std::string> names;
   for (const Setting& setting : k_settings)
-    if (setting.group == k_policy) names.emplace_back(setting.name + 2);
+    if (is_settable(setting, settable)) names.emplace_back(setting.name + 2);
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     const Setting* found = nullptr;
     for (const Setting& setting : k_settings)
-      if (setting.group == k_policy && name == setting.name + 2) found = &setting;
+      if (is_settable(setting, settable) && name == setting.name + 2) found = &setting;
     if (found != nullptr && equals != std::string::npos)
       apply(*found, part.substr(equals + 1), model, problems);
     else
-      problems.push_back(
-          {"--compare",
-           fmt::format("`{}` is not NAME=VALUE with the name of a policy option", part),
-           fmt::format("names: {}", join(names, ", "))});
+      problems.push_back({option,
+                          fmt::format("`{}` is not NAME=VALUE with the name of {} option",
+                                      part,
+                                      settable == Settable::policy ? "a policy" : "such an"),
+                          fmt::format("names: {}", join(names, ", "))});
   }
 }
 

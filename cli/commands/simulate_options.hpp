@@ -22,10 +22,20 @@ using Typed = std::vector<std::optional<std::string>>;
 // Adds the options to `verb`; `typed` must outlive parsing.
 void add_model_options(CLI::App& verb, Typed& typed);
 
-// Applies the options to `model`, and adds unreadable ones to `problems`.
+// Applies the options to `model`, and adds unreadable ones to `problems`. None typed: the defaults.
 void set_model(const Typed& typed, reliability::Model& model, Diagnostics& problems);
 
-// A policy to compare with: "spares=4,detect=10s", using option names without dashes.
-void set_policy(const std::string& text, reliability::Model& model, Diagnostics& problems);
+// Which options can be set by their names.
+enum class Settable {
+  policy,
+  policy_and_failures,
+};
+
+// "spares=4,detect=10s", using option names without dashes. Problems are of `option`.
+void set_by_names(const char* option,
+                  const std::string& text,
+                  Settable settable,
+                  reliability::Model& model,
+                  Diagnostics& problems);
 
 }  // namespace dts::cli

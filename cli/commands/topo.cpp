@@ -2,6 +2,7 @@
 // dtsubmit topo: shows a node, and what ranks would get on it.
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
+#include "cli/commands/node_report.hpp"
 #include "cli/commands/topo_verify.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/terminal.hpp"
@@ -169,27 +170,6 @@ Result<BindingQuestion> read(const TopoOptions& options) {
   return asked;
 }
 
-Result<TopoReport> make_report(const TopoOptions& options, BindingQuestion asked) {
-  using plan::BindPolicy;
-  TopoReport report;
-  report.machine = options.topology.empty() ? "this machine" : options.topology;
-  report.bind = options.bind;
-  report.policy = to_string(asked.request.policy);
-  report.gpus = asked.request.gpus;
-  DTS_ASSIGN(report.binding, plan::bind_node(asked.node, asked.request));
-  std::vector<BindPolicy> policies{
-      BindPolicy::automatic, BindPolicy::compact, BindPolicy::spread, BindPolicy::none};
-  if (asked.request.policy == BindPolicy::map) policies.push_back(BindPolicy::map);
-  for (const BindPolicy policy : policies) {
-    plan::BindRequest other = asked.request;
-    other.policy = policy;
-    DTS_ASSIGN(const plan::NodeBinding binding, plan::bind_node(asked.node, other));
-    report.policies.push_back({to_string(policy), binding.score});
-  }
-  report.node = std::move(asked.node);
-  return report;
-}
-
 std::string words_for(const TopoOptions& options, const TopoReport& report) {
   if (options.emit == "slurm") return slurm_flags(report.binding);
   if (options.emit == "openmpi") return openmpi_rankfile(report.binding);
@@ -204,7 +184,11 @@ std::string words_for(const TopoOptions& options, const TopoReport& report) {
 Result<int> act(const TopoOptions& options) {
   if (!options.verify.what.empty()) return verify(options.verify, options.json);
   DTS_ASSIGN(BindingQuestion asked, read(options));
-  DTS_ASSIGN(const TopoReport report, make_report(options, std::move(asked)));
+  DTS_ASSIGN(const TopoReport report,
+             report_node(options.topology.empty() ? "this machine" : options.topology,
+                         options.bind,
+                         std::move(asked.node),
+                         asked.request));
   if (!options.svg.empty() && options.svg != "-")
     DTS_TRY(write_file(options.svg, to_svg(report), 0644));
   fmt::print("{}", words_for(options, report));

@@ -90,6 +90,11 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     return *id;
   }
 
+  Result<sched::Expected> expect(const sched::Submission& submission) override {
+    DTS_ASSIGN(const json reply, query("expect", to_json(submission)));
+    return expected_from(reply);
+  }
+
   Result<sched::JobInfo> job(sched::JobId id) override {
     DTS_ASSIGN(const json reply, query("job", {{"id", id.text()}}));
     return job_from(reply);
@@ -98,6 +103,8 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
   Result<std::vector<sched::JobInfo>> find(const std::string& script_path) override {
     return list("find", job_from, {{"command", script_path}});
   }
+
+  Result<std::vector<sched::QueuedJob>> queue() override { return list("queue", queued_from); }
 
   Result<std::vector<sched::NodeInfo>> nodes() override { return list("nodes", node_from); }
 

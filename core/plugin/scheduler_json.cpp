@@ -34,6 +34,8 @@ class Reader {
     } else if constexpr (std::is_same_v<T, sched::JobId>) {
       if (found->is_string())
         into = sched::JobId::parse(found->get_ref<const std::string&>()).value_or(sched::JobId());
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (found->is_number()) into = found->template get<T>();
     } else {
       if (found->is_number_integer()) into = found->template get<T>();
     }
@@ -52,6 +54,20 @@ class Reader {
 sched::Wait wait_of(const std::string& word) {
   if (word == "nodes") return sched::Wait::nodes;
   return word == "time" ? sched::Wait::time : sched::Wait::other;
+}
+
+sched::Weights weights_from(const json& object) {
+  sched::Weights weights;
+  const Reader reader(object);
+  reader.read("node", weights.node);
+  reader.read("cpu", weights.processor);
+  reader.read("memory_mib", weights.memory_mib);
+  reader.read("gpu", weights.gpu);
+  if (const auto types = object.find("gpu_types"); types != object.end() && types->is_object())
+    for (const auto& [type, weight] : types->items())
+      if (weight.is_number()) weights.gpu_types[type] = weight.get<double>();
+  reader.read("others", weights.others);
+  return weights;
 }
 
 void put(json& object, const char* key, const std::string& value) {
@@ -88,6 +104,8 @@ sched::Phrases phrases_from(const json& object) {
   reader.read("accounting", phrases.accounting);
   reader.read("forgets", phrases.forgets);
   reader.read("nodes_away", phrases.nodes_away);
+  reader.read("forecast", phrases.forecast);
+  reader.read("billing", phrases.billing);
   return phrases;
 }
 
@@ -119,6 +137,31 @@ json to_json(const sched::Submission& job) {
     object["warn_seconds"] = job.warn_seconds;
   }
   return object;
+}
+
+sched::Expected expected_from(const json& object) {
+  sched::Expected expected;
+  const Reader reader(object);
+  reader.read("start_time", expected.start_time);
+  reader.read("nodes", expected.nodes);
+  reader.read("processors", expected.processors);
+  reader.read("partition", expected.partition);
+  std::vector<std::string> preempted;
+  reader.read("preempted", preempted);
+  for (const std::string& id : preempted)
+    if (const auto job = sched::JobId::parse(id)) expected.preempted.push_back(*job);
+  return expected;
+}
+
+sched::QueuedJob queued_from(const json& object) {
+  sched::QueuedJob job;
+  const Reader reader(object);
+  reader.read("id", job.id);
+  reader.read("waits", job.waits);
+  reader.read("partition", job.partition);
+  reader.read("nodes", job.nodes);
+  reader.read("end_time", job.end_time);
+  return job;
 }
 
 sched::JobInfo job_from(const json& object) {
@@ -178,6 +221,8 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("max_time_seconds", partition.max_time_seconds);
   reader.read("grace_seconds", partition.grace_seconds);
   partition.preemption = sched::preemption_of(reader.text("preemption"));
+  if (const auto found = object.find("billing"); found != object.end() && found->is_object())
+    partition.billing = weights_from(*found);
   return partition;
 }
 
@@ -194,6 +239,7 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("max_array_size", config.max_array_size);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);
+  config.billing_rule = sched::billing_rule_of(reader.text("billing_rule"));
   return config;
 }
 

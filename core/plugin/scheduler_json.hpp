@@ -17,6 +17,8 @@ namespace dts::plugin {
 [[nodiscard]] std::string dump(const nlohmann::json& request);
 
 [[nodiscard]] sched::Phrases phrases_from(const nlohmann::json& object);
+[[nodiscard]] sched::Expected expected_from(const nlohmann::json& object);
+[[nodiscard]] sched::QueuedJob queued_from(const nlohmann::json& object);
 [[nodiscard]] sched::JobInfo job_from(const nlohmann::json& object);
 [[nodiscard]] sched::NodeInfo node_from(const nlohmann::json& object);
 [[nodiscard]] sched::PartitionInfo partition_from(const nlohmann::json& object);

@@ -4,6 +4,7 @@
 
 #include "core/base/job_id.hpp"
 #include "core/base/result.hpp"
+#include "core/sched/billing.hpp"
 #include "core/sched/phrases.hpp"
 
 #include <chrono>
@@ -109,6 +110,7 @@ struct PartitionInfo {
   std::int64_t max_time_seconds = 0;  // -1: unlimited
   std::int64_t grace_seconds = 0;
   Preemption preemption = Preemption::none;
+  std::optional<Weights> billing{};  // absent: the processors are billed
 };
 
 // A quality of service: jobs with limits and a preemption of their own.
@@ -141,6 +143,7 @@ struct ConfigInfo {
   // code, unless that is forbidden first.
   bool restarts_ended_jobs = false;
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
+  BillingRule billing_rule = BillingRule::sum;
 };
 
 // All that a site has set, as the scheduler spells it: {"KillWait", "30 sec"}.
@@ -185,6 +188,24 @@ struct Submission {
   std::vector<Submission> components;
 };
 
+// When and where a job would start if it were submitted now.
+struct Expected {
+  std::int64_t start_time = 0;   // Unix seconds
+  std::string nodes;             // host list; empty: not known
+  std::uint32_t processors = 0;  // that it would get; 0: not known
+  std::string partition;         // empty: not known
+  std::vector<JobId> preempted;  // the jobs that would have to give up their nodes
+};
+
+// A job of anyone's that waits, or has nodes now.
+struct QueuedJob {
+  JobId id{};
+  bool waits = false;
+  std::string partition;      // where it runs, or the partitions that it waits for
+  std::string nodes;          // host list; empty while it waits
+  std::int64_t end_time = 0;  // its deadline, Unix seconds; 0: none, or it waits
+};
+
 // How a scheduler is reached, for people.
 struct Way {
   std::string plugin;   // "slurm-commands"
@@ -194,6 +215,9 @@ struct Way {
 
 // "WORDS: INSTEAD".
 [[nodiscard]] std::string to_text(const Way& way);
+
+// What a scheduler that lacks an operation answers.
+[[nodiscard]] tl::unexpected<Error> cannot_tell();
 
 // Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, at most
 // about 15 s if the controller is down; never call them on a thread that must handle signals.
@@ -208,7 +232,16 @@ class Scheduler {
   [[nodiscard]] virtual Way way() const { return {}; }
 
   [[nodiscard]] virtual Result<JobId> submit(const Submission& submission) = 0;
+
+  // Submits nothing. `rejected`: as the site is now, the job cannot start at any time. `invalid`: a
+  // scheduler need not be able to tell.
+  [[nodiscard]] virtual Result<Expected> expect(const Submission&) { return cannot_tell(); }
+
   [[nodiscard]] virtual Result<JobInfo> job(JobId id) = 0;
+
+  // All jobs that wait or run. `invalid`: see expect().
+  [[nodiscard]] virtual Result<std::vector<QueuedJob>> queue() { return cannot_tell(); }
+
   [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
   [[nodiscard]] virtual Result<std::vector<PartitionInfo>> partitions() = 0;
   [[nodiscard]] virtual Result<ConfigInfo> config() = 0;

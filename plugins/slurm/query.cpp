@@ -7,6 +7,7 @@
 #include "plugins/slurm/releases.hpp"
 #include "plugins/slurm/words.hpp"
 #include "plugins/slurm_shared/accounting.hpp"
+#include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/job_reply.hpp"
@@ -105,7 +106,8 @@ json partition_json(const partition_info_t& info) {
           {"nodes", text(info.nodes)},
           {"max_time_seconds", unlimited ? std::int64_t{-1} : std::int64_t{info.max_time} * 60},
           {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
-          {"preemption", preemption_word(info.preempt_mode)}};
+          {"preemption", preemption_word(info.preempt_mode)},
+          {"billing", billing_json(text(info.billing_weights_str))}};
 }
 
 // A heterogeneous job is identified by the number of its first component.
@@ -149,6 +151,23 @@ Outcome<json> load_job(const json& request) {
   return job_json(elsewhere != nullptr ? *elsewhere : *job);
 }
 
+// It waits, or has nodes, at least until its last process has ended.
+bool is_queued(const slurm_job_info_t& info) {
+  const auto base = info.job_state & JOB_STATE_BASE;
+  return base == JOB_PENDING || base == JOB_RUNNING || base == JOB_SUSPENDED ||
+         (info.job_state & JOB_COMPLETING) != 0;
+}
+
+json queued_json(const slurm_job_info_t& info) {
+  const bool waits = (info.job_state & JOB_STATE_BASE) == JOB_PENDING;
+  const bool is_bounded = !waits && info.time_limit != INFINITE;
+  return {{"id", name_of(info)},
+          {"waits", waits},
+          {"partition", text(info.partition)},
+          {"nodes", text(info.nodes)},
+          {"end_time", is_bounded ? info.end_time : 0}};
+}
+
 using Config = Message<slurm_conf_t, free_configuration>;
 
 // nullptr, and errno, if the controller does not answer.
@@ -190,6 +209,17 @@ Outcome<json> nodes(const json&) {
   return list;
 }
 
+// Everyone's, in one RPC.
+Outcome<json> queue(const json&) {
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_jobs(0, &raw, k_show) != SLURM_SUCCESS) return failed_slurm();
+  const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
+  json list = json::array();
+  for (std::uint32_t i = 0; i < message->record_count; ++i)
+    if (is_queued(message->job_array[i])) list.push_back(queued_json(message->job_array[i]));
+  return list;
+}
+
 Outcome<json> partitions(const json&) {
   partition_info_msg_t* raw = nullptr;
   if (slurm_load_partitions(0, &raw, k_show) != SLURM_SUCCESS) return failed_slurm();
@@ -208,6 +238,7 @@ Outcome<json> config(const json&) {
                                 .requeue_exit = text(conf->requeue_exit),
                                 .requeue_exit_hold = text(conf->requeue_exit_hold),
                                 .proctrack = text(conf->proctrack_type),
+                                .billing_rule = billing_rule_of(conf->priority_flags),
                                 .kill_wait = conf->kill_wait,
                                 .max_array_size = conf->max_array_sz,
                                 .boot_time = conf->boot_time});

@@ -3,13 +3,24 @@
 // name that depends on a template's argument is looked up only where it is used.
 #pragma once
 
+#include "plugins/slurm_shared/billing.hpp"
+
 #include <slurm/slurm.h>
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+// slurm.h says to call it, but does not declare it. Weak: a release that does not export it would
+// otherwise refuse to load us.
+extern "C" [[gnu::weak]] void slurm_free_will_run_response_msg(will_run_response_msg_t* message);
 
 namespace slurm_plugin {
+
+inline void free_will_run(will_run_response_msg_t* message) {
+  if (slurm_free_will_run_response_msg != nullptr) slurm_free_will_run_response_msg(message);
+}
 
 // Passed where a job's number is expected; since 26.05 that is a step id with the number alone.
 class JobArgument {
@@ -43,6 +54,28 @@ template <class Record>
 template <class Description>
 void leave_to_site(Description& job) {
   if constexpr (requires { job.oom_kill_step; }) job.oom_kill_step = NO_VAL16;  // since 23.11
+}
+
+// The rule by which a site bills (plugins/slurm_shared/billing.hpp), of its PriorityFlags.
+[[nodiscard]] inline const char* billing_rule_of(std::uint16_t flags) {
+#ifdef PRIORITY_FLAGS_MAX_TRES_GRES  // since 24.05
+  const bool adds_gres = (flags & PRIORITY_FLAGS_MAX_TRES_GRES) != 0;
+#else
+  const bool adds_gres = false;
+#endif
+  return billing_rule((flags & PRIORITY_FLAGS_MAX_TRES) != 0, adds_gres);
+}
+
+// The ids in a list of jobs that would be preempted, which may be null.
+template <class Jobs>
+[[nodiscard]] std::vector<std::string> ids_in(Jobs* jobs) {
+  std::vector<std::string> ids;
+  if (jobs == nullptr) return ids;
+  auto* const next = slurm_list_iterator_create(jobs);
+  while (const void* id = slurm_list_next(next))
+    ids.push_back(std::to_string(*static_cast<const std::uint32_t*>(id)));
+  slurm_list_iterator_destroy(next);
+  return ids;
 }
 
 template <class Conf>

@@ -3,8 +3,10 @@
 // variables that sbatch adds to the environment. tests/contract compares both with a real sbatch's.
 #include "plugins/slurm/client_environment.hpp"
 #include "plugins/slurm/failure.hpp"
+#include "plugins/slurm/message.hpp"
 #include "plugins/slurm/options.hpp"
 #include "plugins/slurm/releases.hpp"
+#include "plugins/slurm_shared/expectation.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
 #include "plugins/slurm_shared/sbatch.hpp"
@@ -13,6 +15,7 @@
 #include <slurm/slurm.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -145,12 +148,21 @@ class Description {
   std::vector<char*> argv_;
 };
 
+std::string text_of(const char* value) {
+  return value == nullptr ? std::string() : value;
+}
+
+// Only sbatch can read it.
+bool is_for_sbatch(const json& request) {
+  const auto options = request.find("options");
+  const bool is_odd = options != request.end() && !knows_options(*options);
+  return is_odd || request.contains("components");
+}
+
 }  // namespace
 
 Outcome<json> submit(const json& request) {
-  const auto options = request.find("options");
-  const bool is_odd = options != request.end() && !knows_options(*options);
-  if (is_odd || request.contains("components")) return submit_by_sbatch(request);
+  if (is_for_sbatch(request)) return submit_by_sbatch(request);
   Description description(request);
   submit_response_msg_t* raw = nullptr;
   if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
@@ -158,6 +170,23 @@ Outcome<json> submit(const json& request) {
   if (raw->job_submit_user_msg != nullptr) result["message"] = raw->job_submit_user_msg;
   slurm_free_submit_response_response_msg(raw);
   return result;
+}
+
+// What sbatch --test-only asks as well.
+Outcome<json> expect(const json& request) {
+  if (is_for_sbatch(request)) return expect_by_sbatch(request);
+  Description description(request);
+  will_run_response_msg_t* raw = nullptr;
+  const int status = slurm_job_will_run2(&description.message(), &raw);
+  const int number = errno;
+  const Message<will_run_response_msg_t, free_will_run> message(raw);
+  if (status != SLURM_SUCCESS) return failed_slurm(number, "");
+  if (message == nullptr) return failed("internal", "Slurm gave no answer");
+  return reply_of(Expectation{.start_time = message->start_time,
+                              .processors = message->proc_cnt,
+                              .nodes = text_of(message->node_list),
+                              .partition = text_of(message->part_name),
+                              .preempted = ids_in(message->preemptee_job_id)});
 }
 
 }  // namespace slurm_plugin

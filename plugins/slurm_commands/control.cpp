@@ -85,6 +85,10 @@ Outcome<json> submit(const json& request) {
   return submit_by_sbatch(request);
 }
 
+Outcome<json> expect(const json& request) {
+  return expect_by_sbatch(request);
+}
+
 Outcome<json> version(const json&) {
   const auto file = find_command("scontrol");
   const auto said = check_named_configuration().and_then([] {

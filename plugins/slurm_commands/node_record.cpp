@@ -2,6 +2,7 @@
 #include "plugins/slurm_commands/node_record.hpp"
 
 #include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/node_words.hpp"
 
@@ -63,7 +64,8 @@ json partition_json(const Record& partition) {
           {"nodes", partition.text("Nodes")},
           {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
           {"grace_seconds", partition.number("GraceTime")},
-          {"preemption", preemption_of(partition.text("PreemptMode"))}};
+          {"preemption", preemption_of(partition.text("PreemptMode"))},
+          {"billing", billing_json(partition.text("TRESBillingWeights"))}};
 }
 
 json config_json(const Record& config) {
@@ -72,6 +74,7 @@ json config_json(const Record& config) {
                                 .requeue_exit = config.text("RequeueExit"),
                                 .requeue_exit_hold = config.text("RequeueExitHold"),
                                 .proctrack = config.text("ProctrackType"),
+                                .billing_rule = billing_rule(config.text("PriorityFlags")),
                                 .kill_wait = config.number("KillWait"),
                                 .max_array_size = config.number("MaxArraySize"),
                                 .boot_time = config.time("BOOT_TIME")});

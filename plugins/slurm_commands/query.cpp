@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -87,6 +88,30 @@ Outcome<json> find(const json& request) {
   std::ranges::sort(jobs, {}, [](const Record& job) { return job.number("JobId"); });
   json list = json::array();
   for (const Record& job : jobs) list.push_back(job_reply(job));
+  return list;
+}
+
+// A line a job, as squeue prints it: id, state, partition, end and nodes, which may be empty.
+Outcome<json> queue(const json&) {
+  const auto text = output_of({"squeue",
+                               "--all",
+                               "--local",
+                               "--noheader",
+                               "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,STOPPED",
+                               "--format=%i|%T|%P|%e|%N"});
+  if (!text) return tl::unexpected<Failure>(text.error());
+  json list = json::array();
+  for (const std::string& line : dts::split(*text, '\n')) {
+    const auto fields = dts::split(line, '|');
+    if (fields.size() != 5) continue;
+    const bool waits = fields[1] == "PENDING";
+    const auto end = waits ? std::nullopt : dts::parse_number(fields[3]);
+    list.push_back({{"id", fields[0]},
+                    {"waits", waits},
+                    {"partition", fields[2]},
+                    {"nodes", fields[4]},
+                    {"end_time", end.value_or(0)}});
+  }
   return list;
 }
 

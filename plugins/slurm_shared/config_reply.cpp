@@ -26,6 +26,7 @@ json reply_of(const Configuration& config) {
           {"signals_reach_programs", reach},
           {"kill_wait_seconds", config.kill_wait},
           {"max_array_size", config.max_array_size},
+          {"billing_rule", config.billing_rule},
           {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, config.release)},
           {"boot_time", config.boot_time}};
 }

@@ -17,6 +17,7 @@ struct Configuration {
   std::string requeue_exit{};
   std::string requeue_exit_hold{};
   std::string proctrack{};
+  std::string billing_rule{};  // see billing.hpp
   std::int64_t kill_wait = 0;  // seconds
   std::int64_t max_array_size = 0;
   std::int64_t boot_time = 0;  // of slurmctld, in Unix seconds

@@ -58,5 +58,9 @@ inline constexpr const char* k_accounting = "where there is accounting: sacct -j
 inline constexpr const char* k_forgets = "it forgets jobs MinJobAge after their end";
 inline constexpr const char* k_nodes_away =
     "sinfo -R shows why nodes are away; it starts once enough of them are back";
+inline constexpr const char* k_forecast =
+    "Slurm's forecast counts the jobs that run and reservations, not the jobs that wait: those of "
+    "them that go first make it later";
+inline constexpr const char* k_billing = "TRESBillingWeights of the partition, slurm.conf(5)";
 
 }  // namespace slurm_plugin

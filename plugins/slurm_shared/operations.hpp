@@ -13,8 +13,10 @@ namespace slurm_plugin {
 [[nodiscard]] Outcome<void> open_slurm(bool probe);
 
 [[nodiscard]] Outcome<json> submit(const json& request);
+[[nodiscard]] Outcome<json> expect(const json& request);
 [[nodiscard]] Outcome<json> job(const json& request);
 [[nodiscard]] Outcome<json> find(const json& request);
+[[nodiscard]] Outcome<json> queue(const json& request);
 [[nodiscard]] Outcome<json> nodes(const json& request);
 [[nodiscard]] Outcome<json> partitions(const json& request);
 [[nodiscard]] Outcome<json> config(const json& request);

@@ -22,8 +22,10 @@ struct Operation {
 
 constexpr Operation k_operations[] = {
     {"submit", submit},
+    {"expect", expect},
     {"job", job},
     {"find", find},
+    {"queue", queue},
     {"nodes", nodes},
     {"partitions", partitions},
     {"config", config},
@@ -45,7 +47,9 @@ json phrases() {
           {"cancel", k_cancel},
           {"accounting", k_accounting},
           {"forgets", k_forgets},
-          {"nodes_away", k_nodes_away}};
+          {"nodes_away", k_nodes_away},
+          {"forecast", k_forecast},
+          {"billing", k_billing}};
 }
 
 Outcome<json> run(std::string_view name, const json& request) {

@@ -2,6 +2,7 @@
 #include "plugins/slurm_shared/sbatch.hpp"
 
 #include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/expectation.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -90,9 +91,9 @@ void add_options(Words& words, const json& request) {
 }
 
 // In the order in which sbatch reads them; all of these override the script's own lines.
-std::vector<std::string> command_line(const json& request) {
+std::vector<std::string> command_line(const json& request, const char* what) {
   Words words(request);
-  for (const char* word : {"sbatch", "--parsable", "--input=/dev/null"}) words.word(word);
+  for (const char* word : {"sbatch", what, "--input=/dev/null"}) words.word(word);
   add_options(words, request);
   if (const auto components = request.find("components"); components != request.end())
     for (const json& component : *components) {
@@ -116,8 +117,7 @@ std::vector<std::string> environment_of(const json& request) {
 // Slurm's own sentence about a submission that the controller refused, with what sbatch said before
 // it: "Invalid partition name specified (invalid partition specified: none)". Otherwise all that
 // sbatch said, with its name.
-std::string refusal(const std::string& said) {
-  constexpr std::string_view mark = "Batch job submission failed: ";
+std::string refusal(const std::string& said, std::string_view mark) {
   const std::string words = plain(said);
   const std::size_t at = words.rfind(mark);
   if (at == std::string::npos) return "sbatch: " + words;
@@ -136,25 +136,44 @@ std::string submit_folder(const json& request) {
   return there ? text : std::string();
 }
 
+// With --parsable or --test-only.
+Outcome<Said> run_sbatch(const json& request,
+                         const char* what,
+                         std::vector<std::string> environment) {
+  if (const char* conf = std::getenv("SLURM_CONF"))
+    environment.push_back(std::string("SLURM_CONF=") + conf);
+  return run_command({.words = command_line(request, what),
+                      .environment = std::move(environment),
+                      .folder = submit_folder(request),
+                      .input = bytes_of(request.at("script")),
+                      .limit = k_limit});
+}
+
 }  // namespace
 
 Outcome<json> submit_by_sbatch(const json& request) {
-  auto environment = environment_of(request);
-  if (const char* conf = std::getenv("SLURM_CONF"))
-    environment.push_back(std::string("SLURM_CONF=") + conf);
-  const auto said = run_command({.words = command_line(request),
-                                 .environment = std::move(environment),
-                                 .folder = submit_folder(request),
-                                 .input = bytes_of(request.at("script")),
-                                 .limit = k_limit});
+  const auto said = run_sbatch(request, "--parsable", environment_of(request));
   if (!said) return tl::unexpected<Failure>(said.error());
   // "1234" or "1234;cluster"
   const std::string id = said->out.substr(0, said->out.find_first_of(";\n"));
   if (said->exit_code != 0 || id.empty() || id.find_first_not_of("0123456789") != std::string::npos)
-    return failed_command(refusal(said->err));
+    return failed_command(refusal(said->err, "Batch job submission failed: "));
   json result = {{"id", id}};
   if (const std::string message = plain(said->err); !message.empty()) result["message"] = message;
   return result;
+}
+
+Outcome<json> expect_by_sbatch(const json& request) {
+  json without_path = request;  // sbatch would read that file, not its standard input
+  without_path.erase("script_path");
+  auto environment = environment_of(request);
+  environment.emplace_back("SLURM_TIME_FORMAT=%s");
+  const auto said = run_sbatch(without_path, "--test-only", std::move(environment));
+  if (!said) return tl::unexpected<Failure>(said.error());
+  if (said->exit_code != 0) return failed_command(refusal(said->err, "allocation failure: "));
+  const auto expectation = parse_expectation(said->err + said->out);
+  if (!expectation) return failed("internal", "sbatch --test-only printed: " + plain(said->err));
+  return reply_of(*expectation);
 }
 
 }  // namespace slurm_plugin

@@ -12,4 +12,7 @@ namespace slurm_plugin {
 // sbatch.
 [[nodiscard]] Outcome<json> submit_by_sbatch(const json& request);
 
+// The same request with --test-only: nothing is submitted, and the script need not be stored yet.
+[[nodiscard]] Outcome<json> expect_by_sbatch(const json& request);
+
 }  // namespace slurm_plugin

@@ -79,6 +79,20 @@ TEST_CASE("any scheduler refuses by name an id that it cannot have") {
   CHECK(job.error().message.find("`x@[no]`") != std::string::npos);
 }
 
+TEST_CASE("any scheduler says when a job would start, or that it cannot tell") {
+  const tests::TemporaryFolder folder;
+  const auto scheduler = any_scheduler();
+  const auto expected = scheduler->expect(long_job(folder));
+  if (!expected) {
+    CHECK(expected.error().code == Errc::invalid);
+    CHECK(scheduler->queue().error().code == Errc::invalid);
+    return;
+  }
+  CHECK(expected->start_time > 0);
+  CHECK(scheduler->queue().has_value());
+  CHECK(sched::find_jobs(*scheduler, folder.file("script.sbatch"))->empty());
+}
+
 TEST_CASE("any scheduler describes nodes and partitions without words of its own") {
   const auto scheduler = any_scheduler();
   const auto nodes = scheduler->nodes();

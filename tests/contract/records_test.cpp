@@ -263,7 +263,8 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
                                                {"nodes", "n[0-1]"},
                                                {"max_time_seconds", -1},
                                                {"grace_seconds", 20},
-                                               {"preemption", "requeue"}}));
+                                               {"preemption", "requeue"},
+                                               {"billing", nullptr}}));
   CHECK(partition_json(partitions[1])["preemption"] == "none");
   const json other =
       partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "

@@ -3,7 +3,9 @@
 // lines, a reply is JSON whatever is in it, and a name that a user chose never becomes another
 // field.
 #include "plugins/slurm_commands/node_record.hpp"
+#include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
+#include "plugins/slurm_shared/expectation.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -32,6 +34,8 @@ DTS_FUZZ_TARGET(input) {
   }
   (void)config_json(parse_config(text));
   (void)settings_json(text);
+  (void)billing_json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  if (const auto expectation = parse_expectation(text)) must(expectation->start_time != 0);
   // As a job's name: one line, and any bytes but a line break.
   const std::string name = text.substr(0, text.find('\n'));
   const auto named =

@@ -51,7 +51,7 @@ compare() {
   done
 }
 
-for verb in submit run list status why logs stop cancel requeue topo nodes check drill lint doctor simulate beat; do
+for verb in submit run list status why logs stop cancel requeue topo nodes check drill lint doctor plan simulate beat; do
   compare dtsubmit-$verb.1 "$DTSUBMIT $verb"
 done
 compare dtsubmit-cluster.1 "$DTSUBMIT cluster up" "$DTSUBMIT cluster down" "$DTSUBMIT cluster status"

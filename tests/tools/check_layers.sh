@@ -71,6 +71,7 @@ BEGIN {
   arrows["core/check"] = "core/base/"
   arrows["core/doctor"] = "core/probe/facts.hpp core/sched/ core/base/"
   arrows["core/probe"] = "core/launch/binding/binding.hpp core/launch/launcher/ssh_launcher.hpp core/launch/job/allocation.hpp core/plugin/ core/sched/ core/base/"
+  arrows["core/forecast"] = "core/reliability/ core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
   arrows["core/drill"] = "core/launch/ core/cluster/ core/plan/ core/run/ core/sched/ core/plugin/ core/spec/ core/base/"
   arrows["core/train/device"] = "core/base/"
   arrows["core/train/memory"] = "core/base/"

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 namespace dts::plan {
@@ -83,31 +84,50 @@ std::vector<Node> demand(const std::vector<Node>& nodes,
   return enough;
 }
 
-const ClusterView::Partition* find_partition(const spec::JobSpec& spec,
-                                             const ClusterView& cluster,
-                                             Diagnostics& problems) {
+using Partition = ClusterView::Partition;
+
+const Partition* partition_named(const std::string& name,
+                                 const ClusterView& cluster,
+                                 Diagnostics& problems) {
   std::vector<std::string> names;
-  for (const auto& partition : cluster.partitions) {
-    if (spec.partition.empty() ? partition.is_default : partition.name == spec.partition)
-      return &partition;
+  for (const Partition& partition : cluster.partitions) {
+    if (name.empty() ? partition.is_default : partition.name == name) return &partition;
     names.push_back(partition.name);
   }
   if (names.empty()) return nullptr;  // nothing is known
   const std::string all = "there are: " + join(names, ", ");
-  if (spec.partition.empty()) {
+  const auto near = nearest(name, names);
+  if (name.empty())
     problems.push_back({"--partition", "none given, and the cluster has no default", all});
-    return nullptr;
-  }
-  const auto near = nearest(spec.partition, names);
-  problems.push_back({"--partition",
-                      fmt::format("no partition `{}`", spec.partition),
-                      near ? fmt::format("did you mean `{}`? {}", *near, all) : all});
+  else
+    problems.push_back({"--partition",
+                        fmt::format("no partition `{}`", name),
+                        near ? fmt::format("did you mean `{}`? {}", *near, all) : all});
   return nullptr;
 }
 
-void check_time(const spec::JobSpec& spec,
-                const ClusterView::Partition& partition,
-                Diagnostics& problems) {
+// Of several partitions, of which the scheduler takes one, all their nodes with the longest of
+// their limits: what does not fit this fits none of them.
+std::optional<Partition> find_partition(const spec::JobSpec& spec,
+                                        const ClusterView& cluster,
+                                        Diagnostics& problems) {
+  std::optional<Partition> all;
+  for (const std::string& name : split(spec.partition, ',')) {
+    const Partition* one = partition_named(name, cluster, problems);
+    if (one == nullptr) return std::nullopt;
+    if (!all) {
+      all = *one;
+      continue;
+    }
+    all->name += "," + one->name;
+    all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
+    const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
+    all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
+  }
+  return all;
+}
+
+void check_time(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
   if (!spec.time || partition.max_time.count() == 0 || *spec.time <= partition.max_time) return;
   problems.push_back({"--time",
                       fmt::format("{} exceeds partition {}'s limit of {}",
@@ -126,18 +146,18 @@ struct Candidates {
 
 Candidates find_candidates(const spec::JobSpec& spec,
                            const ClusterView& cluster,
-                           const ClusterView::Partition* partition) {
+                           const std::optional<Partition>& partition) {
   Candidates found;
   std::set<std::string> members, excluded;
-  if (partition != nullptr) {
+  if (partition) {
     found.scope = " in partition " + partition->name;
     members.insert(partition->nodes.begin(), partition->nodes.end());
   }
   for (std::string& node : expand_hostlist(spec.exclude).value_or(std::vector<std::string>()))
-    if (members.erase(node) > 0 || partition == nullptr) excluded.insert(std::move(node));
+    if (members.erase(node) > 0 || !partition) excluded.insert(std::move(node));
   if (!excluded.empty()) found.scope += " without " + spec.exclude;
   for (const Node& node : cluster.nodes)
-    if (partition == nullptr ? excluded.count(node.name) == 0 : members.count(node.name) > 0)
+    if (!partition ? excluded.count(node.name) == 0 : members.count(node.name) > 0)
       found.nodes.push_back(node);
   found.size = members.empty() ? found.nodes.size() : members.size();
   return found;
@@ -158,9 +178,9 @@ void check_size(unsigned wanted, const Candidates& found, Diagnostics& problems)
 
 Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems) {
   Fit fit;
-  const ClusterView::Partition* partition = find_partition(spec, cluster, problems);
-  if (!cluster.partitions.empty() && partition == nullptr) return fit;
-  if (partition != nullptr) {
+  const auto partition = find_partition(spec, cluster, problems);
+  if (!cluster.partitions.empty() && !partition) return fit;
+  if (partition) {
     fit.partition = partition->name;
     check_time(spec, *partition, problems);
   }

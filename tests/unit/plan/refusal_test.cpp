@@ -38,6 +38,17 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
        "no partition `xyzzy`",
        "there are: low, cpu",
        [](auto& s) { s.partition = "xyzzy"; }},
+      {"--partition",
+       "no partition `lwo`",
+       "did you mean `low`?",
+       [](auto& s) { s.partition = "cpu,lwo"; }},
+      {"--gpus-per-node",
+       "9 GPUs per node requested, but the maximum in partition cpu,low is 8",
+       "nodes n[0-1] have 8",
+       [](auto& s) {
+         s.gpus_per_node = 9;
+         s.partition = "cpu,low";
+       }},
       {"--gpus-per-node",
        "9 GPUs per node requested, but the maximum in partition low is 8",
        "nodes n[0-1] have 8",

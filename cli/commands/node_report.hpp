@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node with the ranks that it would get.
+#pragma once
+
+#include "cli/output/topo_report.hpp"
+#include "core/base/result.hpp"
+
+#include <string>
+
+namespace dts::cli {
+
+// `machine` is what people call the node, `bind` the policy as it was typed. Binds under each of
+// the policies, for comparison. Errors: those of plan::bind_node().
+[[nodiscard]] Result<TopoReport> report_node(std::string machine,
+                                             std::string bind,
+                                             topo::NodeTopology node,
+                                             const plan::BindRequest& request);
+
+}  // namespace dts::cli

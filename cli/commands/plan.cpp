@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit plan: what will become of a job, before it is submitted.
+#include "cli/output/plan.hpp"
+
+#include "cli/commands/check_program.hpp"
+#include "cli/commands/command.hpp"
+#include "cli/commands/dry_run.hpp"
+#include "cli/commands/foresee.hpp"
+#include "cli/commands/node_report.hpp"
+#include "cli/commands/simulate_options.hpp"
+#include "cli/output/terminal.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/spec/parts.hpp"
+#include "core/topo/discover.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <numeric>
+
+namespace dts::cli {
+namespace {
+
+constexpr int k_never = 1;  // the job can never start as the site is now
+constexpr std::size_t k_most_rows = 32;
+constexpr const char* k_this_machine = "here";
+
+struct PlanOptions {
+  JobOptions job;
+  std::vector<std::string> what_if, assume;
+  std::string topology, svg;
+  bool json = false;
+};
+
+// A row of the table of --what-if: an option and its value in place of the job's own.
+struct Variant {
+  std::string name, value;
+};
+
+// An option of a job that has one value.
+const spec::Option* variable_option(const std::string& name) {
+  const spec::Option* row = spec::option_named("--" + name);
+  const bool good = row != nullptr && *row->value.type != '\0' && !row->value.repeats &&
+                    (row->group == spec::Group::job || row->group == spec::Group::slurm);
+  return good ? row : nullptr;
+}
+
+std::string help_on_names(const std::string& name) {
+  std::vector<std::string> known;
+  for (const spec::Option& row : spec::options())
+    if (const std::string own = row.long_name().substr(2); variable_option(own) != nullptr)
+      known.push_back(own);
+  if (const auto similar = nearest(name, known))
+    return fmt::format("a similar option exists: {}", *similar);
+  std::sort(known.begin(), known.end());
+  return fmt::format("options with a value: {}", join(known, ", "));
+}
+
+// "nodes=4,8,16"
+std::vector<Variant> read_variants(const std::vector<std::string>& texts, Diagnostics& problems) {
+  constexpr const char* k_option = "--what-if";
+  std::vector<Variant> variants;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    std::string name = text.substr(0, equals);
+    if (name.starts_with("--")) name.erase(0, 2);
+    if (equals == std::string::npos || equals + 1 == text.size()) {
+      problems.push_back({k_option,
+                          fmt::format("`{}` is not OPTION=VALUE,..", text),
+                          "e.g. nodes=4,8,16 or time=1h,4h"});
+    } else if (variable_option(name) == nullptr) {
+      problems.push_back({k_option,
+                          fmt::format("`{}` is not an option of a job with one value", name),
+                          help_on_names(name)});
+    } else {
+      for (std::string& value : split(text.substr(equals + 1), ','))
+        variants.push_back({name, std::move(value)});
+    }
+  }
+  if (variants.size() > k_most_rows)
+    problems.push_back({k_option, fmt::format("at most {} values in all", k_most_rows), ""});
+  return variants;
+}
+
+void check_assumptions(const std::vector<std::string>& assume, Diagnostics& problems) {
+  reliability::Model model;
+  for (const std::string& text : assume)
+    set_by_names("--assume", text, Settable::policy_and_failures, model, problems);
+  if (!problems.empty()) return;
+  // Of a single node for a moment: only what was assumed can be at fault.
+  model.nodes = 1;
+  model.wall = Seconds(1);
+  for (const Diagnostic& problem : reliability::validate(model, 1)) problems.push_back(problem);
+}
+
+std::string text_of(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+const spec::Setting* setting_for(const spec::Layer& settings, const std::string& option) {
+  const spec::Option* row = spec::option_named("--" + option);
+  if (row == nullptr) return nullptr;
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const spec::Setting& one) {
+    return one.key == row->file_key();
+  });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+// The plan's decisions, and what was asked for beside them.
+std::vector<PlannedOption> options_of(const plan::Plan& plan, const spec::Layer& settings) {
+  std::vector<PlannedOption> options;
+  std::vector<const spec::Setting*> shown;
+  for (const plan::Reason& reason : plan.reasons) {
+    const spec::Setting* setting = setting_for(settings, reason.name);
+    shown.push_back(setting);
+    const bool is_asked = reason.as_asked && setting != nullptr;
+    options.push_back({reason.name, reason.value, is_asked ? setting->origin : reason.why});
+  }
+  for (const spec::Setting& setting : settings)
+    if (std::find(shown.begin(), shown.end(), &setting) == shown.end())
+      options.push_back({setting.key, text_of(*setting.value), setting.origin});
+  return options;
+}
+
+std::vector<PlannedPart> parts_of(const Prepared& prepared) {
+  if (prepared.parts.empty()) return {{"the job", prepared.plan}};
+  std::vector<PlannedPart> parts;
+  for (std::size_t i = 0; i < prepared.parts.size(); ++i)
+    parts.push_back(
+        {spec::words_of(prepared.spec, spec::parts_of(prepared.spec).at(i)), prepared.parts[i]});
+  return parts;
+}
+
+// A node that has the topology of --topology, with the ranks of the job's first part.
+Result<std::optional<TopoReport>> node_of(const PlanOptions& options,
+                                          const std::optional<topo::NodeTopology>& node,
+                                          const plan::Plan& plan) {
+  if (!node) return std::optional<TopoReport>();
+  plan::BindRequest request = plan::request_of(plan.bind);
+  request.ranks = plan.ntasks_per_node;
+  request.smt = plan.smt;
+  request.cores_per_rank = plan.cores_per_rank;
+  if (plan.gpus_per_node > node->gpus.size())
+    return fail(Errc::invalid,
+                fmt::format("--topology: {} GPUs requested, such a node has {}",
+                            plan.gpus_per_node,
+                            node->gpus.size()),
+                "name the description of a node that the job can run on");
+  request.gpus.resize(plan.gpus_per_node);
+  std::iota(request.gpus.begin(), request.gpus.end(), 0U);
+  const bool is_here = options.topology == k_this_machine;
+  DTS_ASSIGN(
+      TopoReport report,
+      report_node(is_here ? "this machine" : options.topology, plan.bind.text, *node, request));
+  return std::optional(std::move(report));
+}
+
+Result<std::optional<topo::NodeTopology>> read_node(const std::string& from) {
+  if (from.empty()) return std::optional<topo::NodeTopology>();
+  DTS_ASSIGN(topo::NodeTopology node,
+             from == k_this_machine ? topo::discover() : topo::read_topology(from));
+  return std::optional(std::move(node));
+}
+
+WhatIf row_of(const PlanOptions& options,
+              const std::vector<std::string>& command,
+              const KnownSite& site,
+              const Variant& variant) {
+  JobOptions job = options.job;
+  job.typed["--" + variant.name] = variant.value;
+  job.save.clear();
+  auto foreseen = foresee(job, command, site, options.assume);
+  if (!foreseen) return {variant.name, variant.value, std::nullopt, foreseen.error().message};
+  return {variant.name, variant.value, std::move(foreseen->outlook), ""};
+}
+
+PlanReport report_of(const Foreseen& foreseen, const KnownSite& site) {
+  const Prepared& prepared = foreseen.prepared;
+  PlanReport report;
+  report.now = std::time(nullptr);
+  if (site.scheduler != nullptr) {
+    report.way = sched::to_text(site.scheduler->way());
+    report.phrases = site.scheduler->phrases();
+  }
+  if (prepared.sweep) report.elements = prepared.sweep->elements.size();
+  report.plan = prepared.plan;
+  report.parts = parts_of(prepared);
+  report.sums = sums_of(prepared);
+  report.options = options_of(prepared.plan, foreseen.settings);
+  report.outlook = foreseen.outlook;
+  return report;
+}
+
+Result<int> act(const PlanOptions& options, const std::vector<std::string>& command) {
+  Diagnostics problems;
+  const std::vector<Variant> variants = read_variants(options.what_if, problems);
+  check_assumptions(options.assume, problems);
+  if (!options.svg.empty() && options.topology.empty())
+    problems.push_back({"--svg", "there is no topology to draw", "name one with --topology"});
+  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
+  DTS_ASSIGN(const auto node, read_node(options.topology));
+  const KnownSite site = look_around_site();
+  DTS_ASSIGN(const Foreseen foreseen, foresee(options.job, command, site, options.assume));
+  warn_of_program(foreseen.prepared.spec);
+  PlanReport report = report_of(foreseen, site);
+  DTS_ASSIGN(report.node, node_of(options, node, report.parts.front().plan));
+  for (const Variant& variant : variants)
+    report.what_if.push_back(row_of(options, command, site, variant));
+  if (!options.svg.empty()) DTS_TRY(write_file(options.svg, to_svg(*report.node), 0644));
+  const Look look{wants_colour(STDOUT_FILENO), has_utf8()};
+  const std::string text =
+      options.json ? to_json(report) : to_text(report, terminal_columns(), look);
+  std::fputs(text.c_str(), stdout);
+  return report.outlook.start.answer == forecast::Start::Answer::never ? k_never : 0;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<PlanOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "plan", "what will become of a job: layout, start, cost, goodput; submits nothing");
+  verb->footer(
+      "Takes a job file, the options of `dtsubmit submit`, and a program after `--`.\n"
+      "Exit codes: 0 ok, also without a scheduler, 1 the job can never start, 2 usage, 3 invalid "
+      "job.");
+  verb->add_option("--what-if", options->what_if, "the same with other values: nodes=4,8,16")
+      ->type_name("OPTION=V,..")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  verb->add_option("--assume",
+                   options->assume,
+                   "failures and saves: failure-rate=6.5,save-time=60s (dtsubmit-simulate(1))")
+      ->type_name("NAME=V,..")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  verb->add_option("--topology",
+                   options->topology,
+                   "a node, written by `lstopo --of xml FILE`; here: this machine")
+      ->type_name("FILE");
+  verb->add_option(
+          "--svg", options->svg, "write a picture of that node with its ranks to this file")
+      ->type_name("FILE");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/plan/1");
+  options->job.is_listed = false;  // `dtsubmit submit --help` lists them
+  add_job_file(*verb, options->job);
+  add_options(*verb, spec::Group::job, options->job, invocation);
+  add_options(*verb, spec::Group::slurm, options->job, invocation);
+  verb->callback([options, &invocation] {
+    invocation.action = [options, &invocation] { return act(*options, invocation.command); };
+  });
+}
+
+}  // namespace dts::cli

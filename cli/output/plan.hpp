@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output of `dtsubmit plan`. Pure, but for the local time zone.
+#pragma once
+
+#include "cli/output/text_block.hpp"
+#include "cli/output/topo_report.hpp"
+#include "core/forecast/outlook.hpp"
+#include "core/sched/phrases.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+// What an option became, and who decided.
+struct PlannedOption {
+  std::string name;   // "ntasks-per-node"
+  std::string value;  // "8"
+  std::string who;    // "--ntasks-per-node", "job.toml:3:9", or the reason of our own choice
+};
+
+struct PlannedPart {
+  std::string name;  // "step `train`"; of a job without parts: "the job"
+  plan::Plan plan;
+};
+
+// The outlook with another value of an option.
+struct WhatIf {
+  std::string name;   // "nodes"
+  std::string value;  // "8"
+  std::optional<forecast::Outlook> outlook;
+  std::string problem;  // without one: why there can be no such job
+};
+
+struct PlanReport {
+  std::string way;             // to the scheduler; empty: none was reached
+  sched::Phrases phrases;      // its own terms
+  std::int64_t now = 0;        // when it was asked, Unix seconds
+  std::uint64_t elements = 0;  // of an array or a sweep; 0: neither
+  plan::Plan plan;             // of the whole job
+  std::vector<PlannedPart> parts;
+  std::string sums;  // "16 ranks, 16 GPUs, 128 cores; 65536 MiB of memory a node"
+  std::vector<PlannedOption> options;
+  forecast::Outlook outlook;
+  std::optional<TopoReport> node;  // absent: the nodes' topology is not known
+  std::vector<WhatIf> what_if;
+};
+
+// For a terminal of this many columns.
+[[nodiscard]] std::string to_text(const PlanReport& report, std::size_t columns, const Look& look);
+
+// One document, schema dtsubmit/plan/1.
+[[nodiscard]] std::string to_json(const PlanReport& report);
+
+// --- words that the text and its tables share ----------------------------------------------------
+
+// "now", "14:05:10" of the same day, or "2026-11-27 14:05", in the local time zone.
+[[nodiscard]] std::string time_in_words(std::int64_t time, std::int64_t now);
+
+// The two largest units: "2 h 10 min", "3 d", "45 s".
+[[nodiscard]] std::string wait_in_words(std::int64_t seconds);
+
+// When it starts, where, and why not now; each a sentence.
+[[nodiscard]] std::vector<std::string> start_in_words(const PlanReport& report);
+[[nodiscard]] std::string cost_in_words(const PlanReport& report);
+[[nodiscard]] std::string goodput_in_words(const forecast::Outlook& outlook);
+
+// "256" or "2.5"
+[[nodiscard]] std::string amount_in_words(double amount);
+// "98.7 %"
+[[nodiscard]] std::string share_in_words(double share);
+
+}  // namespace dts::cli

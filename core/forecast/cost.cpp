@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/forecast/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dts::forecast {
+namespace {
+
+using sched::BillingRule;
+
+constexpr double k_mib_in_gib = 1024;
+
+void add(Cost& cost, std::string what, double amount, double weight) {
+  if (weight != 0 && amount != 0) cost.terms.push_back({std::move(what), amount, weight});
+}
+
+void add_memory(Cost& cost, const Billed& billed, double weight) {
+  if (weight == 0) return;
+  const Size& size = billed.size;
+  if (size.nodes_by_default > 0)
+    cost.not_counted.emplace_back("the memory that the site gives by default: ask for it by --mem");
+  if (size.nodes_with_all_memory > 0 && billed.node_memory_mib == 0)
+    cost.not_counted.emplace_back("all memory of the nodes, whose size is not known");
+  const auto whole = size.nodes_with_all_memory * billed.node_memory_mib;
+  add(cost,
+      "GiB of memory",
+      static_cast<double>(size.memory_mib + whole) / k_mib_in_gib,
+      weight * k_mib_in_gib);
+}
+
+void add_gpus(Cost& cost, const Billed& billed, const sched::Weights& weights) {
+  const Size& size = billed.size;
+  const unsigned gpus = std::max(size.gpus, billed.gpus);
+  add(cost, "GPU", gpus, weights.gpu);
+  unsigned typed = 0;
+  for (const auto& [type, number] : size.gpus_by_type) {
+    typed += number;
+    if (const auto found = weights.gpu_types.find(type); found != weights.gpu_types.end())
+      add(cost, "GPU " + type, number, found->second);
+  }
+  if (typed < gpus && !weights.gpu_types.empty())
+    cost.not_counted.emplace_back(
+        "what the type of the GPUs adds: name one, as in --gpus-per-node TYPE:N");
+}
+
+bool is_gpu(const Term& term) {
+  return term.what.starts_with("GPU");
+}
+
+double billed_by(BillingRule rule, const std::vector<Term>& terms) {
+  double sum = 0;
+  double largest = 0;
+  double gpus = 0;
+  for (const Term& term : terms) {
+    sum += term.units();
+    if (rule == BillingRule::largest_and_gpus && is_gpu(term))
+      gpus += term.units();
+    else
+      largest = std::max(largest, term.units());
+  }
+  return rule == BillingRule::sum ? sum : largest + gpus;
+}
+
+}  // namespace
+
+std::optional<double> Cost::total() const {
+  return hours ? std::optional(*hours * static_cast<double>(units)) : std::nullopt;
+}
+
+Cost cost_of(const Billed& billed, const std::optional<sched::Weights>& weights, BillingRule rule) {
+  Cost cost;
+  cost.is_by_default = !weights;
+  cost.rule = weights ? rule : BillingRule::sum;
+  const Size& size = billed.size;
+  const auto processors = billed.processors > 0 ? billed.processors : size.cores;
+  add(cost, "CPU", static_cast<double>(processors), weights ? weights->processor : 1);
+  if (weights) {
+    add_memory(cost, billed, weights->memory_mib);
+    add_gpus(cost, billed, *weights);
+    add(cost, "node", size.nodes, weights->node);
+    for (const std::string& other : weights->others) cost.not_counted.push_back(other);
+  }
+  // 0.1 times 30 is 3 for Slurm, too: products of decimal fractions may lie an ulp below.
+  cost.units = static_cast<std::uint64_t>(
+      std::max(0.0, std::floor(billed_by(cost.rule, cost.terms) * (1 + 1e-12))));
+  if (billed.limit && *billed.limit != std::chrono::seconds::max())
+    cost.hours = std::chrono::duration<double, std::ratio<3600>>(*billed.limit).count();
+  return cost;
+}
+
+}  // namespace dts::forecast

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/forecast/outlook.hpp"
+
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/names.hpp"
+#include "core/base/text/text.hpp"
+#include "core/forecast/warnings.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace dts::forecast {
+namespace {
+
+constexpr Names<Start::Answer, 3> k_answers{{
+    {Start::Answer::expected, "expected"},
+    {Start::Answer::never, "never"},
+    {Start::Answer::unknown, "unknown"},
+}};
+
+constexpr std::uint64_t k_seed = 1;
+constexpr unsigned k_repetitions = 100;
+
+std::optional<std::chrono::seconds> limit_of(const spec::JobSpec& spec,
+                                             const sched::PartitionInfo* partition) {
+  if (spec.time) return spec.time;
+  if (partition == nullptr || partition->max_time_seconds == 0) return std::nullopt;
+  return partition->max_time_seconds < 0 ? std::chrono::seconds::max()
+                                         : std::chrono::seconds(partition->max_time_seconds);
+}
+
+std::vector<sched::NodeInfo> nodes_in(const Site& site, const std::string& list) {
+  const auto hosts = list.empty() ? std::vector<std::string>()
+                                  : expand_hostlist(list).value_or(std::vector<std::string>());
+  const std::set<std::string> names(hosts.begin(), hosts.end());
+  std::vector<sched::NodeInfo> nodes;
+  for (const sched::NodeInfo& node : site.queue.nodes)
+    if (names.contains(node.name)) nodes.push_back(node);
+  return nodes;
+}
+
+// The least that a node of the partition has.
+std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partition) {
+  std::uint64_t least = 0;
+  for (const sched::NodeInfo& node : nodes_in(site, partition.nodes))
+    if (node.memory_mib > 0)
+      least = least == 0 ? node.memory_mib : std::min(least, node.memory_mib);
+  return least;
+}
+
+// A job that asks for whole nodes gets all that is on them (sbatch(1), --exclusive).
+unsigned gpus_of_nodes(const Site& site, const spec::JobSpec& spec, const Start& start) {
+  const auto exclusive = spec.slurm.find("exclusive");
+  if (exclusive == spec.slurm.end() || !exclusive->second.empty()) return 0;
+  unsigned gpus = 0;
+  for (const sched::NodeInfo& node : nodes_in(site, start.expected.nodes)) gpus += node.gpus;
+  return gpus;
+}
+
+std::optional<Goodput> goodput_of(const Outlook& outlook, const reliability::Model& assumed) {
+  Goodput goodput{assumed, {}, true};
+  reliability::Model& model = goodput.model;
+  model.nodes = std::max(1U, outlook.size.nodes - outlook.size.spares);
+  model.policy.spares = outlook.size.spares;
+  goodput.is_of_limit = outlook.limit && *outlook.limit != std::chrono::seconds::max();
+  if (goodput.is_of_limit) model.wall = Seconds(*outlook.limit);
+  auto estimate = reliability::simulate(model, k_seed, k_repetitions);
+  if (!estimate) return std::nullopt;
+  goodput.estimate = *std::move(estimate);
+  return goodput;
+}
+
+}  // namespace
+
+const char* to_string(Start::Answer answer) {
+  return name_of(k_answers, answer);
+}
+
+Start start_of(Result<sched::Expected> outcome) {
+  Start start;
+  if (outcome) {
+    start.answer = Start::Answer::expected;
+    start.expected = *std::move(outcome);
+    return start;
+  }
+  if (outcome.error().code == Errc::rejected) start.answer = Start::Answer::never;
+  start.why = std::move(outcome.error().message);
+  start.hint = std::move(outcome.error().hint);
+  return start;
+}
+
+const sched::PartitionInfo* partition_of(const Site& site,
+                                         const spec::JobSpec& spec,
+                                         const Start& start) {
+  std::string name = start.expected.partition;
+  if (name.empty()) name = split(spec.partition, ',').front();
+  const auto found = std::find_if(
+      site.partitions.begin(), site.partitions.end(), [&](const sched::PartitionInfo& one) {
+        return name.empty() ? one.is_default : one.name == name;
+      });
+  return found == site.partitions.end() ? nullptr : &*found;
+}
+
+Outlook look_ahead(const Job& job,
+                   const Site* site,
+                   Start start,
+                   const reliability::Model& assumed) {
+  Outlook outlook;
+  outlook.size = size_of(job.spec, job.plan, job.parts);
+  const auto* partition = site == nullptr ? nullptr : partition_of(*site, job.spec, start);
+  outlook.limit = limit_of(job.spec, partition);
+  outlook.start = std::move(start);
+  if (partition != nullptr) {
+    outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);
+    outlook.gpus_of_nodes = gpus_of_nodes(*site, job.spec, outlook.start);
+    outlook.cost = cost_of({.size = outlook.size,
+                            .gpus = outlook.gpus_of_nodes,
+                            .processors = outlook.start.expected.processors,
+                            .node_memory_mib = node_memory(*site, *partition),
+                            .limit = outlook.limit},
+                           partition->billing,
+                           site->billing_rule);
+  }
+  outlook.goodput = goodput_of(outlook, assumed);
+  outlook.warnings = warnings_of(job, partition, outlook);
+  return outlook;
+}
+
+}  // namespace dts::forecast

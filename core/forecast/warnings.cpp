@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/forecast/warnings.hpp"
+
+#include "core/base/text/counted.hpp"
+#include "core/base/text/units.hpp"
+#include "core/spec/parts.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::forecast {
+namespace {
+
+using Warnings = std::vector<std::string>;
+
+void check_gpus(const plan::Plan& plan, const std::string& part, Warnings& warnings) {
+  const unsigned gpus = plan.gpus_per_node;
+  const unsigned ranks = plan.ntasks_per_node;
+  // More ranks than GPUs are refused.
+  if (gpus < ranks || ranks == 0 || plan.workers_per_task > 0) return;
+  if (gpus % ranks != 0)
+    warnings.push_back(fmt::format("{}{} of each node for {}: {} left over",
+                                   part,
+                                   counted(gpus, "GPU"),
+                                   counted(ranks, "rank"),
+                                   gpus % ranks == 1 ? "one is" : "some are"));
+}
+
+void check_limit(const Job& job,
+                 const sched::PartitionInfo* partition,
+                 const Outlook& outlook,
+                 Warnings& warnings) {
+  if (!job.spec.time)
+    warnings.push_back(
+        "no --time: the site's default applies" +
+        (partition != nullptr && partition->max_time_seconds > 0
+             ? fmt::format(", at most {}",
+                           format_time_limit(std::chrono::seconds(partition->max_time_seconds)))
+             : std::string()) +
+        "; a limit close to the need lets a job start earlier");
+  const bool ends = outlook.limit && *outlook.limit != std::chrono::seconds::max();
+  if (ends && job.plan.signal_margin.count() == 0)
+    warnings.emplace_back(
+        "it is not warned before its time limit: what was computed since the last save is lost "
+        "then; see --signal-margin");
+}
+
+void check_sharing(const Job& job, const Outlook& outlook, Warnings& warnings) {
+  if (outlook.size.nodes_by_default > 0)
+    warnings.emplace_back("no --mem: each node gives it the site's default of memory");
+  if (outlook.gpus_of_nodes > outlook.size.gpus)
+    warnings.push_back(fmt::format(
+        "--exclusive: the job gets, and is billed for, all {} of its nodes, and asks for {}",
+        counted(outlook.gpus_of_nodes, "GPU"),
+        outlook.size.gpus));
+  if (!job.spec.requeue)
+    warnings.emplace_back("--no-requeue: a preemption or a lost node ends the run");
+  if (!job.spec.after.empty())
+    warnings.emplace_back("--after: it also waits for these runs, which is not in the start");
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const Job& job,
+                                     const sched::PartitionInfo* partition,
+                                     const Outlook& outlook) {
+  Warnings warnings;
+  const auto& parts = spec::parts_of(job.spec);
+  if (job.parts.empty()) check_gpus(job.plan, "", warnings);
+  for (std::size_t i = 0; i < job.parts.size(); ++i)
+    check_gpus(job.parts[i], spec::words_of(job.spec, parts.at(i)) + ": ", warnings);
+  check_limit(job, partition, outlook, warnings);
+  check_sharing(job, outlook, warnings);
+  if (partition != nullptr && !partition->up)
+    warnings.push_back(fmt::format("the partition {} is not up: jobs may wait in it, none starts",
+                                   partition->name));
+  if (outlook.queue && outlook.queue->away > 0)
+    warnings.push_back(fmt::format("{} of the {} of the partition {} away",
+                                   outlook.queue->away,
+                                   counted(outlook.queue->nodes, "node"),
+                                   outlook.queue->away == 1 ? "is" : "are"));
+  return warnings;
+}
+
+}  // namespace dts::forecast

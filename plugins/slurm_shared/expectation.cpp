@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/slurm_shared/expectation.hpp"
+
+#include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/record.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace slurm_plugin {
+namespace {
+
+constexpr std::string_view k_start = " to start at ";
+constexpr std::string_view k_preempts = "Preempts: ";
+
+std::int64_t time_of(const std::string& word) {
+  Record record;
+  record.add("StartTime", word);
+  return record.time("StartTime");
+}
+
+// From " to start at " on. 26.05 says `a using`, and a federation `on cluster NAME` before it.
+Expectation read_start(std::string_view line) {
+  const auto words = dts::split(line.substr(line.rfind(k_start) + k_start.size()), ' ');
+  Expectation read;
+  read.start_time = time_of(words.front());
+  for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+    const bool named = words[i] == "nodes" && words[i - 1] == "on";
+    const bool unnamed =  // of a heterogeneous job
+        words[i] == "on" && words[i - 1] == "processors" && words[i + 1] != "nodes";
+    if (words[i] == "processors") read.processors = dts::parse_number(words[i - 1]).value_or(0);
+    if (named || unnamed) read.nodes = words[i + 1];
+    if (words[i] == "partition" && words[i - 1] == "in") read.partition = words[i + 1];
+  }
+  return read;
+}
+
+}  // namespace
+
+nlohmann::json reply_of(const Expectation& expectation) {
+  return {{"start_time", expectation.start_time},
+          {"processors", expectation.processors},
+          {"nodes", expectation.nodes},
+          {"partition", expectation.partition},
+          {"preempted", expectation.preempted}};
+}
+
+std::optional<Expectation> parse_expectation(std::string_view said) {
+  std::optional<Expectation> read;
+  for (const std::string& line : dts::split(said, '\n')) {
+    // What a site tells the user comes first and may say anything, so the last such line counts.
+    if (line.find(k_start) != std::string::npos) read = read_start(dts::trim(line));
+    const std::size_t at = line.find(k_preempts);
+    if (read && at != std::string::npos)
+      read->preempted = dts::split(dts::trim(line.substr(at + k_preempts.size())), ',');
+  }
+  if (read && read->start_time == 0) return std::nullopt;
+  return read;
+}
+
+}  // namespace slurm_plugin

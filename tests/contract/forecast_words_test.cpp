@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sbatch --test-only prints, in each form that releases have, and weights of billing.
+#include "plugins/slurm_shared/billing.hpp"
+#include "plugins/slurm_shared/expectation.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace slurm_plugin;
+using nlohmann::json;
+
+TEST_CASE("an expected start is read, with the jobs that it would preempt") {
+  const auto read = parse_expectation(
+      "sbatch: Job 7 to start at 1764072000 using 8 processors on nodes n[1-2] in partition main\n"
+      "sbatch:   Preempts: 5,6\n");
+  REQUIRE(read.has_value());
+  CHECK(read->start_time == 1'764'072'000);
+  CHECK(read->processors == 8);
+  CHECK(read->nodes == "n[1-2]");
+  CHECK(read->partition == "main");
+  CHECK(read->preempted == std::vector<std::string>{"5", "6"});
+  CHECK(reply_of(*read)["preempted"].size() == 2);
+}
+
+TEST_CASE("a heterogeneous job and a federation's cluster are said in other words") {
+  const auto het =
+      parse_expectation("Job 7 to start at 1764072000 using 8 processors on n[1-2],m1");
+  REQUIRE(het.has_value());
+  CHECK(het->nodes == "n[1-2],m1");
+  CHECK(het->partition.empty());
+  const auto other = parse_expectation(
+      "Job 7 to start at 1764072000 on cluster far a using 4 processors on nodes n1 in partition "
+      "p");
+  REQUIRE(other.has_value());
+  CHECK(other->nodes == "n1");
+  CHECK(other->processors == 4);
+  CHECK(other->partition == "p");
+}
+
+TEST_CASE("a time may be one of the local zone, and what a site says first does not count") {
+  const auto read = parse_expectation(
+      "sbatch: jobs like Job 1 to start at noon wait long\n"
+      "sbatch: Job 7 to start at 2026-11-25T12:00:00 using 8 processors on nodes n1 in partition "
+      "p\n");
+  REQUIRE(read.has_value());
+  CHECK(read->start_time > 1'700'000'000);
+  CHECK_FALSE(parse_expectation("").has_value());
+  CHECK_FALSE(parse_expectation("Job 7 to start at noon").has_value());
+  CHECK_FALSE(parse_expectation("allocation failure: Invalid qos specification").has_value());
+}
+
+TEST_CASE("weights are read with their units") {
+  const json billing = billing_json("CPU=1.0,Mem=0.25G,GRES/gpu=2.5,GRES/gpu:a100=4,Node=3");
+  CHECK(billing["cpu"] == 1.0);
+  CHECK(billing["memory_mib"] == 0.25 / 1024);
+  CHECK(billing["gpu"] == 2.5);
+  CHECK(billing["gpu_types"]["a100"] == 4.0);
+  CHECK(billing["node"] == 3.0);
+  CHECK_FALSE(billing.contains("others"));
+  CHECK(billing_json("mem=.5")["memory_mib"] == 0.5);
+  CHECK(billing_json("mem=1t")["memory_mib"] == 1.0 / 1024 / 1024);
+  CHECK(billing_json("mem=2M")["memory_mib"] == 2.0);
+  CHECK(billing_json("mem=2K")["memory_mib"] == 2.0);  // Slurm converts upwards only
+}
+
+TEST_CASE("what has no weight of ours is listed, and no weights are none") {
+  CHECK(billing_json("CPU=1,license/x=2,cpu=,=,gres/gpu=oops")["others"].size() == 4);
+  CHECK(billing_json("").is_null());
+  CHECK(billing_json("(null)").is_null());
+}
+
+TEST_CASE("the rule of billing is one of PriorityFlags") {
+  CHECK(billing_rule("") == std::string("sum"));
+  CHECK(billing_rule("ACCRUE_ALWAYS,MAX_TRES") == std::string("largest"));
+  CHECK(billing_rule("MAX_TRES_GRES") == std::string("largest_and_gpus"));
+}
