@@ -107,6 +107,19 @@ void add_elements(std::vector<Case>& all) {
   all.push_back({"gelu_backward", 2e-6, {x, y}, [](Queue& queue, const Places& at) {
                    queue.launch(GeluBackward{{k_count}, at[0], at[1], at[1]});
                  }});
+  all.push_back({"swiglu",
+                 2e-6,
+                 {x, y, nothing(k_count), noise(k_count, 18), nothing(k_count)},
+                 [](Queue& queue, const Places& at) {
+                   queue.launch(SwigluForward{{k_count}, at[0], at[1], at[2]});
+                   queue.launch(SwigluBackward{{k_count}, at[0], at[1], at[3], at[4], at[3]});
+                 }});
+  all.push_back({"rotate",
+                 1e-6,
+                 {noise(60 * 200, 19), noise(10 * 24, 20), noise(10 * 24, 21)},
+                 [](Queue& queue, const Places& at) {
+                   queue.launch(Rotate{{60 * 4 * 24}, 10, 4, 24, 200, at[1], at[2], -1, at[0]});
+                 }});
   all.push_back(
       {"begin_rows", 0, {noise(101, 3), y, nothing(k_count)}, [](Queue& queue, const Places& at) {
          queue.launch(BeginRows{{k_count}, 101, at[0], at[1], at[2]});
@@ -126,28 +139,46 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
   const auto columns = static_cast<std::size_t>(width);
   const auto each = static_cast<std::size_t>(rows);
-  all.push_back(
-      {"layer_norm" + shape,
-       2e-5,
-       {noise(count, 4, 3),
-        noise(columns, 5),
-        noise(columns, 6),
-        nothing(count),
-        nothing(each),
-        nothing(each),
-        noise(count, 7),
-        noise(count, 8),
-        nothing(columns),
-        nothing(columns),
-        nothing(columns)},
-       [=](Queue& queue, const Places& at) {
-         queue.launch(
-             LayerNormForward{{rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
-         queue.launch(
-             LayerNormBackward{{rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
-         queue.launch(NormGradients{{rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
-         queue.launch(ColumnSums{{rows, width}, at[6], at[10]});
-       }});
+  all.push_back({"layer_norm" + shape,
+                 2e-5,
+                 {noise(count, 4, 3),
+                  noise(columns, 5),
+                  noise(columns, 6),
+                  nothing(count),
+                  nothing(each),
+                  nothing(each),
+                  noise(count, 7),
+                  noise(count, 8),
+                  nothing(columns),
+                  nothing(columns),
+                  nothing(columns)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(Normalise<About::mean>{
+                       {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
+                   queue.launch(NormaliseBackward<About::mean>{
+                       {rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
+                   queue.launch(NormGradients<About::mean>{
+                       {rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
+                   queue.launch(ColumnSums{{rows, width}, at[6], at[10]});
+                 }});
+  all.push_back({"rms_norm" + shape,
+                 2e-5,
+                 {noise(count, 4, 3),
+                  noise(columns, 5),
+                  nothing(count),
+                  nothing(each),
+                  noise(count, 7),
+                  noise(count, 8),
+                  nothing(columns)},
+                 [=](Queue& queue, const Places& at) {
+                   constexpr auto k_zero = About::zero;
+                   queue.launch(Normalise<k_zero>{
+                       {rows, width}, 1e-6F, at[0], at[1], nullptr, at[2], nullptr, at[3]});
+                   queue.launch(NormaliseBackward<k_zero>{
+                       {rows, width}, at[0], at[1], nullptr, at[3], at[4], at[5], true});
+                   queue.launch(NormGradients<k_zero>{
+                       {rows, width}, at[0], nullptr, at[3], at[4], at[6], nullptr});
+                 }});
   all.push_back({"cross_entropy" + shape,
                  1e-5,
                  {noise(count, 9, 9), numbers(each, columns), nothing(each), nothing(each)},

@@ -16,6 +16,9 @@ from trainer_support import Trainer, digest, events
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 SMALL = ["--model", "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2", "--data", TEXT, "--batch", 12, "--shards", 6,
          "--optimizer", "adamw", "--warmup", 0, "--lr", 0.01, "--limit-train", 400]
+# Two queries to a head of keys.
+LLAMA = ["--model", "llama,vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,"
+         "num_attention_heads=4,num_key_value_heads=2", *SMALL[2:]]
 CUDA = ["--device", "cuda"]
 STEPS = 12
 TOLERANCE = 1e-5  # relative, of the losses, which metrics.jsonl rounds to 1e-7 or so
@@ -54,17 +57,41 @@ def refusals(trainer, module):
         assert words in err or "AVX512" in err, err
 
 
-def layouts(trainer, module):
-    def losses(name, arguments):
-        out, _ = trainer.run(0, [*SMALL, *arguments, "--steps", STEPS, "--run-dir", trainer.path(name)], env=module)
-        return [event["loss"] for event in events(trainer.path(name), "step")], digest(out)
+def losses(trainer, module, name, arguments):
+    out, _ = trainer.run(0, [*arguments, "--steps", STEPS, "--run-dir", trainer.path(name)], env=module)
+    return [event["loss"] for event in events(trainer.path(name), "step")], digest(out)
 
-    on_cpu, other = losses("cpu", [])
-    on_device, alone = losses("device", CUDA)
+
+def beside_processor(trainer, module, name, model):
+    """The digest of the training on a device."""
+    on_cpu, other = losses(trainer, module, f"{name}-cpu", model)
+    on_device, alone = losses(trainer, module, f"{name}-device", [*model, *CUDA])
     worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
-    print(f"largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
+    print(f"{name}: largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
     assert alone != other and on_device[-1] < on_device[0] - 0.5 and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
-    assert [events(trainer.path(name), "start")[0]["device"] for name in ("cpu", "device")] == ["cpu", "cuda"]
+    assert [events(trainer.path(f"{name}-{kind}"), "start")[0]["device"] for kind in ("cpu", "device")] == ["cpu", "cuda"]
+    return alone
+
+
+def llama(trainer, module):
+    """Also from weights in Hugging Face's form."""
+    alone = beside_processor(trainer, module, "llama", LLAMA)
+    for ranks, more in ((2, []), (3, ["--zero", 3]), (6, [])):
+        out, _ = trainer.run(ranks, [*LLAMA, *CUDA, *more, "--steps", STEPS], env=module)
+        print(f"llama: {ranks} ranks {' '.join(map(str, more))}", flush=True)
+        assert digest(out) == alone, f"{ranks} ranks {more}: {out}"
+    trainer.run(0, [*LLAMA, *CUDA, "--checkpoint-dir", trainer.path("first"), "--steps", 3], env=module)
+    trainer.run(0, ["export", trainer.path("first"), trainer.path("hub")])
+    continued = [*LLAMA[2:], "--from", trainer.path("hub")]
+    digests = {digest(trainer.run(ranks, [*continued, *CUDA, "--steps", 3], env=module)[0]) for ranks in (0, 2)}
+    assert len(digests) == 1, digests
+    worst = max(abs(a - b) / a for a, b in zip(*(losses(trainer, module, name, [*continued, *device])[0]
+                                                for name, device in (("hub-cpu", []), ("hub-device", CUDA)))))
+    assert worst < TOLERANCE, worst
+
+
+def layouts(trainer, module):
+    alone = beside_processor(trainer, module, "gpt2", SMALL)
     for ranks, more in ((2, []), (3, ["--audit", 0.5]), (6, ["--overlap", "on", "--bucket-size", "20K"]), (3, ["--zero", 2]), (2, ["--zero", 3]),
                         (6, ["--zero", 3, "--bucket-size", "9K"]), (3, ["--servers", 1]), (2, ["--transport", "mpi", "--device", "auto"])):
         out, err = trainer.run(ranks, [*SMALL, *CUDA, *more, "--steps", STEPS], env=module)
@@ -94,4 +121,5 @@ with Trainer(os.path.abspath(sys.argv[1])) as the_trainer:
     the_module = {"DTSUBMIT_PLUGIN_PATH": os.path.dirname(os.path.abspath(sys.argv[2]))}
     refusals(the_trainer, the_module)
     layouts(the_trainer, the_module)
+    llama(the_trainer, the_module)
     faults(the_trainer, the_module)

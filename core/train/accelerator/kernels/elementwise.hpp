@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one element a thread: sums, biases with residuals, GELU.
+// Kernels of one element a thread: sums, biases with residuals, GELU, SwiGLU, rotations.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -68,6 +68,74 @@ struct GeluBackward : Elementwise {
       const float gate = gelu_gate(v);
       const float slope = k_gelu * (1.0F + 3 * k_gelu_cubic * v * v);
       d_x[i] = d_y[i] * (gate + v * gate * (1.0F - gate) * slope);
+    });
+  }
+};
+
+// 1 / (1 + exp(-x))
+[[nodiscard]] DTS_BLOCK_CODE inline float logistic(float x) {
+  return 1.0F / (1.0F + expf(-x));
+}
+
+// y = gate logistic(gate) up: SwiGLU (device/token_kernels.hpp).
+struct SwigluForward : Elementwise {
+  const float* gate = nullptr;
+  const float* up = nullptr;
+  float* y = nullptr;
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) { y[i] = gate[i] * logistic(gate[i]) * up[i]; });
+  }
+};
+
+// d_up may be d_y.
+struct SwigluBackward : Elementwise {
+  const float* gate = nullptr;
+  const float* up = nullptr;
+  const float* d_y = nullptr;
+  float* d_gate = nullptr;
+  float* d_up = nullptr;
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) {
+      const float v = gate[i];
+      const float d = d_y[i];
+      const float s = logistic(v);
+      d_up[i] = d * (v * s);
+      d_gate[i] = d * up[i] * (s + v * s * (1.0F - s));
+    });
+  }
+};
+
+// Turns each pair (x[i], x[i + half]) of each head by the angle of its row's position, in place:
+// rotary positions (device/token_kernels.hpp). An element is a pair.
+struct Rotate : Elementwise {
+  int context = 0;
+  int heads = 0;
+  int half = 0;                   // of a head
+  int pitch = 0;                  // floats from one row to the next
+  const float* cosine = nullptr;  // [context][half], as is
+  const float* sine = nullptr;
+  float sign = 1;  // -1 turns back
+  float* values = nullptr;
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) {
+      const auto pairs = static_cast<std::size_t>(half);
+      const auto of_row = static_cast<std::size_t>(heads) * pairs;
+      const std::size_t row = i / of_row;
+      const std::size_t head = i % of_row / pairs;
+      const std::size_t pair = i % pairs;
+      const std::size_t angle = row % static_cast<std::size_t>(context) * pairs + pair;
+      float* const x = values + row_begin(row, pitch) + 2 * head * pairs + pair;
+      const float a = x[0];
+      const float b = x[half];
+      const float s = sign * sine[angle];
+      x[0] = a * cosine[angle] - b * s;
+      x[half] = b * cosine[angle] + a * s;
     });
   }
 };

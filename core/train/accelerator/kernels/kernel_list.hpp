@@ -2,6 +2,7 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
+#include "core/train/accelerator/kernels/columns.hpp"
 #include "core/train/accelerator/kernels/elementwise.hpp"
 #include "core/train/accelerator/kernels/embedding.hpp"
 #include "core/train/accelerator/kernels/norm.hpp"
@@ -56,15 +57,21 @@ using Kernels = KernelList<Add,
                            EmbeddingForward,
                            TokenGradients,
                            PositionGradients,
-                           LayerNormForward,
-                           LayerNormBackward,
+                           Normalise<About::mean>,
+                           NormaliseBackward<About::mean>,
                            ColumnSums,
-                           NormGradients,
+                           NormGradients<About::mean>,
                            CausalSoftmax,
                            CausalSoftmaxBackward,
                            CrossEntropy,
                            Squares,
                            Total<float>,
-                           Total<double>>;
+                           Total<double>,
+                           Normalise<About::zero>,
+                           NormaliseBackward<About::zero>,
+                           NormGradients<About::zero>,
+                           SwigluForward,
+                           SwigluBackward,
+                           Rotate>;
 
 }  // namespace dts::train::accelerator
