@@ -31,6 +31,12 @@ void* Queue::allocate_bytes(std::size_t bytes) {
   return at;
 }
 
+void Queue::release(void* at) {
+  wait();
+  std::erase(memory_, at);
+  device_.release(context_, at);
+}
+
 std::byte* Queue::half(std::size_t number) {
   if (staging_ == nullptr) check(device_.allocate_host(context_, 2 * k_staging, &staging_));
   return static_cast<std::byte*>(staging_) + number * k_staging;

@@ -38,6 +38,9 @@ class Queue {
     return static_cast<Value*>(allocate_bytes(count * sizeof(Value)));
   }
 
+  // Of allocate(), once the device has done all.
+  void release(void* at);
+
   // What follows is done in this order, but by the device and later.
   template <class Kernel>
   void launch(const Kernel& kernel) {

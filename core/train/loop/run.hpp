@@ -94,6 +94,7 @@ class Run {
 
   // run_buckets.cpp:
   BucketWay first_way();
+  [[nodiscard]] ChunkUpdate* accelerated();
   void make_update(const BucketWay& way);
   void leave_in_rounds();
   void make_window(int threads);

@@ -47,6 +47,11 @@ BucketWay Run::first_way() {
           node_first.value_or(true)};
 }
 
+// Servers of asynchronous trainings move weights on the processor.
+ChunkUpdate* Run::accelerated() {
+  return options_.staleness ? nullptr : backend_->update();
+}
+
 void Run::make_update(const BucketWay& way) {
   update_.reset();  // before there is another one: it is as large
   // A shard for each that each rank computes at once, as many as all ranks have.
@@ -66,7 +71,8 @@ void Run::make_update(const BucketWay& way) {
                                                               options_.optimization,
                                                               stage_,
                                                               comm_.size() * threads,
-                                                              !way.overlaps});
+                                                              !way.overlaps,
+                                                              accelerated()});
   departure_ = {};
   if (stage_ == 3) make_window(threads);
   if (stage_ > 1)

@@ -28,7 +28,8 @@ int local_rank(const Comm& comm) {
 Result<void> check_device(const Options& options) {
   if (!options.model->suits_devices)
     return fail(Errc::usage,
-                fmt::format("{} is not computed by devices yet, only gpt2 and llama are", options.model->name),
+                fmt::format("{} is not computed by devices yet, only gpt2 and llama are",
+                            options.model->name),
                 "use --device cpu, or --model gpt2:SIZE or llama:SIZE");
   if (options.precision != Precision::fp32)
     return fail(Errc::usage,

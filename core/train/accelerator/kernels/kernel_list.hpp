@@ -8,6 +8,7 @@
 #include "core/train/accelerator/kernels/norm.hpp"
 #include "core/train/accelerator/kernels/softmax.hpp"
 #include "core/train/accelerator/kernels/sums.hpp"
+#include "core/train/accelerator/kernels/update.hpp"
 
 #include <cstring>
 #include <type_traits>
@@ -72,6 +73,14 @@ using Kernels = KernelList<Add,
                            NormGradients<About::zero>,
                            SwigluForward,
                            SwigluBackward,
-                           Rotate>;
+                           Rotate,
+                           LookAtChunks,
+                           ChunkSquares,
+                           UpdateChunks<UpdateRule::sgd>,
+                           UpdateChunks<UpdateRule::nesterov>,
+                           UpdateChunks<UpdateRule::adam>,
+                           UpdateChunks<UpdateRule::lamb>,
+                           MoveChunks,
+                           Copy>;
 
 }  // namespace dts::train::accelerator
