@@ -253,7 +253,8 @@ void add_products(std::vector<Case>& all, int rows, int columns, int inner, int 
                                      pitch,
                                      stride,
                                      batch,
-                                     adds ? 1 : 0});
+                                     adds ? 1 : 0,
+                                     DTTRAIN_FP32});
                    }});
   }
 }

@@ -52,9 +52,10 @@ def refusals(trainer, module):
     real = os.path.join(os.path.dirname(trainer.program), "../lib/dtsubmit/dttrain-cuda.so")
     if os.path.exists(real) and not os.path.exists("/dev/nvidiactl"):
         refused(trainer, "cuda", "", {})
-    for arguments, words in ((["--model", "cnn2"], "cnn2 is not computed by devices yet"), (SMALL + ["--precision", "bf16"], "fp32 only")):
-        _, err = trainer.run(0, [*arguments, *CUDA, "--steps", 2], expect=2, env=module)
-        assert words in err or "AVX512" in err, err
+    for arguments, words in (([*CUDA, "--model", "cnn2"], "cnn2 is not computed by devices yet"),
+                             ([*SMALL, "--precision", "tf32"], "--precision tf32 is of GPUs")):
+        _, err = trainer.run(0, [*arguments, "--steps", 2], expect=2, env=module)
+        assert words in err, err
 
 
 def losses(trainer, module, name, arguments):
@@ -62,13 +63,13 @@ def losses(trainer, module, name, arguments):
     return [event["loss"] for event in events(trainer.path(name), "step")], digest(out)
 
 
-def beside_processor(trainer, module, name, model):
-    """The digest of the training on a device."""
+def beside_processor(trainer, module, name, model, least=0.5):
+    """The digest of the training on a device, whose loss falls by `least`."""
     on_cpu, other = losses(trainer, module, f"{name}-cpu", model)
     on_device, alone = losses(trainer, module, f"{name}-device", [*model, *CUDA])
     worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
     print(f"{name}: largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
-    assert alone != other and on_device[-1] < on_device[0] - 0.5 and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
+    assert alone != other and on_device[-1] < on_device[0] - least and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
     assert [events(trainer.path(f"{name}-{kind}"), "start")[0]["device"] for kind in ("cpu", "device")] == ["cpu", "cuda"]
     return alone
 
@@ -109,7 +110,35 @@ def layouts(trainer, module):
     assert "was computed elsewhere (device: " in out + err, f"{out}\n{err}"
 
 
+def optimizers(trainer, module):
+    """The step on a device is that of the processor, for any number of ranks the same, and so is clipping, which needs norms of all."""
+    for name, more in (("sgd", ["--lr", 0.1]), ("nesterov", ["--lr", 0.1, "--weight-decay", 0.01, "--clip-norm", 0.5]),
+                       ("lamb", ["--clip-norm", 0.3])):
+        model = [*SMALL, "--optimizer", name, *more]
+        alone = beside_processor(trainer, module, name, model, 0.05)
+        for ranks, zero in ((2, 1), (3, 3)):
+            out, _ = trainer.run(ranks, [*model, *CUDA, "--zero", zero, "--steps", STEPS], env=module)
+            assert digest(out) == alone, f"{name}, {ranks} ranks: {out}"
+
+
+def precisions(trainer, module):
+    exactly, _ = losses(trainer, module, "fp32", [*SMALL, *CUDA])
+    for precision, least, most in (("bf16", 1e-5, 1e-2), ("tf32", 1e-7, 1e-3)):
+        model = [*SMALL, *CUDA, "--precision", precision]
+        rounded, alone = losses(trainer, module, precision, model)
+        worst = max(abs(a - b) / a for a, b in zip(exactly, rounded))
+        print(f"{precision}: largest relative difference of {STEPS} losses from those of fp32 {worst:.1e}", flush=True)
+        assert least < worst < most, worst
+        assert events(trainer.path(precision), "start")[0]["precision"] == precision
+        for ranks in (2, 3):
+            assert digest(trainer.run(ranks, [*model, "--steps", STEPS], env=module)[0]) == alone, f"{precision}, {ranks} ranks"
+
+
 def faults(trainer, module):
+    for ranks in (0, 2):
+        for fault in ("weight:transformer.h.0.mlp.c_fc.weight:5@3:0", "momentum:transformer.h.0.mlp.c_fc.weight:5@3"):
+            _, err = trainer.run(ranks, [*SMALL, *CUDA, "--steps", 6, "--inject", fault], expect=CORRUPTED, env=module)
+            assert "bits are wrong" in err, err
     _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 6, "--inject", "nan:4@3"], expect=NO_RESTART, env=module)
     assert "step 3: the loss of shard 4 (rank 1) is not finite" in err, err
     fault = "computation:transformer.h.0.mlp.c_fc.weight:5@3:1"
@@ -122,4 +151,6 @@ with Trainer(os.path.abspath(sys.argv[1])) as the_trainer:
     refusals(the_trainer, the_module)
     layouts(the_trainer, the_module)
     llama(the_trainer, the_module)
+    optimizers(the_trainer, the_module)
+    precisions(the_trainer, the_module)
     faults(the_trainer, the_module)

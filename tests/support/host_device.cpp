@@ -4,6 +4,7 @@
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -60,10 +61,23 @@ void run(const Kernel& kernel) {
   });
 }
 
-float at(const dttrain_factor& factor, int matrix, int row, int column) {
+// As a device that reads 10 bits of a fraction may have it: to nearest, ties to even.
+float in_tf32(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7F800000U) == 0x7F800000U) return value;
+  bits += 0xFFFU + ((bits >> 13) & 1U);
+  return std::bit_cast<float>(bits & ~0x1FFFU);
+}
+
+float at(const dttrain_factor& factor, int factors, int matrix, int row, int column) {
   if (factor.is_transposed != 0) std::swap(row, column);
-  return factor
-      .values[matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column];
+  const std::int64_t place =
+      matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column;
+  if (factors == DTTRAIN_BF16)
+    return std::bit_cast<float>(
+        static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(factor.values)[place]) << 16);
+  const float value = static_cast<const float*>(factor.values)[place];
+  return factors == DTTRAIN_TF32 ? in_tf32(value) : value;
 }
 
 void multiply_now(const dttrain_product& p) {
@@ -72,9 +86,9 @@ void multiply_now(const dttrain_product& p) {
     for (int r = 0; r < p.rows; ++r) {
       std::fill(row.begin(), row.end(), 0.0F);
       for (int k = 0; k < p.inner; ++k) {
-        const float left = at(p.left, matrix, r, k);
+        const float left = at(p.left, p.factors, matrix, r, k);
         for (int c = 0; c < p.columns; ++c)
-          row[static_cast<std::size_t>(c)] += left * at(p.right, matrix, k, c);
+          row[static_cast<std::size_t>(c)] += left * at(p.right, p.factors, matrix, k, c);
       }
       float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
       for (int c = 0; c < p.columns; ++c)

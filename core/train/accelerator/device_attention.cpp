@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/accelerator/device_attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace dts::train::accelerator {
@@ -8,13 +9,23 @@ namespace {
 
 class DeviceAttention : public Block {
  public:
-  DeviceAttention(Queue& queue, const Attention& shape, Edge out, float* weights, float* d_weights)
+  DeviceAttention(Queue& queue,
+                  Products& products,
+                  const Attention& shape,
+                  Edge out,
+                  float* weights,
+                  float* d_weights)
       : queue_(queue),
+        products_(products),
         shape_(shape),
         out_{out, shape.queries.count * shape.width, shape.queries.count},
         scale_(1.0F / std::sqrt(static_cast<float>(shape.width))),
         weights_(weights),
-        d_weights_(d_weights) {}
+        d_weights_(d_weights) {
+    const auto context = static_cast<std::size_t>(shape.context);
+    const auto heads = static_cast<std::size_t>(shape.keys.count);
+    products_.reserve(heads * context * std::max(context, static_cast<std::size_t>(shape.width)));
+  }
 
   void forward(const Pass& /*pass*/) override {
     for (int sample = 0; sample < shape_.batch; ++sample) {
@@ -107,16 +118,17 @@ class DeviceAttention : public Block {
 
   // to [context][context] = left right^T, of each head of keys
   void across(const Rows& left, const Rows& right, const Rows& to) {
-    queue_.multiply({factor(left, false),
-                     factor(right, true),
-                     to.values,
-                     shape_.context,
-                     shape_.context,
-                     shape_.width,
-                     to.pitch,
-                     to.stride,
-                     shape_.keys.count,
-                     0});
+    products_.multiply({factor(left, false),
+                        factor(right, true),
+                        to.values,
+                        shape_.context,
+                        shape_.context,
+                        shape_.width,
+                        to.pitch,
+                        to.stride,
+                        shape_.keys.count,
+                        0,
+                        DTTRAIN_FP32});
   }
 
   // to [context][width] = scores right, or scores^T right, of each head of keys
@@ -125,19 +137,21 @@ class DeviceAttention : public Block {
              const Rows& right,
              const Rows& to,
              bool adds = false) {
-    queue_.multiply({factor(scores, is_transposed),
-                     factor(right, false),
-                     to.values,
-                     shape_.context,
-                     shape_.width,
-                     shape_.context,
-                     to.pitch,
-                     to.stride,
-                     shape_.keys.count,
-                     adds ? 1 : 0});
+    products_.multiply({factor(scores, is_transposed),
+                        factor(right, false),
+                        to.values,
+                        shape_.context,
+                        shape_.width,
+                        shape_.context,
+                        to.pitch,
+                        to.stride,
+                        shape_.keys.count,
+                        adds ? 1 : 0,
+                        DTTRAIN_FP32});
   }
 
   Queue& queue_;
+  Products& products_;
   Attention shape_;
   Heads out_;
   float scale_;
@@ -147,9 +161,13 @@ class DeviceAttention : public Block {
 
 }  // namespace
 
-std::unique_ptr<Block> device_attention(
-    Queue& queue, const Attention& shape, Edge out, float* weights, float* d_weights) {
-  return std::make_unique<DeviceAttention>(queue, shape, out, weights, d_weights);
+std::unique_ptr<Block> device_attention(Queue& queue,
+                                        Products& products,
+                                        const Attention& shape,
+                                        Edge out,
+                                        float* weights,
+                                        float* d_weights) {
+  return std::make_unique<DeviceAttention>(queue, products, shape, out, weights, d_weights);
 }
 
 }  // namespace dts::train::accelerator

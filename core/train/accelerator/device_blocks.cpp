@@ -7,7 +7,7 @@
 #include "core/train/accelerator/device_elements.hpp"
 #include "core/train/accelerator/device_norm.hpp"
 
-#include <stdexcept>
+#include <utility>
 
 namespace dts::train::accelerator {
 namespace {
@@ -64,8 +64,19 @@ class DeviceEmbedding : public Block {
 
 class DeviceProjection : public Block {
  public:
-  DeviceProjection(Queue& queue, const Layout& layout, Projection shape, Edge in, Edge out)
-      : queue_(queue), shape_(std::move(shape)), places_(layout, shape_), in_(in), out_(out) {}
+  DeviceProjection(
+      Queue& queue, Products& products, const Layout& layout, Projection shape, Edge in, Edge out)
+      : queue_(queue),
+        products_(products),
+        shape_(std::move(shape)),
+        places_(layout, shape_),
+        in_(in),
+        out_(out) {
+    for (const std::size_t values : {floats_of(shape_.rows, shape_.in),
+                                     floats_of(shape_.rows, shape_.out),
+                                     floats_of(shape_.in, shape_.out)})
+      products_.reserve(values);
+  }
 
   void forward(const Pass& pass) override {
     const bool begins = !shape_.bias.empty() || shape_.residual != nullptr;
@@ -125,20 +136,17 @@ class DeviceProjection : public Block {
                int rows,
                int columns,
                bool adds) {
-    queue_.multiply({left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0});
+    products_.multiply(
+        {left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0, DTTRAIN_FP32});
   }
 
   Queue& queue_;
+  Products& products_;
   Projection shape_;
   ProjectionPlaces places_;
   Edge in_;
   Edge out_;
 };
-
-void check(Precision precision) {
-  if (precision != Precision::fp32)
-    throw std::invalid_argument("devices compute products in fp32 only, so far");
-}
 
 }  // namespace
 
@@ -173,15 +181,13 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  check(shape.precision);
-  return std::make_unique<DeviceProjection>(queue_, layout, shape, in, out);
+  return std::make_unique<DeviceProjection>(queue_, products_, layout, shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
-  check(shape.precision);
   const std::size_t scores =
       floats_of(shape.context, shape.context) * static_cast<std::size_t>(shape.queries.count);
-  return device_attention(queue_, shape, out, scratch(0, scores), scratch(1, scores));
+  return device_attention(queue_, products_, shape, out, scratch(0, scores), scratch(1, scores));
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {

@@ -2,6 +2,7 @@
 // The blocks of token_blocks.hpp on a device: the same passes, with addresses of its memory.
 #pragma once
 
+#include "core/train/accelerator/products.hpp"
 #include "core/train/accelerator/queue.hpp"
 #include "core/train/model/block_maker.hpp"
 
@@ -11,11 +12,11 @@
 
 namespace dts::train::accelerator {
 
-// Makes blocks that enqueue their work. Everything throws DeviceError; std::invalid_argument for
-// what devices do not compute yet: products of bf16. The queue must outlive it. Not thread-safe.
+// Makes blocks that enqueue their work, with all products in one precision. Everything throws
+// DeviceError. The queue must outlive it. Not thread-safe.
 class DeviceBlocks : public BlockMaker {
  public:
-  explicit DeviceBlocks(Queue& queue) : queue_(queue) {}
+  DeviceBlocks(Queue& queue, Precision precision) : queue_(queue), products_(queue, precision) {}
 
   [[nodiscard]] float* floats(std::size_t count) override { return queue_.allocate(count); }
 
@@ -62,6 +63,7 @@ class DeviceBlocks : public BlockMaker {
   float* scratch(std::size_t number, std::size_t count);
 
   Queue& queue_;
+  Products products_;
   std::map<const Angles*, DeviceAngles> angles_;
   std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size
 };

@@ -23,6 +23,7 @@ struct DeviceSettings {
   int own_shards = 1;  // of one sum(), at most
   int micro_batch = 1;
   int threads = 1;  // Backend::team()
+  Precision precision = Precision::fp32;
   // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
   std::function<void(const std::string&)> failed = nullptr;
 };

@@ -31,10 +31,6 @@ Result<void> check_device(const Options& options) {
                 fmt::format("{} is not computed by devices yet, only gpt2 and llama are",
                             options.model->name),
                 "use --device cpu, or --model gpt2:SIZE or llama:SIZE");
-  if (options.precision != Precision::fp32)
-    return fail(Errc::usage,
-                "devices compute in fp32 only, so far",
-                "omit --precision, or use --device cpu");
   return {};
 }
 
@@ -96,8 +92,11 @@ Result<void> Run::make_backend() {
         ShardSums::create(model_, shards, options_.micro_batch(), threads, options_.precision));
     return {};
   }
-  accelerator::DeviceSettings settings{
-      shards, stage_ > 1 ? 1 : (shards - 1) / comm_.size() + 1, options_.micro_batch(), threads};
+  accelerator::DeviceSettings settings{shards,
+                                       stage_ > 1 ? 1 : (shards - 1) / comm_.size() + 1,
+                                       options_.micro_batch(),
+                                       threads,
+                                       options_.precision};
   settings.failed = [this](const std::string& what) {
     print_error(
         Error{Errc::io,

@@ -138,7 +138,8 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_value(o.instruction_set, instruction_set_of(t)); }},
     {"--precision",
      "P",
-     "of matrix products and convolutions: bf16 if the processor has it, or fp32 [fp32]",
+     "of matrix products and convolutions: bf16 where there are instructions for it,\n"
+     "                           tf32 on a GPU, or fp32 [fp32]",
      [](Options& o, Text t) { return set_value(o.precision, precision_of(t)); }},
     {"--numerics",
      "HOW",

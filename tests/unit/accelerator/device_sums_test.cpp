@@ -229,7 +229,7 @@ TEST_CASE("what a device cannot compute, or has no memory for, is an error befor
   const auto made =
       DeviceSums::create(step.model,
                          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
-                         {k_shards, k_shards, k_micro, 1, nullptr});
+                         {.shards = k_shards, .own_shards = k_shards, .micro_batch = k_micro});
   REQUIRE_FALSE(made);
   CHECK(made.error().message ==
         "cannot build gpt2 for 2 samples per shard on the device: out of memory");
@@ -246,10 +246,12 @@ TEST_CASE("a device that fails in a step tells who can end the process") {
   dttrain_answer answer{};
   std::string told;
   const auto device =
-      DeviceSums::create(
-          step.model,
-          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
-          {k_shards, k_shards, k_micro, 1, [&](const std::string& what) { told = what; }})
+      DeviceSums::create(step.model,
+                         std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
+                         {.shards = k_shards,
+                          .own_shards = k_shards,
+                          .micro_batch = k_micro,
+                          .failed = [&](const std::string& what) { told = what; }})
           .value();
   CHECK(device->sum(step.input, {0, 1}).size() == 1);
   is_broken = true;

@@ -43,8 +43,13 @@ struct Step {
     return all;
   }
 
-  [[nodiscard]] std::unique_ptr<DeviceSums> device() const {
-    auto made = DeviceSums::create(model, new_queue(), {k_shards, k_shards, k_micro, 1, nullptr});
+  [[nodiscard]] std::unique_ptr<DeviceSums> device(Precision precision = Precision::fp32) const {
+    auto made = DeviceSums::create(model,
+                                   new_queue(),
+                                   {.shards = k_shards,
+                                    .own_shards = k_shards,
+                                    .micro_batch = k_micro,
+                                    .precision = precision});
     REQUIRE(made);
     return std::move(*made);
   }

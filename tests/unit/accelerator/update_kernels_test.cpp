@@ -3,7 +3,7 @@
 // and beside double precision, of tensors that are cut into chunks of all lengths.
 #include "core/train/accelerator/device_update.hpp"
 #include "core/train/device/kernels.hpp"
-#include "tests/unit/accelerator/device.hpp"
+#include "tests/unit/accelerator/step.hpp"
 
 using namespace dts::train;
 using namespace dts::train::accelerator;
@@ -247,4 +247,36 @@ TEST_CASE("another division of the parameters is taken over") {
   pair.device.moments(got.data());
   CHECK(got == moments);
   CHECK(pair.resident.own.size() == 1);
+}
+
+TEST_CASE("gradients that stay are those that would come, and owned weights are the device's own") {
+  Step step;
+  step.input.with_squares = true;
+  const Layout& layout = step.model.layout;
+  const auto device = step.device();
+  const Floats expected = step.whole(device->sum(step.input, {0, k_shards}));
+  ChunkUpdate::Owned owned{find_optimizer("sgd"), {}, layout.parameter_floats};
+  for (std::size_t at = 0; at < layout.parameter_floats; at += 1024)
+    owned.chunks.push_back(
+        {at,
+         at,
+         static_cast<std::uint32_t>(std::min<std::size_t>(1024, layout.parameter_floats - at)),
+         0});
+  const Floats moments(layout.parameter_floats);
+  device->update()->begin(owned, step.weights.data(), moments.data());
+  const Floats nothing = poisoned(layout.parameter_floats);
+  step.input.weights = nothing.data();
+  step.input.stays = true;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const Partials partials = device->sum(step.input, {0, k_shards});
+    CHECK(std::equal(expected.begin() + static_cast<std::ptrdiff_t>(layout.parameter_floats),
+                     expected.end(),
+                     partials.begin()->second + layout.parameter_floats));
+    Doubles squares(owned.chunks.size());
+    device->update()->squares(nullptr, squares);
+    for (std::size_t i = 0; i < squares.size(); ++i)
+      CHECK(squares[i] ==
+            doctest::Approx(sum_squares(&expected[owned.chunks[i].begin], owned.chunks[i].count))
+                .epsilon(1e-12));
+  }
 }

@@ -6,6 +6,7 @@
 #include "core/train/accelerator/kernels/elementwise.hpp"
 #include "core/train/accelerator/kernels/embedding.hpp"
 #include "core/train/accelerator/kernels/norm.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 #include "core/train/accelerator/kernels/softmax.hpp"
 #include "core/train/accelerator/kernels/sums.hpp"
 #include "core/train/accelerator/kernels/update.hpp"
@@ -81,6 +82,7 @@ using Kernels = KernelList<Add,
                            UpdateChunks<UpdateRule::adam>,
                            UpdateChunks<UpdateRule::lamb>,
                            MoveChunks,
-                           Copy>;
+                           Copy,
+                           RoundMatrices>;
 
 }  // namespace dts::train::accelerator
