@@ -20,9 +20,28 @@ SMALL = ["--model", "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_he
 LLAMA = ["--model", "llama,vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,"
          "num_attention_heads=4,num_key_value_heads=2", *SMALL[2:]]
 CUDA = ["--device", "cuda"]
+DEVICES = 2  # that the host's module has
 STEPS = 12
 TOLERANCE = 1e-5  # relative, of the losses, which metrics.jsonl rounds to 1e-7 or so
 LACKS = {1: "no driver works here", 2: "the driver is too old", 3: "there is no device", 4: "the device is too old", 5: "cannot be used"}
+
+
+def shared(ranks):
+    return ["--share-device", "on"] if ranks > DEVICES else []
+
+
+def sharing(trainer, module):
+    """A device each, by UUID, and what is known of it."""
+    _, err = trainer.run(5, [*SMALL, *CUDA, "--steps", 2], expect=3, env=module)
+    for words in ("rank 0 (node ", "), rank 2 (node ", ") and rank 4 (node ", "(UUID host-0); rank 1 (node ", "(UUID host-1)", "--share-device on"):
+        assert words in err, err
+    _, err = trainer.run(3, [*SMALL, "--device", "auto", "--steps", 2, "--run-dir", trainer.path("shares")], env=module)
+    start = events(trainer.path("shares"), "start")[0]
+    assert "--device auto took cpu: rank 0 " in err and start["device"] == "cpu" and "devices" not in start, err
+    trainer.run(2, [*SMALL, *CUDA, "--steps", 2, "--run-dir", trainer.path("each")], env=module)
+    devices = events(trainer.path("each"), "start")[0]["devices"]
+    assert [one["uuid"] for one in devices] == ["host-0", "host-1"] and devices[1]["rank"] == 1, devices
+    assert devices[0]["ecc"] is None and devices[0]["clock_mhz"] is None and devices[0]["driver"] == "none", devices
 
 
 def refused(trainer, device, words, env, program=None):
@@ -78,7 +97,7 @@ def llama(trainer, module):
     """Also from weights in Hugging Face's form."""
     alone = beside_processor(trainer, module, "llama", LLAMA)
     for ranks, more in ((2, []), (3, ["--zero", 3]), (6, [])):
-        out, _ = trainer.run(ranks, [*LLAMA, *CUDA, *more, "--steps", STEPS], env=module)
+        out, _ = trainer.run(ranks, [*LLAMA, *CUDA, *shared(ranks), *more, "--steps", STEPS], env=module)
         print(f"llama: {ranks} ranks {' '.join(map(str, more))}", flush=True)
         assert digest(out) == alone, f"{ranks} ranks {more}: {out}"
     trainer.run(0, [*LLAMA, *CUDA, "--checkpoint-dir", trainer.path("first"), "--steps", 3], env=module)
@@ -95,16 +114,16 @@ def layouts(trainer, module):
     alone = beside_processor(trainer, module, "gpt2", SMALL)
     for ranks, more in ((2, []), (3, ["--audit", 0.5]), (6, ["--overlap", "on", "--bucket-size", "20K"]), (3, ["--zero", 2]), (2, ["--zero", 3]),
                         (6, ["--zero", 3, "--bucket-size", "9K"]), (3, ["--servers", 1]), (2, ["--transport", "mpi", "--device", "auto"])):
-        out, err = trainer.run(ranks, [*SMALL, *CUDA, *more, "--steps", STEPS], env=module)
+        out, err = trainer.run(ranks, [*SMALL, *CUDA, *shared(ranks), *more, "--steps", STEPS], env=module)
         print(f"{ranks} ranks {' '.join(map(str, more))}", flush=True)
         assert digest(out) == alone, f"{ranks} ranks {more}: {out}\n{err}"
-        assert "share one device" in err, err
-    out, _ = trainer.run(3, [*SMALL, *CUDA, "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
+        assert ("have one device" in err) == (ranks > DEVICES), err
+    out, _ = trainer.run(3, [*SMALL, *CUDA, *shared(3), "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
     assert "asynchronous" in out and "device 0 of 2 (cuda)" in out, out
     # From two ranks to three, and then to processors.
     folder = ["--checkpoint-dir", trainer.path("saved"), "--save-every", 5]
     trainer.run(2, [*SMALL, *CUDA, *folder, "--steps", STEPS, "--inject", "nan:3@8"], expect=NO_RESTART, env=module)
-    out, err = trainer.run(3, [*SMALL, *CUDA, *folder, "--steps", STEPS], env=module)
+    out, err = trainer.run(3, [*SMALL, *CUDA, *shared(3), *folder, "--steps", STEPS], env=module)
     assert "resumed from checkpoint step-000000005" in out and digest(out) == alone, f"{out}\n{err}"
     out, err = trainer.run(1, [*SMALL, *folder, "--steps", STEPS], env=module)
     assert "was computed elsewhere (device: " in out + err, f"{out}\n{err}"
@@ -117,7 +136,7 @@ def optimizers(trainer, module):
         model = [*SMALL, "--optimizer", name, *more]
         alone = beside_processor(trainer, module, name, model, 0.05)
         for ranks, zero in ((2, 1), (3, 3)):
-            out, _ = trainer.run(ranks, [*model, *CUDA, "--zero", zero, "--steps", STEPS], env=module)
+            out, _ = trainer.run(ranks, [*model, *CUDA, *shared(ranks), "--zero", zero, "--steps", STEPS], env=module)
             assert digest(out) == alone, f"{name}, {ranks} ranks: {out}"
 
 
@@ -131,7 +150,7 @@ def precisions(trainer, module):
         assert least < worst < most, worst
         assert events(trainer.path(precision), "start")[0]["precision"] == precision
         for ranks in (2, 3):
-            assert digest(trainer.run(ranks, [*model, "--steps", STEPS], env=module)[0]) == alone, f"{precision}, {ranks} ranks"
+            assert digest(trainer.run(ranks, [*model, *shared(ranks), "--steps", STEPS], env=module)[0]) == alone, f"{precision}, {ranks} ranks"
 
 
 def faults(trainer, module):
@@ -142,13 +161,14 @@ def faults(trainer, module):
     _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 6, "--inject", "nan:4@3"], expect=NO_RESTART, env=module)
     assert "step 3: the loss of shard 4 (rank 1) is not finite" in err, err
     fault = "computation:transformer.h.0.mlp.c_fc.weight:5@3:1"
-    _, err = trainer.run(3, [*SMALL, *CUDA, "--steps", 6, "--audit", 1, "--inject", fault], expect=CORRUPTED, env=module)
+    _, err = trainer.run(3, [*SMALL, *CUDA, *shared(3), "--steps", 6, "--audit", 1, "--inject", fault], expect=CORRUPTED, env=module)
     assert "[rank 1] " in err or "rank 1" in err, err
 
 
 with Trainer(os.path.abspath(sys.argv[1])) as the_trainer:
     the_module = {"DTSUBMIT_PLUGIN_PATH": os.path.dirname(os.path.abspath(sys.argv[2]))}
     refusals(the_trainer, the_module)
+    sharing(the_trainer, the_module)
     layouts(the_trainer, the_module)
     llama(the_trainer, the_module)
     optimizers(the_trainer, the_module)

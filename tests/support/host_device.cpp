@@ -14,6 +14,7 @@
 #include <vector>
 
 struct dttrain_context {
+  int device = 0;
   std::vector<std::function<void()>> work;
 
   const char* enqueue(std::function<void()> piece) {
@@ -106,17 +107,19 @@ int count(dttrain_answer* answer) {
   return lacks(answer) != 0 ? 0 : 2;
 }
 
-dttrain_context* open(int /*device*/, dttrain_answer* answer) {
-  return lacks(answer) != 0 ? nullptr : new dttrain_context;
+dttrain_context* open(int device, dttrain_answer* answer) {
+  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}};
 }
 
 void close(dttrain_context* context) {
   delete context;
 }
 
-const char* facts(dttrain_context* /*context*/, dttrain_facts* facts) {
+const char* facts(dttrain_context* context, dttrain_facts* facts) {
   std::snprintf(facts->name, sizeof facts->name, "the host as a device, for tests");
-  std::snprintf(facts->uuid, sizeof facts->uuid, "host");
+  std::snprintf(facts->uuid, sizeof facts->uuid, "host-%d", context->device);
+  std::snprintf(facts->driver, sizeof facts->driver, "none");
+  facts->ecc = -1;
   std::snprintf(facts->libraries, sizeof facts->libraries, "plain loops");
   facts->memory = std::size_t{1} << 30;
   return nullptr;

@@ -46,7 +46,11 @@ struct dttrain_facts {
   char name[128];      /* "NVIDIA H100 80GB HBM3" */
   char uuid[64];       /* tells devices apart, on all machines */
   char libraries[128]; /* what decides bits besides the device: "cuBLASLt 13.1.0, CUDA 13.0" */
+  char driver[64];     /* "580.65.06, CUDA 13.0" */
   uint64_t memory;     /* bytes that are free now */
+  int ecc;             /* of its memory: 1 on, 0 off, -1 not known */
+  int clock;           /* the highest of its processors, MHz; 0: not known */
+  int memory_clock;    /* likewise */
 };
 
 struct dttrain_context;

@@ -9,17 +9,14 @@
 #include <cstdlib>
 
 namespace dts::train {
-namespace {
 
-// As dtsubmit calls it; the nodes of a private cluster share one host name.
+// The nodes of a private cluster share one host name.
 std::string node_name() {
   if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
 }
-
-}  // namespace
 
 // Collective.
 BucketWay Run::first_way() {

@@ -254,7 +254,8 @@ int Run::run() {
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
                    options_.peak_tflops * 1e12,
-                   asynchronous()});
+                   asynchronous(),
+                   device_ == nullptr ? "" : devices_});
   comm_.started();
   begin_trace();
   const int code = loop();

@@ -132,6 +132,13 @@ const Option k_options[] = {
      "KIND",
      "what computes: cpu, cuda, one GPU a rank, or auto: cuda where every rank can [cpu]",
      [](Options& o, Text t) { return set_value(o.device, device_of(t)); }},
+    {"--share-device",
+     "on|off",
+     "whether several ranks may have one GPU, for tests [off]",
+     [](Options& o, Text t) {
+       o.shares_device = t == "on";
+       return t == "on" || t == "off";
+     }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
