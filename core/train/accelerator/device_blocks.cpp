@@ -31,7 +31,8 @@ class DeviceEmbedding : public Block {
                                    ids_,
                                    pass.weights + places_.table.offset,
                                    positions,
-                                   out_.value});
+                                   out_.value,
+                                   places_.table.shape.front()});
   }
 
   void backward(const Pass& pass) override {

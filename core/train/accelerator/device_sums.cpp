@@ -50,6 +50,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
   const int own = std::max(settings_.own_shards, 1);
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
     give(queue_->allocate(model.layout.sum_floats()));
+  if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
 float* DeviceSums::take() {
@@ -105,7 +106,7 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
-                  &watch},
+                  input.timeline == nullptr ? nullptr : &watch},
                  sums);
   if (input.miscomputed) {
     float changed = 0;

@@ -24,15 +24,20 @@ std::vector<Range> runs_of(const std::vector<OwnChunk>& chunks) {
 
 }  // namespace
 
+void DeviceUpdate::reserve(std::size_t floats, std::size_t moments) {
+  next_weights_.grow(queue_, floats);
+  moments_.grow(queue_, moments * floats);
+  next_moments_.grow(queue_, moments * floats);
+  if (floats < parameters_) gradients_.grow(queue_, floats);
+}
+
 void DeviceUpdate::begin(Owned owned, const float* weights, const float* moments) {
   guarded(failed_, [&] {
     owned_ = std::move(owned);
     chunks_.grow(queue_, owned_.chunks.size());
     queue_.to_device(chunks_.at, owned_.chunks.data(), owned_.chunks.size());
     reports_.grow(queue_, owned_.chunks.size());
-    next_weights_.grow(queue_, owned_.floats);
-    moments_.grow(queue_, kinds() * owned_.floats);
-    next_moments_.grow(queue_, kinds() * owned_.floats);
+    reserve(owned_.floats, kinds());
     queue_.to_device(moments_.at, moments, kinds() * owned_.floats);
     resident_.own = runs_of(owned_.chunks);
     for (const Range run : resident_.own)
@@ -47,12 +52,8 @@ void DeviceUpdate::fetch(std::span<ChunkReport> reports) {
 
 void DeviceUpdate::look(std::span<ChunkReport> reports) {
   guarded(failed_, [&] {
-    queue_.launch(LookAtChunks{all_chunks(),
-                               resident_.weights,
-                               moments_.at,
-                               owned_.floats,
-                               static_cast<int>(kinds()),
-                               reports_.at});
+    queue_.launch(LookAtChunks{
+        all_chunks(), resident_.weights, moments_.at, static_cast<int>(kinds()), reports_.at});
     fetch(reports);
   });
 }
@@ -85,7 +86,6 @@ void DeviceUpdate::launch(const UpdateFactors& factors, const float* gradients) 
                                    next_weights_.at,
                                    moments_.at,
                                    next_moments_.at,
-                                   owned_.floats,
                                    reports_.at});
 }
 

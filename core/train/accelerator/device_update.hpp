@@ -39,6 +39,9 @@ class DeviceUpdate : public ChunkUpdate {
                std::function<void(const std::string&)> failed)
       : queue_(queue), resident_(resident), parameters_(parameters), failed_(std::move(failed)) {}
 
+  // So that memory runs out now, if it does.
+  void reserve(std::size_t floats, std::size_t moments);
+
   void begin(Owned owned, const float* weights, const float* moments) override;
   void look(std::span<ChunkReport> reports) override;
   void squares(const float* gradients, std::span<double> each) override;
@@ -71,7 +74,9 @@ class DeviceUpdate : public ChunkUpdate {
 
   [[nodiscard]] std::size_t kinds() const { return owned_.optimizer->moments.size(); }
 
-  [[nodiscard]] Chunkwise all_chunks() const { return {owned_.chunks.size(), chunks_.at}; }
+  [[nodiscard]] Chunkwise all_chunks() const {
+    return {owned_.chunks.size(), chunks_.at, owned_.floats, parameters_};
+  }
 
   template <UpdateRule rule>
   void launch(const UpdateFactors& factors, const float* gradients);

@@ -71,6 +71,7 @@ class Run {
   // run_device.cpp:
   int open_device();
   [[nodiscard]] Result<void> place_devices(const dttrain_facts& mine);
+  [[nodiscard]] std::size_t own_floats() const;
   [[nodiscard]] Result<void> make_backend();
 
   // trainer.cpp:

@@ -82,6 +82,15 @@ Result<void> Run::place_devices(const dttrain_facts& mine) {
   return {};
 }
 
+// Of parameters, about: owners get whole chunks.
+std::size_t Run::own_floats() const {
+  const auto ranks = static_cast<std::size_t>(comm_.size());
+  const std::size_t owners =
+      options_.servers == 0 ? ranks : std::min<std::size_t>(options_.servers, ranks);
+  return owners == 1 ? layout_.parameter_floats
+                     : layout_.parameter_floats / owners + ChunkGrid::k_floats;
+}
+
 Result<void> Run::make_backend() {
   const int shards = static_cast<int>(options_.shards);
   const int threads = static_cast<int>(options_.threads);
@@ -95,7 +104,9 @@ Result<void> Run::make_backend() {
                                        stage_ > 1 ? 1 : (shards - 1) / comm_.size() + 1,
                                        options_.micro_batch(),
                                        threads,
-                                       options_.precision};
+                                       options_.precision,
+                                       own_floats(),
+                                       options_.staleness ? 0 : layout_.moments.size()};
   settings.failed = [this](const std::string& what) {
     print_error(
         Error{Errc::io,

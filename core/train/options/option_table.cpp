@@ -26,11 +26,6 @@ bool set_betas(Options& o, const std::string& text) {
          set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
 }
 
-bool set_numerics(Options& o, const std::string& text) {
-  o.any_numerics = text == "any";
-  return text == "any" || text == "same";
-}
-
 using Text = const std::string&;
 
 const Option k_options[] = {
@@ -135,10 +130,7 @@ const Option k_options[] = {
     {"--share-device",
      "on|off",
      "whether several ranks may have one GPU, for tests [off]",
-     [](Options& o, Text t) {
-       o.shares_device = t == "on";
-       return t == "on" || t == "off";
-     }},
+     [](Options& o, Text t) { return set_choice(o.shares_device, t, "on", "off"); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
@@ -151,7 +143,7 @@ const Option k_options[] = {
     {"--numerics",
      "HOW",
      "same: refuse ranks on machines that would give other bits; any: train anyway [same]",
-     set_numerics},
+     [](Options& o, Text t) { return set_choice(o.any_numerics, t, "any", "same"); }},
     {"--seed",
      "S",
      "seed of the initial weights and the data order [1]",

@@ -46,6 +46,24 @@ void ShardedUpdate::move(
                                grid_.decays(chunk)});
 }
 
+void ShardedUpdate::check_gradient(int chunk) {
+  if (exchange_ && !stays_ && !exchange_->is_whole(chunk))
+    wrong_[static_cast<std::size_t>(chunk)] |= k_gradient;
+}
+
+void ShardedUpdate::move_own(const UpdateStep& step, float scale, const State& state) {
+  const bool by_tensor = settings_.optimizer->by_tensor;
+  each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
+    check_own(state, chunk);
+    check_gradient(chunk);
+    move(chunk, thread, step, scale, state);
+    if (!by_tensor) record_next(chunk);
+  });
+  if (!by_tensor) return;
+  move_by_tensor(step.lr, state);
+  each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
+}
+
 // As PyTorch's clip_grad_norm_(). Collective if gradients are clipped.
 float ShardedUpdate::gradient_scale() {
   if (settings_.optimization.clip_norm == 0) return 1;

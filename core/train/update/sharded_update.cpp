@@ -204,23 +204,6 @@ void ShardedUpdate::record_next(int chunk) {
          next_momentum_);
 }
 
-void ShardedUpdate::check_gradient(int chunk) {
-  if (exchange_ && !stays_ && !exchange_->is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;
-}
-
-void ShardedUpdate::move_own(const UpdateStep& step, float scale, const State& state) {
-  const bool by_tensor = settings_.optimizer->by_tensor;
-  each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
-    check_own(state, chunk);
-    check_gradient(chunk);
-    move(chunk, thread, step, scale, state);
-    if (!by_tensor) record_next(chunk);
-  });
-  if (!by_tensor) return;
-  move_by_tensor(step.lr, state);
-  each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
-}
-
 ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   const UpdateStep step{lr, state.step - state.skipped + 1};
   const float scale = gradient_scale();

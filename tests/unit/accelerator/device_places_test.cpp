@@ -29,9 +29,10 @@ TEST_CASE("a device for each rank is accepted, and all that are shared are named
   const auto shared = check_one_each(
       {place("a", "1"), place("b", "2"), place("a", "1"), place("c", "1"), place("b", "2")});
   REQUIRE_FALSE(shared);
-  CHECK(shared.error().message ==
-        "rank 0 (node a), rank 2 (node a) and rank 3 (node c) have one device, A \"card\" (UUID 1); "
-        "rank 1 (node b) and rank 4 (node b) have one device, A \"card\" (UUID 2)");
+  CHECK(
+      shared.error().message ==
+      "rank 0 (node a), rank 2 (node a) and rank 3 (node c) have one device, A \"card\" (UUID 1); "
+      "rank 1 (node b) and rank 4 (node b) have one device, A \"card\" (UUID 2)");
 }
 
 TEST_CASE("what is not known of a device is null") {

@@ -231,8 +231,27 @@ TEST_CASE("what a device cannot compute, or has no memory for, is an error befor
                          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
                          {.shards = k_shards, .own_shards = k_shards, .micro_batch = k_micro});
   REQUIRE_FALSE(made);
-  CHECK(made.error().message ==
-        "cannot build gpt2 for 2 samples per shard on the device: out of memory");
+  const std::string expected =
+      "cannot build gpt2 for 2 samples per shard on the device: out of memory";
+  CHECK(made.error().message == expected);
+  // Nor for the moments of the update.
+  static std::size_t most = 0;
+  most = (step.model.layout.sum_floats() + 1) * sizeof(float);
+  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
+    return bytes > most ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  };
+  for (const std::size_t moments : {0U, 2U}) {
+    const auto other =
+        DeviceSums::create(step.model,
+                           std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
+                           {.shards = k_shards,
+                            .own_shards = k_shards,
+                            .micro_batch = k_micro,
+                            .own_floats = step.model.layout.parameter_floats,
+                            .moments = moments});
+    CHECK(other.has_value() == (moments == 0));
+    if (!other) CHECK(other.error().message == expected);
+  }
 }
 
 TEST_CASE("a device that fails in a step tells who can end the process") {

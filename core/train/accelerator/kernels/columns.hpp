@@ -50,6 +50,12 @@ struct ColumnSums : Columnwise {
   const float* x = nullptr;
   float* sums = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, row_begin(static_cast<std::size_t>(rows), width));
+    accelerator::writes(visit, sums, static_cast<std::size_t>(width));
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     block.each([&](int thread) {

@@ -13,6 +13,12 @@ struct Add : Elementwise {
   float* sums = nullptr;
   const float* others = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::writes(visit, sums, count);
+    accelerator::reads(visit, others, count);
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) { sums[i] += others[i]; });
@@ -26,12 +32,36 @@ struct BeginRows : Elementwise {
   const float* residual = nullptr;
   float* y = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, bias, static_cast<std::size_t>(width));
+    accelerator::reads(visit, residual, count);
+    accelerator::writes(visit, y, count);
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) {
       const float from = residual == nullptr ? 0.0F : residual[i];
       y[i] = from + (bias == nullptr ? 0.0F : bias[i % static_cast<std::size_t>(width)]);
     });
+  }
+};
+
+// to = from
+struct Copy : Elementwise {
+  const float* from = nullptr;
+  float* to = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, from, count);
+    accelerator::writes(visit, to, count);
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) { to[i] = from[i]; });
   }
 };
 
@@ -49,6 +79,12 @@ struct GeluForward : Elementwise {
   const float* x = nullptr;
   float* y = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, count);
+    accelerator::writes(visit, y, count);
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) { y[i] = x[i] * gelu_gate(x[i]); });
@@ -60,6 +96,13 @@ struct GeluBackward : Elementwise {
   const float* x = nullptr;
   const float* d_y = nullptr;
   float* d_x = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, count);
+    accelerator::reads(visit, d_y, count);
+    accelerator::writes(visit, d_x, count);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
@@ -83,6 +126,13 @@ struct SwigluForward : Elementwise {
   const float* up = nullptr;
   float* y = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, gate, count);
+    accelerator::reads(visit, up, count);
+    accelerator::writes(visit, y, count);
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) { y[i] = gate[i] * logistic(gate[i]) * up[i]; });
@@ -96,6 +146,15 @@ struct SwigluBackward : Elementwise {
   const float* d_y = nullptr;
   float* d_gate = nullptr;
   float* d_up = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, gate, count);
+    accelerator::reads(visit, up, count);
+    accelerator::reads(visit, d_y, count);
+    accelerator::writes(visit, d_gate, count);
+    accelerator::writes(visit, d_up, count);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
@@ -120,6 +179,17 @@ struct Rotate : Elementwise {
   const float* sine = nullptr;
   float sign = 1;  // -1 turns back
   float* values = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const auto of_row = static_cast<std::size_t>(heads) * static_cast<std::size_t>(half);
+    const std::size_t rows = count / of_row;
+    for (std::size_t row = 0; row < rows; ++row)
+      accelerator::writes(visit, values + row_begin(row, pitch), 2 * of_row);
+    const std::size_t angles = row_begin(static_cast<std::size_t>(context), half);
+    accelerator::reads(visit, cosine, angles);
+    accelerator::reads(visit, sine, angles);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {

@@ -2,6 +2,7 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
+#include "core/train/accelerator/kernels/chunks.hpp"
 #include "core/train/accelerator/kernels/columns.hpp"
 #include "core/train/accelerator/kernels/elementwise.hpp"
 #include "core/train/accelerator/kernels/embedding.hpp"

@@ -38,6 +38,16 @@ struct Normalise : Rowwise {
   float* mean = nullptr;
   float* inverse = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
+    accelerator::reads(visit, beta, static_cast<std::size_t>(width));
+    accelerator::writes(visit, y, area());
+    accelerator::writes(visit, mean, blocks());
+    accelerator::writes(visit, inverse, blocks());
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t row = block.index();
@@ -96,6 +106,16 @@ struct NormaliseBackward : Rowwise {
   float* d_x = nullptr;
   bool adds = false;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
+    accelerator::reads(visit, mean, blocks());
+    accelerator::reads(visit, inverse, blocks());
+    accelerator::reads(visit, d_y, area());
+    accelerator::writes(visit, d_x, area());
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t row = block.index();
@@ -145,6 +165,18 @@ struct NormGradients : Columnwise {
   const float* d_y = nullptr;
   float* d_gamma = nullptr;
   float* d_beta = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const auto each = static_cast<std::size_t>(rows);
+    const auto columns = static_cast<std::size_t>(width);
+    accelerator::reads(visit, x, each * columns);
+    accelerator::reads(visit, mean, each);
+    accelerator::reads(visit, inverse, each);
+    accelerator::reads(visit, d_y, each * columns);
+    accelerator::writes(visit, d_gamma, columns);
+    accelerator::writes(visit, d_beta, columns);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {

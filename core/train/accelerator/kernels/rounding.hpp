@@ -29,6 +29,17 @@ struct RoundMatrices : Elementwise {
   const float* from = nullptr;
   Bfloat* to = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const std::size_t area = row_begin(static_cast<std::size_t>(rows), columns);
+    for (std::size_t matrix = 0; matrix < count / area; ++matrix)
+      for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row)
+        accelerator::reads(visit,
+                           from + matrix * static_cast<std::size_t>(stride) + row_begin(row, pitch),
+                           static_cast<std::size_t>(columns));
+    accelerator::writes(visit, to, count);
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) {
