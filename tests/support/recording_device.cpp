@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace recording_device {
 namespace {
@@ -83,31 +85,66 @@ const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
   return host().clear(context, at, bytes);
 }
 
-// Whether bytes other than those have changed.
-class Watch {
+// All memory of the device.
+using Image = std::map<std::byte*, std::vector<std::byte>>;
+
+Image image() {
+  Image made;
+  for (const auto& [at, bytes] : g_recording.memory) made[at].assign(at, at + bytes);
+  return made;
+}
+
+void put(const Image& image) {
+  for (const auto& [at, bytes] : image) std::memcpy(at, bytes.data(), bytes.size());
+}
+
+// Where an access is in an image; nullptr if it is in no memory of the device.
+std::byte* find(Image& image, const Access& access) {
+  auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(access.at));
+  auto found = image.upper_bound(at);
+  if (found == image.begin()) return nullptr;
+  --found;
+  const auto offset = static_cast<std::size_t>(at - found->first);
+  return offset + access.bytes > found->second.size() ? nullptr : found->second.data() + offset;
+}
+
+// What a kernel reads and writes is what it says: nothing else has changed, and with all other
+// memory full of NaN it writes the same.
+class Trial {
  public:
-  Watch() {
-    for (const auto& [at, bytes] : g_recording.memory) before_[at].assign(at, at + bytes);
-  }
+  Trial(std::string what, std::vector<Access> all, std::function<const char*()> run)
+      : what_(std::move(what)), all_(std::move(all)), run_(std::move(run)) {}
 
-  void allow(const Access& access) {
-    auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(access.at));
-    auto found = before_.upper_bound(at);
-    if (found == before_.begin()) return;
-    --found;
-    const auto offset = static_cast<std::size_t>(at - found->first);
-    if (offset + access.bytes > found->second.size()) return;  // beyond the end: a stray
-    std::memcpy(found->second.data() + offset, at, access.bytes);
-  }
-
-  [[nodiscard]] bool has_strays() const {
-    return std::any_of(before_.begin(), before_.end(), [](const auto& one) {
-      return std::memcmp(one.first, one.second.data(), one.second.size()) != 0;
-    });
+  // Leaves what the kernel has written.
+  const char* make() {
+    Image before = image();
+    if (const char* const wrong = run_()) return wrong;
+    Image after = image();
+    Image expected = before;
+    copy(after, expected, true);
+    if (expected != after) g_recording.strays.push_back(what_ + " writes elsewhere");
+    for (auto& [at, bytes] : expected) std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
+    copy(before, expected, false);
+    put(expected);
+    if (const char* const wrong = run_()) return wrong;
+    Image again = image();
+    copy(again, expected = after, true);
+    if (expected != after) g_recording.strays.push_back(what_ + " reads elsewhere");
+    put(after);
+    return nullptr;
   }
 
  private:
-  std::map<std::byte*, std::vector<std::byte>> before_;
+  // What it accesses, or of that what it writes.
+  void copy(Image& from, Image& to, bool written) {
+    for (const Access& one : all_)
+      if (one.writes || !written)
+        if (std::byte* const at = find(from, one)) std::memcpy(find(to, one), at, one.bytes);
+  }
+
+  std::string what_;
+  std::vector<Access> all_;
+  std::function<const char*()> run_;
 };
 
 const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
@@ -121,13 +158,13 @@ const char* launch(dttrain_context* context, std::uint32_t number, const void* a
   ++g_recording.launches;
   if (g_recording.left_out) return host().launch(context, number, arguments);
   (void)host().wait(context);  // what was enqueued before is not this kernel's
-  Watch watch;
-  if (const char* const wrong = host().launch(context, number, arguments)) return wrong;
-  (void)host().wait(context);
-  for (const Access& one : all)
-    if (one.writes) watch.allow(one);
-  if (watch.has_strays()) g_recording.strays.push_back(what);
-  return nullptr;
+  return Trial(what,
+               std::move(all),
+               [&] {
+                 const char* const wrong = host().launch(context, number, arguments);
+                 return wrong == nullptr ? host().wait(context) : wrong;
+               })
+      .make();
 }
 
 void by_product(const void* values,

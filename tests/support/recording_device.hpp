@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's device (host_device.hpp) that also records what its queue and the host read and write,
-// and which waits order it, and compares each kernel's writes with what it says that it writes.
+// and which waits order it, and tries whether each kernel reads and writes what it says.
 #pragma once
 
 #include "core/train/accelerator/queue.hpp"
@@ -22,7 +22,7 @@ void leave_out_wait(std::size_t number);
 [[nodiscard]] std::size_t waits();
 [[nodiscard]] std::size_t launches();
 [[nodiscard]] std::vector<std::string> races();
-// Kernels, by number, that wrote elsewhere than they say.
+// Kernels, by number, that read or wrote elsewhere than they say.
 [[nodiscard]] std::vector<std::string> strays();
 
 }  // namespace recording_device
