@@ -42,8 +42,8 @@ class ChunkUpdate {
                     const float* gradients,
                     std::span<ChunkReport> reports) = 0;
 
-  // For OptimizerRow::by_tensor: moves weights by the rate of each chunk along the directions that
-  // step() has left; chunks of rate 0 are as they are. Completes the reports.
+  // For OptimizerRow::by_tensor: moves the weights of chunks that decay by the rate of each along
+  // the directions that step() has left. Completes the reports.
   virtual void move(std::span<const float> rates, std::span<ChunkReport> reports) = 0;
 
   // The owned chunks of step()'s weights, into an array of all parameters.

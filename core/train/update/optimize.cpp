@@ -84,8 +84,8 @@ float ShardedUpdate::gradient_scale() {
   return scale < 1 ? static_cast<float>(scale) : 1;  // also of a norm that is not finite
 }
 
-// Of each own chunk, from the squares of its weights and of its direction; 0 where it has moved
-// already, by the rate of all tensors. Collective.
+// Of each own chunk that decays, from the squares of the weights and directions of all chunks of
+// its tensor; others have moved already. Collective.
 std::vector<float> ShardedUpdate::rates_by_tensor(double lr, ByChunk weights, ByChunk directions) {
   share(weights);
   share(directions);

@@ -217,6 +217,22 @@ TEST_CASE("a step that is not kept leaves no trace, and a flipped bit is seen") 
   }
 }
 
+TEST_CASE("a rate of 0 leaves weights as they are") {
+  Pair pair(*find_optimizer("lamb"), true);
+  std::vector<ChunkReport> reports(pair.owned.chunks.size());
+  const Floats gradients = noise(pair.owned.floats, 7);
+  pair.device.step(update_factors(pair.settings, {0, 1}), gradients.data(), reports);
+  pair.device.move(std::vector<float>(reports.size()), reports);
+  Floats next(pair.owned.all);
+  pair.device.next_weights(next.data());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const OwnChunk& chunk = pair.owned.chunks[i];
+    CHECK(std::equal(
+        &next[chunk.begin], &next[chunk.begin] + chunk.count, &pair.weights[chunk.begin]));
+    CHECK(reports[i].next_weights == reports[i].weights);
+  }
+}
+
 TEST_CASE("gradients that have stayed on the device are those of the step") {
   Pair pair(*find_optimizer("nesterov"), false);
   std::vector<ChunkReport> sent(pair.owned.chunks.size());

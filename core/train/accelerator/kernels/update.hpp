@@ -130,7 +130,8 @@ struct UpdateChunks : Chunkwise {
   }
 };
 
-// next_weights, directions so far, = weights - rates[chunk] directions, where that is not 0.
+// next_weights = weights - rates[chunk] next_weights, of chunks that decay: what is there so far is
+// their direction.
 struct MoveChunks : Chunkwise {
   struct Shared {
     double squares[k_threads];
@@ -153,9 +154,9 @@ struct MoveChunks : Chunkwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const float rate = rates[block.index()];
-    if (rate == 0) return;
     const OwnChunk chunk = chunks[block.index()];
+    const float rate = rates[block.index()];
+    if (chunk.decays == 0) return;
     block.each([&](int thread) {
       double squares = 0;
       std::uint32_t chain = 0;
