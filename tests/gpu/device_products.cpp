@@ -101,7 +101,7 @@ void add_products(std::vector<Case>& all) {
   add_exact(all, 256, 768, 768, 1);
   add_rounded_products(all, 64, 96, 128);
   add_rounded_products(all, 17, 23, 9);
-  add_rounded_products(all, 256, 768, 768);
+  add_rounded_products(all, 128, 256, 192);
 }
 
 }  // namespace device_check

@@ -82,19 +82,26 @@ float at(const dttrain_factor& factor, int factors, int matrix, int row, int col
 }
 
 void multiply_now(const dttrain_product& p) {
-  std::vector<float> row(static_cast<std::size_t>(p.columns));
-  for (int matrix = 0; matrix < p.count; ++matrix)
+  const auto columns = static_cast<std::size_t>(p.columns);
+  std::vector<float> row(columns);
+  std::vector<float> right(static_cast<std::size_t>(p.inner) * columns);
+  for (int matrix = 0; matrix < p.count; ++matrix) {
+    for (int k = 0; k < p.inner; ++k)
+      for (int c = 0; c < p.columns; ++c)
+        right[static_cast<std::size_t>(k) * columns + static_cast<std::size_t>(c)] =
+            at(p.right, p.factors, matrix, k, c);
     for (int r = 0; r < p.rows; ++r) {
       std::fill(row.begin(), row.end(), 0.0F);
       for (int k = 0; k < p.inner; ++k) {
         const float left = at(p.left, p.factors, matrix, r, k);
-        for (int c = 0; c < p.columns; ++c)
-          row[static_cast<std::size_t>(c)] += left * at(p.right, p.factors, matrix, k, c);
+        const float* const along = right.data() + static_cast<std::size_t>(k) * columns;
+        for (std::size_t c = 0; c < columns; ++c) row[c] += left * along[c];
       }
       float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
       for (int c = 0; c < p.columns; ++c)
         out[c] = row[static_cast<std::size_t>(c)] + (p.adds != 0 ? out[c] : 0.0F);
     }
+  }
 }
 
 int lacks(dttrain_answer* answer) {
