@@ -21,7 +21,7 @@ struct ChosenProduct {
 };
 
 struct dttrain_context {
-  using Shape = std::array<long long, 16>;
+  using Shape = std::array<long long, 17>;
 
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 

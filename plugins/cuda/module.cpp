@@ -4,6 +4,7 @@
 #include "plugins/cuda/context.hpp"
 
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -114,6 +115,24 @@ dttrain_context* open(int device, dttrain_answer* answer) {
   return made.release();
 }
 
+// Of the kernel's module; without it, as in some containers, nothing.
+std::string driver_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  file >> version;
+  return version;
+}
+
+// -1 where CUDA does not say.
+int attribute(const dttrain_context& context, cudaDeviceAttr which) {
+  int value = -1;
+  return cudaDeviceGetAttribute(&value, which, context.device) == cudaSuccess ? value : -1;
+}
+
+int megahertz(int kilohertz) {
+  return kilohertz > 0 ? kilohertz / 1000 : 0;
+}
+
 const char* facts(dttrain_context* context, dttrain_facts* facts) {
   cudaDeviceProp properties;
   std::size_t available = 0;
@@ -124,6 +143,13 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   if (const char* const wrong = context->check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo"))
     return wrong;
   facts->memory = available;
+  facts->ecc = attribute(*context, cudaDevAttrEccEnabled);
+  facts->clock = megahertz(attribute(*context, cudaDevAttrClockRate));
+  facts->memory_clock = megahertz(attribute(*context, cudaDevAttrMemoryClockRate));
+  int driver = 0;
+  const std::string kernel = driver_version();
+  (void)cudaDriverGetVersion(&driver);  // 0 if it is not known
+  put(facts->driver, kernel + (kernel.empty() ? "" : ", ") + "CUDA " + version_text(driver));
   const auto version = static_cast<int>(cublasLtGetVersion());
   put(facts->name, properties.name);
   put(facts->libraries,

@@ -29,6 +29,7 @@ dttrain_context::Shape shape_of(const dttrain_product& p) {
           p.stride,
           p.count,
           p.adds,
+          p.factors,
           p.left.pitch,
           p.left.stride,
           p.left.is_transposed,
@@ -40,18 +41,20 @@ dttrain_context::Shape shape_of(const dttrain_product& p) {
           alignment_of(p.out)};
 }
 
+cudaDataType type_of(const dttrain_product& p) {
+  return p.factors == DTTRAIN_BF16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
 cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
+                        cudaDataType type,
                         int rows,
                         int columns,
                         int pitch,
                         int count,
                         std::int64_t stride) {
   // A row in memory is a column there.
-  cublasStatus_t status = cublasLtMatrixLayoutInit(&layout,
-                                                   CUDA_R_32F,
-                                                   static_cast<std::uint64_t>(columns),
-                                                   static_cast<std::uint64_t>(rows),
-                                                   pitch);
+  cublasStatus_t status = cublasLtMatrixLayoutInit(
+      &layout, type, static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), pitch);
   if (status != CUBLAS_STATUS_SUCCESS || count == 1) return status;
   status = cublasLtMatrixLayoutSetAttribute(
       &layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count);
@@ -63,16 +66,19 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
 // As it is in memory, before any transposition.
 cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
                         const dttrain_factor& factor,
+                        cudaDataType type,
                         int rows,
                         int columns,
                         int count) {
   if (factor.is_transposed != 0) std::swap(rows, columns);
-  return describe(layout, rows, columns, factor.pitch, count, factor.stride);
+  return describe(layout, type, rows, columns, factor.pitch, count, factor.stride);
 }
 
 cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
-  // Never TF32.
-  cublasStatus_t status = cublasLtMatmulDescInit(&chosen.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  // TF32 only if it was asked for; sums of bf16 are in float.
+  const cublasComputeType_t sums =
+      p.factors == DTTRAIN_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  cublasStatus_t status = cublasLtMatmulDescInit(&chosen.operation, sums, CUDA_R_32F);
   const cublasOperation_t right = p.right.is_transposed != 0 ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t left = p.left.is_transposed != 0 ? CUBLAS_OP_T : CUBLAS_OP_N;
   if (status == CUBLAS_STATUS_SUCCESS)
@@ -82,11 +88,11 @@ cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
     status = cublasLtMatmulDescSetAttribute(
         &chosen.operation, CUBLASLT_MATMUL_DESC_TRANSB, &left, sizeof left);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = describe(chosen.right, p.right, p.inner, p.columns, p.count);
+    status = describe(chosen.right, p.right, type_of(p), p.inner, p.columns, p.count);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = describe(chosen.left, p.left, p.rows, p.inner, p.count);
+    status = describe(chosen.left, p.left, type_of(p), p.rows, p.inner, p.count);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = describe(chosen.out, p.rows, p.columns, p.pitch, p.count, p.stride);
+    status = describe(chosen.out, CUDA_R_32F, p.rows, p.columns, p.pitch, p.count, p.stride);
   return status;
 }
 

@@ -17,6 +17,7 @@ MODULE = os.path.join(BUILD, "lib/dtsubmit/dttrain-cuda.so")
 DTTRAIN = os.path.join(BUILD, "bin/dttrain")
 DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
 CUDA = ["--device", "cuda"]
+SHARED = [*CUDA, "--share-device", "on"]
 REPEATS = 20
 TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
 ROWS = []
@@ -103,12 +104,21 @@ row("compute-sanitizer racecheck")(lambda: sanitized("racecheck"))
 row("compute-sanitizer synccheck")(lambda: sanitized("synccheck"))
 
 
-@row("losses beside the processor's")
-def _():
-    there, here = (train([*MINI, *device, "--steps", 30])[0] for device in (CUDA, []))
-    worst = max(abs(a["loss"] - b["loss"]) / b["loss"] for a, b in zip(there, here))
-    assert len(there) == 30 and worst < TOLERANCE, f"worst {worst:.1e}, at most {TOLERANCE}"
-    return f"30 steps of gpt2:char-mini, largest relative difference {worst:.1e}"
+def apart(there, here, most):
+    worst = max(abs(a["loss"] - b["loss"]) / b["loss"] for a, b in zip(train(there)[0], train(here)[0], strict=True))
+    assert worst < most, f"worst {worst:.1e}, at most {most}"
+    return f"30 steps, largest relative difference {worst:.1e}"
+
+
+LLAMA = ["--model", "llama:char-mini", *MINI[2:]]
+STEPS = ["--steps", 30]
+row("losses beside the processor's, gpt2")(lambda: apart([*MINI, *CUDA, *STEPS], [*MINI, *STEPS], TOLERANCE))
+row("losses beside the processor's, llama")(lambda: apart([*LLAMA, *CUDA, *STEPS], [*LLAMA, *STEPS], TOLERANCE))
+row("losses of bf16 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "bf16"], [*MINI, *CUDA, *STEPS], 1e-2))
+row("losses of TF32 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "tf32"], [*MINI, *CUDA, *STEPS], 1e-3))
+for optimizer in ("sgd", "nesterov", "lamb"):
+    row(f"losses beside the processor's, {optimizer}")(
+        lambda words=("--optimizer", optimizer, "--clip-norm", 0.5, *STEPS): apart([*MINI, *CUDA, *words], [*MINI, *words], TOLERANCE))
 
 
 @row("the same digest, repeated")
@@ -120,14 +130,38 @@ def _():
 
 @row("the same digest, 1, 2 and 4 ranks")
 def _():
-    digests = {ranks: train([*MINI, *CUDA, "--steps", 5], ranks)[1] for ranks in (1, 2, 4)}
-    assert len(set(digests.values())) == 1, digests
-    return "ranks share the GPU"
+    for model in ([*MINI], [*LLAMA], [*MINI, "--precision", "bf16"]):
+        digests = {ranks: train([*model, *SHARED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4)}
+        assert len(set(digests.values())) == 1, digests
+    return "gpt2, llama and bf16; ranks share the GPU"
+
+
+@row("ranks that share are refused")
+def _():
+    need(DTTRAIN)
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun")
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", 2, DTTRAIN, *text(), *MINI, *CUDA, "--steps", 1], expect=(3,),
+        CUDA_VISIBLE_DEVICES=visible)
+    return "exit 3"
+
+
+@row("facts of the GPU")
+def _():
+    need(DTTRAIN)
+    with tempfile.TemporaryDirectory() as folder:
+        run([DTTRAIN, *text(), *MINI, *CUDA, "--steps", 1, "--run-dir", folder])
+        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
+            devices = json.loads(next(lines))["devices"]
+    unknown = [name for name, value in devices[0].items() if value in (None, "")]
+    assert not unknown, f"not known: {unknown}"
+    return json.dumps(devices[0])
 
 
 @row("the same digest at --zero 2 and 3")
 def _():
-    digests = {stage: train([*MINI, *CUDA, "--steps", 5, "--zero", stage], 2)[1] for stage in (1, 2, 3)}
+    digests = {stage: train([*MINI, *SHARED, "--steps", 5, "--zero", stage], 2)[1] for stage in (1, 2, 3)}
     assert len(set(digests.values())) == 1, digests
     return "2 ranks share the GPU"
 
@@ -144,9 +178,13 @@ def _():
 
 @row("GPT-2 124M, for the record")
 def _():
-    steps, _ = train(["--model", "gpt2:124M", "--batch", 8, "--shards", 2, "--optimizer", "adamw", "--steps", 6, *CUDA])
-    seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
-    return f"{8 * 1024 / seconds:.0f} tokens/s, fp32, with copies of all weights and gradients at each step"
+    rates = []
+    for precision in ("fp32", "tf32", "bf16"):
+        steps, _ = train(["--model", "gpt2:124M", "--batch", 8, "--shards", 2, "--optimizer", "adamw", "--steps", 6, *CUDA,
+                          "--precision", precision])
+        seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
+        rates.append(f"{8 * 1024 / seconds:.0f} tokens/s {precision}")
+    return ", ".join(rates)
 
 
 def facts():

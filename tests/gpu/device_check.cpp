@@ -3,8 +3,7 @@
 // and beside itself 20 times. A line of JSON for each; exits with 1 if one is wrong, with 77 if the
 // module finds no device. Needs neither MPI nor oneDNN, so that it can be built on any machine with
 // a card.
-#include "core/base/random.hpp"
-#include "core/train/accelerator/queue.hpp"
+#include "tests/gpu/device_cases.hpp"
 #include "tests/support/host_device.hpp"
 
 #include <dlfcn.h>
@@ -14,52 +13,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace {
 
 using namespace dts::train::accelerator;
-
-using Floats = std::vector<float>;
-using Places = std::vector<float*>;
-
-// Arrays, and what is enqueued with them where they are.
-struct Case {
-  std::string name;
-  double tolerance;  // relative to the larger of 1 and the value
-  std::vector<Floats> arrays;
-  std::function<void(Queue&, const Places&)> enqueue;
-};
-
-Floats noise(std::size_t count, std::uint64_t seed, float size = 1) {
-  Floats values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = size * static_cast<float>(
-                           static_cast<double>(dts::mix(seed * 1000003 + i) >> 11) * 0x1.0p-52 - 1);
-  return values;
-}
-
-Floats nothing(std::size_t count) {
-  return Floats(count, std::numeric_limits<float>::quiet_NaN());
-}
-
-// Whole numbers below `most`, in an array of floats.
-Floats numbers(std::size_t count, std::uint64_t most) {
-  Floats values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto number = static_cast<std::uint32_t>(dts::mix(i) % most);
-    std::memcpy(&values[i], &number, sizeof number);
-  }
-  return values;
-}
-
-const std::uint32_t* as_numbers(const float* at) {
-  return reinterpret_cast<const std::uint32_t*>(at);
-}
+using namespace device_check;
 
 std::vector<Floats> run(Queue& queue, const Case& one) {
   Places at;
@@ -92,154 +52,6 @@ double worst(const std::vector<Floats>& values, const std::vector<Floats>& expec
       worst = std::isnan(off) ? std::numeric_limits<double>::infinity() : std::max(worst, off);
     }
   return worst;
-}
-
-void add_elements(std::vector<Case>& all) {
-  constexpr std::size_t k_count = 100003;
-  const Floats x = noise(k_count, 1, 5);
-  const Floats y = noise(k_count, 2);
-  all.push_back({"add", 0, {x, y}, [](Queue& queue, const Places& at) {
-                   queue.launch(Add{{k_count}, at[0], at[1]});
-                 }});
-  all.push_back({"gelu_forward", 1e-6, {x, nothing(k_count)}, [](Queue& queue, const Places& at) {
-                   queue.launch(GeluForward{{k_count}, at[0], at[1]});
-                 }});
-  all.push_back({"gelu_backward", 2e-6, {x, y}, [](Queue& queue, const Places& at) {
-                   queue.launch(GeluBackward{{k_count}, at[0], at[1], at[1]});
-                 }});
-  all.push_back(
-      {"begin_rows", 0, {noise(101, 3), y, nothing(k_count)}, [](Queue& queue, const Places& at) {
-         queue.launch(BeginRows{{k_count}, 101, at[0], at[1], at[2]});
-       }});
-  all.push_back({"squares", 1e-6, {x, nothing(4), nothing(1)}, [](Queue& queue, const Places& at) {
-                   auto* const partials = reinterpret_cast<double*>(at[1]);
-                   queue.launch(Squares{at[0], k_count, partials});
-                   queue.launch(Total<double>{partials, 2, at[2]});
-                 }});
-  all.push_back({"total", 1e-6, {x, nothing(1)}, [](Queue& queue, const Places& at) {
-                   queue.launch(Total<float>{at[0], k_count, at[1]});
-                 }});
-}
-
-void add_rows(std::vector<Case>& all, int rows, int width) {
-  const std::string shape = " " + std::to_string(rows) + "x" + std::to_string(width);
-  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
-  const auto columns = static_cast<std::size_t>(width);
-  const auto each = static_cast<std::size_t>(rows);
-  all.push_back(
-      {"layer_norm" + shape,
-       2e-5,
-       {noise(count, 4, 3),
-        noise(columns, 5),
-        noise(columns, 6),
-        nothing(count),
-        nothing(each),
-        nothing(each),
-        noise(count, 7),
-        noise(count, 8),
-        nothing(columns),
-        nothing(columns),
-        nothing(columns)},
-       [=](Queue& queue, const Places& at) {
-         queue.launch(
-             LayerNormForward{{rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
-         queue.launch(
-             LayerNormBackward{{rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
-         queue.launch(NormGradients{{rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
-         queue.launch(ColumnSums{{rows, width}, at[6], at[10]});
-       }});
-  all.push_back({"cross_entropy" + shape,
-                 1e-5,
-                 {noise(count, 9, 9), numbers(each, columns), nothing(each), nothing(each)},
-                 [=](Queue& queue, const Places& at) {
-                   queue.launch(CrossEntropy{
-                       {rows, width}, at[0], as_numbers(at[1]), 0.5F, 0.1F, true, at[2], at[3]});
-                 }});
-}
-
-void add_attention(std::vector<Case>& all, int context, int heads) {
-  const auto rows = static_cast<std::size_t>(context) * static_cast<std::size_t>(heads);
-  const std::size_t count = rows * static_cast<std::size_t>(context);
-  all.push_back({"causal_softmax " + std::to_string(context),
-                 3e-6,
-                 {noise(count, 10, 40), noise(count, 11)},
-                 [=](Queue& queue, const Places& at) {
-                   const Rowwise shape{heads * context, context};
-                   queue.launch(CausalSoftmax{shape, 0.125F, at[0]});
-                   queue.launch(CausalSoftmaxBackward{shape, 0.125F, at[0], at[1]});
-                 }});
-}
-
-void add_embedding(std::vector<Case>& all, int vocabulary, int width) {
-  constexpr int k_context = 65;
-  constexpr int k_rows = 3 * k_context;
-  const auto columns = static_cast<std::size_t>(width);
-  const std::size_t table = static_cast<std::size_t>(vocabulary) * columns;
-  all.push_back(
-      {"embedding " + std::to_string(vocabulary) + "x" + std::to_string(width),
-       0,
-       {numbers(k_rows, static_cast<std::uint64_t>(vocabulary)),
-        noise(table, 12),
-        noise(k_context * columns, 13),
-        nothing(k_rows * columns),
-        noise(table, 14),
-        nothing(k_context * columns)},
-       [=](Queue& queue, const Places& at) {
-         queue.launch(EmbeddingForward{
-             {k_rows * columns}, width, k_context, as_numbers(at[0]), at[1], at[2], at[3]});
-         queue.launch(
-             TokenGradients{{vocabulary, width}, k_rows, as_numbers(at[0]), at[3], at[4], false});
-         queue.launch(PositionGradients{{k_context * columns}, 3, at[3], at[5]});
-       }});
-}
-
-// All transpositions, overwriting and adding, of a batch with gaps between rows.
-void add_products(std::vector<Case>& all, int rows, int columns, int inner, int batch) {
-  for (int way = 0; way < 8; ++way) {
-    const bool left = (way & 1) != 0, right = (way & 2) != 0, adds = (way & 4) != 0;
-    const int gap = 8 * batch - 8;
-    const int left_pitch = (left ? rows : inner) + gap;
-    const int right_pitch = (right ? inner : columns) + gap;
-    const int pitch = columns + gap;
-    const std::int64_t left_stride = std::int64_t{left_pitch} * (left ? inner : rows);
-    const std::int64_t right_stride = std::int64_t{right_pitch} * (right ? columns : inner);
-    const std::int64_t stride = std::int64_t{pitch} * rows;
-    const auto floats = [&](std::int64_t one) { return static_cast<std::size_t>(one * batch); };
-    all.push_back({"product " + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
-                       std::to_string(inner) + (left ? " T" : " N") + (right ? "T" : "N") +
-                       (adds ? " adds" : ""),
-                   1e-5 * std::sqrt(static_cast<double>(inner)),
-                   {noise(floats(left_stride), 15),
-                    noise(floats(right_stride), 16),
-                    noise(floats(stride), 17)},
-                   [=](Queue& queue, const Places& at) {
-                     queue.multiply({{at[0], left_pitch, left ? 1 : 0, left_stride},
-                                     {at[1], right_pitch, right ? 1 : 0, right_stride},
-                                     at[2],
-                                     rows,
-                                     columns,
-                                     inner,
-                                     pitch,
-                                     stride,
-                                     batch,
-                                     adds ? 1 : 0});
-                   }});
-  }
-}
-
-std::vector<Case> all_cases() {
-  std::vector<Case> all;
-  add_elements(all);
-  for (const auto& [rows, width] : {std::pair{1, 1}, {5, 31}, {33, 257}, {64, 768}, {7, 50257}})
-    add_rows(all, rows, width);
-  for (const int context : {1, 31, 257}) add_attention(all, context, 3);
-  add_embedding(all, 300, 48);
-  add_embedding(all, 5003, 257);
-  add_products(all, 64, 96, 128, 1);
-  add_products(all, 17, 23, 9, 1);
-  add_products(all, 65, 64, 40, 3);
-  add_products(all, 256, 768, 768, 1);
-  return all;
 }
 
 int check(Queue& device, Queue& host, int repeats) {

@@ -16,10 +16,32 @@ from trainer_support import Trainer, digest, events
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 SMALL = ["--model", "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2", "--data", TEXT, "--batch", 12, "--shards", 6,
          "--optimizer", "adamw", "--warmup", 0, "--lr", 0.01, "--limit-train", 400]
+# Two queries to a head of keys.
+LLAMA = ["--model", "llama,vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,"
+         "num_attention_heads=4,num_key_value_heads=2", *SMALL[2:]]
 CUDA = ["--device", "cuda"]
+DEVICES = 2  # that the host's module has
 STEPS = 12
 TOLERANCE = 1e-5  # relative, of the losses, which metrics.jsonl rounds to 1e-7 or so
 LACKS = {1: "no driver works here", 2: "the driver is too old", 3: "there is no device", 4: "the device is too old", 5: "cannot be used"}
+
+
+def shared(ranks):
+    return ["--share-device", "on"] if ranks > DEVICES else []
+
+
+def sharing(trainer, module):
+    """A device each, by UUID, and what is known of it."""
+    _, err = trainer.run(5, [*SMALL, *CUDA, "--steps", 2], expect=3, env=module)
+    for words in ("rank 0 (node ", "), rank 2 (node ", ") and rank 4 (node ", "(UUID host-0); rank 1 (node ", "(UUID host-1)", "--share-device on"):
+        assert words in err, err
+    _, err = trainer.run(3, [*SMALL, "--device", "auto", "--steps", 2, "--run-dir", trainer.path("shares")], env=module)
+    start = events(trainer.path("shares"), "start")[0]
+    assert "--device auto took cpu: rank 0 " in err and start["device"] == "cpu" and "devices" not in start, err
+    trainer.run(2, [*SMALL, *CUDA, "--steps", 2, "--run-dir", trainer.path("each")], env=module)
+    devices = events(trainer.path("each"), "start")[0]["devices"]
+    assert [one["uuid"] for one in devices] == ["host-0", "host-1"] and devices[1]["rank"] == 1, devices
+    assert devices[0]["ecc"] is None and devices[0]["clock_mhz"] is None and devices[0]["driver"] == "none", devices
 
 
 def refused(trainer, device, words, env, program=None):
@@ -49,49 +71,106 @@ def refusals(trainer, module):
     real = os.path.join(os.path.dirname(trainer.program), "../lib/dtsubmit/dttrain-cuda.so")
     if os.path.exists(real) and not os.path.exists("/dev/nvidiactl"):
         refused(trainer, "cuda", "", {})
-    for arguments, words in ((["--model", "cnn2"], "cnn2 is not computed by devices yet"), (SMALL + ["--precision", "bf16"], "fp32 only")):
-        _, err = trainer.run(0, [*arguments, *CUDA, "--steps", 2], expect=2, env=module)
-        assert words in err or "AVX512" in err, err
+    for arguments, words in (([*CUDA, "--model", "cnn2"], "cnn2 is not computed by devices yet"),
+                             ([*SMALL, "--precision", "tf32"], "--precision tf32 is of GPUs")):
+        _, err = trainer.run(0, [*arguments, "--steps", 2], expect=2, env=module)
+        assert words in err, err
+
+
+def losses(trainer, module, name, arguments):
+    out, _ = trainer.run(0, [*arguments, "--steps", STEPS, "--run-dir", trainer.path(name)], env=module)
+    return [event["loss"] for event in events(trainer.path(name), "step")], digest(out)
+
+
+def beside_processor(trainer, module, name, model, least=0.5):
+    """The digest of the training on a device, whose loss falls by `least`."""
+    on_cpu, other = losses(trainer, module, f"{name}-cpu", model)
+    on_device, alone = losses(trainer, module, f"{name}-device", [*model, *CUDA])
+    worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
+    print(f"{name}: largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
+    assert alone != other and on_device[-1] < on_device[0] - least and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
+    assert [events(trainer.path(f"{name}-{kind}"), "start")[0]["device"] for kind in ("cpu", "device")] == ["cpu", "cuda"]
+    return alone
+
+
+def llama(trainer, module):
+    """Also from weights in Hugging Face's form."""
+    alone = beside_processor(trainer, module, "llama", LLAMA)
+    for ranks, more in ((2, []), (3, ["--zero", 3]), (6, [])):
+        out, _ = trainer.run(ranks, [*LLAMA, *CUDA, *shared(ranks), *more, "--steps", STEPS], env=module)
+        print(f"llama: {ranks} ranks {' '.join(map(str, more))}", flush=True)
+        assert digest(out) == alone, f"{ranks} ranks {more}: {out}"
+    trainer.run(0, [*LLAMA, *CUDA, "--checkpoint-dir", trainer.path("first"), "--steps", 3], env=module)
+    trainer.run(0, ["export", trainer.path("first"), trainer.path("hub")])
+    continued = [*LLAMA[2:], "--from", trainer.path("hub")]
+    digests = {digest(trainer.run(ranks, [*continued, *CUDA, "--steps", 3], env=module)[0]) for ranks in (0, 2)}
+    assert len(digests) == 1, digests
+    worst = max(abs(a - b) / a for a, b in zip(*(losses(trainer, module, name, [*continued, *device])[0]
+                                                for name, device in (("hub-cpu", []), ("hub-device", CUDA)))))
+    assert worst < TOLERANCE, worst
 
 
 def layouts(trainer, module):
-    def losses(name, arguments):
-        out, _ = trainer.run(0, [*SMALL, *arguments, "--steps", STEPS, "--run-dir", trainer.path(name)], env=module)
-        return [event["loss"] for event in events(trainer.path(name), "step")], digest(out)
-
-    on_cpu, other = losses("cpu", [])
-    on_device, alone = losses("device", CUDA)
-    worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
-    print(f"largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
-    assert alone != other and on_device[-1] < on_device[0] - 0.5 and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
-    assert [events(trainer.path(name), "start")[0]["device"] for name in ("cpu", "device")] == ["cpu", "cuda"]
+    alone = beside_processor(trainer, module, "gpt2", SMALL)
     for ranks, more in ((2, []), (3, ["--audit", 0.5]), (6, ["--overlap", "on", "--bucket-size", "20K"]), (3, ["--zero", 2]), (2, ["--zero", 3]),
                         (6, ["--zero", 3, "--bucket-size", "9K"]), (3, ["--servers", 1]), (2, ["--transport", "mpi", "--device", "auto"])):
-        out, err = trainer.run(ranks, [*SMALL, *CUDA, *more, "--steps", STEPS], env=module)
+        out, err = trainer.run(ranks, [*SMALL, *CUDA, *shared(ranks), *more, "--steps", STEPS], env=module)
         print(f"{ranks} ranks {' '.join(map(str, more))}", flush=True)
         assert digest(out) == alone, f"{ranks} ranks {more}: {out}\n{err}"
-        assert "share one device" in err, err
-    out, _ = trainer.run(3, [*SMALL, *CUDA, "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
+        assert ("have one device" in err) == (ranks > DEVICES), err
+    out, _ = trainer.run(3, [*SMALL, *CUDA, *shared(3), "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
     assert "asynchronous" in out and "device 0 of 2 (cuda)" in out, out
     # From two ranks to three, and then to processors.
     folder = ["--checkpoint-dir", trainer.path("saved"), "--save-every", 5]
     trainer.run(2, [*SMALL, *CUDA, *folder, "--steps", STEPS, "--inject", "nan:3@8"], expect=NO_RESTART, env=module)
-    out, err = trainer.run(3, [*SMALL, *CUDA, *folder, "--steps", STEPS], env=module)
+    out, err = trainer.run(3, [*SMALL, *CUDA, *shared(3), *folder, "--steps", STEPS], env=module)
     assert "resumed from checkpoint step-000000005" in out and digest(out) == alone, f"{out}\n{err}"
     out, err = trainer.run(1, [*SMALL, *folder, "--steps", STEPS], env=module)
     assert "was computed elsewhere (device: " in out + err, f"{out}\n{err}"
 
 
+def optimizers(trainer, module):
+    """The step on a device is that of the processor, for any number of ranks the same, and so is clipping, which needs norms of all."""
+    for name, more in (("sgd", ["--lr", 0.1]), ("nesterov", ["--lr", 0.1, "--weight-decay", 0.01, "--clip-norm", 0.5]),
+                       ("lamb", ["--clip-norm", 0.3])):
+        model = [*SMALL, "--optimizer", name, *more]
+        alone = beside_processor(trainer, module, name, model, 0.05)
+        for ranks, zero in ((2, 1), (3, 3)):
+            out, _ = trainer.run(ranks, [*model, *CUDA, *shared(ranks), "--zero", zero, "--steps", STEPS], env=module)
+            assert digest(out) == alone, f"{name}, {ranks} ranks: {out}"
+
+
+def precisions(trainer, module):
+    exactly, _ = losses(trainer, module, "fp32", [*SMALL, *CUDA])
+    for precision, least, most in (("bf16", 1e-5, 1e-2), ("tf32", 1e-7, 1e-3)):
+        model = [*SMALL, *CUDA, "--precision", precision]
+        rounded, alone = losses(trainer, module, precision, model)
+        worst = max(abs(a - b) / a for a, b in zip(exactly, rounded))
+        print(f"{precision}: largest relative difference of {STEPS} losses from those of fp32 {worst:.1e}", flush=True)
+        assert least < worst < most, worst
+        assert events(trainer.path(precision), "start")[0]["precision"] == precision
+        for ranks in (2, 3):
+            assert digest(trainer.run(ranks, [*model, *shared(ranks), "--steps", STEPS], env=module)[0]) == alone, f"{precision}, {ranks} ranks"
+
+
 def faults(trainer, module):
+    for ranks in (0, 2):
+        for fault in ("weight:transformer.h.0.mlp.c_fc.weight:5@3:0", "momentum:transformer.h.0.mlp.c_fc.weight:5@3"):
+            _, err = trainer.run(ranks, [*SMALL, *CUDA, "--steps", 6, "--inject", fault], expect=CORRUPTED, env=module)
+            assert "bits are wrong" in err, err
     _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 6, "--inject", "nan:4@3"], expect=NO_RESTART, env=module)
     assert "step 3: the loss of shard 4 (rank 1) is not finite" in err, err
     fault = "computation:transformer.h.0.mlp.c_fc.weight:5@3:1"
-    _, err = trainer.run(3, [*SMALL, *CUDA, "--steps", 6, "--audit", 1, "--inject", fault], expect=CORRUPTED, env=module)
+    _, err = trainer.run(3, [*SMALL, *CUDA, *shared(3), "--steps", 6, "--audit", 1, "--inject", fault], expect=CORRUPTED, env=module)
     assert "[rank 1] " in err or "rank 1" in err, err
 
 
 with Trainer(os.path.abspath(sys.argv[1])) as the_trainer:
     the_module = {"DTSUBMIT_PLUGIN_PATH": os.path.dirname(os.path.abspath(sys.argv[2]))}
     refusals(the_trainer, the_module)
+    sharing(the_trainer, the_module)
     layouts(the_trainer, the_module)
+    llama(the_trainer, the_module)
+    optimizers(the_trainer, the_module)
+    precisions(the_trainer, the_module)
     faults(the_trainer, the_module)

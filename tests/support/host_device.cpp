@@ -4,6 +4,7 @@
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <vector>
 
 struct dttrain_context {
+  int device = 0;
   std::vector<std::function<void()>> work;
 
   const char* enqueue(std::function<void()> piece) {
@@ -60,26 +62,46 @@ void run(const Kernel& kernel) {
   });
 }
 
-float at(const dttrain_factor& factor, int matrix, int row, int column) {
+// As a device that reads 10 bits of a fraction may have it: to nearest, ties to even.
+float in_tf32(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7F800000U) == 0x7F800000U) return value;
+  bits += 0xFFFU + ((bits >> 13) & 1U);
+  return std::bit_cast<float>(bits & ~0x1FFFU);
+}
+
+float at(const dttrain_factor& factor, int factors, int matrix, int row, int column) {
   if (factor.is_transposed != 0) std::swap(row, column);
-  return factor
-      .values[matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column];
+  const std::int64_t place =
+      matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column;
+  if (factors == DTTRAIN_BF16)
+    return std::bit_cast<float>(
+        static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(factor.values)[place]) << 16);
+  const float value = static_cast<const float*>(factor.values)[place];
+  return factors == DTTRAIN_TF32 ? in_tf32(value) : value;
 }
 
 void multiply_now(const dttrain_product& p) {
-  std::vector<float> row(static_cast<std::size_t>(p.columns));
-  for (int matrix = 0; matrix < p.count; ++matrix)
+  const auto columns = static_cast<std::size_t>(p.columns);
+  std::vector<float> row(columns);
+  std::vector<float> right(static_cast<std::size_t>(p.inner) * columns);
+  for (int matrix = 0; matrix < p.count; ++matrix) {
+    for (int k = 0; k < p.inner; ++k)
+      for (int c = 0; c < p.columns; ++c)
+        right[static_cast<std::size_t>(k) * columns + static_cast<std::size_t>(c)] =
+            at(p.right, p.factors, matrix, k, c);
     for (int r = 0; r < p.rows; ++r) {
       std::fill(row.begin(), row.end(), 0.0F);
       for (int k = 0; k < p.inner; ++k) {
-        const float left = at(p.left, matrix, r, k);
-        for (int c = 0; c < p.columns; ++c)
-          row[static_cast<std::size_t>(c)] += left * at(p.right, matrix, k, c);
+        const float left = at(p.left, p.factors, matrix, r, k);
+        const float* const along = right.data() + static_cast<std::size_t>(k) * columns;
+        for (std::size_t c = 0; c < columns; ++c) row[c] += left * along[c];
       }
       float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
       for (int c = 0; c < p.columns; ++c)
         out[c] = row[static_cast<std::size_t>(c)] + (p.adds != 0 ? out[c] : 0.0F);
     }
+  }
 }
 
 int lacks(dttrain_answer* answer) {
@@ -92,17 +114,19 @@ int count(dttrain_answer* answer) {
   return lacks(answer) != 0 ? 0 : 2;
 }
 
-dttrain_context* open(int /*device*/, dttrain_answer* answer) {
-  return lacks(answer) != 0 ? nullptr : new dttrain_context;
+dttrain_context* open(int device, dttrain_answer* answer) {
+  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}};
 }
 
 void close(dttrain_context* context) {
   delete context;
 }
 
-const char* facts(dttrain_context* /*context*/, dttrain_facts* facts) {
+const char* facts(dttrain_context* context, dttrain_facts* facts) {
   std::snprintf(facts->name, sizeof facts->name, "the host as a device, for tests");
-  std::snprintf(facts->uuid, sizeof facts->uuid, "host");
+  std::snprintf(facts->uuid, sizeof facts->uuid, "host-%d", context->device);
+  std::snprintf(facts->driver, sizeof facts->driver, "none");
+  facts->ecc = -1;
   std::snprintf(facts->libraries, sizeof facts->libraries, "plain loops");
   facts->memory = std::size_t{1} << 30;
   return nullptr;

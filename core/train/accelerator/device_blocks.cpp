@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embeddings, norms, projections and GELU; attention is in device_attention.cpp.
+// Embeddings and projections, and who makes all blocks; the others are in device_norm.cpp,
+// device_elements.cpp and device_attention.cpp.
 #include "core/train/accelerator/device_blocks.hpp"
 
 #include "core/train/accelerator/device_attention.hpp"
+#include "core/train/accelerator/device_elements.hpp"
+#include "core/train/accelerator/device_norm.hpp"
 
-#include <stdexcept>
+#include <utility>
 
 namespace dts::train::accelerator {
 namespace {
@@ -28,7 +31,8 @@ class DeviceEmbedding : public Block {
                                    ids_,
                                    pass.weights + places_.table.offset,
                                    positions,
-                                   out_.value});
+                                   out_.value,
+                                   places_.table.shape.front()});
   }
 
   void backward(const Pass& pass) override {
@@ -59,64 +63,21 @@ class DeviceEmbedding : public Block {
   Edge out_;
 };
 
-class DeviceLayerNorm : public Block {
- public:
-  DeviceLayerNorm(Queue& queue, const Layout& layout, Norm norm, Edge in, Edge out)
-      : queue_(queue),
-        norm_(std::move(norm)),
-        range_(layout.range(norm_.name + ".weight", norm_.name + ".bias")),
-        bias_(layout.parameter(norm_.name + ".bias").offset),
-        mean_(queue.allocate(static_cast<std::size_t>(norm_.shape.rows))),
-        inverse_(queue.allocate(static_cast<std::size_t>(norm_.shape.rows))),
-        in_(in),
-        out_(out) {}
-
-  void forward(const Pass& pass) override {
-    queue_.launch(LayerNormForward{{norm_.shape.rows, norm_.shape.width},
-                                   norm_.epsilon,
-                                   in_.value,
-                                   pass.weights + range_.begin,
-                                   pass.weights + bias_,
-                                   out_.value,
-                                   mean_,
-                                   inverse_});
-  }
-
-  void backward(const Pass& pass) override {
-    queue_.launch(NormGradients{{norm_.shape.rows, norm_.shape.width},
-                                in_.value,
-                                mean_,
-                                inverse_,
-                                out_.gradient,
-                                pass.sums + range_.begin,
-                                pass.sums + bias_});
-    queue_.launch(LayerNormBackward{{norm_.shape.rows, norm_.shape.width},
-                                    in_.value,
-                                    pass.weights + range_.begin,
-                                    mean_,
-                                    inverse_,
-                                    out_.gradient,
-                                    in_.gradient,
-                                    norm_.into == Into::adds});
-  }
-
-  [[nodiscard]] Range completes() const override { return range_; }
-
- private:
-  Queue& queue_;
-  Norm norm_;
-  Range range_;
-  std::size_t bias_;
-  float* mean_;
-  float* inverse_;
-  Edge in_;
-  Edge out_;
-};
-
 class DeviceProjection : public Block {
  public:
-  DeviceProjection(Queue& queue, const Layout& layout, Projection shape, Edge in, Edge out)
-      : queue_(queue), shape_(std::move(shape)), places_(layout, shape_), in_(in), out_(out) {}
+  DeviceProjection(
+      Queue& queue, Products& products, const Layout& layout, Projection shape, Edge in, Edge out)
+      : queue_(queue),
+        products_(products),
+        shape_(std::move(shape)),
+        places_(layout, shape_),
+        in_(in),
+        out_(out) {
+    for (const std::size_t values : {floats_of(shape_.rows, shape_.in),
+                                     floats_of(shape_.rows, shape_.out),
+                                     floats_of(shape_.in, shape_.out)})
+      products_.reserve(values);
+  }
 
   void forward(const Pass& pass) override {
     const bool begins = !shape_.bias.empty() || shape_.residual != nullptr;
@@ -176,40 +137,17 @@ class DeviceProjection : public Block {
                int rows,
                int columns,
                bool adds) {
-    queue_.multiply({left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0});
+    products_.multiply(
+        {left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0, DTTRAIN_FP32});
   }
 
   Queue& queue_;
+  Products& products_;
   Projection shape_;
   ProjectionPlaces places_;
   Edge in_;
   Edge out_;
 };
-
-class DeviceGelu : public Block {
- public:
-  DeviceGelu(Queue& queue, std::size_t count, Edge in, Edge out)
-      : queue_(queue), count_(count), in_(in), out_(out) {}
-
-  void forward(const Pass& /*pass*/) override {
-    queue_.launch(GeluForward{{count_}, in_.value, out_.value});
-  }
-
-  void backward(const Pass& /*pass*/) override {
-    queue_.launch(GeluBackward{{count_}, in_.value, out_.gradient, in_.gradient});
-  }
-
- private:
-  Queue& queue_;
-  std::size_t count_;
-  Edge in_;
-  Edge out_;
-};
-
-void check(Precision precision) {
-  if (precision != Precision::fp32)
-    throw std::invalid_argument("devices compute products in fp32 only, so far");
-}
 
 }  // namespace
 
@@ -230,28 +168,46 @@ std::unique_ptr<Block> DeviceBlocks::layer_norm(const Layout& layout,
                                                 const Norm& norm,
                                                 Edge in,
                                                 Edge out) {
-  return std::make_unique<DeviceLayerNorm>(queue_, layout, norm, in, out);
+  return device_norm<About::mean>(queue_, layout, norm, in, out);
+}
+
+std::unique_ptr<Block> DeviceBlocks::rms_norm(const Layout& layout,
+                                              const Norm& norm,
+                                              Edge in,
+                                              Edge out) {
+  return device_norm<About::zero>(queue_, layout, norm, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  check(shape.precision);
-  return std::make_unique<DeviceProjection>(queue_, layout, shape, in, out);
+  return std::make_unique<DeviceProjection>(queue_, products_, layout, shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
-  check(shape.precision);
-  if (shape.keys.count != shape.queries.count)
-    throw std::invalid_argument("devices have as many heads of keys as of queries, so far");
   const std::size_t scores =
       floats_of(shape.context, shape.context) * static_cast<std::size_t>(shape.queries.count);
-  return device_attention(queue_, shape, out, scratch(0, scores), scratch(1, scores));
+  return device_attention(queue_, products_, shape, out, scratch(0, scores), scratch(1, scores));
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {
-  return std::make_unique<DeviceGelu>(queue_, count, in, out);
+  return device_gelu(queue_, count, in, out);
+}
+
+std::unique_ptr<Block> DeviceBlocks::swiglu(std::size_t count, Edge gate, Edge up, Edge out) {
+  return device_swiglu(queue_, count, gate, up, out);
+}
+
+std::unique_ptr<Block> DeviceBlocks::rotation(
+    std::shared_ptr<const Angles> angles, int batch, int context, int width, const Heads& heads) {
+  DeviceAngles& there = angles_[angles.get()];
+  if (there.cosine == nullptr) {
+    there = {angles, queue_.allocate(angles->cosine.size()), queue_.allocate(angles->sine.size())};
+    queue_.to_device(there.cosine, angles->cosine.data(), angles->cosine.size());
+    queue_.to_device(there.sine, angles->sine.data(), angles->sine.size());
+  }
+  return device_rotation(queue_, {there.cosine, there.sine, batch, context, width, heads});
 }
 
 }  // namespace dts::train::accelerator

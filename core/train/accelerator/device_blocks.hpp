@@ -2,6 +2,7 @@
 // The blocks of token_blocks.hpp on a device: the same passes, with addresses of its memory.
 #pragma once
 
+#include "core/train/accelerator/products.hpp"
 #include "core/train/accelerator/queue.hpp"
 #include "core/train/model/block_maker.hpp"
 
@@ -11,12 +12,11 @@
 
 namespace dts::train::accelerator {
 
-// Makes blocks that enqueue their work. Everything throws DeviceError; std::invalid_argument for
-// what devices do not compute yet: products of bf16, and fewer heads of keys than of queries. The
-// queue must outlive it. Not thread-safe.
+// Makes blocks that enqueue their work, with all products in one precision. Everything throws
+// DeviceError. The queue must outlive it. Not thread-safe.
 class DeviceBlocks : public BlockMaker {
  public:
-  explicit DeviceBlocks(Queue& queue) : queue_(queue) {}
+  DeviceBlocks(Queue& queue, Precision precision) : queue_(queue), products_(queue, precision) {}
 
   [[nodiscard]] float* floats(std::size_t count) override { return queue_.allocate(count); }
 
@@ -32,18 +32,39 @@ class DeviceBlocks : public BlockMaker {
                                                   const Norm& norm,
                                                   Edge in,
                                                   Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> rms_norm(const Layout& layout,
+                                                const Norm& norm,
+                                                Edge in,
+                                                Edge out) override;
   [[nodiscard]] std::unique_ptr<Block> projection(const Layout& layout,
                                                   const Projection& shape,
                                                   Edge in,
                                                   Edge out) override;
   [[nodiscard]] std::unique_ptr<Block> attention(const Attention& shape, Edge out) override;
   [[nodiscard]] std::unique_ptr<Block> gelu(std::size_t count, Edge in, Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> swiglu(std::size_t count,
+                                              Edge gate,
+                                              Edge up,
+                                              Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> rotation(std::shared_ptr<const Angles> angles,
+                                                int batch,
+                                                int context,
+                                                int width,
+                                                const Heads& heads) override;
 
  private:
+  struct DeviceAngles {
+    std::shared_ptr<const Angles> here;
+    float* cosine = nullptr;
+    float* sine = nullptr;
+  };
+
   // Memory that one block after the other uses: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
 
   Queue& queue_;
+  Products products_;
+  std::map<const Angles*, DeviceAngles> angles_;
   std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size
 };
 

@@ -7,11 +7,11 @@
 
 namespace dts::train::accelerator {
 
-DeviceNetwork::DeviceNetwork(const Model& model, int micro_batch, Queue& queue)
+DeviceNetwork::DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue)
     : model_(model),
       queue_(queue),
-      blocks_(queue),
-      plan_(model, micro_batch, Precision::fp32, blocks_),
+      blocks_(queue, precision),
+      plan_(model, micro_batch, precision, blocks_),
       tokens_(static_cast<std::size_t>(micro_batch) *
               static_cast<std::size_t>(model.reads.predictions())),
       host_labels_(tokens_.size()),

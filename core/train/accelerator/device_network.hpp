@@ -28,7 +28,7 @@ class DeviceNetwork {
 
   // Throws std::exception also for what devices cannot compute. `model`, whose blocks come from the
   // plan's maker, and the queue must outlive it.
-  DeviceNetwork(const Model& model, int micro_batch, Queue& queue);
+  DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
   // device's. `indices` are micro_batch samples.

@@ -42,23 +42,15 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       settings_(std::move(settings)),
       team_(settings_.threads),
       queue_(std::move(queue)),
-      network_(model, settings_.micro_batch, *queue_),
-      weights_(queue_->allocate(model.layout.parameter_floats)),
+      network_(model, settings_.micro_batch, settings_.precision, *queue_),
+      resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
+      update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       indices_(static_cast<std::size_t>(settings_.micro_batch)) {
   // Left siblings that wait, and one: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
     give(queue_->allocate(model.layout.sum_floats()));
-}
-
-template <class Work>
-auto DeviceSums::guarded(const Work& work) {
-  try {
-    return work();
-  } catch (const DeviceError& e) {
-    if (settings_.failed) settings_.failed(e.what());
-    throw;
-  }
+  if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
 float* DeviceSums::take() {
@@ -69,7 +61,22 @@ float* DeviceSums::take() {
 }
 
 void DeviceSums::upload(const float* weights) {
-  queue_->to_device(weights_, weights, model_.layout.parameter_floats);
+  std::size_t at = 0;
+  const auto send = [&](std::size_t end) {
+    queue_->to_device(resident_.weights + at, weights + at, end - at);
+  };
+  for (const Range own : resident_.own) {
+    send(own.begin);
+    at = own.end;
+  }
+  send(model_.layout.parameter_floats);
+}
+
+// Until the next sum().
+void DeviceSums::let_stay(float* sums) {
+  if (stayed_ != nullptr) give(stayed_);
+  stayed_ = sums;
+  resident_.gradients = sums;
 }
 
 // Within a window, weights go to the device as they come.
@@ -77,7 +84,7 @@ DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
   if (window == nullptr) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
     window->enter(0, place++);
-    queue_->to_device(weights_ + range.begin, weights + range.begin, range.size());
+    queue_->to_device(resident_.weights + range.begin, weights + range.begin, range.size());
   };
 }
 
@@ -94,12 +101,12 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
   choose_samples(input, shard, indices_);
   network_.train(input.samples,
                  indices_,
-                 weights_,
+                 resident_.weights,
                  {objective_of(input, model_.reads),
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
-                  &watch},
+                  input.timeline == nullptr ? nullptr : &watch},
                  sums);
   if (input.miscomputed) {
     float changed = 0;
@@ -128,8 +135,9 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
 }
 
 Partials DeviceSums::sum(const StepInput& input, Span run) {
-  return guarded([&] {
+  return guarded(settings_.failed, [&] {
     audited_ = 0;
+    let_stay(nullptr);
     if (input.window == nullptr)
       upload(input.weights);
     else
@@ -140,8 +148,11 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
     for (const Span node : maximal_nodes(settings_.shards, run)) {
       there[node] = node_sum(input, node);
       here[node] = host_array(here.size(), drops);
-      bring(node, there, here, whole_or_tail(drops));
-      if (!drops) give(there[node]);
+      bring(node, there, here, whole_or_tail(drops || input.stays));
+      if (input.stays)
+        let_stay(there[node]);
+      else if (!drops)
+        give(there[node]);
     }
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
@@ -155,9 +166,9 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   });
 }
 
-// Where no rank has all gradients, they come to the host as they leave it.
-Range DeviceSums::whole_or_tail(bool drops) const {
-  return {drops ? model_.layout.parameter_floats : 0, model_.layout.sum_floats()};
+// Where no rank has all gradients, they come to the host as they leave it; where they stay, never.
+Range DeviceSums::whole_or_tail(bool only_tail) const {
+  return {only_tail ? model_.layout.parameter_floats : 0, model_.layout.sum_floats()};
 }
 
 void DeviceSums::bring(Span node, const Partials& there, const Partials& here, Range range) {
@@ -176,7 +187,7 @@ void DeviceSums::depart(const Departure& departure, const Partials& there, const
 }
 
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
-  return guarded([&] {
+  return guarded(settings_.failed, [&] {
     upload(input.weights);
     give(shard_sum(input, input.audited));
     return audited_;
@@ -186,7 +197,7 @@ std::uint64_t DeviceSums::recompute(const StepInput& input) {
 Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
   const std::size_t first = chunk * indices_.size();
   return network_.evaluate(
-      samples, first, std::min(indices_.size(), samples.count - first), weights_, enter);
+      samples, first, std::min(indices_.size(), samples.count - first), resident_.weights, enter);
 }
 
 std::size_t DeviceSums::chunks_of(const Samples& samples) const {
@@ -195,7 +206,7 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 
 Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
-  return guarded([&] {
+  return guarded(settings_.failed, [&] {
     upload(weights);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
@@ -211,7 +222,7 @@ Score DeviceSums::evaluate_within(Window& window,
                                   const float* /*running*/,
                                   int parts,
                                   int part) {
-  return guarded([&] {
+  return guarded(settings_.failed, [&] {
     const std::vector<Range> reads = network_.plan().reads(false);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend of a device: a rank's shards one after the other, added up there along the tree. The
-// weights come from the host's memory for each step, and the sums go back to it.
+// weights that the rank does not own come from the host's memory for each step, and the sums go
+// there, unless one rank owns everything: then they stay.
 #pragma once
 
 #include "core/base/result.hpp"
 #include "core/train/accelerator/device_network.hpp"
+#include "core/train/accelerator/device_update.hpp"
 #include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
 
@@ -21,6 +23,9 @@ struct DeviceSettings {
   int own_shards = 1;  // of one sum(), at most
   int micro_batch = 1;
   int threads = 1;  // Backend::team()
+  Precision precision = Precision::fp32;
+  std::size_t own_floats = 0;  // about what update() will own, and
+  std::size_t moments = 0;     // of each of them: 0 if it is not used
   // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
   std::function<void(const std::string&)> failed = nullptr;
 };
@@ -58,13 +63,12 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] int at_once() const override { return 1; }
 
+  [[nodiscard]] ChunkUpdate* update() override { return &update_; }
+
  private:
   using Enter = std::function<void(Range)>;
 
   DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings);
-
-  template <class Work>
-  auto guarded(const Work& work);
 
   // The device's arrays of sums:
   float* take();
@@ -72,6 +76,7 @@ class DeviceSums : public Backend {
   void give(float* sums) { unused_.push_back(sums); }
 
   void upload(const float* weights);
+  void let_stay(float* sums);
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);
   float* node_sum(const StepInput& input, Span node);
@@ -81,7 +86,7 @@ class DeviceSums : public Backend {
 
   // From the device's arrays, `there`, to the host's, `here`:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
-  [[nodiscard]] Range whole_or_tail(bool drops) const;
+  [[nodiscard]] Range whole_or_tail(bool only_tail) const;
   void bring(Span node, const Partials& there, const Partials& here, Range range);
   void depart(const Departure& departure, const Partials& there, const Partials& here);
 
@@ -90,7 +95,9 @@ class DeviceSums : public Backend {
   Team team_;
   std::unique_ptr<Queue> queue_;
   DeviceNetwork network_;
-  float* weights_;
+  Resident resident_;
+  DeviceUpdate update_;
+  float* stayed_ = nullptr;  // of the last sum()
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
   std::deque<Buffer> host_arrays_;

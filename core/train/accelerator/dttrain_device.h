@@ -46,20 +46,31 @@ struct dttrain_facts {
   char name[128];      /* "NVIDIA H100 80GB HBM3" */
   char uuid[64];       /* tells devices apart, on all machines */
   char libraries[128]; /* what decides bits besides the device: "cuBLASLt 13.1.0, CUDA 13.0" */
+  char driver[64];     /* "580.65.06, CUDA 13.0" */
   uint64_t memory;     /* bytes that are free now */
+  int ecc;             /* of its memory: 1 on, 0 off, -1 not known */
+  int clock;           /* the highest of its processors, MHz; 0: not known */
+  int memory_clock;    /* likewise */
 };
 
 struct dttrain_context;
 
-/* A row-major matrix in the device's memory. */
-struct dttrain_factor {
-  const float* values;
-  int pitch; /* floats from one row to the next, as it is in memory */
-  int is_transposed;
-  int64_t stride; /* floats from one matrix of a batch to the next */
+/* What products read. */
+enum dttrain_factors {
+  DTTRAIN_FP32 = 0, /* float, exactly */
+  DTTRAIN_TF32 = 1, /* float, of whose fraction 10 bits may be all that is read */
+  DTTRAIN_BF16 = 2  /* the upper half of a float */
 };
 
-/* out = left right, or out += left right, of each of `count` matrices. */
+/* A row-major matrix in the device's memory. */
+struct dttrain_factor {
+  const void* values; /* of the product's enum dttrain_factors */
+  int pitch;          /* values from one row to the next, as it is in memory */
+  int is_transposed;
+  int64_t stride; /* values from one matrix of a batch to the next */
+};
+
+/* out = left right, or out += left right, of each of `count` matrices; sums are float. */
 struct dttrain_product {
   struct dttrain_factor left;  /* [rows][inner] after any transposition */
   struct dttrain_factor right; /* [inner][columns], likewise */
@@ -71,6 +82,7 @@ struct dttrain_product {
   int64_t stride;
   int count;
   int adds;
+  int factors; /* enum dttrain_factors */
 };
 
 struct dttrain_device {

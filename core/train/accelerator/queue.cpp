@@ -11,9 +11,18 @@ Queue::Queue(const dttrain_device& device, dttrain_context* context)
 
 Queue::~Queue() {
   (void)device_.wait(context_);
-  for (void* const at : memory_) device_.release(context_, at);
+  for (void* const at : memory_) free_memory(at);
   if (staging_ != nullptr) device_.release_host(context_, staging_);
   device_.close(context_);
+}
+
+void Queue::free_memory(void* at) {
+  touch(at, 1, true);
+  device_.release(context_, at);
+}
+
+void Queue::touch(const void* at, std::size_t bytes, bool writes) {
+  if (touched_) touched_({at, bytes, writes});
 }
 
 dttrain_facts Queue::facts() {
@@ -31,6 +40,12 @@ void* Queue::allocate_bytes(std::size_t bytes) {
   return at;
 }
 
+void Queue::release(void* at) {
+  wait();
+  std::erase(memory_, at);
+  free_memory(at);
+}
+
 std::byte* Queue::half(std::size_t number) {
   if (staging_ == nullptr) check(device_.allocate_host(context_, 2 * k_staging, &staging_));
   return static_cast<std::byte*>(staging_) + number * k_staging;
@@ -38,13 +53,15 @@ std::byte* Queue::half(std::size_t number) {
 
 // While the device reads one half, the other one is filled.
 void Queue::copy_to_device(void* to, const void* from, std::size_t bytes) {
-  for (std::size_t at = 0, number = 0; at < bytes; at += k_staging, number ^= 1U) {
+  for (std::size_t at = 0; at < bytes; at += k_staging, next_half_ ^= 1U) {
     const std::size_t part = std::min(k_staging, bytes - at);
-    if (at > 0 && number == 0) wait();
-    std::memcpy(half(number), static_cast<const std::byte*>(from) + at, part);
-    check(device_.to_device(context_, static_cast<std::byte*>(to) + at, half(number), part));
+    if (is_read_[next_half_]) wait();
+    std::byte* const by = half(next_half_);
+    touch(by, part, true);
+    std::memcpy(by, static_cast<const std::byte*>(from) + at, part);
+    check(device_.to_device(context_, static_cast<std::byte*>(to) + at, by, part));
+    is_read_[next_half_] = true;
   }
-  wait();
 }
 
 void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {
@@ -52,6 +69,7 @@ void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {
     const std::size_t both = std::min(2 * k_staging, bytes - at);
     check(device_.to_host(context_, half(0), static_cast<const std::byte*>(from) + at, both));
     wait();
+    touch(half(0), both, false);
     std::memcpy(static_cast<std::byte*>(to) + at, half(0), both);
   }
 }

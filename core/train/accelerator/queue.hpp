@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dts::train::accelerator {
@@ -38,6 +40,9 @@ class Queue {
     return static_cast<Value*>(allocate_bytes(count * sizeof(Value)));
   }
 
+  // Of allocate(), once the device has done all.
+  void release(void* at);
+
   // What follows is done in this order, but by the device and later.
   template <class Kernel>
   void launch(const Kernel& kernel) {
@@ -53,7 +58,7 @@ class Queue {
   }
 
   // Copies between any memory of the host and the device's, by way of pinned memory; return once
-  // the host's memory is no longer used.
+  // the host's memory is no longer used, by to_device() perhaps before the device has it.
   template <class Value>
   void to_device(Value* to, const Value* from, std::size_t count) {
     copy_to_device(to, from, count * sizeof(Value));
@@ -65,7 +70,15 @@ class Queue {
   }
 
   // Until the device has done all.
-  void wait() { check(device_.wait(context_)); }
+  void wait() {
+    check(device_.wait(context_));
+    is_read_ = {};
+  }
+
+  // For tests: is told what the host itself reads or writes of memory that the device uses.
+  using Touched = std::function<void(const Access& access)>;
+
+  void tell_touched(Touched touched) { touched_ = std::move(touched); }
 
  private:
   static constexpr std::size_t k_staging = std::size_t{8} << 20;  // bytes of each half
@@ -75,14 +88,19 @@ class Queue {
   }
 
   void* allocate_bytes(std::size_t bytes);
+  void free_memory(void* at);
   std::byte* half(std::size_t number);
+  void touch(const void* at, std::size_t bytes, bool writes);
   void copy_to_device(void* to, const void* from, std::size_t bytes);
   void copy_to_host(void* to, const void* from, std::size_t bytes);
 
   const dttrain_device& device_;
   dttrain_context* context_;
   std::vector<void*> memory_;
-  void* staging_ = nullptr;  // two halves
+  void* staging_ = nullptr;        // two halves
+  std::array<bool, 2> is_read_{};  // of each, since the last wait()
+  std::size_t next_half_ = 0;
+  Touched touched_;
 };
 
 }  // namespace dts::train::accelerator

@@ -8,6 +8,7 @@
 #include "core/train/device/team.hpp"
 #include "core/train/memory/window.hpp"
 #include "core/train/model/network.hpp"
+#include "core/train/optim/chunk_update.hpp"
 #include "core/train/timing/timeline.hpp"
 
 #include <cstdint>
@@ -49,6 +50,9 @@ struct StepInput {
   // If set, the weights are only there within it. All ranks call sum() together then, with a shard
   // for each of its threads at most, and `departure` drops.
   Window* window = nullptr;
+  // Whether gradients may stay where they are computed, for update(): the partials that sum()
+  // returns, of which there is one, have the tail alone.
+  bool stays = false;
 };
 
 // Not thread-safe. An accelerator that no longer works ends the process.
@@ -86,6 +90,10 @@ class Backend {
   [[nodiscard]] virtual Team& team() = 0;
 
   [[nodiscard]] virtual const Layout& layout() const = 0;
+
+  // If not nullptr, this makes the optimiser's step, too, and has the weights of what is owned from
+  // its begin() on: those of StepInput and of evaluate() are of others alone.
+  [[nodiscard]] virtual ChunkUpdate* update() { return nullptr; }
 
   // The shards that it computes at the same time, at most.
   [[nodiscard]] virtual int at_once() const = 0;

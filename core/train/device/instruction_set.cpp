@@ -18,7 +18,8 @@ constexpr Names<InstructionSet, 3> k_sets{{{InstructionSet::portable, "portable"
                                            {InstructionSet::avx2, "avx2"},
                                            {InstructionSet::avx512, "avx512"}}};
 
-constexpr Names<Precision, 2> k_precisions{{{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}}};
+constexpr Names<Precision, 3> k_precisions{
+    {{Precision::fp32, "fp32"}, {Precision::tf32, "tf32"}, {Precision::bf16, "bf16"}}};
 
 constexpr Names<Bf16Instructions, 3> k_bf16{{{Bf16Instructions::none, "none"},
                                              {Bf16Instructions::avx512_bf16, "avx512_bf16"},
@@ -92,6 +93,10 @@ Bf16Instructions best_bf16_instructions() {
 
 Result<void> check_precision(Precision precision, InstructionSet set, Bf16Instructions best) {
   if (precision == Precision::fp32) return {};
+  if (precision == Precision::tf32)
+    return fail(Errc::usage,
+                "--precision tf32 is of GPUs, and processors compute this training",
+                "use --device cuda, or --precision fp32");
   if (best == Bf16Instructions::none)
     return fail(Errc::usage,
                 "--precision bf16 needs the instructions AVX512-BF16 or AMX-BF16, which this "

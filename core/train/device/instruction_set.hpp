@@ -21,9 +21,9 @@ enum class InstructionSet { portable, avx2, avx512 };  // ascending
 [[nodiscard]] std::optional<InstructionSet> instruction_set_of(std::string_view word);
 
 // What matrix products and convolutions read. Their sums, and everything else, are fp32 always.
-enum class Precision { fp32, bf16 };
+enum class Precision { fp32, tf32, bf16 };
 
-// "fp32", "bf16".
+// "fp32", "tf32", "bf16".
 [[nodiscard]] const char* to_string(Precision precision);
 // The inverse; nullopt for any other text.
 [[nodiscard]] std::optional<Precision> precision_of(std::string_view word);
@@ -37,7 +37,8 @@ enum class Bf16Instructions { none, avx512_bf16, amx };
 // Those that this processor has.
 [[nodiscard]] Bf16Instructions best_bf16_instructions();
 
-// Errc::usage if products of that precision would be emulated with `set` for everything else on a
+// Errc::usage for tf32, which only accelerators have, and if products of that precision would be
+// emulated with `set` for everything else on a
 // processor that has `best`. Pure.
 [[nodiscard]] Result<void> check_precision(Precision precision,
                                            InstructionSet set,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/files/beat_page.hpp"
+#include "core/train/accelerator/dttrain_device.h"
 #include "core/train/backend/backend.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/data/shared_samples.hpp"
@@ -28,6 +29,9 @@ namespace dts::train {
 namespace accelerator {
 struct OpenedDevice;
 }
+
+// As dtsubmit calls this node.
+[[nodiscard]] std::string node_name();
 
 // Not thread-safe. Every member is collective unless it is const.
 class Run {
@@ -66,7 +70,8 @@ class Run {
 
   // run_device.cpp:
   int open_device();
-  void look_for_sharing();
+  [[nodiscard]] Result<void> place_devices(const dttrain_facts& mine);
+  [[nodiscard]] std::size_t own_floats() const;
   [[nodiscard]] Result<void> make_backend();
 
   // trainer.cpp:
@@ -94,6 +99,7 @@ class Run {
 
   // run_buckets.cpp:
   BucketWay first_way();
+  [[nodiscard]] ChunkUpdate* accelerated();
   void make_update(const BucketWay& way);
   void leave_in_rounds();
   void make_window(int threads);
@@ -133,6 +139,7 @@ class Run {
   Fingerprint numerics_;
   SharedSamples samples_;
   std::unique_ptr<accelerator::OpenedDevice> device_;  // nullptr: the processor computes
+  std::string devices_;                                // of all ranks, as JSON
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<ShardedUpdate> update_;
   std::optional<Tuner> tuner_;              // while it tries

@@ -9,17 +9,14 @@
 #include <cstdlib>
 
 namespace dts::train {
-namespace {
 
-// As dtsubmit calls it; the nodes of a private cluster share one host name.
+// The nodes of a private cluster share one host name.
 std::string node_name() {
   if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
 }
-
-}  // namespace
 
 // Collective.
 BucketWay Run::first_way() {
@@ -47,6 +44,11 @@ BucketWay Run::first_way() {
           node_first.value_or(true)};
 }
 
+// Servers of asynchronous trainings move weights on the processor.
+ChunkUpdate* Run::accelerated() {
+  return options_.staleness ? nullptr : backend_->update();
+}
+
 void Run::make_update(const BucketWay& way) {
   update_.reset();  // before there is another one: it is as large
   // A shard for each that each rank computes at once, as many as all ranks have.
@@ -66,7 +68,8 @@ void Run::make_update(const BucketWay& way) {
                                                               options_.optimization,
                                                               stage_,
                                                               comm_.size() * threads,
-                                                              !way.overlaps});
+                                                              !way.overlaps,
+                                                              accelerated()});
   departure_ = {};
   if (stage_ == 3) make_window(threads);
   if (stage_ > 1)

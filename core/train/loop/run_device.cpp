@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What computes the steps, and who has it.
-#include "core/base/hash.hpp"
 #include "core/base/os/log.hpp"
-#include "core/base/text/number_list.hpp"
 #include "core/train/accelerator/device_sums.hpp"
 #include "core/train/accelerator/open_device.hpp"
 #include "core/train/backend/shard_sums.hpp"
+#include "core/train/loop/device_places.hpp"
 #include "core/train/loop/run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace dts::train {
 namespace {
@@ -28,12 +26,9 @@ int local_rank(const Comm& comm) {
 Result<void> check_device(const Options& options) {
   if (!options.model->suits_devices)
     return fail(Errc::usage,
-                fmt::format("{} is not computed by devices yet, only gpt2 is", options.model->name),
-                "use --device cpu, or --model gpt2:SIZE");
-  if (options.precision != Precision::fp32)
-    return fail(Errc::usage,
-                "devices compute in fp32 only, so far",
-                "omit --precision, or use --device cpu");
+                fmt::format("{} is not computed by devices yet, only gpt2 and llama are",
+                            options.model->name),
+                "use --device cpu, or --model gpt2:SIZE or llama:SIZE");
   return {};
 }
 
@@ -55,8 +50,8 @@ Result<void> named(const Result<void>& result) {
 int Run::open_device() {
   if (options_.device == DeviceKind::cpu) return 0;
   auto opened = open(options_, local_rank(comm_));
-  const Result<void> mine =
-      opened ? Result<void>{} : Result<void>(tl::unexpected<Error>(opened.error()));
+  Result<void> mine = opened ? Result<void>{} : Result<void>(tl::unexpected<Error>(opened.error()));
+  if (comm_.least(mine ? 1 : 0) == 1) mine = place_devices((*opened)->facts);
   if (options_.device == DeviceKind::automatic) {
     const Verdict verdict = comm_.agree(mine ? 0 : exit_code(mine.error().code));
     if (verdict.code != 0) {
@@ -70,20 +65,30 @@ int Run::open_device() {
   device_ = std::move(*opened);
   report_.note(fmt::format(
       "device {} of {} ({}): {}\n", device_->number, device_->devices, k_module, device_->text()));
-  look_for_sharing();
   return 0;
 }
 
-// Collective. Several ranks may share a device, but rarely on purpose.
-void Run::look_for_sharing() {
-  const std::vector<std::uint64_t> all = comm_.gather(hash64(device_->facts.uuid));
-  std::map<std::uint64_t, std::vector<unsigned>> ranks;
-  for (std::size_t rank = 0; rank < all.size(); ++rank)
-    ranks[all[rank]].push_back(static_cast<unsigned>(rank));
-  for (const auto& [uuid, sharing] : ranks)
-    if (sharing.size() > 1 && comm_.rank() == 0)
-      tell("dttrain: warning: ranks {} share one device; one rank for each is faster\n",
-           fold_numbers(sharing));
+// Collective. All ranks must have a device of their own, unless they may share; they agree.
+Result<void> Run::place_devices(const dttrain_facts& mine) {
+  DevicePlace place{{}, mine};
+  const std::string node = node_name();
+  node.copy(place.node.data(), place.node.size() - 1);
+  const std::vector<DevicePlace> all = comm_.gather(place);
+  devices_ = devices_json(all);
+  Result<void> checked = check_one_each(all);
+  if (comm_.least(options_.shares_device ? 1 : 0) == 0) return checked;
+  if (!checked && comm_.rank() == 0)
+    tell("dttrain: warning: {}; one rank for each is faster\n", checked.error().message);
+  return {};
+}
+
+// Of parameters, about: owners get whole chunks.
+std::size_t Run::own_floats() const {
+  const auto ranks = static_cast<std::size_t>(comm_.size());
+  const std::size_t owners =
+      options_.servers == 0 ? ranks : std::min<std::size_t>(options_.servers, ranks);
+  return owners == 1 ? layout_.parameter_floats
+                     : layout_.parameter_floats / owners + ChunkGrid::k_floats;
 }
 
 Result<void> Run::make_backend() {
@@ -95,8 +100,13 @@ Result<void> Run::make_backend() {
         ShardSums::create(model_, shards, options_.micro_batch(), threads, options_.precision));
     return {};
   }
-  accelerator::DeviceSettings settings{
-      shards, stage_ > 1 ? 1 : (shards - 1) / comm_.size() + 1, options_.micro_batch(), threads};
+  accelerator::DeviceSettings settings{shards,
+                                       stage_ > 1 ? 1 : (shards - 1) / comm_.size() + 1,
+                                       options_.micro_batch(),
+                                       threads,
+                                       options_.precision,
+                                       own_floats(),
+                                       options_.staleness ? 0 : layout_.moments.size()};
   settings.failed = [this](const std::string& what) {
     print_error(
         Error{Errc::io,

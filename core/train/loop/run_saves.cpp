@@ -9,6 +9,7 @@ namespace dts::train {
 // there is something to save, each rank gets what its share has, too. False, on every rank, if
 // something came changed.
 bool Run::hand_out(Snapshot* saved) {
+  update_->bring_weights(state_);
   const Shares shares(layout_, comm_.size());
   Hash64 weights, moments;
   const bool well = update_->hand_out(
@@ -36,6 +37,7 @@ int Run::save() {
   if (options_.checkpoint_dir.empty()) return 0;
   const Timed saving(timeline_.track(0), Phase::save);
   saved_at_ = Clock::now();
+  update_->bring_weights(state_);
   if (!update_->verify(state_)) return stop_damaged();
   saved_step_ = state_.step;
   bool well = true;

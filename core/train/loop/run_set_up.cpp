@@ -118,8 +118,8 @@ int Run::prepare() {
   const auto own = std::min(options_.instruction_set, best_instruction_set());
   const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
-  if (const int code = agree_on_precision(own); code != 0) return code;
   if (const int code = open_device(); code != 0) return code;
+  if (const int code = agree_on_precision(own); code != 0) return code;
   if (const int code = rehearse(); code != 0) return code;
   auto samples = find_samples();
   if (!samples) {  // all ranks already agreed on this
@@ -141,6 +141,7 @@ int Run::prepare() {
 }
 
 int Run::agree_on_precision(InstructionSet own) {
+  if (device_ != nullptr) return 0;  // devices have all of them
   if (options_.precision == Precision::bf16) bf16_ = best_bf16_instructions();
   const int code = settle(check_precision(options_.precision, own, bf16_));
   const int lowest = comm_.least(static_cast<int>(bf16_));
@@ -154,6 +155,8 @@ int Run::agree(InstructionSet own, InstructionSet lowest) {
   if (options_.precision == Precision::bf16)
     numerics_[k_precision] = fmt::format("bf16 by {}", to_string(bf16_));
   if (device_ != nullptr) numerics_[k_device] = device_->text();
+  if (device_ != nullptr && options_.precision != Precision::fp32)
+    numerics_[k_precision] = to_string(options_.precision);
   const auto agreed = agree_on(comm_, agreed_fields());
   if (!agreed) {
     if (!agreed.error().message.empty()) print_error(agreed.error(), -1);

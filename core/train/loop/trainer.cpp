@@ -67,7 +67,7 @@ void Run::inject() {
   const auto& fault = options_.injection;
   if (!fault || fault->rank != comm_.rank()) return;
   if (fault->is_now(Injection::What::weight, state_.step))
-    flip_bit(state_.weights.data()[fault->element]);
+    update_->flip_weight(state_, fault->element);
   if (fault->is_now(Injection::What::statistic, state_.step))
     flip_bit(state_.running.data()[fault->element]);
   if (fault->is_now(Injection::What::call, state_.step)) comm_.barrier();
@@ -92,6 +92,7 @@ Run::Next Run::step() {
   if (audit) in.audited = audit->shard;
   if (!departure_.runs.empty()) in.departure = &departure_;
   if (window_) in.window = &*window_;
+  in.stays = update_->stays();
   const Partials mine = compute(in);
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(update_->tail_of(mine));
@@ -253,7 +254,8 @@ int Run::run() {
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
                    options_.peak_tflops * 1e12,
-                   asynchronous()});
+                   asynchronous(),
+                   device_ == nullptr ? "" : devices_});
   comm_.started();
   begin_trace();
   const int code = loop();

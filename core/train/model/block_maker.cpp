@@ -4,6 +4,7 @@
 #include "core/train/memory/buffer.hpp"
 
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace dts::train {
@@ -29,6 +30,13 @@ class ProcessorBlocks : public BlockMaker {
     return train::layer_norm(layout, norm, in, out);
   }
 
+  std::unique_ptr<Block> rms_norm(const Layout& layout,
+                                  const Norm& norm,
+                                  Edge in,
+                                  Edge out) override {
+    return train::rms_norm(layout, norm, in, out);
+  }
+
   std::unique_ptr<Block> projection(const Layout& layout,
                                     const Projection& shape,
                                     Edge in,
@@ -42,6 +50,18 @@ class ProcessorBlocks : public BlockMaker {
 
   std::unique_ptr<Block> gelu(std::size_t count, Edge in, Edge out) override {
     return train::gelu(count, in, out);
+  }
+
+  std::unique_ptr<Block> swiglu(std::size_t count, Edge gate, Edge up, Edge out) override {
+    return train::swiglu(count, gate, up, out);
+  }
+
+  std::unique_ptr<Block> rotation(std::shared_ptr<const Angles> angles,
+                                  int batch,
+                                  int context,
+                                  int width,
+                                  const Heads& heads) override {
+    return train::rotation(std::move(angles), batch, context, width, heads);
   }
 
  private:

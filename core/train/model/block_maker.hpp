@@ -32,12 +32,25 @@ class BlockMaker {
                                                           const Norm& norm,
                                                           Edge in,
                                                           Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> rms_norm(const Layout& layout,
+                                                        const Norm& norm,
+                                                        Edge in,
+                                                        Edge out) = 0;
   [[nodiscard]] virtual std::unique_ptr<Block> projection(const Layout& layout,
                                                           const Projection& shape,
                                                           Edge in,
                                                           Edge out) = 0;
   [[nodiscard]] virtual std::unique_ptr<Block> attention(const Attention& shape, Edge out) = 0;
   [[nodiscard]] virtual std::unique_ptr<Block> gelu(std::size_t count, Edge in, Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> swiglu(std::size_t count,
+                                                      Edge gate,
+                                                      Edge up,
+                                                      Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> rotation(std::shared_ptr<const Angles> angles,
+                                                        int batch,
+                                                        int context,
+                                                        int width,
+                                                        const Heads& heads) = 0;
 };
 
 // Of the processor.

@@ -91,7 +91,8 @@ class Builder : private Decoder {
  private:
   Edge norm(const std::string& name, Edge from, Into into) {
     const Edge to = normal();
-    plan().add(rms_norm(plan().layout(), {name, {rows(), s_.width}, s_.epsilon, into}, from, to));
+    plan().add(plan().maker().rms_norm(
+        plan().layout(), {name, {rows(), s_.width}, s_.epsilon, into}, from, to));
     return to;
   }
 
@@ -107,21 +108,22 @@ class Builder : private Decoder {
               Edge to,
               Into into,
               const float* residual = nullptr) {
-    plan().add(projection(plan().layout(),
-                          {.weight = name,
-                           .bias = "",
-                           .rows = rows(),
-                           .in = widths.in,
-                           .out = widths.out,
-                           .residual = residual,
-                           .into = into,
-                           .precision = plan().precision()},
-                          from,
-                          to));
+    plan().add(plan().maker().projection(plan().layout(),
+                                         {.weight = name,
+                                          .bias = "",
+                                          .rows = rows(),
+                                          .in = widths.in,
+                                          .out = widths.out,
+                                          .residual = residual,
+                                          .into = into,
+                                          .precision = plan().precision()},
+                                         from,
+                                         to));
   }
 
   void rotate(const Heads& heads) {
-    plan().add(rotation(angles_, plan().micro_batch(), s_.context, s_.head_width, heads));
+    plan().add(
+        plan().maker().rotation(angles_, plan().micro_batch(), s_.context, s_.head_width, heads));
   }
 
   Edge add_attention(int layer, Edge from) {
@@ -138,14 +140,14 @@ class Builder : private Decoder {
     rotate(queries);
     rotate(keys);
     const Edge heads = activation(s_.queries(), d_heads_);
-    plan().add(attention({plan().micro_batch(),
-                          s_.context,
-                          s_.head_width,
-                          queries,
-                          keys,
-                          values,
-                          plan().precision()},
-                         heads));
+    plan().add(plan().maker().attention({plan().micro_batch(),
+                                         s_.context,
+                                         s_.head_width,
+                                         queries,
+                                         keys,
+                                         values,
+                                         plan().precision()},
+                                        heads));
     const Edge to = stream();
     linear(in_layer(layer, "self_attn.o_proj.weight"),
            {s_.queries(), s_.width},
@@ -164,7 +166,7 @@ class Builder : private Decoder {
     linear(in_layer(layer, "mlp.gate_proj.weight"), widens, normed, gate, Into::adds);
     linear(in_layer(layer, "mlp.up_proj.weight"), widens, normed, up, Into::overwrites);
     const Edge product = activation(s_.inner, d_inner_);
-    plan().add(swiglu(count(s_.inner), gate, up, product));
+    plan().add(plan().maker().swiglu(count(s_.inner), gate, up, product));
     const Edge to = stream();
     linear(in_layer(layer, "mlp.down_proj.weight"),
            {s_.inner, s_.width},
@@ -247,6 +249,7 @@ Result<Model> make(const Sizes& sizes) {
                                shape.queries(),
                                shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
+  model.suits_devices = true;
   return model;
 }
 

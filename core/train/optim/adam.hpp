@@ -2,9 +2,12 @@
 // What AdamW and LAMB share. Pure, thread-safe.
 #pragma once
 
+#include "core/train/device/optimizer_kernels.hpp"
 #include "core/train/optim/optimizer.hpp"
 
 namespace dts::train {
+
+[[nodiscard]] AdamFactors adam_factors(const OptimizerSettings& settings, const UpdateStep& step);
 
 // Updates Adam's two moments and writes the direction, unbiased mean / (sqrt(unbiased square) +
 // epsilon), to `part.next_weights`.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdamW (I. Loshchilov and F. Hutter, "Decoupled Weight Decay Regularization", 2017):
 // w' = (1 - lr * decay) w - lr * direction, as in PyTorch. Norms and biases do not decay.
-#include "core/train/device/optimizer_kernels.hpp"
 #include "core/train/optim/adam.hpp"
 
 #include <cmath>
@@ -19,22 +18,24 @@ double power(double x, std::uint64_t n) {
 
 }  // namespace
 
+AdamFactors adam_factors(const OptimizerSettings& settings, const UpdateStep& step) {
+  return {static_cast<float>(settings.beta1),
+          static_cast<float>(settings.beta2),
+          static_cast<float>(1 - settings.beta1),
+          static_cast<float>(1 - settings.beta2),
+          static_cast<float>(settings.epsilon),
+          static_cast<float>(1 / (1 - power(settings.beta1, step.count))),
+          static_cast<float>(1 / std::sqrt(1 - power(settings.beta2, step.count)))};
+}
+
 void adam_direction(const OptimizerSettings& settings,
                     const UpdateStep& step,
                     const UpdatePart& part) {
-  const AdamFactors factors{
-      static_cast<float>(settings.beta1),
-      static_cast<float>(settings.beta2),
-      static_cast<float>(1 - settings.beta1),
-      static_cast<float>(1 - settings.beta2),
-      static_cast<float>(settings.epsilon),
-      static_cast<float>(1 / (1 - power(settings.beta1, step.count))),
-      static_cast<float>(1 / std::sqrt(1 - power(settings.beta2, step.count)))};
   optimizer_kernels().adam(
       {part.next_moments[0], part.next_moments[1], part.moments[0], part.moments[1]},
       part.gradients,
       part.count,
-      factors,
+      adam_factors(settings, step),
       part.next_weights);
 }
 

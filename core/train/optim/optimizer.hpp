@@ -3,6 +3,8 @@
 // optimizer_table.cpp. Pure, thread-safe.
 #pragma once
 
+#include "core/train/optim/chunk.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,6 +56,8 @@ struct OptimizerRow {
   // Writes the next moments and weights. The elements are independent of each other, so that a
   // tensor may be cut anywhere.
   void (*update)(const OptimizerSettings& settings, const UpdateStep& step, const UpdatePart& part);
+  // The same where an accelerator does it (accelerator/kernels/update.hpp).
+  UpdateRule rule = UpdateRule::sgd;
   // Its moments are means of gradients, not sums.
   bool averages = false;
   // If so, update() leaves in `next_weights` of a tensor that decays not its weights but the
@@ -61,6 +65,10 @@ struct OptimizerRow {
   // of the whole tensor.
   bool by_tensor = false;
 };
+
+// What a step's arithmetic reads; the gradient's scale and rates by tensor are not in it.
+[[nodiscard]] UpdateFactors update_factors(const OptimizerSettings& settings,
+                                           const UpdateStep& step);
 
 [[nodiscard]] std::span<const OptimizerRow> optimizer_table();
 

@@ -26,11 +26,6 @@ bool set_betas(Options& o, const std::string& text) {
          set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
 }
 
-bool set_numerics(Options& o, const std::string& text) {
-  o.any_numerics = text == "any";
-  return text == "any" || text == "same";
-}
-
 using Text = const std::string&;
 
 const Option k_options[] = {
@@ -132,18 +127,23 @@ const Option k_options[] = {
      "KIND",
      "what computes: cpu, cuda, one GPU a rank, or auto: cuda where every rank can [cpu]",
      [](Options& o, Text t) { return set_value(o.device, device_of(t)); }},
+    {"--share-device",
+     "on|off",
+     "whether several ranks may have one GPU, for tests [off]",
+     [](Options& o, Text t) { return set_choice(o.shares_device, t, "on", "off"); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
      [](Options& o, Text t) { return set_value(o.instruction_set, instruction_set_of(t)); }},
     {"--precision",
      "P",
-     "of matrix products and convolutions: bf16 if the processor has it, or fp32 [fp32]",
+     "of matrix products and convolutions: bf16 where there are instructions for it,\n"
+     "                           tf32 on a GPU, or fp32 [fp32]",
      [](Options& o, Text t) { return set_value(o.precision, precision_of(t)); }},
     {"--numerics",
      "HOW",
      "same: refuse ranks on machines that would give other bits; any: train anyway [same]",
-     set_numerics},
+     [](Options& o, Text t) { return set_choice(o.any_numerics, t, "any", "same"); }},
     {"--seed",
      "S",
      "seed of the initial weights and the data order [1]",

@@ -63,6 +63,14 @@ inline bool set_bucket(std::optional<std::uint64_t>& to, const std::string& text
   return bytes && *bytes <= k_largest;
 }
 
+inline bool set_choice(bool& to,
+                       const std::string& text,
+                       const std::string& yes,
+                       const std::string& no) {
+  to = text == yes;
+  return text == yes || text == no;
+}
+
 inline bool set_switch(std::optional<bool>& to,
                        const std::string& text,
                        const std::string& on = "on",

@@ -101,6 +101,7 @@ class Handing {
 }  // namespace
 
 bool ShardedUpdate::hand_out(const State& state, const Wants& wants, const Take& take) {
+  bring_moments();
   std::vector<ArrayOf> arrays;
   if (!state.has_all) arrays.emplace_back();
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)

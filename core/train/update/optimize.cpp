@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace dts::train {
 namespace {
@@ -45,14 +46,36 @@ void ShardedUpdate::move(
                                grid_.decays(chunk)});
 }
 
+void ShardedUpdate::check_gradient(int chunk) {
+  if (exchange_ && !stays_ && !exchange_->is_whole(chunk))
+    wrong_[static_cast<std::size_t>(chunk)] |= k_gradient;
+}
+
+void ShardedUpdate::move_own(const UpdateStep& step, float scale, const State& state) {
+  const bool by_tensor = settings_.optimizer->by_tensor;
+  each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
+    check_own(state, chunk);
+    check_gradient(chunk);
+    move(chunk, thread, step, scale, state);
+    if (!by_tensor) record_next(chunk);
+  });
+  if (!by_tensor) return;
+  move_by_tensor(step.lr, state);
+  each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
+}
+
 // As PyTorch's clip_grad_norm_(). Collective if gradients are clipped.
 float ShardedUpdate::gradient_scale() {
   if (settings_.optimization.clip_norm == 0) return 1;
-  std::vector<double> squares(static_cast<std::size_t>(grid_.count()));
-  for (const int chunk : own_) {
-    const Range part = grid_.floats_of({chunk, chunk + 1});
-    const auto at = static_cast<std::size_t>(chunk);
-    squares[at] = sum_squares(sums_.gradients + places_[at], part.size());
+  ByChunk squares(static_cast<std::size_t>(grid_.count()));
+  if (settings_.accelerated != nullptr) {
+    squares = gradient_squares_there();
+  } else {
+    for (const int chunk : own_) {
+      const Range part = grid_.floats_of({chunk, chunk + 1});
+      const auto at = static_cast<std::size_t>(chunk);
+      squares[at] = sum_squares(sums_.gradients + places_[at], part.size());
+    }
   }
   share(squares);
   double sum = 0;
@@ -61,18 +84,12 @@ float ShardedUpdate::gradient_scale() {
   return scale < 1 ? static_cast<float>(scale) : 1;  // also of a norm that is not finite
 }
 
-void ShardedUpdate::move_by_tensor(double lr, const State& state) {
-  const auto chunks = static_cast<std::size_t>(grid_.count());
-  std::vector<double> weights(chunks);
-  std::vector<double> directions(chunks);
-  for (const int chunk : own_) {
-    const Range part = grid_.floats_of({chunk, chunk + 1});
-    const auto at = static_cast<std::size_t>(chunk);
-    weights[at] = sum_squares(state.weights.data() + part.begin, part.size());
-    directions[at] = sum_squares(next_weights_.data() + part.begin, part.size());
-  }
+// Of each own chunk that decays, from the squares of the weights and directions of all chunks of
+// its tensor; others have moved already. Collective.
+std::vector<float> ShardedUpdate::rates_by_tensor(double lr, ByChunk weights, ByChunk directions) {
   share(weights);
   share(directions);
+  std::vector<float> rates(own_.size());
   for (int chunk = 0; chunk < grid_.count();) {
     const Span tensor = grid_.tensor_chunks(chunk);
     double weight = 0;
@@ -85,15 +102,32 @@ void ShardedUpdate::move_by_tensor(double lr, const State& state) {
     chunk = tensor.hi;
     if (!grid_.decays(tensor.lo)) continue;
     const auto first = std::lower_bound(own_.begin(), own_.end(), tensor.lo);
-    for (auto mine = first; mine != own_.end() && *mine < tensor.hi; ++mine) {
-      const Range part = grid_.floats_of({*mine, *mine + 1});
-      optimizer_kernels().move(next_weights_.data() + part.begin,
-                               state.weights.data() + part.begin,
-                               next_weights_.data() + part.begin,
-                               part.size(),
-                               1,
-                               static_cast<float>(lr * ratio));
-    }
+    for (auto mine = first; mine != own_.end() && *mine < tensor.hi; ++mine)
+      rates[static_cast<std::size_t>(mine - own_.begin())] = static_cast<float>(lr * ratio);
+  }
+  return rates;
+}
+
+void ShardedUpdate::move_by_tensor(double lr, const State& state) {
+  const auto chunks = static_cast<std::size_t>(grid_.count());
+  ByChunk weights(chunks);
+  ByChunk directions(chunks);
+  for (const int chunk : own_) {
+    const Range part = grid_.floats_of({chunk, chunk + 1});
+    const auto at = static_cast<std::size_t>(chunk);
+    weights[at] = sum_squares(state.weights.data() + part.begin, part.size());
+    directions[at] = sum_squares(next_weights_.data() + part.begin, part.size());
+  }
+  const std::vector<float> rates = rates_by_tensor(lr, std::move(weights), std::move(directions));
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    if (!grid_.decays(own_[i])) continue;
+    const Range part = grid_.floats_of({own_[i], own_[i] + 1});
+    optimizer_kernels().move(next_weights_.data() + part.begin,
+                             state.weights.data() + part.begin,
+                             next_weights_.data() + part.begin,
+                             part.size(),
+                             1,
+                             rates[i]);
   }
 }
 

@@ -75,6 +75,10 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
   for (int chunk = 0; settings_.zero < 3 && chunk < grid_.count(); ++chunk)
     if (ownership_.owner(chunk) != comm.rank()) others_.push_back(chunk);
   blocks_.resize(block_bytes() * index(comm.size()));
+  if (settings_.accelerated == nullptr) return;
+  reports_.resize(own_.size());
+  const auto& fault = settings_.injection;
+  stays_ = comm.size() == 1 && (!fault || fault->what != Injection::What::gradient);
 }
 
 std::size_t ShardedUpdate::block_bytes() const {
@@ -150,6 +154,11 @@ const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
     find_wrong();
   }
   tail_of(mine)[layout_.in_tail(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
+  if (stays_) {
+    sums_ = {nullptr, tail_of(mine)};
+    damaged_ = false;
+    return sums_.tail;
+  }
   sums_ = rounds_ ? rounds_->sum() : exchange_->sum(mine, state.step);
   const auto& damaged = rounds_ ? rounds_->damaged() : exchange_->damaged();
   for (const auto& [peer, chunks] : damaged)
@@ -163,8 +172,12 @@ void ShardedUpdate::inject_momentum(const State& state) {
   if (!fault || !fault->is_now(Injection::What::momentum, state.step)) return;
   for (const int chunk : own_) {
     const Range part = grid_.floats_of({chunk, chunk + 1});
-    if (part.has(fault->element))
-      flip_bit(momentum_.data()[places_[index(chunk)] + (fault->element - part.begin)]);
+    if (!part.has(fault->element)) continue;
+    const std::size_t place = places_[index(chunk)] + (fault->element - part.begin);
+    if (settings_.accelerated != nullptr)
+      settings_.accelerated->flip_moment(place);
+    else
+      flip_bit(momentum_.data()[place]);
   }
 }
 
@@ -194,22 +207,17 @@ void ShardedUpdate::record_next(int chunk) {
 ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   const UpdateStep step{lr, state.step - state.skipped + 1};
   const float scale = gradient_scale();
-  const bool by_tensor = settings_.optimizer->by_tensor;
-  each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
-    check_own(state, chunk);
-    if (exchange_ && !exchange_->is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;
-    move(chunk, thread, step, scale, state);
-    if (!by_tensor) record_next(chunk);
-  });
-  if (by_tensor) {
-    move_by_tensor(lr, state);
-    each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
-  }
+  if (settings_.accelerated != nullptr)
+    step_there(step, scale);
+  else
+    move_own(step, scale, state);
   find_wrong();
   damaged_ = damaged_ || !findings_.empty();
   exchange_records(next_weights_.data());
   if (damaged_) return Ended::damaged;
   if (first_not_finite()) return Ended::not_finite;
+  if (settings_.accelerated != nullptr) settings_.accelerated->keep();
+  is_behind_ = stays_;
   std::swap(state.weights, next_weights_);
   std::swap(momentum_, next_momentum_);
   std::swap(records_, next_records_);
@@ -253,7 +261,10 @@ bool ShardedUpdate::verify(const State& state) {
   if (!settings_.sealed) return true;
   if (findings_.empty()) {
     each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
-    each(own_, [&](int chunk, int /*thread*/) { check_own(state, chunk); });
+    if (settings_.accelerated != nullptr)
+      check_there(state);
+    else
+      each(own_, [&](int chunk, int /*thread*/) { check_own(state, chunk); });
     find_wrong();
   }
   const std::uint64_t mine = root(state);

@@ -16,6 +16,7 @@
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/device/team.hpp"
+#include "core/train/optim/chunk_update.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/optim/part_of_step.hpp"
 #include "core/train/update/findings.hpp"
@@ -49,6 +50,9 @@ class ShardedUpdate {
     int zero = 1;             // its stage; 2 and 3 are for several ranks
     int width = 1;            // of stages 2 and 3, as
     bool is_waiting = false;  // RoundExchange::Settings say
+    // Makes the steps instead of the processor, and must outlive this; nullptr: none does. For
+    // apply(), not for serve().
+    ChunkUpdate* accelerated = nullptr;
   };
 
   // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
@@ -63,6 +67,16 @@ class ShardedUpdate {
   [[nodiscard]] GradientExchange& exchange() { return *exchange_; }
 
   [[nodiscard]] RoundExchange* rounds() { return rounds_ ? &*rounds_ : nullptr; }
+
+  // Whether gradients need not come to the host (StepInput::stays): what is computed by the
+  // accelerator that moves the weights is all that there is.
+  [[nodiscard]] bool stays() const { return stays_; }
+
+  // What this rank owns of the weights is in `state.weights`, too, even if it stays elsewhere.
+  void bring_weights(State& state);
+
+  // For tests: flips a bit of a weight wherever this rank has it.
+  void flip_weight(State& state, std::size_t element);
 
   // What is not gradients of this rank's first partial: flags may be added there before reduce().
   [[nodiscard]] float* tail_of(const Partials& mine) {
@@ -173,6 +187,8 @@ class ShardedUpdate {
   void check_weights(const float* values, Span chunks);
   void check_momentum(int chunk);
   void check_own(const State& state, int chunk);
+  void check_gradient(int chunk);
+  void move_own(const UpdateStep& step, float scale, const State& state);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   void record_next(int chunk);  // what apply() and serve() have made of it
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
@@ -186,8 +202,19 @@ class ShardedUpdate {
   void move(
       int chunk, int thread, const UpdateStep& step, float gradient_scale, const State& state);
   [[nodiscard]] float gradient_scale();
+  using ByChunk = std::vector<double>;
+
   void move_by_tensor(double lr, const State& state);
+  [[nodiscard]] std::vector<float> rates_by_tensor(double lr, ByChunk weights, ByChunk directions);
   void share(std::vector<double>& by_chunk);
+
+  // accelerated.cpp:
+  void begin_there(const State& state);
+  void compare_reports();
+  void check_there(const State& state);
+  void step_there(const UpdateStep& step, float scale);
+  void bring_moments();
+  [[nodiscard]] ByChunk gradient_squares_there();
 
   Comm& comm_;
   const Layout& layout_;
@@ -204,7 +231,7 @@ class ShardedUpdate {
   std::vector<std::size_t> places_;  // of all chunks: of own_, where its floats begin among them
   std::size_t most_chunks_ = 0;
   // All moments of what is owned, one moment after the other.
-  Buffer momentum_;
+  Buffer momentum_;  // accelerated: what bring_moments() has brought
   Buffer next_momentum_;
   Buffer next_weights_;
   std::vector<Buffer> scaled_;        // by thread: a chunk's gradient, if it is clipped
@@ -213,8 +240,11 @@ class ShardedUpdate {
   std::vector<Record> records_;       // of the state, all chunks
   std::vector<Record> next_records_;  // of the update under way
   std::vector<std::uint8_t> wrong_;   // of all chunks, what is other than its checksum
-  bool damaged_ = false;              // what was received in this step
-  std::vector<Finding> findings_;     // of this rank
+  std::vector<ChunkReport> reports_;  // of own_, if they are accelerated
+  bool stays_ = false;
+  bool is_behind_ = false;         // state.weights, of what this rank owns
+  bool damaged_ = false;           // what was received in this step
+  std::vector<Finding> findings_;  // of this rank
 };
 
 }  // namespace dts::train

@@ -22,6 +22,7 @@ void ShardedUpdate::begin(State& state) {
           state.momentum.data() + moment * layout_.parameter_floats + own.begin, own.size(), to);
   }
   state.momentum = Buffer();
+  begin_there(state);
   for (const int chunk : own_)
     record(chunk,
            nullptr,
@@ -107,6 +108,7 @@ void ShardedUpdate::drop_weights(State& state) const {
 }
 
 void ShardedUpdate::gather_momentum(State& state) {
+  bring_moments();
   state.momentum = Buffer(layout_.moment_floats());
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
     float* const whole = state.momentum.data() + moment * layout_.parameter_floats;

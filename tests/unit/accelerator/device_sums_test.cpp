@@ -3,66 +3,16 @@
 // the tree over them, evaluation, and what else a step may ask for.
 #include "core/train/accelerator/device_sums.hpp"
 
-#include "core/train/backend/shard_sums.hpp"
-#include "core/train/device/kernels.hpp"
-#include "core/train/models/model_table.hpp"
-#include "tests/unit/accelerator/device.hpp"
+#include "tests/unit/accelerator/step.hpp"
 
 using namespace dts::train;
 using accelerator::DeviceSums;
+using accelerator::k_micro;
+using accelerator::k_shards;
+using accelerator::k_small;
+using accelerator::Step;
 
 namespace {
-
-constexpr int k_shards = 6;  // not a power of two
-constexpr int k_micro = 2;
-constexpr const char* k_small =
-    "gpt2,vocab_size=61,n_positions=9,n_embd=48,n_layer=2,n_head=3,n_inner=80";
-
-struct Step {
-  Model model;
-  std::vector<std::byte> bytes = std::vector<std::byte>(400);
-  Buffer weights;
-  StepInput input;
-
-  explicit Step(const std::string& words = k_small) : model(make_model(words).value()) {
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<std::byte>(dts::mix(i) % static_cast<unsigned>(model.classes));
-    weights = Buffer(model.layout.parameter_floats);
-    initial_weights(model.layout, 3, weights.data());
-    // Biases and norms as they are later.
-    for (const Tensor& tensor : model.layout.parameters)
-      for (std::size_t i = 0; i < tensor.count; ++i)
-        weights.data()[tensor.offset + i] +=
-            0.05F * accelerator::noise(1, tensor.offset + i).front();
-    input = {samples(), weights.data(), 9, 4, k_shards * k_micro};
-  }
-
-  [[nodiscard]] Samples samples() const {
-    Samples all;
-    all.context = model.reads.context;
-    all.tokens = {bytes.data(), bytes.size(), 1};
-    all.count = (bytes.size() - 1) / static_cast<std::size_t>(all.context);
-    return all;
-  }
-
-  [[nodiscard]] std::unique_ptr<DeviceSums> device() const {
-    auto made = DeviceSums::create(
-        model, accelerator::new_queue(), {k_shards, k_shards, k_micro, 1, nullptr});
-    REQUIRE(made);
-    return std::move(*made);
-  }
-
-  [[nodiscard]] std::unique_ptr<ShardSums> processor() const {
-    return ShardSums::create(model, k_shards, k_micro, 1).value();
-  }
-
-  [[nodiscard]] std::vector<float> whole(const Partials& partials) const {
-    const std::size_t count = model.layout.sum_floats();
-    const float* const sum = combine({0, k_shards}, partials, 0, count);
-    REQUIRE(sum != nullptr);
-    return {sum, sum + count};
-  }
-};
 
 // Of one tensor: the norm of the difference relative to that of the values.
 double relative_difference(const float* values, const float* expected, std::size_t count) {
@@ -89,6 +39,13 @@ double tolerance(const Model& model) {
 TEST_CASE("a step's sums on a device are those of the processor but for roundings") {
   for (const char* const words :
        {k_small,
+        // Three queries to a head of keys, of two, whose heads are wider than the model.
+        "llama,vocab_size=61,max_position_embeddings=9,hidden_size=48,intermediate_size=80,num_"
+        "hidden_layers=2,num_attention_heads=6,num_key_value_heads=2,head_dim=10",
+        "llama,vocab_size=17,max_position_embeddings=5,hidden_size=16,intermediate_size=32,num_"
+        "hidden_layers=1,num_attention_heads=4,num_key_value_heads=1,tie_word_embeddings=1",
+        "llama,vocab_size=61,max_position_embeddings=33,hidden_size=32,intermediate_size=48,num_"
+        "hidden_layers=3,num_attention_heads=2",
         "gpt2,vocab_size=17,n_positions=5,n_embd=16,n_layer=0,n_head=1",
         "gpt2,vocab_size=256,n_positions=33,n_embd=64,n_layer=3,n_head=2"})
     for (const float smoothing : {0.0F, 0.1F}) {
@@ -261,8 +218,8 @@ TEST_CASE("a shard that a device computes once more has the checksum of the firs
 }
 
 TEST_CASE("what a device cannot compute, or has no memory for, is an error before the first step") {
-  const Model llama = make_model("llama:char-mini").value();
-  CHECK_FALSE(llama.suits_devices);
+  CHECK(make_model("llama:char-mini").value().suits_devices);
+  CHECK_FALSE(make_model("cnn2").value().suits_devices);
   const Step step;
   dttrain_device table = *host_device::table();
   table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
@@ -272,10 +229,29 @@ TEST_CASE("what a device cannot compute, or has no memory for, is an error befor
   const auto made =
       DeviceSums::create(step.model,
                          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
-                         {k_shards, k_shards, k_micro, 1, nullptr});
+                         {.shards = k_shards, .own_shards = k_shards, .micro_batch = k_micro});
   REQUIRE_FALSE(made);
-  CHECK(made.error().message ==
-        "cannot build gpt2 for 2 samples per shard on the device: out of memory");
+  const std::string expected =
+      "cannot build gpt2 for 2 samples per shard on the device: out of memory";
+  CHECK(made.error().message == expected);
+  // Nor for the moments of the update.
+  static std::size_t most = 0;
+  most = (step.model.layout.sum_floats() + 1) * sizeof(float);
+  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
+    return bytes > most ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  };
+  for (const std::size_t moments : {0U, 2U}) {
+    const auto other =
+        DeviceSums::create(step.model,
+                           std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
+                           {.shards = k_shards,
+                            .own_shards = k_shards,
+                            .micro_batch = k_micro,
+                            .own_floats = step.model.layout.parameter_floats,
+                            .moments = moments});
+    CHECK(other.has_value() == (moments == 0));
+    if (!other) CHECK(other.error().message == expected);
+  }
 }
 
 TEST_CASE("a device that fails in a step tells who can end the process") {
@@ -289,10 +265,12 @@ TEST_CASE("a device that fails in a step tells who can end the process") {
   dttrain_answer answer{};
   std::string told;
   const auto device =
-      DeviceSums::create(
-          step.model,
-          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
-          {k_shards, k_shards, k_micro, 1, [&](const std::string& what) { told = what; }})
+      DeviceSums::create(step.model,
+                         std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
+                         {.shards = k_shards,
+                          .own_shards = k_shards,
+                          .micro_batch = k_micro,
+                          .failed = [&](const std::string& what) { told = what; }})
           .value();
   CHECK(device->sum(step.input, {0, 1}).size() == 1);
   is_broken = true;

@@ -48,14 +48,14 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     Floats y = poisoned(shape.count()), mean = poisoned(rows), inverse = poisoned(rows);
     run_both(
         [&] {
-          return LayerNormForward{{shape.rows, shape.width},
-                                  k_epsilon,
-                                  x.data(),
-                                  gamma.data(),
-                                  beta.data(),
-                                  y.data(),
-                                  mean.data(),
-                                  inverse.data()};
+          return Normalise<About::mean>{{shape.rows, shape.width},
+                                        k_epsilon,
+                                        x.data(),
+                                        gamma.data(),
+                                        beta.data(),
+                                        y.data(),
+                                        mean.data(),
+                                        inverse.data()};
         },
         {&y, &mean, &inverse});
     Doubles expected(shape.count()), d_x_expected(shape.count());
@@ -87,14 +87,14 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
       Floats d_x = adds ? stream : poisoned(shape.count());
       run_both(
           [&] {
-            return LayerNormBackward{{shape.rows, shape.width},
-                                     x.data(),
-                                     gamma.data(),
-                                     mean.data(),
-                                     inverse.data(),
-                                     d_y.data(),
-                                     d_x.data(),
-                                     adds};
+            return NormaliseBackward<About::mean>{{shape.rows, shape.width},
+                                                  x.data(),
+                                                  gamma.data(),
+                                                  mean.data(),
+                                                  inverse.data(),
+                                                  d_y.data(),
+                                                  d_x.data(),
+                                                  adds};
           },
           {&d_x});
       Doubles both = d_x_expected;
@@ -104,13 +104,13 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     Floats d_gamma = poisoned(width), d_beta = poisoned(width);
     run_both(
         [&] {
-          return NormGradients{{shape.rows, shape.width},
-                               x.data(),
-                               mean.data(),
-                               inverse.data(),
-                               d_y.data(),
-                               d_gamma.data(),
-                               d_beta.data()};
+          return NormGradients<About::mean>{{shape.rows, shape.width},
+                                            x.data(),
+                                            mean.data(),
+                                            inverse.data(),
+                                            d_y.data(),
+                                            d_gamma.data(),
+                                            d_beta.data()};
         },
         {&d_gamma, &d_beta});
     CHECK(worst(d_gamma, d_gamma_expected) < scale);

@@ -6,6 +6,7 @@
 //   Shared                   what the threads of a block share: plain arrays, undefined at first
 //   blocks()                 how many blocks there are; they are independent of each other
 //   run(block, shared)       the code of one block
+//   accesses(visit)          what all of it reads and writes, for tests: on the host alone
 // A block's code is made of block.each(work): work(t) of every thread t, and then a barrier. On a
 // device each thread runs its own; on the host one loop runs all of them.
 //
@@ -20,8 +21,10 @@
 
 #if defined(__CUDACC__)
 #define DTS_BLOCK_CODE __device__
+#define DTS_CODE_OF_BOTH __host__ __device__
 #else
 #define DTS_BLOCK_CODE
+#define DTS_CODE_OF_BOTH
 #endif
 
 namespace dts::train::accelerator {
@@ -35,8 +38,26 @@ inline constexpr int k_block_threads = 256;
 }
 
 // Of a row in an array of rows one after the other.
-[[nodiscard]] DTS_BLOCK_CODE inline std::size_t row_begin(std::size_t row, int width) {
+[[nodiscard]] DTS_CODE_OF_BOTH inline std::size_t row_begin(std::size_t row, int width) {
   return row * static_cast<std::size_t>(width);
+}
+
+// Bytes that something reads, or writes, and perhaps reads, too.
+struct Access {
+  const void* at = nullptr;
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
+// Visit what there is: `at` may be nullptr.
+template <class Visit, class Value>
+void reads(const Visit& visit, const Value* at, std::size_t count) {
+  if (at != nullptr) visit(Access{at, count * sizeof(Value), false});
+}
+
+template <class Visit, class Value>
+void writes(const Visit& visit, Value* at, std::size_t count) {
+  if (at != nullptr) visit(Access{at, count * sizeof(Value), true});
 }
 
 struct Sum {
@@ -99,6 +120,9 @@ struct Rowwise {
   int width = 0;
 
   [[nodiscard]] std::size_t blocks() const { return static_cast<std::size_t>(rows); }
+
+  // Values of all rows.
+  [[nodiscard]] std::size_t area() const { return row_begin(blocks(), width); }
 };
 
 }  // namespace dts::train::accelerator

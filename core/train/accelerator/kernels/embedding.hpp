@@ -15,6 +15,16 @@ struct EmbeddingForward : Elementwise {
   const float* table = nullptr;
   const float* positions = nullptr;
   float* out = nullptr;
+  int vocabulary = 0;  // rows of the table
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const std::size_t rows = count / static_cast<std::size_t>(width);
+    accelerator::reads(visit, ids, rows);
+    accelerator::reads(visit, table, row_begin(static_cast<std::size_t>(vocabulary), width));
+    accelerator::reads(visit, positions, row_begin(static_cast<std::size_t>(context), width));
+    accelerator::writes(visit, out, count);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
@@ -43,6 +53,13 @@ struct TokenGradients : Rowwise {  // a row is one of the table
   const float* d_out = nullptr;
   float* gradient = nullptr;
   bool overwrites = false;  // instead of adding
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, ids, static_cast<std::size_t>(positions));
+    accelerator::reads(visit, d_out, row_begin(static_cast<std::size_t>(positions), width));
+    accelerator::writes(visit, gradient, area());
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
@@ -76,6 +93,12 @@ struct PositionGradients : Elementwise {  // an element of [context][width]
   int batch = 0;
   const float* d_out = nullptr;
   float* gradient = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, d_out, static_cast<std::size_t>(batch) * count);
+    accelerator::writes(visit, gradient, count);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {

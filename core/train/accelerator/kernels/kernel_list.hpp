@@ -2,11 +2,15 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
+#include "core/train/accelerator/kernels/chunks.hpp"
+#include "core/train/accelerator/kernels/columns.hpp"
 #include "core/train/accelerator/kernels/elementwise.hpp"
 #include "core/train/accelerator/kernels/embedding.hpp"
 #include "core/train/accelerator/kernels/norm.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 #include "core/train/accelerator/kernels/softmax.hpp"
 #include "core/train/accelerator/kernels/sums.hpp"
+#include "core/train/accelerator/kernels/update.hpp"
 
 #include <cstring>
 #include <type_traits>
@@ -56,15 +60,30 @@ using Kernels = KernelList<Add,
                            EmbeddingForward,
                            TokenGradients,
                            PositionGradients,
-                           LayerNormForward,
-                           LayerNormBackward,
+                           Normalise<About::mean>,
+                           NormaliseBackward<About::mean>,
                            ColumnSums,
-                           NormGradients,
+                           NormGradients<About::mean>,
                            CausalSoftmax,
                            CausalSoftmaxBackward,
                            CrossEntropy,
                            Squares,
                            Total<float>,
-                           Total<double>>;
+                           Total<double>,
+                           Normalise<About::zero>,
+                           NormaliseBackward<About::zero>,
+                           NormGradients<About::zero>,
+                           SwigluForward,
+                           SwigluBackward,
+                           Rotate,
+                           LookAtChunks,
+                           ChunkSquares,
+                           UpdateChunks<UpdateRule::sgd>,
+                           UpdateChunks<UpdateRule::nesterov>,
+                           UpdateChunks<UpdateRule::adam>,
+                           UpdateChunks<UpdateRule::lamb>,
+                           MoveChunks,
+                           Copy,
+                           RoundMatrices>;
 
 }  // namespace dts::train::accelerator

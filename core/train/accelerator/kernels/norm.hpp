@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of layer normalisation.
+// Kernels of layer normalisation and of RMS normalisation, which is the same about zero instead of
+// the mean, without beta.
 #pragma once
 
-#include "core/train/accelerator/kernels/block.hpp"
+#include "core/train/accelerator/kernels/columns.hpp"
 
 #include <cmath>
 
 namespace dts::train::accelerator {
 
+enum class About { mean, zero };
+
+// What the values of a row are taken about.
+template <About about>
+[[nodiscard]] DTS_BLOCK_CODE inline float middle_of(const float* mean, std::size_t row) {
+  if constexpr (about == About::mean)
+    return mean[row];
+  else
+    return 0;
+}
+
 // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, of each row; keeps mean and
-// inverse = 1 / sqrt(variance + epsilon).
-struct LayerNormForward : Rowwise {
+// inverse = 1 / sqrt(variance + epsilon). About zero: y = x / sqrt(mean square + epsilon) * gamma;
+// beta and mean are not used.
+template <About about>
+struct Normalise : Rowwise {
   struct Shared {
     float sums[k_threads];
     float squares[k_threads];
@@ -24,20 +38,25 @@ struct LayerNormForward : Rowwise {
   float* mean = nullptr;
   float* inverse = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
+    accelerator::reads(visit, beta, static_cast<std::size_t>(width));
+    accelerator::writes(visit, y, area());
+    accelerator::writes(visit, mean, blocks());
+    accelerator::writes(visit, inverse, blocks());
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t row = block.index();
     const float* const from = x + row_begin(row, width);
     float* const to = y + row_begin(row, width);
     const auto columns = static_cast<float>(width);
+    if constexpr (about == About::mean) add_up(block, shared);
     block.each([&](int thread) {
-      float sum = 0;
-      strided<k_threads>(thread, width, [&](int i) { sum += from[i]; });
-      shared.sums[thread] = sum;
-    });
-    fold(block, shared.sums, Sum());
-    block.each([&](int thread) {
-      const float middle = shared.sums[0] / columns;
+      const float middle = about == About::mean ? shared.sums[0] / columns : 0.0F;
       float sum = 0;
       strided<k_threads>(thread, width, [&](int i) {
         const float off = from[i] - middle;
@@ -47,18 +66,33 @@ struct LayerNormForward : Rowwise {
     });
     fold(block, shared.squares, Sum());
     block.each([&](int thread) {
-      const float middle = shared.sums[0] / columns;
+      const float middle = about == About::mean ? shared.sums[0] / columns : 0.0F;
       const float scale = 1.0F / sqrtf(shared.squares[0] / columns + epsilon);
-      if (thread == 0) mean[row] = middle;
+      if (thread == 0 && about == About::mean) mean[row] = middle;
       if (thread == 0) inverse[row] = scale;
-      strided<k_threads>(
-          thread, width, [&](int i) { to[i] = (from[i] - middle) * scale * gamma[i] + beta[i]; });
+      strided<k_threads>(thread, width, [&](int i) {
+        const float normal = (from[i] - middle) * scale * gamma[i];
+        to[i] = about == About::mean ? normal + beta[i] : normal;
+      });
     });
+  }
+
+ private:
+  template <class Block>
+  DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared) const {
+    const float* const from = x + row_begin(block.index(), width);
+    block.each([&](int thread) {
+      float sum = 0;
+      strided<k_threads>(thread, width, [&](int i) { sum += from[i]; });
+      shared.sums[thread] = sum;
+    });
+    fold(block, shared.sums, Sum());
   }
 };
 
 // The gradient of x, which is added to d_x or overwrites it.
-struct LayerNormBackward : Rowwise {
+template <About about>
+struct NormaliseBackward : Rowwise {
   struct Shared {
     float levels[k_threads];
     float slopes[k_threads];
@@ -72,6 +106,16 @@ struct LayerNormBackward : Rowwise {
   float* d_x = nullptr;
   bool adds = false;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
+    accelerator::reads(visit, mean, blocks());
+    accelerator::reads(visit, inverse, blocks());
+    accelerator::reads(visit, d_y, area());
+    accelerator::writes(visit, d_x, area());
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t row = block.index();
@@ -79,7 +123,7 @@ struct LayerNormBackward : Rowwise {
     const float* const from = x + begin;
     const float* const d_from = d_y + begin;
     float* const to = d_x + begin;
-    const float middle = mean[row];
+    const float middle = middle_of<about>(mean, row);
     const float scale = inverse[row];
     const auto columns = static_cast<float>(width);
     block.each([&](int thread) {
@@ -93,10 +137,10 @@ struct LayerNormBackward : Rowwise {
       shared.levels[thread] = level;
       shared.slopes[thread] = slope;
     });
-    fold(block, shared.levels, Sum());
+    if constexpr (about == About::mean) fold(block, shared.levels, Sum());
     fold(block, shared.slopes, Sum());
     block.each([&](int thread) {
-      const float level = shared.levels[0] / columns;
+      const float level = about == About::mean ? shared.levels[0] / columns : 0.0F;
       const float slope = shared.slopes[0] / columns;
       strided<k_threads>(thread, width, [&](int i) {
         const float normal = (from[i] - middle) * scale;
@@ -107,65 +151,8 @@ struct LayerNormBackward : Rowwise {
   }
 };
 
-// The columns of a matrix [rows][width], some of them a block, with several threads to each: the
-// sums of bias gradients and norms.
-struct Columnwise {
-  static constexpr int k_threads = k_block_threads;
-  static constexpr int k_columns = 32;  // of a block
-  static constexpr int k_lanes_each = k_threads / k_columns;
-
-  int rows = 0;
-  int width = 0;
-
-  [[nodiscard]] std::size_t blocks() const {
-    return blocks_of(static_cast<std::size_t>(width), k_columns);
-  }
-
-  // Calls work(row, place in the matrix) for the rows that a thread adds up of its column.
-  template <class Block, class Work>
-  DTS_BLOCK_CODE void for_each_row(const Block& block, int thread, const Work& work) const {
-    const std::size_t at = column(block, thread);
-    if (at >= static_cast<std::size_t>(width)) return;
-    for (int row = thread / k_columns; row < rows; row += k_lanes_each)
-      work(row, row_begin(static_cast<std::size_t>(row), width) + at);
-  }
-
-  template <class Block>
-  [[nodiscard]] DTS_BLOCK_CODE std::size_t column(const Block& block, int thread) const {
-    return block.index() * k_columns + static_cast<std::size_t>(thread % k_columns);
-  }
-
-  // Whether it writes the sum of its column.
-  template <class Block>
-  [[nodiscard]] DTS_BLOCK_CODE bool writes(const Block& block, int thread) const {
-    return thread < k_columns && column(block, thread) < static_cast<std::size_t>(width);
-  }
-};
-
-// sums[column] = the sum of the column: the gradient of a bias.
-struct ColumnSums : Columnwise {
-  struct Shared {
-    float sums[k_threads];
-  };
-
-  const float* x = nullptr;
-  float* sums = nullptr;
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    block.each([&](int thread) {
-      float sum = 0;
-      for_each_row(block, thread, [&](int, std::size_t at) { sum += x[at]; });
-      shared.sums[thread] = sum;
-    });
-    fold(block, shared.sums, Sum(), k_columns);
-    block.each([&](int thread) {
-      if (writes(block, thread)) sums[column(block, thread)] = shared.sums[thread];
-    });
-  }
-};
-
-// The gradients of gamma and beta.
+// The gradients of gamma and, about the mean, of beta.
+template <About about>
 struct NormGradients : Columnwise {
   struct Shared {
     float gammas[k_threads];
@@ -179,24 +166,37 @@ struct NormGradients : Columnwise {
   float* d_gamma = nullptr;
   float* d_beta = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const auto each = static_cast<std::size_t>(rows);
+    const auto columns = static_cast<std::size_t>(width);
+    accelerator::reads(visit, x, each * columns);
+    accelerator::reads(visit, mean, each);
+    accelerator::reads(visit, inverse, each);
+    accelerator::reads(visit, d_y, each * columns);
+    accelerator::writes(visit, d_gamma, columns);
+    accelerator::writes(visit, d_beta, columns);
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     block.each([&](int thread) {
       float of_gamma = 0;
       float of_beta = 0;
       for_each_row(block, thread, [&](int row, std::size_t at) {
-        of_gamma += d_y[at] * ((x[at] - mean[row]) * inverse[row]);
+        const auto r = static_cast<std::size_t>(row);
+        of_gamma += d_y[at] * ((x[at] - middle_of<about>(mean, r)) * inverse[row]);
         of_beta += d_y[at];
       });
       shared.gammas[thread] = of_gamma;
       shared.betas[thread] = of_beta;
     });
     fold(block, shared.gammas, Sum(), k_columns);
-    fold(block, shared.betas, Sum(), k_columns);
+    if constexpr (about == About::mean) fold(block, shared.betas, Sum(), k_columns);
     block.each([&](int thread) {
       if (!writes(block, thread)) return;
       d_gamma[column(block, thread)] = shared.gammas[thread];
-      d_beta[column(block, thread)] = shared.betas[thread];
+      if constexpr (about == About::mean) d_beta[column(block, thread)] = shared.betas[thread];
     });
   }
 };

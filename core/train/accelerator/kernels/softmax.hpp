@@ -19,6 +19,11 @@ struct CausalSoftmax : Rowwise {
   float scale = 1;
   float* values = nullptr;
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::writes(visit, values, area());
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     float* const row = values + row_begin(block.index(), width);
@@ -54,6 +59,12 @@ struct CausalSoftmaxBackward : Rowwise {
   float scale = 1;
   const float* weights = nullptr;
   float* d_weights = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, weights, area());
+    accelerator::writes(visit, d_weights, area());
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
@@ -94,6 +105,14 @@ struct CrossEntropy : Rowwise {  // width: classes
   bool has_gradient = false;
   float* losses = nullptr;   // [rows]
   float* correct = nullptr;  // [rows], 0 or 1
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::writes(visit, logits, area());
+    accelerator::reads(visit, labels, blocks());
+    accelerator::writes(visit, losses, blocks());
+    accelerator::writes(visit, correct, blocks());
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {

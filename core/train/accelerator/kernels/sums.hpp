@@ -21,6 +21,12 @@ struct Squares {
 
   [[nodiscard]] std::size_t blocks() const { return blocks_of(count, k_each); }
 
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, values, count);
+    accelerator::writes(visit, partials, blocks());
+  }
+
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t begin = block.index() * k_each;
@@ -52,6 +58,12 @@ struct Total {
   float* sum = nullptr;
 
   [[nodiscard]] std::size_t blocks() const { return 1; }
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, values, static_cast<std::size_t>(count));
+    accelerator::writes(visit, sum, 1);
+  }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {

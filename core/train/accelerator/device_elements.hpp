@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of one element after the other on a device: GELU, SwiGLU, and the rotations of positions.
+#pragma once
+
+#include "core/train/accelerator/queue.hpp"
+#include "core/train/model/token_blocks.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace dts::train::accelerator {
+
+// The blocks throw DeviceError. The queue must outlive them.
+[[nodiscard]] std::unique_ptr<Block> device_gelu(Queue& queue,
+                                                 std::size_t count,
+                                                 Edge in,
+                                                 Edge out);
+[[nodiscard]] std::unique_ptr<Block> device_swiglu(
+    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out);
+
+struct Rotation {
+  const float* cosine = nullptr;  // [context][width / 2], on the device
+  const float* sine = nullptr;
+  int batch = 0;
+  int context = 0;
+  int width = 0;  // of a head
+  Heads heads;
+};
+
+[[nodiscard]] std::unique_ptr<Block> device_rotation(Queue& queue, const Rotation& rotation);
+
+}  // namespace dts::train::accelerator

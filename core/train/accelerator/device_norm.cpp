@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/accelerator/device_norm.hpp"
+
+namespace dts::train::accelerator {
+namespace {
+
+template <About about>
+class DeviceNorm : public Block {
+ public:
+  DeviceNorm(Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out)
+      : queue_(queue),
+        norm_(norm),
+        range_(layout.range(norm.name + ".weight", norm.name + last())),
+        bias_(layout.parameter(norm.name + last()).offset),
+        mean_(has_mean() ? queue.allocate(static_cast<std::size_t>(norm.shape.rows)) : nullptr),
+        inverse_(queue.allocate(static_cast<std::size_t>(norm.shape.rows))),
+        in_(in),
+        out_(out) {}
+
+  void forward(const Pass& pass) override {
+    queue_.launch(Normalise<about>{{norm_.shape.rows, norm_.shape.width},
+                                   norm_.epsilon,
+                                   in_.value,
+                                   pass.weights + range_.begin,
+                                   has_mean() ? pass.weights + bias_ : nullptr,
+                                   out_.value,
+                                   mean_,
+                                   inverse_});
+  }
+
+  void backward(const Pass& pass) override {
+    queue_.launch(NormGradients<about>{{norm_.shape.rows, norm_.shape.width},
+                                       in_.value,
+                                       mean_,
+                                       inverse_,
+                                       out_.gradient,
+                                       pass.sums + range_.begin,
+                                       has_mean() ? pass.sums + bias_ : nullptr});
+    queue_.launch(NormaliseBackward<about>{{norm_.shape.rows, norm_.shape.width},
+                                           in_.value,
+                                           pass.weights + range_.begin,
+                                           mean_,
+                                           inverse_,
+                                           out_.gradient,
+                                           in_.gradient,
+                                           norm_.into == Into::adds});
+  }
+
+  [[nodiscard]] Range completes() const override { return range_; }
+
+ private:
+  static constexpr bool has_mean() { return about == About::mean; }
+
+  // Of its parameters.
+  static const char* last() { return has_mean() ? ".bias" : ".weight"; }
+
+  Queue& queue_;
+  Norm norm_;
+  Range range_;
+  std::size_t bias_;
+  float* mean_;
+  float* inverse_;
+  Edge in_;
+  Edge out_;
+};
+
+}  // namespace
+
+template <About about>
+std::unique_ptr<Block> device_norm(
+    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out) {
+  return std::make_unique<DeviceNorm<about>>(queue, layout, norm, in, out);
+}
+
+template std::unique_ptr<Block> device_norm<About::mean>(
+    Queue&, const Layout&, const Norm&, Edge, Edge);
+template std::unique_ptr<Block> device_norm<About::zero>(
+    Queue&, const Layout&, const Norm&, Edge, Edge);
+
+}  // namespace dts::train::accelerator

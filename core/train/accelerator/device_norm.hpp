@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer normalisation, About::mean, and RMS normalisation, About::zero, on a device.
+#pragma once
+
+#include "core/train/accelerator/queue.hpp"
+#include "core/train/model/token_blocks.hpp"
+
+#include <memory>
+
+namespace dts::train::accelerator {
+
+// Throws DeviceError, as does the block. The queue must outlive it.
+template <About about>
+[[nodiscard]] std::unique_ptr<Block> device_norm(
+    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out);
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounding to bf16, as round_to_bf16 of device/kernels.hpp: to nearest with ties to even.
+#pragma once
+
+#include "core/train/accelerator/kernels/block.hpp"
+
+#include <cstring>
+
+namespace dts::train::accelerator {
+
+using Bfloat = std::uint16_t;  // the upper half of a float
+
+[[nodiscard]] DTS_BLOCK_CODE inline Bfloat rounded_to_bf16(float value) {
+  std::uint32_t bits = 0;
+  memcpy(&bits, &value, sizeof bits);
+  const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
+  const std::uint32_t quiet = bits | 0x00400000U;
+  const std::uint32_t nearest = bits + 0x7FFFU + ((bits >> 16) & 1U);
+  return static_cast<Bfloat>((is_nan ? quiet : nearest) >> 16);
+}
+
+// to [matrices][rows][columns], without gaps, of matrices that may have gaps between rows and
+// between each other. An element is one of `to`.
+struct RoundMatrices : Elementwise {
+  int rows = 0;
+  int columns = 0;
+  int pitch = 0;
+  std::int64_t stride = 0;
+  const float* from = nullptr;
+  Bfloat* to = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const std::size_t area = row_begin(static_cast<std::size_t>(rows), columns);
+    for (std::size_t matrix = 0; matrix < count / area; ++matrix)
+      for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row)
+        accelerator::reads(visit,
+                           from + matrix * static_cast<std::size_t>(stride) + row_begin(row, pitch),
+                           static_cast<std::size_t>(columns));
+    accelerator::writes(visit, to, count);
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) {
+      const auto width = static_cast<std::size_t>(columns);
+      const std::size_t row = i / width % static_cast<std::size_t>(rows);
+      const std::size_t matrix = i / width / static_cast<std::size_t>(rows);
+      to[i] = rounded_to_bf16(
+          from[matrix * static_cast<std::size_t>(stride) + row_begin(row, pitch) + i % width]);
+    });
+  }
+};
+
+}  // namespace dts::train::accelerator

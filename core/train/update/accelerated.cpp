@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShardedUpdate: the same step where an accelerator makes it. What it keeps is compared with the
+// checksums of when it was written as on the processor; what comes to the host is what travels to
+// other ranks.
+#include "core/base/random.hpp"
+#include "core/train/memory/buffer.hpp"
+#include "core/train/update/sharded_update.hpp"
+
+#include <utility>
+
+namespace dts::train {
+namespace {
+
+std::size_t number(int value) {
+  return static_cast<std::size_t>(value);
+}
+
+// As ShardedUpdate::moments_checksum().
+std::uint64_t checksum_of_all(const std::uint64_t* moments, std::size_t count) {
+  std::uint64_t all = moments[0];
+  for (std::size_t moment = 1; moment < count; ++moment) all = mix(all) ^ moments[moment];
+  return all;
+}
+
+}  // namespace
+
+void ShardedUpdate::begin_there(const State& state) {
+  if (settings_.accelerated == nullptr) return;
+  ChunkUpdate::Owned owned{settings_.optimizer, {}, own_floats_};
+  for (const int chunk : own_) {
+    const Range part = grid_.floats_of({chunk, chunk + 1});
+    owned.chunks.push_back({part.begin,
+                            places_[number(chunk)],
+                            static_cast<std::uint32_t>(part.size()),
+                            grid_.decays(chunk) ? 1U : 0U});
+  }
+  settings_.accelerated->begin(std::move(owned), state.weights.data(), momentum_.data());
+  is_behind_ = false;
+}
+
+// `reports_` are of what there was before the step, or is.
+void ShardedUpdate::compare_reports() {
+  for (std::size_t i = 0; settings_.sealed && i < own_.size(); ++i) {
+    const Record& expected = records_[number(own_[i])];
+    std::uint8_t& wrong = wrong_[number(own_[i])];
+    if (reports_[i].weights != expected.weights) wrong |= k_weights;
+    if (checksum_of_all(reports_[i].moments, layout_.moments.size()) != expected.momentum)
+      wrong |= k_momentum;
+  }
+}
+
+void ShardedUpdate::check_there(const State& state) {
+  settings_.accelerated->look(reports_);
+  compare_reports();
+  if (is_behind_) return;
+  each(own_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
+}
+
+ShardedUpdate::ByChunk ShardedUpdate::gradient_squares_there() {
+  std::vector<double> mine(own_.size());
+  settings_.accelerated->squares(sums_.gradients, mine);
+  ByChunk all(number(grid_.count()));
+  for (std::size_t i = 0; i < own_.size(); ++i) all[number(own_[i])] = mine[i];
+  return all;
+}
+
+void ShardedUpdate::step_there(const UpdateStep& step, float scale) {
+  each(own_, [&](int chunk, int /*thread*/) { check_gradient(chunk); });
+  UpdateFactors factors = update_factors(settings_.optimization, step);
+  factors.scale = scale;
+  settings_.accelerated->step(factors, sums_.gradients, reports_);
+  if (settings_.optimizer->by_tensor) {
+    ByChunk weights(number(grid_.count()));
+    ByChunk directions(weights.size());
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+      weights[number(own_[i])] = reports_[i].weight_squares;
+      directions[number(own_[i])] = reports_[i].next_squares;
+    }
+    settings_.accelerated->move(rates_by_tensor(step.lr, std::move(weights), std::move(directions)),
+                                reports_);
+  }
+  compare_reports();
+  for (std::size_t i = 0; i < own_.size(); ++i) {
+    const ChunkReport& report = reports_[i];
+    Record made{report.gradient_squares, report.next_squares, 0, 0};
+    if (settings_.sealed) {
+      made.weights = report.next_weights;
+      made.momentum = checksum_of_all(report.next_moments, layout_.moments.size());
+    }
+    next_records_[number(own_[i])] = made;
+  }
+  if (!stays_) settings_.accelerated->next_weights(next_weights_.data());
+}
+
+void ShardedUpdate::bring_weights(State& state) {
+  if (std::exchange(is_behind_, false)) settings_.accelerated->weights(state.weights.data());
+}
+
+void ShardedUpdate::bring_moments() {
+  if (settings_.accelerated != nullptr) settings_.accelerated->moments(momentum_.data());
+}
+
+void ShardedUpdate::flip_weight(State& state, std::size_t element) {
+  flip_bit(state.weights.data()[element]);
+  for (const int chunk : own_) {
+    const Range part = grid_.floats_of({chunk, chunk + 1});
+    if (settings_.accelerated != nullptr && part.has(element))
+      settings_.accelerated->flip_weight(places_[number(chunk)] + (element - part.begin));
+  }
+}
+
+}  // namespace dts::train

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu/device_cases.hpp"
+
+#include <cmath>
+#include <cstring>
+
+namespace device_check {
+namespace {
+
+using namespace dts::train;
+using namespace dts::train::accelerator;
+
+// Whole numbers below `most`, in an array of floats.
+Floats numbers(std::size_t count, std::uint64_t most) {
+  Floats values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto number = static_cast<std::uint32_t>(dts::mix(i) % most);
+    std::memcpy(&values[i], &number, sizeof number);
+  }
+  return values;
+}
+
+const std::uint32_t* as_numbers(const float* at) {
+  return reinterpret_cast<const std::uint32_t*>(at);
+}
+
+void add_elements(std::vector<Case>& all) {
+  constexpr std::size_t k_count = 100003;
+  const Floats x = noise(k_count, 1, 5);
+  const Floats y = noise(k_count, 2);
+  all.push_back({"add", 0, {x, y}, [](Queue& queue, const Places& at) {
+                   queue.launch(Add{{k_count}, at[0], at[1]});
+                 }});
+  all.push_back({"gelu_forward", 1e-6, {x, nothing(k_count)}, [](Queue& queue, const Places& at) {
+                   queue.launch(GeluForward{{k_count}, at[0], at[1]});
+                 }});
+  all.push_back({"gelu_backward", 2e-6, {x, y}, [](Queue& queue, const Places& at) {
+                   queue.launch(GeluBackward{{k_count}, at[0], at[1], at[1]});
+                 }});
+  all.push_back({"swiglu",
+                 2e-6,
+                 {x, y, nothing(k_count), noise(k_count, 18), nothing(k_count)},
+                 [](Queue& queue, const Places& at) {
+                   queue.launch(SwigluForward{{k_count}, at[0], at[1], at[2]});
+                   queue.launch(SwigluBackward{{k_count}, at[0], at[1], at[3], at[4], at[3]});
+                 }});
+  all.push_back({"rotate",
+                 1e-6,
+                 {noise(60 * 200, 19), noise(10 * 24, 20), noise(10 * 24, 21)},
+                 [](Queue& queue, const Places& at) {
+                   queue.launch(Rotate{{60 * 4 * 24}, 10, 4, 24, 200, at[1], at[2], -1, at[0]});
+                 }});
+  all.push_back(
+      {"begin_rows", 0, {noise(101, 3), y, nothing(k_count)}, [](Queue& queue, const Places& at) {
+         queue.launch(BeginRows{{k_count}, 101, at[0], at[1], at[2]});
+       }});
+  all.push_back({"squares", 1e-6, {x, nothing(4), nothing(1)}, [](Queue& queue, const Places& at) {
+                   auto* const partials = reinterpret_cast<double*>(at[1]);
+                   queue.launch(Squares{at[0], k_count, partials});
+                   queue.launch(Total<double>{partials, 2, at[2]});
+                 }});
+  all.push_back({"total", 1e-6, {x, nothing(1)}, [](Queue& queue, const Places& at) {
+                   queue.launch(Total<float>{at[0], k_count, at[1]});
+                 }});
+}
+
+void add_rows(std::vector<Case>& all, int rows, int width) {
+  const std::string shape = " " + std::to_string(rows) + "x" + std::to_string(width);
+  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
+  const auto columns = static_cast<std::size_t>(width);
+  const auto each = static_cast<std::size_t>(rows);
+  all.push_back({"layer_norm" + shape,
+                 2e-5,
+                 {noise(count, 4, 3),
+                  noise(columns, 5),
+                  noise(columns, 6),
+                  nothing(count),
+                  nothing(each),
+                  nothing(each),
+                  noise(count, 7),
+                  noise(count, 8),
+                  nothing(columns),
+                  nothing(columns),
+                  nothing(columns)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(Normalise<About::mean>{
+                       {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
+                   queue.launch(NormaliseBackward<About::mean>{
+                       {rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
+                   queue.launch(NormGradients<About::mean>{
+                       {rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
+                   queue.launch(ColumnSums{{rows, width}, at[6], at[10]});
+                 }});
+  all.push_back({"rms_norm" + shape,
+                 2e-5,
+                 {noise(count, 4, 3),
+                  noise(columns, 5),
+                  nothing(count),
+                  nothing(each),
+                  noise(count, 7),
+                  noise(count, 8),
+                  nothing(columns)},
+                 [=](Queue& queue, const Places& at) {
+                   constexpr auto k_zero = About::zero;
+                   queue.launch(Normalise<k_zero>{
+                       {rows, width}, 1e-6F, at[0], at[1], nullptr, at[2], nullptr, at[3]});
+                   queue.launch(NormaliseBackward<k_zero>{
+                       {rows, width}, at[0], at[1], nullptr, at[3], at[4], at[5], true});
+                   queue.launch(NormGradients<k_zero>{
+                       {rows, width}, at[0], nullptr, at[3], at[4], at[6], nullptr});
+                 }});
+  all.push_back({"cross_entropy" + shape,
+                 1e-5,
+                 {noise(count, 9, 9), numbers(each, columns), nothing(each), nothing(each)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(CrossEntropy{
+                       {rows, width}, at[0], as_numbers(at[1]), 0.5F, 0.1F, true, at[2], at[3]});
+                 }});
+}
+
+void add_attention(std::vector<Case>& all, int context, int heads) {
+  const auto rows = static_cast<std::size_t>(context) * static_cast<std::size_t>(heads);
+  const std::size_t count = rows * static_cast<std::size_t>(context);
+  all.push_back({"causal_softmax " + std::to_string(context),
+                 3e-6,
+                 {noise(count, 10, 40), noise(count, 11)},
+                 [=](Queue& queue, const Places& at) {
+                   const Rowwise shape{heads * context, context};
+                   queue.launch(CausalSoftmax{shape, 0.125F, at[0]});
+                   queue.launch(CausalSoftmaxBackward{shape, 0.125F, at[0], at[1]});
+                 }});
+}
+
+void add_embedding(std::vector<Case>& all, int vocabulary, int width) {
+  constexpr int k_context = 65;
+  constexpr int k_rows = 3 * k_context;
+  const auto columns = static_cast<std::size_t>(width);
+  const std::size_t table = static_cast<std::size_t>(vocabulary) * columns;
+  all.push_back(
+      {"embedding " + std::to_string(vocabulary) + "x" + std::to_string(width),
+       0,
+       {numbers(k_rows, static_cast<std::uint64_t>(vocabulary)),
+        noise(table, 12),
+        noise(k_context * columns, 13),
+        nothing(k_rows * columns),
+        noise(table, 14),
+        nothing(k_context * columns)},
+       [=](Queue& queue, const Places& at) {
+         queue.launch(EmbeddingForward{
+             {k_rows * columns}, width, k_context, as_numbers(at[0]), at[1], at[2], at[3]});
+         queue.launch(
+             TokenGradients{{vocabulary, width}, k_rows, as_numbers(at[0]), at[3], at[4], false});
+         queue.launch(PositionGradients{{k_context * columns}, 3, at[3], at[5]});
+       }});
+}
+
+// Any values, in an array of floats.
+template <class Value>
+Floats as_floats(const std::vector<Value>& values) {
+  Floats array(values.size() * sizeof(Value) / sizeof(float));
+  std::memcpy(array.data(), values.data(), array.size() * sizeof(float));
+  return array;
+}
+
+template <UpdateRule rule>
+void add_update(std::vector<Case>& all, const std::string& name) {
+  constexpr std::size_t k_kinds = k_moments_of<rule>;
+  std::vector<OwnChunk> chunks;
+  std::size_t owned = 0;
+  for (const std::uint32_t count : {1024U, 16U, 1008U, 144U, 1024U}) {
+    chunks.push_back({owned + 32, owned, count, count % 32 == 0 ? 1U : 0U});
+    owned += count;
+  }
+  const std::size_t count = chunks.size();
+  Floats moments = noise(k_kinds * owned, 23);
+  for (float& one : moments) one = std::abs(one);
+  UpdateFactors factors{
+      0.5F, 0.01F, 0.1F, 0.999F, 0.9F, 0.9F, 0.99F, 0.1F, 0.01F, 1e-8F, 1.2F, 1.3F};
+  // Reports of what is the same on both sides, and then what becomes of it.
+  all.push_back(
+      {"update " + name,
+       2e-6,
+       {as_floats(chunks),
+        noise(owned, 22),
+        noise(owned + 64, 24),
+        moments,
+        nothing(count * sizeof(ChunkReport) / sizeof(float)),
+        nothing(owned),
+        nothing(k_kinds * owned),
+        Floats(count, 0.003F)},
+       [=](Queue& queue, const Places& at) {
+         const Chunkwise base{count, reinterpret_cast<const OwnChunk*>(at[0]), owned, owned + 64};
+         queue.launch(LookAtChunks{
+             base, at[2], at[3], static_cast<int>(k_kinds), reinterpret_cast<ChunkReport*>(at[4])});
+         auto* const reports = queue.allocate<ChunkReport>(count);
+         queue.launch(
+             UpdateChunks<rule>{base, factors, at[1], at[2], at[5], at[3], at[6], reports});
+         queue.launch(MoveChunks{base, at[7], at[2], at[5], reports});
+       }});
+}
+
+void add_rounding(std::vector<Case>& all) {
+  constexpr int k_rows = 33, k_columns = 51, k_pitch = 64, k_matrices = 3;
+  constexpr std::size_t k_rounded = std::size_t{k_matrices} * k_rows * k_columns;
+  all.push_back({"round_matrices",
+                 0,
+                 {noise(std::size_t{k_matrices} * k_rows * k_pitch, 25, 1e-3F), nothing(k_rounded)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(RoundMatrices{{k_rounded},
+                                              k_rows,
+                                              k_columns,
+                                              k_pitch,
+                                              std::int64_t{k_rows} * k_pitch,
+                                              at[0],
+                                              reinterpret_cast<Bfloat*>(at[1])});
+                 }});
+}
+
+}  // namespace
+
+std::vector<Case> all_cases() {
+  std::vector<Case> all;
+  add_elements(all);
+  for (const auto& [rows, width] : {std::pair{1, 1}, {5, 31}, {33, 257}, {64, 768}, {7, 50257}})
+    add_rows(all, rows, width);
+  for (const int context : {1, 31, 257}) add_attention(all, context, 3);
+  add_embedding(all, 300, 48);
+  add_embedding(all, 5003, 257);
+  add_update<UpdateRule::sgd>(all, "sgd");
+  add_update<UpdateRule::nesterov>(all, "nesterov");
+  add_update<UpdateRule::adam>(all, "adam");
+  add_update<UpdateRule::lamb>(all, "lamb");
+  add_rounding(all);
+  add_products(all);
+  return all;
+}
+
+}  // namespace device_check

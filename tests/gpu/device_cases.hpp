@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What device_check runs on two devices.
+#pragma once
+
+#include "core/base/random.hpp"
+#include "core/train/accelerator/queue.hpp"
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace device_check {
+
+using dts::train::accelerator::Queue;
+using Floats = std::vector<float>;
+using Places = std::vector<float*>;
+
+// Arrays, and what is enqueued with them where they are.
+struct Case {
+  std::string name;
+  double tolerance;  // relative to the larger of 1 and the value
+  std::vector<Floats> arrays;
+  std::function<void(Queue&, const Places&)> enqueue;
+};
+
+// A pure function of `seed` and the index, in [-size, size).
+inline Floats noise(std::size_t count, std::uint64_t seed, float size = 1) {
+  Floats values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = size * static_cast<float>(
+                           static_cast<double>(dts::mix(seed * 1000003 + i) >> 11) * 0x1.0p-52 - 1);
+  return values;
+}
+
+inline Floats nothing(std::size_t count) {
+  return Floats(count, std::numeric_limits<float>::quiet_NaN());
+}
+
+// Every product, in shapes and precisions of all kinds.
+void add_products(std::vector<Case>& all);
+
+// Every kernel and product, in shapes of all kinds.
+[[nodiscard]] std::vector<Case> all_cases();
+
+}  // namespace device_check

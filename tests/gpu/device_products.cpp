@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/gpu/device_cases.hpp"
+
+#include <cmath>
+
+namespace device_check {
+namespace {
+
+using namespace dts::train::accelerator;
+
+// All transpositions, overwriting and adding, of a batch with gaps between rows.
+void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int batch) {
+  for (int way = 0; way < 8; ++way) {
+    const bool left = (way & 1) != 0, right = (way & 2) != 0, adds = (way & 4) != 0;
+    const int gap = 8 * batch - 8;
+    const int left_pitch = (left ? rows : inner) + gap;
+    const int right_pitch = (right ? inner : columns) + gap;
+    const int pitch = columns + gap;
+    const std::int64_t left_stride = std::int64_t{left_pitch} * (left ? inner : rows);
+    const std::int64_t right_stride = std::int64_t{right_pitch} * (right ? columns : inner);
+    const std::int64_t stride = std::int64_t{pitch} * rows;
+    const auto floats = [&](std::int64_t one) { return static_cast<std::size_t>(one * batch); };
+    all.push_back({"product " + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
+                       std::to_string(inner) + (left ? " T" : " N") + (right ? "T" : "N") +
+                       (adds ? " adds" : ""),
+                   1e-5 * std::sqrt(static_cast<double>(inner)),
+                   {noise(floats(left_stride), 15),
+                    noise(floats(right_stride), 16),
+                    noise(floats(stride), 17)},
+                   [=](Queue& queue, const Places& at) {
+                     queue.multiply({{at[0], left_pitch, left ? 1 : 0, left_stride},
+                                     {at[1], right_pitch, right ? 1 : 0, right_stride},
+                                     at[2],
+                                     rows,
+                                     columns,
+                                     inner,
+                                     pitch,
+                                     stride,
+                                     batch,
+                                     adds ? 1 : 0,
+                                     DTTRAIN_FP32});
+                   }});
+  }
+}
+
+// Factors of bf16 are rounded by the kernel for it, so that both sides read the same ones; those of
+// TF32 may be read as they are.
+void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inner) {
+  const auto floats = [](int a, int b) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+  };
+  const std::string shape =
+      std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner);
+  for (const bool left : {false, true})
+    for (const bool right : {false, true})
+      for (const int factors : {DTTRAIN_BF16, DTTRAIN_TF32}) {
+        const double each = factors == DTTRAIN_BF16 ? 1e-5 : 2e-3;
+        all.push_back({std::string(factors == DTTRAIN_BF16 ? "bf16" : "tf32") + " product " +
+                           shape + (left ? " T" : " N") + (right ? "T" : "N"),
+                       each * std::sqrt(static_cast<double>(inner)),
+                       {noise(floats(rows, inner), 26),
+                        noise(floats(inner, columns), 27),
+                        nothing(floats(rows, columns))},
+                       [=](Queue& queue, const Places& at) {
+                         const int left_pitch = left ? rows : inner;
+                         const int right_pitch = right ? inner : columns;
+                         const void* of_left = at[0];
+                         const void* of_right = at[1];
+                         if (factors == DTTRAIN_BF16) {
+                           const auto round = [&](const float* from, int count) {
+                             auto* const to =
+                                 queue.allocate<Bfloat>(static_cast<std::size_t>(count));
+                             queue.launch(RoundMatrices{
+                                 {static_cast<std::size_t>(count)}, 1, count, count, 0, from, to});
+                             return to;
+                           };
+                           of_left = round(at[0], rows * inner);
+                           of_right = round(at[1], inner * columns);
+                         }
+                         queue.multiply({{of_left, left_pitch, left ? 1 : 0, 0},
+                                         {of_right, right_pitch, right ? 1 : 0, 0},
+                                         at[2],
+                                         rows,
+                                         columns,
+                                         inner,
+                                         columns,
+                                         0,
+                                         1,
+                                         0,
+                                         factors});
+                       }});
+      }
+}
+
+}  // namespace
+
+void add_products(std::vector<Case>& all) {
+  add_exact(all, 64, 96, 128, 1);
+  add_exact(all, 17, 23, 9, 1);
+  add_exact(all, 65, 64, 40, 3);
+  add_exact(all, 256, 768, 768, 1);
+  add_rounded_products(all, 64, 96, 128);
+  add_rounded_products(all, 17, 23, 9);
+  add_rounded_products(all, 128, 256, 192);
+}
+
+}  // namespace device_check

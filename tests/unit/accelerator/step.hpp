@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small step of a model for tests: its weights, its samples, and the backends that compute it.
+#pragma once
+
+#include "core/train/accelerator/device_sums.hpp"
+#include "core/train/backend/shard_sums.hpp"
+#include "core/train/device/kernels.hpp"
+#include "core/train/models/model_table.hpp"
+#include "tests/unit/accelerator/device.hpp"
+
+#include <string>
+
+namespace dts::train::accelerator {
+
+inline constexpr int k_shards = 6;  // not a power of two
+inline constexpr int k_micro = 2;
+inline constexpr const char* k_small =
+    "gpt2,vocab_size=61,n_positions=9,n_embd=48,n_layer=2,n_head=3,n_inner=80";
+
+struct Step {
+  Model model;
+  std::vector<std::byte> bytes = std::vector<std::byte>(400);
+  Buffer weights;
+  StepInput input;
+
+  explicit Step(const std::string& words = k_small) : model(make_model(words).value()) {
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::byte>(dts::mix(i) % static_cast<unsigned>(model.classes));
+    weights = Buffer(model.layout.parameter_floats);
+    initial_weights(model.layout, 3, weights.data());
+    // Biases and norms as they are later.
+    for (const Tensor& tensor : model.layout.parameters)
+      for (std::size_t i = 0; i < tensor.count; ++i)
+        weights.data()[tensor.offset + i] += 0.05F * noise(1, tensor.offset + i).front();
+    input = {samples(), weights.data(), 9, 4, k_shards * k_micro};
+  }
+
+  [[nodiscard]] Samples samples() const {
+    Samples all;
+    all.context = model.reads.context;
+    all.tokens = {bytes.data(), bytes.size(), 1};
+    all.count = (bytes.size() - 1) / static_cast<std::size_t>(all.context);
+    return all;
+  }
+
+  [[nodiscard]] std::unique_ptr<DeviceSums> device(Precision precision = Precision::fp32) const {
+    auto made = DeviceSums::create(model,
+                                   new_queue(),
+                                   {.shards = k_shards,
+                                    .own_shards = k_shards,
+                                    .micro_batch = k_micro,
+                                    .precision = precision});
+    REQUIRE(made);
+    return std::move(*made);
+  }
+
+  [[nodiscard]] std::unique_ptr<ShardSums> processor() const {
+    return ShardSums::create(model, k_shards, k_micro, 1).value();
+  }
+
+  [[nodiscard]] std::vector<float> whole(const Partials& partials) const {
+    const std::size_t count = model.layout.sum_floats();
+    const float* const sum = combine({0, k_shards}, partials, 0, count);
+    REQUIRE(sum != nullptr);
+    return {sum, sum + count};
+  }
+};
+
+}  // namespace dts::train::accelerator
