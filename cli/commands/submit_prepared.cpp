@@ -4,11 +4,9 @@
 #include "cli/commands/settle.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
-#include "core/launch/job/successor.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/sched/order.hpp"
-#include "core/script/submission.hpp"
 
 #include <fmt/format.h>
 
@@ -17,18 +15,6 @@
 
 namespace dts::cli {
 namespace {
-
-sched::Submission submission_of(const Prepared& prepared) {
-  const run::RunDirectory run = prepared.directory();
-  return script::make_submission(prepared.spec,
-                                 prepared.plan,
-                                 {.script = prepared.script,
-                                  .script_path = run.script(),
-                                  .run_dir = run.path,
-                                  .work_folder = prepared.work_folder(),
-                                  .environment = launch::scrubbed_environment(),
-                                  .parts = prepared.parts});
-}
 
 tl::unexpected<Error> not_known(const run::RunDirectory& run) {
   return fail(Errc::unreachable,

@@ -15,8 +15,8 @@ struct Phrases {
   std::string accounting;  // where to find more about a job that the scheduler has forgotten
   std::string forgets;     // when it forgets a job: "it forgets jobs an hour after their end"
   std::string nodes_away;  // what a user can do if too few nodes are up
-  std::string forecast;    // what its forecast of a start leaves out, a sentence
-  std::string billing;     // where its weights of billing are set
+  std::string forecast{};  // what its forecast of a start leaves out, a sentence
+  std::string billing{};   // where its weights of billing are set
 };
 
 // `text` with the id in place of each "{job}".
