@@ -119,6 +119,7 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   }
   if (name == "trap")
     return {VerdictKind::unnecessary, "dtsubmit hears the signals, saves and continues"};
+  if (name == ":" && run.words.size() == 1) return {VerdictKind::unnecessary, "does nothing"};
   if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
   if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
       run.words[1].value.text.ends_with("}"))

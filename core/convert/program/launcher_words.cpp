@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace dts::convert {
 namespace {
@@ -104,6 +105,24 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
 
 bool is_size(std::string_view name) {
   return is_one_of(k_size_options, name);
+}
+
+bool is_size_of_job(std::string_view name, std::string_view source) {
+  constexpr std::pair<std::string_view, std::string_view> k_sizes[] = {
+      {"nodes", "SLURM_NNODES"},
+      {"nodes", "SLURM_JOB_NUM_NODES"},
+      {"ntasks", "SLURM_NTASKS"},
+      {"ntasks", "SLURM_NPROCS"},
+      {"ntasks-per-node", "SLURM_NTASKS_PER_NODE"},
+      {"cpus-per-task", "SLURM_CPUS_PER_TASK"},
+      {"gpus-per-node", "SLURM_GPUS_PER_NODE"},
+      {"gpus", "SLURM_GPUS"}};
+  if (!source.starts_with('$')) return false;
+  source.remove_prefix(1);
+  if (source.starts_with('{') && source.ends_with('}')) source = source.substr(1, source.size() - 2);
+  return std::any_of(std::begin(k_sizes), std::end(k_sizes), [&](const auto& row) {
+    return row.first == name && row.second == source;
+  });
 }
 
 bool is_without_counterpart(std::string_view name) {

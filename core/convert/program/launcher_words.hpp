@@ -20,6 +20,9 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
 // Options of srun that say the size of a step, as those of a job do.
 [[nodiscard]] bool is_size(std::string_view name);
 
+// The option's value is the job's own, as Slurm gives it to the batch script: -n $SLURM_NTASKS.
+[[nodiscard]] bool is_size_of_job(std::string_view name, std::string_view source);
+
 // Options of srun that change what the ranks do, and that dtsubmit lacks.
 [[nodiscard]] bool is_without_counterpart(std::string_view name);
 

@@ -78,6 +78,7 @@ class Maker {
     program_.folder = made.folder;
     program_.needs.merge(made.needs);
     program_.note(made.notes, made.losses);
+    program_.blanks = std::move(made.blanks);
   }
 
   // eval WORDS: the words joined are a script.

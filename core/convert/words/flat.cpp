@@ -2,6 +2,7 @@
 #include "core/convert/words/flat.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/known_text.hpp"
 
 #include <algorithm>
 
@@ -29,6 +30,15 @@ bool is_of_shell(std::string_view name) {
   return is_one_of(k_names, name) || name.empty() || !shell::is_name_begin(name[0]);
 }
 
+// $(cd ..; pwd)
+bool is_folder(const std::string& source) {
+  if (!source.starts_with("$(cd ")) return false;
+  const auto word = word_in(source);
+  return word && text_of(*word, [](const std::string& name) {
+                   return name == "PWD" ? KnownText{KnownText::Kind::exact, "/"} : KnownText{};
+                 }).is_exact();
+}
+
 bool has_pattern(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
@@ -49,7 +59,7 @@ std::size_t size_of(const FlatWord& word) {
 void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
   for (const Segment& one : value) {
     if (one.kind == SegmentKind::source) {
-      words.back().push_back({SegmentKind::source, one.text, false});
+      words.back().push_back({SegmentKind::source, one.text, false, one.is_of_script});
       continue;
     }
     for (std::size_t at = 0; at < one.text.size() && words.size() < k_most_words;) {
@@ -75,6 +85,7 @@ bool Inliner::is_constant(const FlatWord& value) const {
            const bool is_arithmetic = one.text.starts_with("$((") &&
                                       one.text.find("$(", 1) == std::string::npos &&
                                       one.text.find('`') == std::string::npos;
+           if (has_one_folder_ && is_folder(one.text)) return true;
            return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) &&
                   !used.empty() &&
                   std::none_of(used.begin(), used.end(), [&](const std::string& name) {
@@ -189,7 +200,8 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
   if (const FlatWord* known = known_value(piece); known != nullptr) {
     inlined_.insert(piece.text);
     if (!piece.quoted) return add_split(words, *known);
-    for (const Segment& one : *known) words.back().push_back({one.kind, one.text, true});
+    for (const Segment& one : *known)
+      words.back().push_back({one.kind, one.text, true, one.is_of_script});
     if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
     return;
   }
