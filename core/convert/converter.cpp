@@ -88,6 +88,7 @@ class Converter {
       if (parts_[i].role == Role::around)
         parts_[i].verdict =
             verdict_on(parts_[i].item, rendezvous_, i < last_ || last_ == parts_.size());
+    lose_exit_codes(parts_);
     early_options(parts_, resolver_, draft_);
     make_programs();
     keep_needed(parts_, programs_, rendezvous_);
@@ -243,10 +244,10 @@ class Converter {
   void hand_to_container(const Program& program, const SetUpText& set_up, Step& step) {
     const auto own = step.settings.find("container-runtime");
     const auto job = draft_.settings.find("container-runtime");
-    const bool is_pyxis =
-        own != step.settings.end()
-            ? own->second.texts == std::vector<std::string>{"pyxis"}
-            : job != draft_.settings.end() && job->second.texts == std::vector<std::string>{"pyxis"};
+    const bool is_pyxis = own != step.settings.end()
+                              ? own->second.texts == std::vector<std::string>{"pyxis"}
+                              : job != draft_.settings.end() &&
+                                    job->second.texts == std::vector<std::string>{"pyxis"};
     if (!is_pyxis) return;
     std::vector<std::string>& all = step.settings["container-env"].texts;
     step.settings["container-env"].row = k_no_row;

@@ -124,11 +124,24 @@ const std::string* only_variable(const Part& part) {
   return is_plain ? &*sets.variables.begin() : nullptr;
 }
 
+// Its substitutions change nothing.
+bool only_computes(const Item& item) {
+  bool computes = true;
+  each_command({*item.statement}, [&computes](const shell::Command& command) {
+    if (command.words.empty()) return;
+    constexpr std::string_view k_computing[] = {
+        "echo", "printf", "bc", "expr", "date", "basename", "dirname", "seq", "tr", "cut", "head"};
+    const std::string verb = literal_of(command.words[0]);
+    computes = computes && command.redirections.empty() &&
+               (is_one_of(k_computing, verb) || verb == "export" || verb == "readonly");
+  });
+  return computes;
+}
+
 // A later line sets the variable again before anything uses it: turns of a loop do so.
 bool is_overridden(const std::vector<Part>& parts, std::size_t at, std::size_t end) {
   const std::string* name = only_variable(parts[at]);
-  if (name == nullptr || parts[at].item.source.find_first_of("`(") != std::string::npos)
-    return false;
+  if (name == nullptr || !only_computes(parts[at].item)) return false;
   for (std::size_t i = at + 1; i < end; ++i) {
     const Part& later = parts[i];
     if (!is_in_set_up(later)) continue;

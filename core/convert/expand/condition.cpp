@@ -2,6 +2,7 @@
 #include "core/convert/expand/condition.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/expand/test_command.hpp"
 
 #include <algorithm>
 
@@ -11,208 +12,6 @@ namespace {
 using Outcome = std::optional<bool>;
 using shell::Command;
 using shell::Word;
-
-Outcome negated(Outcome one) {
-  return one ? Outcome(!*one) : std::nullopt;
-}
-
-Outcome both(Outcome a, Outcome b) {
-  if (a == false || b == false) return false;
-  return a && b ? Outcome(true) : std::nullopt;
-}
-
-Outcome either(Outcome a, Outcome b) {
-  return negated(both(negated(a), negated(b)));
-}
-
-Outcome is_empty(const KnownText& value) {
-  if (value.kind == KnownText::Kind::some) return false;
-  return value.is_exact() ? Outcome(value.text.empty()) : std::nullopt;
-}
-
-// -eq and the like. An operand that is no number makes the test fail.
-Outcome compared(const std::string& sign, std::string_view left, std::string_view right) {
-  const auto a = parse_number(trim(left));
-  const auto b = parse_number(trim(right));
-  if (!a || !b) return std::nullopt;
-  if (sign == "-eq") return *a == *b;
-  if (sign == "-ne") return *a != *b;
-  if (sign == "-lt") return *a < *b;
-  if (sign == "-le") return *a <= *b;
-  if (sign == "-gt") return *a > *b;
-  if (sign == "-ge") return *a >= *b;
-  return std::nullopt;
-}
-
-// An unquoted * or ? of a word is kept, anything else is quoted by a backslash; nullopt: not known.
-std::optional<std::string> pattern_of(const Word& word, const Known& known) {
-  std::string pattern;
-  for (const shell::Piece& piece : word.pieces) {
-    Word one;
-    one.pieces.push_back(piece);
-    const KnownText value = known.text(one);
-    if (!value.is_exact()) return std::nullopt;
-    for (const char c : value.text) {
-      const bool is_active = !piece.quoted && (c == '*' || c == '?');
-      if (!piece.quoted && std::string_view("[(+@!|").find(c) != std::string_view::npos)
-        return std::nullopt;
-      if (!is_active) pattern += '\\';
-      pattern += c;
-    }
-  }
-  return pattern;
-}
-
-bool is_unary(const std::string& sign) {
-  return sign == "-z" || sign == "-n";
-}
-
-Outcome unary(const std::string& sign, const KnownText& value) {
-  if (sign == "-z") return is_empty(value);
-  if (sign == "-n") return negated(is_empty(value));
-  return std::nullopt;
-}
-
-// [ WORDS ]: what test(1) makes of one to four arguments.
-class Test {
- public:
-  Test(const Command& command, const Known& known) : command_(command), known_(known) {}
-
-  Outcome run() {
-    std::size_t end = command_.words.size();
-    if (literal_of(command_.words[0]) == "[" && literal_of(command_.words[--end]) != "]")
-      return std::nullopt;
-    for (std::size_t i = 1; i < end; ++i)
-      if (!add(command_.words[i])) return std::nullopt;
-    return of(0);
-  }
-
- private:
-  // An unquoted value that is empty is no argument.
-  bool add(const Word& word) {
-    const bool is_quoted = std::any_of(word.pieces.begin(),
-                                       word.pieces.end(),
-                                       [](const shell::Piece& piece) { return piece.quoted; });
-    KnownText value = known_.text(word);
-    if (value.kind == KnownText::Kind::unknown && !is_quoted) return false;
-    if (!is_quoted && value.is_exact()) {
-      if (value.text.empty()) return true;
-      if (value.text.find_first_of(" \t\n*?[") != std::string::npos) return false;
-    }
-    arguments_.push_back(std::move(value));
-    return true;
-  }
-
-  [[nodiscard]] std::string exact(std::size_t at) const {
-    return arguments_[at].is_exact() ? arguments_[at].text : std::string();
-  }
-
-  [[nodiscard]] Outcome of(std::size_t from) const {
-    const std::size_t count = arguments_.size() - from;
-    if (count == 0) return false;
-    if (count == 1) return negated(is_empty(arguments_[from]));
-    if (count == 3 && arguments_[from].is_exact() && arguments_[from + 2].is_exact())
-      if (const Outcome outcome = binary(from)) return outcome;
-    if (exact(from) == "!") return negated(of(from + 1));
-    if (count == 2 && is_unary(exact(from))) return unary(exact(from), arguments_[from + 1]);
-    return std::nullopt;
-  }
-
-  [[nodiscard]] Outcome binary(std::size_t from) const {
-    const std::string sign = exact(from + 1);
-    if (sign == "=" || sign == "==") return exact(from) == exact(from + 2);
-    if (sign == "!=") return exact(from) != exact(from + 2);
-    return compared(sign, exact(from), exact(from + 2));
-  }
-
-  const Command& command_;
-  const Known& known_;
-  std::vector<KnownText> arguments_;
-};
-
-// [[ WORDS ]]: bash(1), without parentheses and =~.
-class LongTest {
- public:
-  LongTest(const std::vector<Word>& words, const Known& known) : words_(words), known_(known) {}
-
-  Outcome run() {
-    const Outcome outcome = alternatives();
-    return at_ == words_.size() ? outcome : std::nullopt;
-  }
-
- private:
-  [[nodiscard]] std::string sign(std::size_t at) const {
-    return at < words_.size() ? literal_of(words_[at]) : std::string();
-  }
-
-  Outcome alternatives() {
-    Outcome all = conjunction();
-    while (sign(at_) == "||") {
-      ++at_;
-      all = either(all, conjunction());
-    }
-    return all;
-  }
-
-  Outcome conjunction() {
-    Outcome all = factor();
-    while (sign(at_) == "&&") {
-      ++at_;
-      all = both(all, factor());
-    }
-    return all;
-  }
-
-  Outcome factor() {
-    bool is_negated = false;
-    for (; sign(at_) == "!"; ++at_) is_negated = !is_negated;
-    if (at_ >= words_.size()) return std::nullopt;
-    const Outcome one = single();
-    return is_negated ? negated(one) : one;
-  }
-
-  [[nodiscard]] bool ends_at(std::size_t at) const {
-    return at >= words_.size() || sign(at) == "&&" || sign(at) == "||";
-  }
-
-  Outcome single() {
-    const std::size_t from = at_;
-    if (ends_at(from + 1)) {
-      at_ = from + 1;
-      return negated(is_empty(known_.text(words_[from])));
-    }
-    if (ends_at(from + 2)) {
-      at_ = from + 2;
-      return is_unary(sign(from)) ? unary(sign(from), known_.text(words_[from + 1])) : std::nullopt;
-    }
-    if (!ends_at(from + 3)) {
-      at_ = words_.size() + 1;  // something else
-      return std::nullopt;
-    }
-    at_ = from + 3;
-    return binary(words_[from], sign(from + 1), words_[from + 2]);
-  }
-
-  [[nodiscard]] Outcome binary(const Word& left, const std::string& sign, const Word& right) const {
-    const KnownText value = known_.text(left);
-    if (!value.is_exact()) return std::nullopt;
-    if (sign == "=" || sign == "==" || sign == "!=") {
-      const auto pattern = pattern_of(right, known_);
-      if (!pattern) return std::nullopt;
-      return matches(value.text, *pattern) == (sign != "!=");
-    }
-    const KnownText other = known_.text(right);
-    if (!other.is_exact()) return std::nullopt;
-    // Empty is 0 here.
-    return compared(sign,
-                    value.text.empty() ? "0" : value.text,
-                    other.text.empty() ? "0" : other.text);
-  }
-
-  const std::vector<Word>& words_;
-  const Known& known_;
-  std::size_t at_ = 0;
-};
 
 constexpr std::string_view k_comparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
 
@@ -255,7 +54,7 @@ Outcome of_simple(const Command& command, const Known& known) {
   const std::string verb = literal_of(command.words[0]);
   if (verb == "true" || verb == ":") return true;
   if (verb == "false") return false;
-  if (verb == "[" || verb == "test") return Test(command, known).run();
+  if (verb == "[" || verb == "test") return outcome_of_test(command, known);
   return std::nullopt;
 }
 
@@ -265,7 +64,7 @@ Outcome of_command(const Command& command, const Known& known) {
     case Command::Kind::simple:
       return of_simple(command, known);
     case Command::Kind::test:
-      return LongTest(command.words, known).run();
+      return outcome_of_long_test(command.words, known);
     case Command::Kind::arithmetic:
       return command.words.size() == 1 ? of_arithmetic(raw_text(command.words[0]), known)
                                        : std::nullopt;
@@ -279,7 +78,7 @@ Outcome of_command(const Command& command, const Known& known) {
 std::optional<bool> outcome_of(const shell::Pipeline& pipeline, const Known& known) {
   if (pipeline.commands.size() != 1) return std::nullopt;
   const Outcome outcome = of_command(pipeline.commands[0], known);
-  return pipeline.negated ? negated(outcome) : outcome;
+  return pipeline.negated ? not_(outcome) : outcome;
 }
 
 std::optional<bool> outcome_of(const shell::Statements& condition, const Known& known) {
@@ -289,7 +88,7 @@ std::optional<bool> outcome_of(const shell::Statements& condition, const Known& 
   Outcome all = outcome_of(statement.pipelines[0], known);
   for (std::size_t i = 1; i < statement.pipelines.size(); ++i) {
     const Outcome next = outcome_of(statement.pipelines[i], known);
-    all = statement.joints[i - 1] == "&&" ? both(all, next) : either(all, next);
+    all = statement.joints[i - 1] == "&&" ? and_(all, next) : or_(all, next);
   }
   return all;
 }
@@ -307,32 +106,6 @@ std::string facts_of(std::string_view text, const Known& known) {
       facts.push_back(name + " is " + value.text.substr(0, k_longest));
   }
   return join(facts, ", ");
-}
-
-bool matches(std::string_view text, std::string_view pattern) {
-  // At most one place to go back to: the last *.
-  std::size_t at = 0;
-  std::size_t i = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t star_text = 0;
-  while (at < text.size()) {
-    const bool is_quoted = i + 1 < pattern.size() && pattern[i] == '\\';
-    if (i < pattern.size() && pattern[i] == '*') {
-      star = i++;
-      star_text = at;
-    } else if (i < pattern.size() &&
-               (is_quoted ? pattern[i + 1] == text[at] : pattern[i] == '?')) {
-      i += is_quoted ? 2 : 1;
-      ++at;
-    } else if (star != std::string_view::npos) {
-      i = star + 1;
-      at = ++star_text;
-    } else {
-      return false;
-    }
-  }
-  while (i < pattern.size() && pattern[i] == '*') ++i;
-  return i == pattern.size();
 }
 
 }  // namespace dts::convert

@@ -19,7 +19,4 @@ namespace dts::convert {
 // "IMAGE is not set, NODES is 2": what the text's variables hold, for people.
 [[nodiscard]] std::string facts_of(std::string_view text, const Known& known);
 
-// The text matches a pattern of * and ?, in which \ quotes.
-[[nodiscard]] bool matches(std::string_view text, std::string_view pattern);
-
 }  // namespace dts::convert

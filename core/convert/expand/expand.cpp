@@ -44,12 +44,21 @@ bool has_background(const Statements& statements) {
   });
 }
 
+bool ends_script(const Statements& statements) {
+  bool ends = false;
+  each_command(statements, [&ends](const Command& command) {
+    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    ends = ends || verb == "exit" || verb == "return";
+  });
+  return ends;
+}
+
 // Its turns are not all alike.
 bool leaves_loop(const Statements& statements) {
-  bool leaves = false;
+  bool leaves = ends_script(statements);
   each_command(statements, [&leaves](const Command& command) {
     const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
-    leaves = leaves || verb == "break" || verb == "continue" || verb == "return" || verb == "exit";
+    leaves = leaves || verb == "break" || verb == "continue";
   });
   return leaves;
 }
@@ -135,10 +144,9 @@ class Expander {
   // : ${NAME:=value} of a NAME that has none.
   bool defaulted(const Command& command) {
     if (command.words.size() != 2 || literal_of(command.words[0]) != ":") return false;
-    const shell::Word& word = command.words[1];
-    if (word.pieces.size() != 1 || word.pieces[0].kind != shell::Piece::Kind::parameter)
-      return false;
-    const shell::Piece& one = word.pieces[0];
+    const shell::Piece* piece = only_piece(command.words[1]);
+    if (piece == nullptr || piece->kind != shell::Piece::Kind::parameter) return false;
+    const shell::Piece& one = *piece;
     const std::size_t sign = one.operation.starts_with(":=") ? 2 : 1;
     const KnownText value = known_.variable(one.text);
     if ((sign == 1 && !one.operation.starts_with('=')) || !value.is_exact() ||
@@ -147,7 +155,8 @@ class Expander {
     const Span kept{one.span.begin + 2 + one.text.size() + sign, one.span.end - 1};
     if (kept.begin > kept.end) return false;
     const std::string quote = one.quoted ? "\"" : "";
-    drop(rest_of(command.span, {kept}), "decided when the script is converted: " + reason(one.span));
+    drop(rest_of(command.span, {kept}),
+         "decided when the script is converted: " + reason(one.span));
     made_.script.insert(one.text + "=" + quote);
     made_.script.keep(kept);
     made_.script.insert(quote);
@@ -185,6 +194,8 @@ class Expander {
       if (why.find(facts) == std::string::npos) why += (why.empty() ? "" : ", ") + facts;
       if (*outcome) break;
     }
+    // That the script ends here is left to the shell: the set-up then fails with its message.
+    if (taken < command.bodies.size() && ends_script(command.bodies[taken])) return false;
     std::vector<Span> bodies;
     for (const Statements& body : command.bodies)
       bodies.push_back(body.empty() ? Span{command.span.end, command.span.end}
@@ -200,8 +211,10 @@ class Expander {
   }
 
   bool loop(const Command& command, int depth) {
-    const bool starts_programs = std::any_of(
-        programs_.begin(), programs_.end(), [&](const Span& one) { return is_in(one, command.span); });
+    const bool starts_programs =
+        std::any_of(programs_.begin(), programs_.end(), [&](const Span& one) {
+          return is_in(one, command.span);
+        });
     if (!starts_programs || command.bodies.size() != 1 || command.bodies[0].empty()) return false;
     const auto turns = turns_of(command);
     if (!turns) return false;
@@ -248,8 +261,7 @@ class Expander {
   }
 
   [[nodiscard]] std::string reason(const Span& span) const {
-    const std::string facts =
-        facts_of(text_.substr(span.begin, span.end - span.begin), known_);
+    const std::string facts = facts_of(text_.substr(span.begin, span.end - span.begin), known_);
     return facts.empty() ? "the condition is constant" : facts;
   }
 

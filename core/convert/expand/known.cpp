@@ -178,7 +178,8 @@ void Known::set_defaults(const Command& command) {
         shell::Word alone;
         alone.pieces.push_back(one);
         const KnownText value = text(alone);
-        values_[one.text] = value.is_exact() ? std::optional<std::string>(value.text) : std::nullopt;
+        values_[one.text] =
+            value.is_exact() ? std::optional<std::string>(value.text) : std::nullopt;
       }
 }
 
@@ -211,8 +212,8 @@ std::optional<std::int64_t> Known::number(std::string_view expression) const {
 }
 
 bool Known::add_word(const shell::Word& word, std::vector<std::string>& words) const {
-  if (word.pieces.size() == 1) {
-    const Piece& one = word.pieces[0];
+  if (const Piece* piece = only_piece(word)) {
+    const Piece& one = *piece;
     const auto array = arrays_.find(one.text);
     if (one.kind == Piece::Kind::parameter && one.operation == "[@]") {
       if (array == arrays_.end() || changing_.count(one.text) > 0) return false;

@@ -28,7 +28,9 @@ class Known {
 
   // The statement has been run, once.
   void follow(const shell::Statement& statement);
+
   void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+
   // The variables that it may set are not known any more.
   void forget(const SetNames& names);
 
@@ -53,8 +55,8 @@ class Known {
   bool has_environment_;
   bool has_one_folder_;
   Trust trust_ = Trust::all;
-  Names own_;       // set by the script, wherever
-  Names changing_;  // set by functions of the script
+  Names own_;                                                 // set by the script, wherever
+  Names changing_;                                            // set by functions of the script
   std::map<std::string, std::optional<std::string>> values_;  // nullopt: set, but not known
   std::map<std::string, std::vector<std::string>> arrays_;
 };

@@ -49,8 +49,8 @@ std::optional<Number> last_of(std::string_view text, const std::string& name, co
 }  // namespace
 
 bool is_range(std::string_view text) {
-  return text.starts_with('{') && text.ends_with('}') && text.find("..") != std::string_view::npos &&
-         text.find(',') == std::string_view::npos;
+  return text.starts_with('{') && text.ends_with('}') &&
+         text.find("..") != std::string_view::npos && text.find(',') == std::string_view::npos;
 }
 
 bool add_range(std::string_view text, std::vector<std::string>& words) {

@@ -16,11 +16,11 @@ constexpr std::string_view k_beside[] = {
 
 // "$@", $@ or $* alone.
 const Piece* arguments_in(const shell::Word& word) {
-  if (word.pieces.size() != 1) return nullptr;
-  const Piece& one = word.pieces[0];
-  const bool is_all = one.kind == Piece::Kind::parameter && one.operation.empty() &&
-                      (one.text == "@" || (one.text == "*" && !one.quoted));
-  return is_all ? &one : nullptr;
+  const Piece* one = only_piece(word);
+  const bool is_all = one != nullptr && one->kind == Piece::Kind::parameter &&
+                      one->operation.empty() &&
+                      (one->text == "@" || (one->text == "*" && !one->quoted));
+  return is_all ? one : nullptr;
 }
 
 bool has_quoted_blank(const shell::Word& word) {

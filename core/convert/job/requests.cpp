@@ -27,8 +27,7 @@ constexpr Reason k_unnecessary[] = {
 
 // sbatch(1): counts begin with a digit, indices have no letters.
 bool sbatch_refuses(std::string_view name, std::string_view value) {
-  if (name == "array")
-    return value.find_first_not_of("0123456789,-:%") != std::string_view::npos;
+  if (name == "array") return value.find_first_not_of("0123456789,-:%") != std::string_view::npos;
   constexpr std::string_view k_counts[] = {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task"};
   return is_one_of(k_counts, name) && !value.empty() && (value[0] < '0' || value[0] > '9');
 }
@@ -62,7 +61,8 @@ class RequestReader {
       if (at == std::string::npos || one.value.find(close, at) != std::string::npos) continue;
       const std::size_t end = line.find(close, line.find(open));
       if (end == std::string_view::npos) continue;
-      return std::string(line.substr(0, end + std::string_view(close).size()));
+      return std::string(
+          line.substr(0, line.find_first_of(" \t\"", end + std::string_view(close).size())));
     }
     return one.value;
   }

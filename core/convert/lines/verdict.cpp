@@ -133,6 +133,24 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   return {};
 }
 
+// Of what only sets variables and functions.
+Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
+  const auto is_known_elsewhere = [&](const std::string& name) {
+    return is_given(name) || rendezvous.has(name);
+  };
+  const Names& names = item.sets.variables;
+  const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
+                             std::all_of(names.begin(), names.end(), is_known_elsewhere);
+  if (is_rendezvous)
+    return {VerdictKind::if_needed,
+            "dtsubmit finds the ranks' numbers, the master and a free port itself"};
+  // The program may read what is exported.
+  if (!item.sets.exported.empty()) return {};
+  return {VerdictKind::if_needed, "nothing that is kept uses it"};
+}
+
+}  // namespace
+
 // if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
 bool ends_only(const Item& item) {
   constexpr std::string_view k_ends[] = {"echo",
@@ -154,24 +172,6 @@ bool ends_only(const Item& item) {
            return is_one_of(k_ends, verb_of(*run));
          });
 }
-
-// Of what only sets variables and functions.
-Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
-  const auto is_known_elsewhere = [&](const std::string& name) {
-    return is_given(name) || rendezvous.has(name);
-  };
-  const Names& names = item.sets.variables;
-  const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
-                             std::all_of(names.begin(), names.end(), is_known_elsewhere);
-  if (is_rendezvous)
-    return {VerdictKind::if_needed,
-            "dtsubmit finds the ranks' numbers, the master and a free port itself"};
-  // The program may read what is exported.
-  if (!item.sets.exported.empty()) return {};
-  return {VerdictKind::if_needed, "nothing that is kept uses it"};
-}
-
-}  // namespace
 
 bool only_prints(const Item& item) {
   if (item.runs.empty() || writes_file(item) || !item.sets.variables.empty() ||
@@ -213,9 +213,7 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
                ? Verdict{VerdictKind::unnecessary,
                          "the run's end follows from the programs' exit codes, and dtsubmit "
                          "requeues"}
-               : Verdict{VerdictKind::lost,
-                         "acts on the program's exit code; dtsubmit --on says what to do about "
-                         "failures"};
+               : Verdict{VerdictKind::lost, k_acts_on_exit};
   const bool is_of_hosts =
       asks_for_hosts(item.source) ||
       std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {

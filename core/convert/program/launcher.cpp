@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/job/requests.hpp"
+#include "core/convert/program/before_launcher.hpp"
 #include "core/convert/program/launcher_words.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/lint/script/sbatch_options.hpp"
@@ -18,29 +19,6 @@ namespace {
 
 using lint::Launcher;
 using lint::LaunchOption;
-
-// NAME=value,NAME=value
-std::vector<FlatWord> split_words(const FlatWord& list) {
-  std::vector<FlatWord> words(1);
-  for (const Segment& one : list) {
-    if (one.kind != Segment::Kind::literal) {
-      words.back().push_back(one);
-      continue;
-    }
-    const std::vector<std::string> parts = split(one.text, ',');
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (i > 0) words.emplace_back();
-      if (!parts[i].empty()) words.back().push_back({Segment::Kind::literal, parts[i], true});
-    }
-  }
-  return words;
-}
-
-// A path, or a part of a mount, that a variable of the script leaves empty.
-bool has_empty_part(std::string_view value) {
-  return value.empty() || value[0] == ':' || value.find("::") != std::string_view::npos ||
-         value.find(",:") != std::string_view::npos;
-}
 
 class Reading {
  public:
@@ -59,9 +37,10 @@ class Reading {
     }
     if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
       return unknown(name, one.value);
+    if ((name == "container-image" || name == "container-mounts") &&
+        (is_blank(one.value) || has_empty_part(one.value)))
+      return leave_open(name, one.value, "a blank of the script");
     if (read_container_option(name, absolute(name, one.value), made_.settings, row)) {
-      if (row.became == Became::lost && (is_blank(one.value) || has_empty_part(one.value)))
-        return leave_open(name, one.value, "a blank of the script");
       if (row.became == Became::lost) return lose(fmt::format("--{}: {}", name, row.why));
       return note(name, row.what.empty() ? row.why : "becomes " + row.what);
     }
@@ -137,8 +116,7 @@ class Reading {
         if (is_needed) names.insert(variable);
       }
     }
-    if (is_size_of_job(name, source))
-      return note(name, "the job's own");
+    if (is_size_of_job(name, source)) return note(name, "the job's own");
     made_.needs.insert(names.begin(), names.end());
     const std::string all = join(std::vector<std::string>(names.begin(), names.end()), ", ");
     if (is_open)
@@ -201,33 +179,21 @@ class Reading {
   }
 
   [[nodiscard]] bool is_assigned(const std::string& name) const {
-    return runs_.variables.find(name) != nullptr || runs_.variables.find_array(name) != nullptr;
+    // NAME=${NAME:-x} leaves it to the environment.
+    const std::string begin = std::string(1, lint::k_unknown) + "{" + name;
+    const auto is_its_own = [&](const lint::Assigned& one) {
+      return one.name != name || one.value.text == begin + "}" ||
+             one.value.text.starts_with(begin + ":-");
+    };
+    return runs_.variables.find_array(name) != nullptr ||
+           (runs_.variables.find(name) != nullptr &&
+            !std::all_of(runs_.assigned.begin(), runs_.assigned.end(), is_its_own));
   }
 
   Launched& made_;
   const Resolver& resolver_;
   const lint::Runs& runs_;
 };
-
-// What stands before the launcher: NAME=value, time, timeout 10m, exec.
-void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string word = plain(words[i]).value_or("");
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos && equals > 0 && word[0] != '-' && word.find('/') > equals) {
-      made.variables.push_back(words[i]);
-    } else if (word == "timeout") {
-      made.notes.emplace_back("timeout: the run knows its time limit, and saves before it");
-      while (i + 1 < count) ++i;
-    } else if (word == "/usr/bin/time" || word == "time") {
-      made.notes.emplace_back("time: the run directory has the times");
-      while (i + 1 < count) ++i;
-    } else if (word != "exec" && word != "nohup" && word != "env" && word != "command") {
-      made.losses.push_back(
-          fmt::format("`{}` before the launcher is not run", to_source(words[i])));
-    }
-  }
-}
 
 // horovodrun's own options end at the first word that is none.
 std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,

@@ -17,6 +17,12 @@ inline constexpr const char* k_no_option = "--no-option-of-this-job=";
 // job of dtsubmit does without, or nothing.
 void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs);
 
+// The parts between commas: NAME=value,NAME=value.
+[[nodiscard]] std::vector<FlatWord> split_words(const FlatWord& list);
+
+// A path, or a part of a mount, that a variable of the script leaves empty.
+[[nodiscard]] bool has_empty_part(std::string_view value);
+
 // Options of srun that say the size of a step, as those of a job do.
 [[nodiscard]] bool is_size(std::string_view name);
 

@@ -71,8 +71,8 @@ std::string Inliner::with_numbers(std::string_view expression) {
     const auto known = values_.find(name);
     const auto value = known == values_.end() ? std::nullopt : plain(known->second);
     const auto size = known == values_.end() ? std::nullopt : size_in(known->second);
-    const bool is_number = value && !value->empty() &&
-                           value->find_first_not_of("0123456789") == std::string::npos;
+    const bool is_number =
+        value && !value->empty() && value->find_first_not_of("0123456789") == std::string::npos;
     if (is_closed && (is_number || size)) {
       text += is_number ? *value : *size;
       inlined_.insert(name);
@@ -114,8 +114,12 @@ std::string Inliner::source_of(const Piece& piece) {
 Segment Inliner::segment_of(const Piece& piece) {
   const std::string source = source_of(piece);
   const Names used = used_names(source);
-  const bool is_of_script = std::any_of(used.begin(), used.end(), [this](const std::string& name) {
-    return assigned_.count(name) > 0;
+  const auto is_renamed = [this](const std::string& name) {
+    return std::any_of(
+        others_.begin(), others_.end(), [&](const auto& one) { return one.second == name; });
+  };
+  const bool is_of_script = std::any_of(used.begin(), used.end(), [&](const std::string& name) {
+    return assigned_.count(name) > 0 && !is_renamed(name);
   });
   return {Segment::Kind::source, source, piece.quoted, is_of_script};
 }

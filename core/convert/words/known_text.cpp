@@ -61,8 +61,8 @@ class Expansion {
     const std::size_t sign = looks_at_text ? 1 : 0;
     const char kind = sign < operation.size() ? operation[sign] : '\0';
     if ((kind != '-' && kind != '=' && kind != '+') || value.kind == TextKind::unknown) return {};
-    const bool is_there = value.kind == TextKind::some ||
-                          (looks_at_text ? !value.text.empty() : value.is_set);
+    const bool is_there =
+        value.kind == TextKind::some || (looks_at_text ? !value.text.empty() : value.is_set);
     if (kind != '+' && is_there) return value;
     if (kind == '+' && !is_there) return {TextKind::exact};
     const std::string other = operation.substr(sign + 1);
@@ -109,8 +109,8 @@ std::optional<std::int64_t> number_of(std::string_view expression,
                                       const KnownVariables& variables) {
   return arithmetic(expression, [&](const std::string& name) -> std::optional<std::int64_t> {
     const KnownText value = variables(name);
-    const auto parsed = value.is_exact() ? parse_number(value.text.empty() ? "0" : value.text)
-                                         : std::nullopt;
+    const auto parsed =
+        value.is_exact() ? parse_number(value.text.empty() ? "0" : value.text) : std::nullopt;
     if (!parsed || *parsed >= (std::uint64_t{1} << 31)) return std::nullopt;
     return static_cast<std::int64_t>(*parsed);
   });
