@@ -52,14 +52,21 @@ std::string raw_text(const Word& word) {
 Outcome of_simple(const Command& command, const Known& known) {
   if (command.words.empty() || !command.assignments.empty()) return std::nullopt;
   const std::string verb = literal_of(command.words[0]);
-  if (verb == "true" || verb == ":") return true;
+  if ((verb == "true" || verb == ":") && command.words.size() == 1) return true;
   if (verb == "false") return false;
   if (verb == "[" || verb == "test") return outcome_of_test(command, known);
   return std::nullopt;
 }
 
+// ${NAME:=x} in a test changes NAME.
+bool has_side_effect(const Command& command) {
+  return std::any_of(command.words.begin(), command.words.end(), [](const shell::Word& word) {
+    return std::any_of(word.pieces.begin(), word.pieces.end(), sets_default);
+  });
+}
+
 Outcome of_command(const Command& command, const Known& known) {
-  if (!command.redirections.empty()) return std::nullopt;
+  if (!command.redirections.empty() || has_side_effect(command)) return std::nullopt;
   switch (command.kind) {
     case Command::Kind::simple:
       return of_simple(command, known);

@@ -145,12 +145,12 @@ class Expander {
   bool defaulted(const Command& command) {
     if (command.words.size() != 2 || literal_of(command.words[0]) != ":") return false;
     const shell::Piece* piece = only_piece(command.words[1]);
-    if (piece == nullptr || piece->kind != shell::Piece::Kind::parameter) return false;
+    if (piece == nullptr || !sets_default(*piece)) return false;
     const shell::Piece& one = *piece;
     const std::size_t sign = one.operation.starts_with(":=") ? 2 : 1;
     const KnownText value = known_.variable(one.text);
-    if ((sign == 1 && !one.operation.starts_with('=')) || !value.is_exact() ||
-        (sign == 2 ? !value.text.empty() : value.is_set) || one.span.end <= one.span.begin + 3)
+    if (!value.is_exact() || (sign == 2 ? !value.text.empty() : value.is_set) ||
+        one.span.end <= one.span.begin + 3)
       return false;
     const Span kept{one.span.begin + 2 + one.text.size() + sign, one.span.end - 1};
     if (kept.begin > kept.end) return false;

@@ -70,7 +70,7 @@ std::string last_text_of(const shell::Word& word) {
 
 void add_defaults(const shell::Word& word, Names& names) {
   for (const Piece& one : word.pieces)
-    if (one.kind == Piece::Kind::parameter && one.operation.find('=') < 2) names.insert(one.text);
+    if (sets_default(one)) names.insert(one.text);
 }
 
 }  // namespace
@@ -121,12 +121,12 @@ void Known::see(const Command& command) {
 
 void Known::follow(const shell::Statement& statement) {
   const SetNames names = set_names(statement);
+  each_command({statement}, [this](const Command& command) { see(command); });
   if (!names.functions.empty()) {
     changing_.insert(names.variables.begin(), names.variables.end());
     changing_.insert(names.arrays.begin(), names.arrays.end());
     return;
   }
-  each_command({statement}, [this](const Command& command) { see(command); });
   const Command* command = simple_command(statement);
   const std::string verb =
       command == nullptr || command->words.empty() ? "" : literal_of(command->words[0]);
@@ -174,7 +174,7 @@ void Known::assign(const shell::Assignment& one) {
 void Known::set_defaults(const Command& command) {
   for (const shell::Word& word : command.words)
     for (const Piece& one : word.pieces)
-      if (one.kind == Piece::Kind::parameter && one.operation.find('=') < 2) {
+      if (sets_default(one)) {
         shell::Word alone;
         alone.pieces.push_back(one);
         const KnownText value = text(alone);

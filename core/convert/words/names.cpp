@@ -168,6 +168,11 @@ const shell::Piece* only_piece(const shell::Word& word) {
   return only;
 }
 
+bool sets_default(const shell::Piece& piece) {
+  return piece.kind == shell::Piece::Kind::parameter &&
+         (piece.operation.starts_with('=') || piece.operation.starts_with(":="));
+}
+
 const shell::Command* simple_command(const shell::Statement& statement) {
   if (statement.pipelines.size() != 1 || statement.pipelines[0].commands.size() != 1)
     return nullptr;
