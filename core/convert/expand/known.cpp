@@ -211,23 +211,26 @@ std::optional<std::int64_t> Known::number(std::string_view expression) const {
   return number_of(expression, variables());
 }
 
-bool Known::add_word(const shell::Word& word, std::vector<std::string>& words) const {
-  if (const Piece* piece = only_piece(word)) {
-    const Piece& one = *piece;
+// "${NAME[@]}", {1..4}, $(seq 4); nullopt: another word.
+std::optional<bool> Known::add_several(const Piece& one, std::vector<std::string>& words) const {
+  if (one.kind == Piece::Kind::parameter && one.operation == "[@]") {
     const auto array = arrays_.find(one.text);
-    if (one.kind == Piece::Kind::parameter && one.operation == "[@]") {
-      if (array == arrays_.end() || changing_.count(one.text) > 0) return false;
-      words.insert(words.end(), array->second.begin(), array->second.end());
-      return true;
-    }
-    if (one.kind == Piece::Kind::literal && !one.quoted && is_range(one.text))
-      return add_range(one.text, words);
-    if (one.kind == Piece::Kind::command && !one.quoted)
-      if (const auto numbers = sequence_of(one, *this)) {
-        words.insert(words.end(), numbers->begin(), numbers->end());
-        return true;
-      }
+    if (array == arrays_.end() || changing_.count(one.text) > 0) return false;
+    words.insert(words.end(), array->second.begin(), array->second.end());
+    return true;
   }
+  if (one.quoted) return std::nullopt;
+  if (one.kind == Piece::Kind::literal && is_range(one.text)) return add_range(one.text, words);
+  const auto numbers = one.kind == Piece::Kind::command ? sequence_of(one, *this) : std::nullopt;
+  if (!numbers) return std::nullopt;
+  words.insert(words.end(), numbers->begin(), numbers->end());
+  return true;
+}
+
+bool Known::add_word(const shell::Word& word, std::vector<std::string>& words) const {
+  const Piece* piece = only_piece(word);
+  if (piece != nullptr)
+    if (const auto added = add_several(*piece, words)) return *added;
   const KnownText value = text(word);
   if (!value.is_exact()) return false;
   const bool is_quoted = std::all_of(
@@ -237,15 +240,9 @@ bool Known::add_word(const shell::Word& word, std::vector<std::string>& words) c
     return true;
   }
   if (value.text.find_first_of("*?[{~") != std::string::npos) return false;
-  std::string part;
-  for (const char c : value.text + " ") {
-    if (c != ' ' && c != '\t' && c != '\n') {
-      part += c;
-    } else if (!part.empty()) {
-      words.push_back(std::move(part));
-      part.clear();
-    }
-  }
+  for (const std::string& line : split(value.text, '\n'))
+    for (const std::string& part : split(line, ' '))
+      if (const std::string_view one = trim(part); !one.empty()) words.emplace_back(one);
   return true;
 }
 

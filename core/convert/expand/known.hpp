@@ -49,6 +49,8 @@ class Known {
   void assign(const shell::Assignment& one);
   void set_defaults(const shell::Command& command);
   [[nodiscard]] KnownVariables variables() const;
+  [[nodiscard]] std::optional<bool> add_several(const shell::Piece& one,
+                                                std::vector<std::string>& words) const;
   [[nodiscard]] bool add_word(const shell::Word& word, std::vector<std::string>& words) const;
 
   const Resolver& resolver_;

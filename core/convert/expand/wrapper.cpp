@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace dts::convert {
 namespace {
@@ -30,6 +31,22 @@ bool has_quoted_blank(const shell::Word& word) {
   });
 }
 
+// Prints, or only groups others.
+bool is_beside(const Command& one) {
+  if (one.kind == Command::Kind::group) return true;
+  return one.kind == Command::Kind::simple && one.redirections.empty() &&
+         is_one_of(k_beside, one.words.empty() ? "" : literal_of(one.words[0]));
+}
+
+// "$@", time "$@"; null: another command.
+const Piece* arguments_run_by(const Command& one) {
+  if (one.kind != Command::Kind::simple || !one.redirections.empty() || !one.assignments.empty() ||
+      one.words.empty())
+    return nullptr;
+  const std::size_t at = literal_of(one.words[0]) == "time" ? 1 : 0;
+  return one.words.size() == at + 1 ? arguments_in(one.words[at]) : nullptr;
+}
+
 }  // namespace
 
 void Wrappers::see(const shell::Statement& statement) {
@@ -37,23 +54,15 @@ void Wrappers::see(const shell::Statement& statement) {
   const Command& function = statement.pipelines[0].commands[0];
   if (function.kind != Command::Kind::function) return;
   functions_.erase(function.name);
-  std::size_t runs = 0;
-  bool is_exact = false;
+  std::vector<const Piece*> runs;
   bool is_simple = true;
   for (const shell::Statements& body : function.bodies)
     each_command(body, [&](const Command& one) {
-      if (one.kind == Command::Kind::group) return;
-      if (one.kind != Command::Kind::simple || !one.redirections.empty())
-        return (void)(is_simple = false);
-      const std::string verb = one.words.empty() ? "" : literal_of(one.words[0]);
-      if (is_one_of(k_beside, verb)) return;
-      const std::size_t at = verb == "time" ? 1 : 0;
-      const Piece* all = one.words.size() == at + 1 ? arguments_in(one.words[at]) : nullptr;
-      if (all == nullptr || !one.assignments.empty()) return (void)(is_simple = false);
-      is_exact = all->quoted;
-      ++runs;
+      if (is_beside(one)) return;
+      runs.push_back(arguments_run_by(one));
+      is_simple = is_simple && runs.back() != nullptr;
     });
-  if (is_simple && runs == 1) functions_[function.name] = is_exact;
+  if (is_simple && runs.size() == 1) functions_[function.name] = runs[0]->quoted;
 }
 
 std::optional<shell::Span> Wrappers::wrapper_in(const shell::Statement& statement) const {

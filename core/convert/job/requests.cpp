@@ -223,6 +223,19 @@ void read_other_lines(const lint::Subject& subject, Draft& draft) {
   }
 }
 
+// Slurm takes --cpus-per-gpu of a job that asks for no GPUs, and gives no core for it.
+void drop_cores_of_no_gpu(const lint::Subject& subject, Draft& draft) {
+  const auto asked = draft.settings.find("cpus-per-gpu");
+  if (asked == draft.settings.end() || subject.job.has_gpus || subject.says("--gpus") ||
+      subject.says("gres"))
+    return;
+  Row& row = draft.rows[asked->second.row];
+  row.became = Became::unnecessary;
+  row.what.clear();
+  row.why = "the job asks for no GPUs, and Slurm gives no cores without them";
+  draft.settings.erase(asked);
+}
+
 }  // namespace
 
 bool is_blank(std::string_view value) {
@@ -237,6 +250,7 @@ void read_requests(const lint::Subject& subject, Draft& draft) {
     if (problem.span.begin < problem.span.end && !overlaps(draft.rows, problem.span))
       stumbles(subject, problem, draft);
   read_other_lines(subject, draft);
+  drop_cores_of_no_gpu(subject, draft);
 }
 
 bool read_container_option(const std::string& name,

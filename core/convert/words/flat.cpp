@@ -55,6 +55,16 @@ std::size_t size_of(const FlatWord& word) {
   return size;
 }
 
+// The next blank that is not within <a blank of a template>.
+std::size_t end_of_word(const std::string& text, std::size_t begin) {
+  const std::size_t end = std::min(text.find_first_of(k_blanks, begin), text.size());
+  const std::size_t open = text.find('<', begin);
+  if (open >= end || open + 1 >= text.size() || !shell::is_name_begin(text[open + 1])) return end;
+  const std::size_t close = text.find_first_of("<>\n", open + 1);
+  if (close == std::string::npos || text[close] != '>') return end;
+  return std::min(text.find_first_of(k_blanks, close), text.size());
+}
+
 // An unquoted value: blanks of its literals end words.
 void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
   for (const Segment& one : value) {
@@ -66,7 +76,7 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
       const std::size_t begin = one.text.find_first_not_of(k_blanks, at);
       if (begin > at && !words.back().empty()) words.emplace_back();
       if (begin == std::string::npos) break;
-      const std::size_t end = std::min(one.text.find_first_of(k_blanks, begin), one.text.size());
+      const std::size_t end = end_of_word(one.text, begin);
       const std::string part = one.text.substr(begin, end - begin);
       words.back().push_back(
           {has_pattern(part) ? SegmentKind::pattern : SegmentKind::literal, part, true});

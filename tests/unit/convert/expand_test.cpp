@@ -3,10 +3,7 @@
 // blanks.
 #include "core/convert/convert.hpp"
 #include "core/convert/expand/blanks.hpp"
-#include "core/convert/expand/condition.hpp"
 #include "core/convert/expand/rewrite.hpp"
-#include "core/convert/expand/test_command.hpp"
-#include "core/shell/parse.hpp"
 
 #include <doctest/doctest.h>
 
@@ -50,92 +47,7 @@ Row row_at(const Conversion& made, const std::string& body, const std::string& l
   return {};
 }
 
-// The outcome of the script's last line, after the others.
-std::optional<bool> outcome(const std::string& text, std::map<std::string, std::string> all = {}) {
-  static const lint::Job job;
-  const shell::Script script = shell::parse(text);
-  const Resolver resolver(job, variables(std::move(all)));
-  Known known(script, resolver, {}, true);
-  for (std::size_t i = 0; i + 1 < script.statements.size(); ++i) known.follow(script.statements[i]);
-  return outcome_of({script.statements.back()}, known);
-}
-
 }  // namespace
-
-TEST_CASE("conditions that are certain have the outcome that bash gives them") {
-  // Each was run by bash 5.2 with A=x set and no B.
-  for (const char* yes : {"[ -z $B ]",
-                          "[ -n $B ]",
-                          "[ ! -n \"$B\" ]",
-                          "[[ -z $B ]]",
-                          "[ $A = x ]",
-                          "[[ $A == x* ]]",
-                          "[[ \"$A\" != \"x*\" ]]",
-                          "[[ -n $A && ! -n $B ]]",
-                          "[[ -z $A || $A == ? ]]",
-                          "[ 3 -gt 2 ]",
-                          "[[ $B -eq 0 ]]",
-                          "true",
-                          "(( 3 * 2 == 6 ))",
-                          "(( 1 ))",
-                          "C=2; (( C <= 2 ))",
-                          "[ -n \"$A\" ] && true",
-                          "[ \"${B:-x}\" = x ]",
-                          "[ \"${A:+y}\" = y ]",
-                          "[ -n \"$SLURM_JOB_ID\" ]",
-                          "C=; [ -z \"$C\" ]",
-                          "C=$A-1; [ $C = x-1 ]",
-                          ": ${B:=q}; [ $B = q ]",
-                          "[ $SLURM_NNODES -eq 1 ]",
-                          "! false",
-                          "test x"}) {
-    CAPTURE(yes);
-    CHECK(outcome(yes, {{"A", "x"}}) == true);
-  }
-  for (const char* no : {"[ -z \"$A\" ]",
-                         "[ -z $A ]",
-                         "[[ $A == y* ]]",
-                         "[ 2 -ge 3 ]",
-                         "false",
-                         "[[ $A == \"?\" ]]",
-                         "(( 0 ))",
-                         "[ \"$A\" != x ]",
-                         "unset A; [ -n \"$A\" ]"}) {
-    CAPTURE(no);
-    CHECK(outcome(no, {{"A", "x"}}) == false);
-  }
-}
-
-TEST_CASE("what only the job knows has no outcome") {
-  for (const char* unknown : {"[ -f x ]",
-                              "C=$(date); [ -z \"$C\" ]",
-                              "[ $SLURM_LOCALID -eq 0 ]",
-                              "[[ $A =~ x ]]",
-                              "source ./settings.sh; [ -z \"$B\" ]",
-                              "module load cuda; [ -z \"$CUDA_HOME\" ]",
-                              "f() { B=1; }; f; [ -z \"$B\" ]",
-                              "if [ -f x ]; then A=1; fi; [ $A = 1 ]",
-                              "grep -q x y",
-                              "[ $RANDOM -gt 5 ]",
-                              "read A; [ $A = x ]",
-                              "[[ ( -z $A ) ]]",
-                              "[ a -a b ]"}) {
-    CAPTURE(unknown);
-    CHECK_FALSE(outcome(unknown, {{"A", "x"}}).has_value());
-  }
-  // Modules and environments do not set the script's own variables.
-  CHECK(outcome("module load cuda; if [ -f x ]; then :; fi; C=; [ -z \"$C\" ]") == true);
-}
-
-TEST_CASE("patterns") {
-  CHECK(matches("", ""));
-  CHECK(matches("abc", "a*c"));
-  CHECK(matches("abcbc", "*bc"));
-  CHECK(matches("a*c", "a\\*c"));
-  CHECK_FALSE(matches("abc", "a\\*c"));
-  CHECK_FALSE(matches("abc", "a?"));
-  CHECK_FALSE(matches("", "?"));
-}
 
 TEST_CASE("of an if whose outcome is certain, the branch that runs is converted") {
   const std::string body =
@@ -226,6 +138,9 @@ TEST_CASE("a blank of the script is to be filled in") {
   CHECK(image.needs == std::vector<std::string>{"IMAGE"});
   // But not what the script computes.
   CHECK_FALSE(converted("I=$(ls *.sqsh)\nsrun --container-image=$I prog\n").is_lossless());
+  // It stays one word where it is used.
+  CHECK(contains(converted("C=<cache folder>\nsrun prog $C -x\n").job_file,
+                 R"(["prog", "<cache folder>", "-x"])"));
   // Redirections are none.
   CHECK(with_quoted_blanks("prog <in >out\nprog < a > b\n").is_same());
   CHECK(with_quoted_blanks("A=<b c>\n").text() == "A='<b c>'\n");
@@ -268,6 +183,13 @@ TEST_CASE("lines that act on a program's exit code are lost") {
   const Conversion made = converted(body);
   CHECK(row_at(made, body, "if [").became == Became::lost);
   CHECK(row_at(made, body, "exit").became == Became::unnecessary);
+}
+
+TEST_CASE("cores for each GPU of a job without any are none") {
+  const std::string body = "#SBATCH --cpus-per-gpu=6\nsrun prog\n";
+  CHECK(row_at(converted(body), body, "--cpus-per-gpu").became == Became::unnecessary);
+  const Conversion made = converted("#SBATCH --cpus-per-gpu=6\n#SBATCH --gres=gpu:2\nsrun prog\n");
+  CHECK(contains(made.job_file, "cpus_per_gpu = 6"));
 }
 
 TEST_CASE("pyxis' containers get the variables of the set-up") {
