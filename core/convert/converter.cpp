@@ -106,9 +106,8 @@ class Converter {
       if (part.role == Role::program) {
         places_.push_back(i);
         programs_.push_back(make_program(part.item));
-      } else {
-        inliner_.follow(*part.item.statement, true);
       }
+      inliner_.follow(*part.item.statement, part.role != Role::program);
     }
   }
 

@@ -177,6 +177,11 @@ TEST_CASE("a text that the job's shell makes stays a text") {
   CHECK(contains(made.job_file, "exec bash -c \\\"${cmd}\\\""));
 }
 
+TEST_CASE("what a statement with a program sets is not known behind it") {
+  const Conversion made = converted("N=a\nif [ -f x ]; then N=b; srun one; fi\nsrun two $N\n");
+  CHECK(contains(made.job_file, "exec two $N"));
+}
+
 TEST_CASE("lines that act on a program's exit code are lost") {
   const std::string body =
       "srun prog\ncode=$?\nif [ $code -eq 0 ]; then\n  touch done\nfi\nexit $code\n";
