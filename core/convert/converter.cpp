@@ -28,6 +28,12 @@ bool is_started_on_all(const Part& part) {
          });
 }
 
+bool waits(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->name() == "wait";
+  });
+}
+
 class Converter {
  public:
   Converter(std::string_view text, const Options& options)
@@ -101,12 +107,16 @@ class Converter {
   }
 
   void make_programs() {
+    bool is_beside = false;  // a program in the background has not been waited for
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const Part& part = parts_[i];
       if (part.role == Role::program) {
         places_.push_back(i);
         programs_.push_back(make_program(part.item));
+        if (is_beside) programs_.back().losses.emplace_back(k_side_by_side);
+        is_beside = is_beside || part.item.statement->background;
       }
+      is_beside = is_beside && !waits(part.item);
       inliner_.follow(*part.item.statement, part.role != Role::program);
     }
   }

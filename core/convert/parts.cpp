@@ -103,6 +103,7 @@ std::string line_of(const Part& part,
   std::string text = part.verdict.text.empty()
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;
+  if (item.statement->background) text += " &";
   if (!stops && may_fail(item)) text += " || true";
   text += item.tail;
   if (has_many_nodes && is_for_one_node(item)) return "if on_first_node; then\n" + text + "\nfi\n";

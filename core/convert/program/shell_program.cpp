@@ -139,7 +139,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
       (item.mains.size() == 1 || conditionals == item.mains.size()))
     program.text += "\nwait $!";
   else if (backgrounds > 0)
-    program.losses.emplace_back("programs in the background: write each as one of [[roles]]");
+    program.losses.emplace_back(k_side_by_side);
   const bool is_alone = !has_launcher && context.facts.nodes < 2;
   if (is_alone) return program;
   if (is_in_loop)

@@ -182,6 +182,13 @@ TEST_CASE("what a statement with a program sets is not known behind it") {
   CHECK(contains(made.job_file, "exec two $N"));
 }
 
+TEST_CASE("programs side by side are no steps") {
+  CHECK_FALSE(converted("srun server &\nsrun client\n").is_lossless());
+  CHECK(converted("srun one &\nwait\nsrun two &\nwait $!\n").is_lossless());
+  // What the set-up starts in the background stays there.
+  CHECK(contains(converted("monitor > log &\nsrun prog\n").job_file, "monitor > log &\n"));
+}
+
 TEST_CASE("lines that act on a program's exit code are lost") {
   const std::string body =
       "srun prog\ncode=$?\nif [ $code -eq 0 ]; then\n  touch done\nfi\nexit $code\n";
