@@ -262,6 +262,9 @@ def start(cluster, name, script, job_file):
     """Both jobs: the script and the job file made of it."""
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-script"
     first = cluster.run("sbatch", "--parsable", script).stdout.strip()
+    if name == "plain":  # which removes the folder that the other one makes
+        said(cluster, name, "script", COUNTS[name])
+        wait_for(90, "plain: the script's folder is gone", lambda: not os.path.exists(f"{cluster.place}/made"))
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-job"
     return first, cluster.submit(job_file).job
 

@@ -5,6 +5,7 @@
 #include "core/convert/words/known_text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace dts::convert {
 namespace {
@@ -37,6 +38,28 @@ bool is_folder(const std::string& source) {
   return word && text_of(*word, [](const std::string& name) {
                    return name == "PWD" ? KnownText{KnownText::Kind::exact, "/"} : KnownText{};
                  }).is_exact();
+}
+
+// --rdzv_endpoint=$(hostname): an option that dtsubmit tells torchrun and the like itself, so that
+// its value does not matter.
+bool is_place_by_hostname(const FlatWord& word) {
+  constexpr std::string_view k_places[] = {"--rdzv_endpoint=",
+                                           "--rdzv-endpoint=",
+                                           "--master_addr=",
+                                           "--master-addr=",
+                                           "--main_process_ip=",
+                                           "--main-process-ip="};
+  if (word.size() < 2 || word[0].kind != SegmentKind::literal) return false;
+  return std::all_of(word.begin() + 1,
+                     word.end(),
+                     [](const Segment& one) {
+                       return one.kind != SegmentKind::source ||
+                              one.text.starts_with("$(hostname") ||
+                              one.text.starts_with("`hostname");
+                     }) &&
+         std::any_of(std::begin(k_places), std::end(k_places), [&](std::string_view place) {
+           return word[0].text.starts_with(place);
+         });
 }
 
 bool has_pattern(std::string_view text) {
@@ -88,6 +111,7 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
 }  // namespace
 
 bool Inliner::is_constant(const FlatWord& value) const {
+  if (is_place_by_hostname(value)) return size_of(value) < k_longest_value;
   return size_of(value) < k_longest_value &&
          std::all_of(value.begin(), value.end(), [&](const auto& one) {
            if (one.kind != SegmentKind::source) return true;

@@ -182,6 +182,15 @@ TEST_CASE("what a statement with a program sets is not known behind it") {
   CHECK(contains(made.job_file, "exec two $N"));
 }
 
+TEST_CASE("the batch shell's own host does not get into every node's rendezvous") {
+  const std::string job = converted(
+                              "#SBATCH -N 2 --gres=gpu:8\nA=(--nproc_per_node=8 "
+                              "--rdzv_endpoint=$(hostname):29500 --rdzv_id=1)\n"
+                              "srun torchrun \"${A[@]}\" t.py\n")
+                              .job_file;
+  CHECK(contains(job, R"(command = ["torchrun", "t.py"])"));
+}
+
 TEST_CASE("programs side by side are no steps") {
   CHECK_FALSE(converted("srun server &\nsrun client\n").is_lossless());
   CHECK(converted("srun one &\nwait\nsrun two &\nwait $!\n").is_lossless());
