@@ -16,8 +16,12 @@ bool is_word_char(char c) {
   return shell::is_name_char(c) || std::string_view("./-+:,@%").find(c) != std::string_view::npos;
 }
 
-// "$SLURM_NNODES": what a number is made of, if the job knows it.
-std::optional<std::string> size_in(const FlatWord& value) {
+// "8", or "$SLURM_NNODES", which the job knows.
+std::optional<std::string> number_in(const FlatWord& value) {
+  if (const auto text = plain(value))
+    return !text->empty() && text->find_first_not_of("0123456789") == std::string::npos
+               ? text
+               : std::nullopt;
   const bool is_size = value.size() == 1 && value[0].kind == Segment::Kind::source &&
                        !value[0].is_of_script &&
                        (value[0].text.starts_with("$SLURM_") ||
@@ -69,12 +73,9 @@ std::string Inliner::with_numbers(std::string_view expression) {
     const std::string name(rest.substr(sign, end - sign));
     const bool is_closed = sign < 2 || (end < rest.size() && rest[end] == '}');
     const auto known = values_.find(name);
-    const auto value = known == values_.end() ? std::nullopt : plain(known->second);
-    const auto size = known == values_.end() ? std::nullopt : size_in(known->second);
-    const bool is_number =
-        value && !value->empty() && value->find_first_not_of("0123456789") == std::string::npos;
-    if (is_closed && (is_number || size)) {
-      text += is_number ? *value : *size;
+    const auto number = known == values_.end() ? std::nullopt : number_in(known->second);
+    if (is_closed && number) {
+      text += *number;
       inlined_.insert(name);
       at += end + (sign == 2 ? 1 : 0);
       continue;
