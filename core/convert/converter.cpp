@@ -28,12 +28,6 @@ bool is_started_on_all(const Part& part) {
          });
 }
 
-bool waits(const Item& item) {
-  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
-    return run->name() == "wait";
-  });
-}
-
 class Converter {
  public:
   Converter(std::string_view text, const Options& options)
@@ -176,7 +170,8 @@ class Converter {
   [[nodiscard]] Row row_of(const Part& part, std::size_t at) const {
     Row row{part.item.spans, Became::program, "", ""};
     if (part.role != Role::around) {
-      if (part.role == Role::definition && programs_.empty()) row.became = Became::unnecessary;
+      if (part.role == Role::definition && programs_.empty())
+        return {part.item.spans, Became::unnecessary, "", "the function is not called"};
       return row;
     }
     if (part.is_kept) {

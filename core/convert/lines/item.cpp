@@ -57,6 +57,12 @@ std::vector<Item> items_of(const lint::Subject& subject) {
   return items;
 }
 
+bool waits(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->name() == "wait";
+  });
+}
+
 std::string verb_of(const lint::Run& run) {
   const lint::Launch& launch = run.launch;
   return launch.launcher == lint::Launcher::none ? lint::base_name(run.name()) : launch.program;

@@ -170,11 +170,14 @@ TEST_CASE("every line is in one row, and every job file is one that dtsubmit acc
         std::string("#!/usr/bin/env python3\n#SBATCH -n 2\nprint(1)\n"),
         std::string("#!/bin/bash\r\n#SBATCH -N 2\r\nsrun p\r\n"),
         std::string("a\nb a; do srun b; done\n"),
+        std::string("f() { srun p \"$@\"; }\n"),
         std::string("f() { srun p \"$@\"; }\nf 1\nf 2\n")}) {
     CAPTURE(text);
     const Conversion made = convert_script(text, with({}));
     if (!made.job_file.empty()) CHECK(problems_of_job_file(made.job_file).empty());
     std::vector<int> covered(text.size());
+    for (const Row& row : made.rows)
+      if (row.became == Became::unnecessary) CHECK_FALSE(row.why.empty());
     for (const Row& row : made.rows)
       for (const Span& span : row.spans)
         for (std::size_t i = span.begin; i < span.end; ++i) ++covered[i];
