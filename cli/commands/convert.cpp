@@ -73,7 +73,7 @@ void add_convert(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ConvertOptions>();
   CLI::App* verb = app.add_subcommand("convert", "make a job file of a batch script");
   verb->footer(
-      "Exit codes: 0 nothing is lost, 1 something is, otherwise as ever.\n"
+      "Exit codes: 0 nothing is lost (blanks may be left), 1 something is, otherwise as ever.\n"
       "Arguments of the script are written after `--`.");
   verb->add_option("file", options->file, "batch script; - for standard input")
       ->type_name("FILE")

@@ -76,7 +76,10 @@ std::string account_text(const Converted& converted, bool in_colour) {
   text += fmt::format("{}: {}{}\n",
                       converted.path,
                       sums.empty() ? "nothing to convert" : join(sums, ", "),
-                      converted.made.is_lossless() ? "; nothing is lost" : "");
+                      !converted.made.is_lossless() ? ""
+                      : counts[Became::fill_in] == 0
+                          ? "; nothing is lost"
+                          : "; nothing is lost, but blanks are to be filled in");
   return text;
 }
 

@@ -2,242 +2,69 @@
 #include "core/convert/convert.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/early.hpp"
-#include "core/convert/job/requests.hpp"
-#include "core/convert/needed.hpp"
-#include "core/convert/parts.hpp"
-#include "core/convert/program/layout.hpp"
-#include "core/convert/program/shell_program.hpp"
-#include "core/convert/repair.hpp"
-#include "core/convert/texts.hpp"
+#include "core/convert/converter.hpp"
+#include "core/convert/expand/blanks.hpp"
+#include "core/convert/expand/expand.hpp"
 #include "core/lint/rules/facts.hpp"
-#include "core/plan/program/job_name.hpp"
-#include "core/plan/program/own_launcher.hpp"
+#include "core/lint/script/subject.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
 
 namespace dts::convert {
 namespace {
 
-constexpr const char* k_no_shell_text = "it cannot be read as a part of a shell script";
+constexpr const char* k_not_kept = "it cannot be read as a part of a shell script";
 
-class Converter {
- public:
-  Converter(std::string_view text, const Options& options)
-      : options_(options),
-        subject_(lint::subject_of(text, {}, options.path)),
-        resolver_(subject_.job, options.environment),
-        inliner_(subject_.text) {}
+std::size_t rows_that(const Conversion& made, Became became) {
+  return static_cast<std::size_t>(
+      std::count_if(made.rows.begin(), made.rows.end(), [became](const Row& row) {
+        return row.became == became;
+      }));
+}
 
-  Conversion run() {
-    read_requests(subject_, draft_);
-    if (subject_.is_shell)
-      shell_script();
-    else
-      other_script();
-    Conversion made = repaired(draft_);
-    Names needs;
-    for (const Program& program : programs_)
-      needs.insert(program.needs.begin(), program.needs.end());
-    made.needs.assign(needs.begin(), needs.end());
-    complete(made.rows, subject_.text, subject_.script.comments, k_no_shell_text);
-    return made;
+// Fewer losses, and as many losses but fewer blanks, are better.
+std::pair<std::size_t, std::size_t> price_of(const Conversion& made) {
+  constexpr std::size_t k_of_no_job = 1000;
+  return {rows_that(made, Became::lost) + made.general.size() +
+              (made.job_file.empty() ? k_of_no_job : 0),
+          rows_that(made, Became::fill_in)};
+}
+
+// sbatch hands the environment on unless it is told otherwise.
+bool hands_environment_on(const lint::Subject& subject) {
+  const lint::Directive* directive = subject.directive("export");
+  return directive == nullptr || in_lower_case(directive->value) == "all";
+}
+
+Expanded written_out(const lint::Subject& subject, const Options& options, bool decides) {
+  const std::string_view text = subject.text;
+  if (!subject.script.problems.empty()) {
+    Expanded same{Rewrite(text)};
+    same.script.keep({0, text.size()});
+    return same;
   }
+  std::vector<Span> programs;
+  for (const lint::Run* run : lint::outer_work_of(subject)) programs.push_back(run->span);
+  const Resolver resolver(subject.job, options.environment);
+  Known known(subject.script,
+              resolver,
+              options.arguments,
+              options.environment && hands_environment_on(subject));
+  return expanded(text, subject.script, programs, known, decides);
+}
 
- private:
-  // Python with #SBATCH lines: the file is the program.
-  void other_script() {
-    const std::string_view text = subject_.text;
-    const std::string first(trim(text.substr(2, text.find('\n') - 2)));
-    Program program;
-    for (const std::string& word : split(first, ' '))
-      if (!word.empty()) program.words.push_back({{Segment::Kind::literal, word, true}});
-    program.words.push_back({{Segment::Kind::literal, options_.path, true}});
-    for (const std::string& one : options_.arguments)
-      program.words.push_back({{Segment::Kind::literal, one, true}});
-    subject_.script.comments.push_back({0, std::min(subject_.header.end, text.size())});
-    const RowIndex row = draft_.add(
-        {subject_.header.end, text.size()}, Became::program, options_.path, "run from its file");
-    settle_layout(program, draft_, subject_.job, false, false);
-    draft_.steps.push_back({"", row, program.settings, command_of(program, {}, options_)});
-  }
-
-  void shell_script() {
-    parts_ = parts_of(subject_);
-    std::vector<Item> items;
-    for (const Part& part : parts_) items.push_back(part.item);
-    rendezvous_ = rendezvous_of(items);
-    for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
-    if (std::none_of(
-            items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
-        subject_.directive("chdir") == nullptr)
-      inliner_.keep_folder();
-    inliner_.set_arguments(options_.arguments);
-    last_ = parts_.size();
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      if (parts_[i].role == Role::program) last_ = i;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      if (parts_[i].role == Role::around)
-        parts_[i].verdict =
-            verdict_on(parts_[i].item, rendezvous_, i < last_ || last_ == parts_.size());
-    early_options(parts_, resolver_, draft_);
-    make_programs();
-    keep_needed(parts_, programs_, rendezvous_);
-    write_rows();
-    write_steps();
-  }
-
-  [[nodiscard]] Facts facts() const {
-    return {subject_.job.nodes.value_or(1), subject_.job.gpus_per_node};
-  }
-
-  void make_programs() {
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Part& part = parts_[i];
-      if (part.role == Role::program) {
-        places_.push_back(i);
-        programs_.push_back(make_program(part.item));
-      } else {
-        inliner_.follow(*part.item.statement, true);
-      }
-    }
-  }
-
-  Program make_program(const Item& item) {
-    ProgramContext context{subject_, resolver_, facts()};
-    Program functions;
-    bool starts = false;
-    for (const Part& part : parts_) {
-      if (part.role != Role::definition) continue;
-      Program one = shell_program(part.item, context);
-      functions.text += one.text + "\n";
-      for (const auto& [name, asked] : one.settings) functions.settings[name] = asked;
-      functions.needs.merge(one.needs);
-      functions.note(one.notes, one.losses);
-      starts = starts || starts_processes(part.item);
-    }
-    if (item.mains.empty()) context.functions = functions.text;
-    Program program = program_of(item, inliner_, context);
-    if (!context.functions.empty()) {
-      program.text = functions.text + program.text;
-      for (const auto& [name, asked] : functions.settings) program.settings[name] = asked;
-      program.needs.merge(functions.needs);
-      program.note(functions.notes, functions.losses);
-    }
-    starts = (starts && !context.functions.empty()) || starts_processes(item);
-    const auto own = plan::find_own_launcher(command_of(program, {}, options_));
-    const bool is_recognised =
-        own.kind == plan::OwnLauncher::Kind::torchrun || own.kind == plan::OwnLauncher::Kind::node;
-    settle_layout(program, draft_, subject_.job, starts || is_recognised, is_recognised);
-    return program;
-  }
-
-  // torchrun and the like, directly or in a text of the statement.
-  [[nodiscard]] bool starts_processes(const Item& item) const {
-    const auto& runs = subject_.runs.runs;
-    return std::any_of(runs.begin(), runs.end(), [&](const lint::Run& run) {
-      return run.launch.starts_processes && !run.around.is_in_substitution &&
-             run.span.begin >= item.span().begin && run.span.end <= item.span().end;
-    });
-  }
-
-  void write_rows() {
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      Part& part = parts_[i];
-      part.row = draft_.add(row_of(part, i));
-      for (auto& [name, asked] : part.verdict.settings) {
-        std::vector<std::string>& all = draft_.settings[name].texts;
-        draft_.settings[name].row = part.row;
-        all.insert(all.end(), asked.texts.begin(), asked.texts.end());
-        draft_.rows[part.row].what = shown(name, asked.texts);
-      }
-    }
-  }
-
-  [[nodiscard]] Row row_of(const Part& part, std::size_t at) const {
-    Row row{part.item.spans, Became::program, "", ""};
-    if (part.role != Role::around) {
-      if (part.role == Role::definition && programs_.empty()) row.became = Became::unnecessary;
-      return row;
-    }
-    if (part.is_kept) {
-      row.became = at < last_ ? Became::set_up : Became::tear_down;
-      return row;
-    }
-    switch (part.verdict.kind) {
-      case Verdict::Kind::option:
-        row.became = Became::option;
-        row.what = part.verdict.why;
-        return row;
-      case Verdict::Kind::lost:
-        row.became = Became::lost;
-        break;
-      default:
-        row.became = Became::unnecessary;
-    }
-    row.why = part.verdict.why;
-    const Names& names = part.item.sets.variables;
-    const auto is_inlined = [&](const std::string& name) {
-      return inliner_.inlined().count(name) > 0;
-    };
-    const bool is_renamed = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return rendezvous_.others.count(name) > 0 || is_given(name);
-    });
-    const bool is_in_arguments =
-        part.verdict.kind == Verdict::Kind::if_needed && !is_renamed &&
-        (std::any_of(names.begin(), names.end(), is_inlined) ||
-         std::any_of(part.item.sets.arrays.begin(), part.item.sets.arrays.end(), is_inlined));
-    if (is_in_arguments) {
-      row.became = Became::program;
-      row.why = "its value is in the program's arguments";
-    }
-    return row;
-  }
-
-  void write_steps() {
-    const bool stops = lint::turns_on(subject_, "errexit");
-    const bool has_many_nodes = subject_.job.nodes.value_or(1) > 1;
-    const SetUpText tear_down =
-        set_up_of(parts_, last_, parts_.size(), has_many_nodes, rendezvous_, true);
-    Names used_later;
-    add_names(tear_down.text, used_later);
-    if (!tear_down.text.empty()) draft_.settings["teardown"] = {{tear_down.text}, k_no_row};
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      Program& program = programs_[i];
-      const SetUpText set_up = set_up_of(parts_, 0, places_[i], has_many_nodes, rendezvous_, stops);
-      Step step{"", parts_[places_[i]].row, program.settings, {}};
-      const std::string text = with_exports(set_up, program, used_later, options_);
-      if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
-      step.command = command_of(program, set_up, options_);
-      step.name = name_of_step(step.command);
-      Row& row = draft_.rows[step.row];
-      row.what = shell_text_of(step.command);
-      row.why = join(program.notes, "; ");
-      for (const std::string& why : program.losses) draft_.lose(step.row, why);
-      draft_.steps.push_back(std::move(step));
-    }
-  }
-
-  [[nodiscard]] std::string name_of_step(const std::vector<std::string>& command) const {
-    const std::string name = plan::default_job_name(command);
-    std::string unique = name;
-    const auto is_taken = [&](const Step& step) { return step.name == unique; };
-    for (int i = 2; std::any_of(draft_.steps.begin(), draft_.steps.end(), is_taken); ++i)
-      unique = name + "-" + std::to_string(i);
-    return unique;
-  }
-
-  const Options& options_;
-  lint::Subject subject_;
-  Resolver resolver_;
-  Inliner inliner_;
-  Draft draft_;
-  std::vector<Part> parts_;
-  Rendezvous rendezvous_;
-  std::vector<std::size_t> places_;  // of the programs in parts_
-  std::vector<Program> programs_;
-  std::size_t last_ = 0;  // the last program's place
-};
+Conversion converted(std::string_view text, const Options& options, bool decides) {
+  const Rewrite quoted = with_quoted_blanks(text);
+  const lint::Subject subject = lint::subject_of(quoted.text(), {}, options.path);
+  if (!subject.is_shell) return convert_statements(text, options);
+  const Expanded expanded = written_out(subject, options, decides);
+  Conversion made = convert_statements(expanded.script.text(), options);
+  if (quoted.is_same() && expanded.script.is_same()) return made;
+  made.rows = quoted.rows_of(expanded.script.rows_of(made.rows, expanded.rows), {});
+  complete(made.rows, text, shell::parse(text).comments, k_not_kept);
+  return made;
+}
 
 }  // namespace
 
@@ -248,7 +75,11 @@ bool Conversion::is_lossless() const {
 }
 
 Conversion convert_script(std::string_view text, const Options& options) {
-  return Converter(text, options).run();
+  // What a shell can decide in the job is left to it, unless something would be lost.
+  Conversion made = converted(text, options, false);
+  if (price_of(made) == std::pair<std::size_t, std::size_t>{0, 0}) return made;
+  Conversion decided = converted(text, options, true);
+  return price_of(decided) < price_of(made) ? decided : made;
 }
 
 }  // namespace dts::convert

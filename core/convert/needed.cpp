@@ -31,6 +31,27 @@ void add_names(const std::string& text, Names& names) {
   names.merge(words_of(text));
 }
 
+void lose_exit_codes(std::vector<Part>& parts) {
+  Names codes;
+  bool is_behind = false;
+  for (Part& part : parts) {
+    is_behind = is_behind || part.role == Role::program;
+    if (part.role != Role::around || !is_behind) continue;
+    const SetNames& sets = part.item.sets;
+    const bool uses = std::any_of(codes.begin(), codes.end(), [&](const std::string& name) {
+      return part.item.used.count(name) > 0;
+    });
+    if (!uses && part.item.source.find("$?") == std::string::npos) continue;
+    codes.insert(sets.variables.begin(), sets.variables.end());
+    if (part.verdict.kind != Verdict::Kind::kept) continue;
+    if (part.item.runs.empty() || ends_only(part.item))
+      part.verdict = {Verdict::Kind::unnecessary,
+                      "a program that fails ends the run, with its exit code"};
+    else
+      part.verdict = {Verdict::Kind::lost, k_acts_on_exit};
+  }
+}
+
 bool is_rendezvous(const Item& item, const Rendezvous& rendezvous) {
   return std::any_of(item.sets.variables.begin(),
                      item.sets.variables.end(),

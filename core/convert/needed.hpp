@@ -14,6 +14,10 @@ void keep_needed(std::vector<Part>& parts,
                  const std::vector<Program>& programs,
                  const Rendezvous& rendezvous);
 
+// Lines behind the programs that act on their exit codes, which dtsubmit does not hand on, are
+// lost.
+void lose_exit_codes(std::vector<Part>& parts);
+
 // Adds the names that the text may use: variables, functions and files.
 void add_names(const std::string& text, Names& names);
 

@@ -103,10 +103,56 @@ std::string line_of(const Part& part,
   std::string text = part.verdict.text.empty()
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;
+  if (item.statement->background) text += " &";
   if (!stops && may_fail(item)) text += " || true";
   text += item.tail;
   if (has_many_nodes && is_for_one_node(item)) return "if on_first_node; then\n" + text + "\nfi\n";
   return text + "\n";
+}
+
+bool is_in_set_up(const Part& part) {
+  return part.is_kept && part.role == Role::around;
+}
+
+// NAME=value and nothing else; null: more than that.
+const std::string* only_variable(const Part& part) {
+  const SetNames& sets = part.item.sets;
+  const shell::Command* command = simple_command(*part.item.statement);
+  const bool is_plain = command != nullptr && part.item.only_sets() && part.verdict.text.empty() &&
+                        command->assignments.size() == 1 && sets.variables.size() == 1 &&
+                        sets.arrays.empty() && sets.functions.empty() && part.item.tail.empty() &&
+                        !command->assignments[0].appends;
+  return is_plain ? &*sets.variables.begin() : nullptr;
+}
+
+// Its substitutions change nothing.
+bool only_computes(const Item& item) {
+  bool computes = true;
+  each_command({*item.statement}, [&computes](const shell::Command& command) {
+    if (command.words.empty()) return;
+    constexpr std::string_view k_computing[] = {
+        "echo", "printf", "bc", "expr", "date", "basename", "dirname", "seq", "tr", "cut", "head"};
+    const std::string verb = literal_of(command.words[0]);
+    computes = computes && command.redirections.empty() &&
+               (is_one_of(k_computing, verb) || verb == "export" || verb == "readonly");
+  });
+  return computes;
+}
+
+// A later line sets the variable again before anything uses it: turns of a loop do so.
+bool is_overridden(const std::vector<Part>& parts, std::size_t at, std::size_t end) {
+  const std::string* name = only_variable(parts[at]);
+  if (name == nullptr || !only_computes(parts[at].item)) return false;
+  for (std::size_t i = at + 1; i < end; ++i) {
+    const Part& later = parts[i];
+    if (!is_in_set_up(later)) continue;
+    if (reads_anything(later.item) || later.item.used.count(*name) > 0) return false;
+    const std::string* other = only_variable(later);
+    const bool is_export = parts[at].item.sets.exported.size() <= later.item.sets.exported.size();
+    if (other != nullptr && *other == *name) return is_export;
+    if (later.item.words.count(*name) > 0) return false;
+  }
+  return false;
 }
 
 }  // namespace
@@ -145,7 +191,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
-    if (!part.is_kept || part.role != Role::around) continue;
+    if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     made.text += line_of(part, has_many_nodes, rendezvous, stops_at_failures);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());

@@ -83,13 +83,24 @@ std::vector<std::string> command_of(const Program& program,
   if (!declarations(set_up, names_in(program)).empty())
     text += std::string("eval \"$") + k_state + "\"\n";
   if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
-  if (!program.folder.empty()) text += "cd " + shell_quote(program.folder) + " || exit\n";
+  if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   text += program.text.empty() ? "exec " + to_source(program.words) : program.text;
   command = {"bash", "-c", text};
   if (!uses_arguments(program.source())) return command;
   command.push_back(options.path.empty() ? "script" : options.path);
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   return command;
+}
+
+Names handed_on(const Program& program, const SetUpText& set_up) {
+  Names names = set_up.sets.exported;
+  Names used = program.needs_shell() ? used_names(program.source()) : Names{};
+  used.merge(used_names(program.folder));
+  for (const std::string& name : used)
+    if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);
+  if (!declarations(set_up, names_in(program)).empty()) names.insert(k_state);
+  if (set_up.sets.changes_folder) names.insert(k_folder);
+  return names;
 }
 
 std::string shell_text_of(const std::vector<std::string>& command) {

@@ -23,6 +23,9 @@ namespace dts::convert {
                                                   const SetUpText& set_up,
                                                   const Options& options);
 
+// Variables of the set-up and of the program's text, which the program needs in a container.
+[[nodiscard]] Names handed_on(const Program& program, const SetUpText& set_up);
+
 // For people: "python3 train.py", of a bash -c TEXT the text's first line.
 [[nodiscard]] std::string shell_text_of(const std::vector<std::string>& command);
 

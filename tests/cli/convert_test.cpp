@@ -64,6 +64,17 @@ TEST_CASE("what is lost is exit code 1, and the document says it to programs") {
   CHECK(document["job_file"].get<std::string>().find("prog") != std::string::npos);
 }
 
+TEST_CASE("blanks of a script are counted, and are comments in the job file") {
+  const ConvertSession session;
+  REQUIRE(write_file(
+      session.file("template.sh"), "#!/bin/bash\n#SBATCH --nodes=<nodes>\nsrun prog\n", 0755));
+  const Output made = session.dtsubmit({"convert", "template.sh"});
+  CHECK(made.exit_code == 0);
+  CHECK(made.out.starts_with("# Fill in what the script leaves open:\n# nodes = \"<nodes>\"\n"));
+  CHECK(made.err.find("template.sh:2: fill-in: --nodes=<nodes>") != std::string::npos);
+  CHECK(made.err.find("nothing is lost, but blanks are to be filled in") != std::string::npos);
+}
+
 TEST_CASE("files that are no scripts are refused as ever") {
   const ConvertSession session;
   CHECK(session.dtsubmit({"convert", "absent.sh"}).exit_code == 6);

@@ -20,7 +20,9 @@ DTS_FUZZ_TARGET(input) {
   std::vector<bool> covered(input.size());
   for (const Row& row : made.rows) {
     must(!row.spans.empty());
-    if (row.became == Became::lost || row.became == Became::unnecessary) must(!row.why.empty());
+    if (row.became == Became::lost || row.became == Became::unnecessary ||
+        row.became == Became::fill_in)
+      must(!row.why.empty());
     for (const Span& span : row.spans) {
       must(span.begin <= span.end && span.end <= input.size());
       for (std::size_t i = span.begin; i < span.end; ++i) {

@@ -144,6 +144,46 @@ trap 'echo stopped' USR1
 srun --output=PLACE/%t.log PLACE/say.py "${ARGS[@]}" -- *.none &
 wait
 """,
+    "branches": """#SBATCH --nodes=2 --ntasks-per-node=2
+: "${MARK_EXTRA:=from default}"
+if [ ! -z $IMAGE_OF_NOBODY ]; then
+  declare -a ARGS=(--container-image $IMAGE_OF_NOBODY)
+fi
+if [[ $SLURM_JOB_NUM_NODES -gt 1 ]]; then MODE=many; else MODE=one; fi
+[ -n "$MODE" ] && MODE="$MODE-nodes"
+srun "${ARGS[@]}" PLACE/say.py --mode $MODE --extra "$MARK_EXTRA"
+""",
+    "computed": """#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=2
+COUNT=$(( $(cat PLACE/rates | wc -l) * 2 ))
+export MARK_SUM=$(echo "$COUNT + 1" | tr -d ' ')
+read -r -d '' cmd <<EOF
+export MARK_INNER=$COUNT && PLACE/say.py --count $COUNT "two  words"
+EOF
+srun bash -c "${cmd}"
+""",
+    "loop": """#SBATCH --nodes=2 --ntasks-per-node=2
+run() {
+  echo "$@"
+  "$@"
+}
+for LR in 0.1 0.2; do
+  for SIZE in $(seq 1 2); do
+    NAME="run-$LR-$SIZE"
+    if [ $SIZE = 2 ]; then NAME+="-big"; fi
+    export MARK_TURN=$SIZE
+    run srun PLACE/say.py --name $NAME
+  done
+done
+""",
+    "first": """#SBATCH --nodes=2 --ntasks-per-node=2
+python3 PLACE/say.py --prepare
+srun PLACE/say.py --train
+""",
+    "blanks": """#SBATCH --nodes=<N>
+#SBATCH --ntasks-per-node=2
+export MARK_CACHE=<cache folder>
+srun PLACE/say.py --cache $MARK_CACHE
+""",
 }
 
 
@@ -192,16 +232,29 @@ def told(ranks):
     gpus = {}
     for rank in ranks:
         gpus.setdefault(order[rank["node"]], set()).update(rank["gpus"])
-    return (sorted(alike, key=lambda rank: (rank["index"] or "", rank["rank"], rank["node"])), {node: len(found) for node, found in gpus.items()})
+    return (sorted(alike, key=lambda rank: (rank["index"] or "", rank["rank"], rank["node"], rank["arguments"])), {node: len(found) for node, found in gpus.items()})
 
 
-COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2}
+COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
+          "computed": 2, "loop": 16, "first": 5, "blanks": 4}
+
+
+def fill_in(path, place):
+    """The blanks of a script or of a job file, as a person does."""
+    with open(path) as file:
+        text = file.read()
+    check("<N>" in text and "<cache folder>" in text, f"{path} has its blanks")
+    write(path, text.replace("# nodes = ", "nodes = ").replace("<N>", "2").replace("<cache folder>", f"{place}/sub"))
 
 
 def convert(cluster, name):
     script, job_file = f"{cluster.place}/scripts/{name}.sh", f"{cluster.place}/scripts/{name}.toml"
     done = cluster.dtsubmit("convert", script, "-o", job_file)
     check("nothing is lost" in done.stderr, f"{name}: converted without a loss\n{done.stderr}")
+    if name == "blanks":
+        check("blanks are to be filled in" in done.stderr, f"{name}: they are counted")
+        for path in (script, job_file):
+            fill_in(path, cluster.place)
     return script, job_file
 
 
@@ -209,6 +262,9 @@ def start(cluster, name, script, job_file):
     """Both jobs: the script and the job file made of it."""
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-script"
     first = cluster.run("sbatch", "--parsable", script).stdout.strip()
+    if name == "plain":  # which removes the folder that the other one makes
+        said(cluster, name, "script", COUNTS[name])
+        wait_for(90, "plain: the script's folder is gone", lambda: not os.path.exists(f"{cluster.place}/made"))
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-job"
     return first, cluster.submit(job_file).job
 
@@ -234,6 +290,10 @@ def main():
             if name == "mpirun":  # whose ranks of other nodes see the variables of mpirun's own step there
                 for rank in script + job:
                     del rank["slurm_nodes"]
+            if name == "first":  # a program without a launcher has the size of the job only by its variables
+                for rank in script + job:
+                    if rank["arguments"] == ["--prepare"]:
+                        del rank["slurm_nodes"], rank["size"]
             before, after = told(script), told(job)
             check(before == after, f"{name}: {len(before[0])} ranks with the same place, arguments and environment\n{before}\n{after}")
 

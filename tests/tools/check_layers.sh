@@ -26,6 +26,7 @@ BEGIN {
   arrows["core/convert/job"] = "core/lint/script/ core/shell/ core/spec/ core/base/"
   arrows["core/convert/lines"] = "core/plan/torch_variables.hpp core/convert/job/ core/convert/words/ core/lint/ core/shell/ core/base/"
   arrows["core/convert/program"] = "core/convert/lines/ core/convert/job/ core/convert/words/ core/lint/ core/shell/ core/spec/ core/base/"
+  arrows["core/convert/expand"] = "core/convert/job/ core/convert/words/ core/lint/script/ core/shell/ core/base/"
   arrows["core/convert"] = "core/convert/ core/lint/ core/shell/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
   arrows["core/stage"] = "core/spec/stage.hpp core/base/"
   arrows["core/topo"] = "core/base/"

@@ -52,9 +52,10 @@ void sort_by_place(std::vector<Row>& rows) {
 }  // namespace
 
 const char* to_string(Became became) {
-  constexpr dts::Names<Became, 6> k_words{{{Became::option, "option"},
+  constexpr dts::Names<Became, 7> k_words{{{Became::option, "option"},
                                            {Became::set_up, "set-up"},
                                            {Became::program, "program"},
+                                           {Became::fill_in, "fill-in"},
                                            {Became::tear_down, "tear-down"},
                                            {Became::unnecessary, "unnecessary"},
                                            {Became::lost, "lost"}}};

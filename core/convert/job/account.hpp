@@ -16,6 +16,7 @@ enum class Became {
   option,       // of the job file, by its key
   set_up,       // run on each node before the program
   program,      // the command, or part of it
+  fill_in,      // kept, with a blank that the script leaves to whoever submits it
   tear_down,    // run on each node after the program
   unnecessary,  // dtsubmit does it, or nothing needs it any more
   lost,         // the job does not do it
@@ -29,7 +30,7 @@ struct Row {
   std::vector<Span> spans;  // in order; those of different rows never overlap
   Became became = Became::lost;
   std::string what{};  // "nodes = 4"; empty: as the script has it
-  std::string why{};   // a clause; never empty for what is unnecessary or lost
+  std::string why{};   // a clause; never empty for what is unnecessary, lost or to fill in
 };
 
 // Sorts the rows by place and adds one for each line that none of them accounts for, although it

@@ -24,6 +24,17 @@ nlohmann::json to_table(const Step& step) {
   return table;
 }
 
+// As comments: "# image = ...".
+std::string commented(const std::vector<Blank>& blanks, const std::string& step) {
+  std::string text;
+  for (const Blank& blank : blanks) {
+    std::string line = shown(blank.option, blank.texts);
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    text += "# " + (step.empty() ? "" : "of step " + step + ": ") + line + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 const spec::Option* find_option(const std::string& name) {
@@ -94,7 +105,11 @@ std::string to_job_file(const Draft& draft) {
     layer.push_back(
         {"steps", std::make_shared<const nlohmann::json>(std::move(list)), k_origin, "/steps", {}});
   }
-  return spec::to_toml(layer, spec::Origins::omitted);
+  std::string blanks = commented(draft.blanks, "");
+  for (const Step& step : draft.steps)
+    blanks += commented(step.blanks, draft.steps.size() > 1 ? step.name : "");
+  if (!blanks.empty()) blanks = "# Fill in what the script leaves open:\n" + blanks;
+  return blanks + spec::to_toml(layer, spec::Origins::omitted);
 }
 
 }  // namespace dts::convert

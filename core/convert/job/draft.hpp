@@ -42,18 +42,27 @@ using Settings = std::map<std::string, Asked>;
 
 [[nodiscard]] spec::Layer layer_of(const Settings& settings);
 
+// An option whose value the script leaves to whoever submits it: a comment in the job file.
+struct Blank {
+  std::string option;
+  std::vector<std::string> texts;
+  std::string why;  // for people
+};
+
 // A program that is run after the one before it has ended.
 struct Step {
   std::string name;
   RowIndex row = k_no_row;
   Settings settings;  // in addition to the job's
   std::vector<std::string> command;
+  std::vector<Blank> blanks{};
 };
 
 struct Draft {
   std::vector<Row> rows;
   Settings settings;
   std::vector<Step> steps;  // one: the job's own command
+  std::vector<Blank> blanks;
 
   RowIndex add(Row row);
   // A row of that kind for `span`.

@@ -2,6 +2,7 @@
 #include "core/convert/job/requests.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/lint/script/placeholder.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 
 #include <algorithm>
@@ -24,9 +25,16 @@ constexpr Reason k_unnecessary[] = {
     {"verbose", "dtsubmit submit --dry-run shows what is sent"},
 };
 
+// sbatch(1): counts begin with a digit, indices have no letters.
+bool sbatch_refuses(std::string_view name, std::string_view value) {
+  if (name == "array") return value.find_first_not_of("0123456789,-:%") != std::string_view::npos;
+  constexpr std::string_view k_counts[] = {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task"};
+  return is_one_of(k_counts, name) && !value.empty() && (value[0] < '0' || value[0] > '9');
+}
+
 class RequestReader {
  public:
-  explicit RequestReader(Draft& draft) : draft_(draft) {}
+  RequestReader(const lint::Subject& subject, Draft& draft) : text_(subject.text), draft_(draft) {}
 
   void read(const lint::Directive& one) {
     Row row{{one.span}, Became::option, "", ""};
@@ -38,10 +46,49 @@ class RequestReader {
       foreign(one, row);
     else
       known(one, row);
+    fill(one, row);
     draft_.add(std::move(row));
   }
 
  private:
+  // The option's value, with the words of a blank that sbatch reads as others: {{ nodes }}.
+  [[nodiscard]] std::string value_of(const lint::Directive& one) const {
+    const std::size_t begin = one.value_span.begin;
+    const std::string_view line =
+        text_.substr(begin, std::min(text_.find('\n', begin), text_.size()) - begin);
+    for (const auto& [open, close] : {std::pair{"{{", "}}"}, {"{", "}"}, {"<", ">"}}) {
+      const std::size_t at = one.value.find(open);
+      if (at == std::string::npos || one.value.find(close, at) != std::string::npos) continue;
+      const std::size_t end = line.find(close, line.find(open));
+      if (end == std::string_view::npos) continue;
+      return std::string(
+          line.substr(0, line.find_first_of(" \t\"", end + std::string_view(close).size())));
+    }
+    return one.value;
+  }
+
+  // A blank instead of a value.
+  void fill(const lint::Directive& one, Row& row) {
+    if (one.option == nullptr || row.became == Became::unnecessary) return;
+    const std::string value = value_of(one);
+    const bool is_refused = row.became == Became::lost && sbatch_refuses(one.name, value);
+    if (!is_blank(value) && !is_refused) return;
+    if (row.became == Became::option && value == one.value) {
+      row.why = "a blank of the script, kept as it is";
+    } else if (find_option(one.name) != nullptr) {
+      const auto before = draft_.settings.find(one.name);
+      if (before != draft_.settings.end() && before->second.row == draft_.rows.size())
+        draft_.settings.erase(before);
+      row.what = shown(one.name, {value});
+      row.why = is_refused ? "sbatch refuses this value, too: the script leaves it open"
+                           : "a blank of the script, a comment in the job file";
+      draft_.blanks.push_back({one.name, {value}, row.why});
+    } else {
+      return;
+    }
+    row.became = Became::fill_in;
+  }
+
   static void lose(Row& row, std::string why) {
     row.became = Became::lost;
     row.why = std::move(why);
@@ -109,6 +156,7 @@ class RequestReader {
     draft_.settings[name] = {texts, draft_.rows.size()};
   }
 
+  std::string_view text_;
   Draft& draft_;
 };
 
@@ -127,6 +175,22 @@ const char* why_stumbles(lint::HeaderProblem::Kind kind) {
       break;
   }
   return "sbatch does not know this option";
+}
+
+std::string_view line_around(std::string_view text, std::size_t at) {
+  const std::size_t begin = text.substr(0, at).rfind('\n') + 1;  // npos + 1 is 0
+  return text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
+}
+
+void stumbles(const lint::Subject& subject, const lint::HeaderProblem& problem, Draft& draft) {
+  const bool is_stray = problem.kind == lint::HeaderProblem::Kind::stray_word;
+  if (is_stray && lint::is_placeholder(line_around(subject.text, problem.span.begin)))
+    draft.add(problem.span, Became::fill_in, "", "part of a blank of the script");
+  else
+    draft.add(problem.span,
+              is_stray ? Became::unnecessary : Became::lost,
+              "",
+              why_stumbles(problem.kind));
 }
 
 bool overlaps(const std::vector<Row>& rows, const Span& span) {
@@ -159,20 +223,34 @@ void read_other_lines(const lint::Subject& subject, Draft& draft) {
   }
 }
 
+// Slurm takes --cpus-per-gpu of a job that asks for no GPUs, and gives no core for it.
+void drop_cores_of_no_gpu(const lint::Subject& subject, Draft& draft) {
+  const auto asked = draft.settings.find("cpus-per-gpu");
+  if (asked == draft.settings.end() || subject.job.has_gpus || subject.says("--gpus") ||
+      subject.says("gres"))
+    return;
+  Row& row = draft.rows[asked->second.row];
+  row.became = Became::unnecessary;
+  row.what.clear();
+  row.why = "the job asks for no GPUs, and Slurm gives no cores without them";
+  draft.settings.erase(asked);
+}
+
 }  // namespace
 
+bool is_blank(std::string_view value) {
+  return lint::is_placeholder(value) || value.find("...") != std::string_view::npos;
+}
+
 void read_requests(const lint::Subject& subject, Draft& draft) {
-  RequestReader reader(draft);
+  RequestReader reader(subject, draft);
   for (const lint::Directive& one : subject.header.directives)
     if (!overlaps(draft.rows, one.span)) reader.read(one);
   for (const lint::HeaderProblem& problem : subject.header.problems)
     if (problem.span.begin < problem.span.end && !overlaps(draft.rows, problem.span))
-      draft.add(problem.span,
-                problem.kind == lint::HeaderProblem::Kind::stray_word ? Became::unnecessary
-                                                                      : Became::lost,
-                "",
-                why_stumbles(problem.kind));
+      stumbles(subject, problem, draft);
   read_other_lines(subject, draft);
+  drop_cores_of_no_gpu(subject, draft);
 }
 
 bool read_container_option(const std::string& name,

@@ -31,6 +31,9 @@ struct Item {
 // `subject` must outlive them.
 [[nodiscard]] std::vector<Item> items_of(const lint::Subject& subject);
 
+// It waits for programs in the background.
+[[nodiscard]] bool waits(const Item& item);
+
 // The base name of what the run starts, "echo"; of `bash -c TEXT` that.
 [[nodiscard]] std::string verb_of(const lint::Run& run);
 

@@ -119,6 +119,7 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   }
   if (name == "trap")
     return {VerdictKind::unnecessary, "dtsubmit hears the signals, saves and continues"};
+  if (name == ":" && run.words.size() == 1) return {VerdictKind::unnecessary, "does nothing"};
   if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
   if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
       run.words[1].value.text.ends_with("}"))
@@ -131,6 +132,24 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   if (run.launch.launcher == lint::Launcher::srun) return on_quick_step(item, run);
   return {};
 }
+
+// Of what only sets variables and functions.
+Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
+  const auto is_known_elsewhere = [&](const std::string& name) {
+    return is_given(name) || rendezvous.has(name);
+  };
+  const Names& names = item.sets.variables;
+  const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
+                             std::all_of(names.begin(), names.end(), is_known_elsewhere);
+  if (is_rendezvous)
+    return {VerdictKind::if_needed,
+            "dtsubmit finds the ranks' numbers, the master and a free port itself"};
+  // The program may read what is exported.
+  if (!item.sets.exported.empty()) return {};
+  return {VerdictKind::if_needed, "nothing that is kept uses it"};
+}
+
+}  // namespace
 
 // if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
 bool ends_only(const Item& item) {
@@ -153,24 +172,6 @@ bool ends_only(const Item& item) {
            return is_one_of(k_ends, verb_of(*run));
          });
 }
-
-// Of what only sets variables and functions.
-Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
-  const auto is_known_elsewhere = [&](const std::string& name) {
-    return is_given(name) || rendezvous.has(name);
-  };
-  const Names& names = item.sets.variables;
-  const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
-                             std::all_of(names.begin(), names.end(), is_known_elsewhere);
-  if (is_rendezvous)
-    return {VerdictKind::if_needed,
-            "dtsubmit finds the ranks' numbers, the master and a free port itself"};
-  // The program may read what is exported.
-  if (!item.sets.exported.empty()) return {};
-  return {VerdictKind::if_needed, "nothing that is kept uses it"};
-}
-
-}  // namespace
 
 bool only_prints(const Item& item) {
   if (item.runs.empty() || writes_file(item) || !item.sets.variables.empty() ||
@@ -212,9 +213,7 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
                ? Verdict{VerdictKind::unnecessary,
                          "the run's end follows from the programs' exit codes, and dtsubmit "
                          "requeues"}
-               : Verdict{VerdictKind::lost,
-                         "acts on the program's exit code; dtsubmit --on says what to do about "
-                         "failures"};
+               : Verdict{VerdictKind::lost, k_acts_on_exit};
   const bool is_of_hosts =
       asks_for_hosts(item.source) ||
       std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {

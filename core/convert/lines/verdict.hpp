@@ -10,6 +10,9 @@
 
 namespace dts::convert {
 
+inline constexpr const char* k_acts_on_exit =
+    "acts on the program's exit code; dtsubmit --on says what to do about failures";
+
 struct Verdict {
   enum class Kind {
     kept,       // has to be run
@@ -27,6 +30,9 @@ struct Verdict {
 
 // `is_before`: it is run before the program.
 [[nodiscard]] Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before);
+
+// It prints, ends the script or requeues the job, under whatever condition.
+[[nodiscard]] bool ends_only(const Item& item);
 
 // The statement prints and does nothing else.
 [[nodiscard]] bool only_prints(const Item& item);

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/job/requests.hpp"
+#include "core/convert/program/before_launcher.hpp"
 #include "core/convert/program/launcher_words.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/lint/script/sbatch_options.hpp"
@@ -30,12 +31,15 @@ class Reading {
     Row row;
     row.became = Became::option;
     if (is_size(name)) return size(name, one.value);
-    if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
-      return unknown(name, one.value);
     if (name == "container-workdir") {
-      made_.folder = one.value;
+      made_.folder = to_source(from_expanded({{one.value, true}, {}, false}));
       return note(name, "the program changes there");
     }
+    if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
+      return unknown(name, one.value);
+    if ((name == "container-image" || name == "container-mounts") &&
+        (is_blank(one.value) || has_empty_part(one.value)))
+      return leave_open(name, one.value, "a blank of the script");
     if (read_container_option(name, absolute(name, one.value), made_.settings, row)) {
       if (row.became == Became::lost) return lose(fmt::format("--{}: {}", name, row.why));
       return note(name, row.what.empty() ? row.why : "becomes " + row.what);
@@ -99,18 +103,48 @@ class Reading {
   // Needs variables of the shell that submits, or what only the job's own shell knows.
   void unknown(const std::string& name, const std::string& value) {
     std::string source;
+    Names names;
+    bool is_open = true;
     for (const Segment& one : from_expanded({{value, true}, {}, false})) {
       source += one.text;
       if (one.kind != Segment::Kind::source) continue;
-      for (const std::string& variable : used_names(one.text))
-        if (!is_assigned(variable) && !variable.starts_with("SLURM")) made_.needs.insert(variable);
+      const Names used = used_names(one.text);
+      is_open = is_open && !used.empty() && one.text.find_first_of("(`") == std::string::npos;
+      for (const std::string& variable : used) {
+        const bool is_needed = !is_assigned(variable) && !variable.starts_with("SLURM");
+        is_open = is_open && is_needed;
+        if (is_needed) names.insert(variable);
+      }
     }
-    std::vector<std::string> names(made_.needs.begin(), made_.needs.end());
+    if (is_size_of_job(name, source)) return note(name, "the job's own");
+    made_.needs.insert(names.begin(), names.end());
+    const std::string all = join(std::vector<std::string>(names.begin(), names.end()), ", ");
+    if (is_open)
+      return leave_open(name,
+                        source,
+                        fmt::format("{} {} not set where the script is converted: set {} there and "
+                                    "convert again, or fill it in",
+                                    all,
+                                    names.size() == 1 ? "is" : "are",
+                                    names.size() == 1 ? "it" : "them"));
     lose(fmt::format("--{}={}: {}",
                      name,
                      source,
                      names.empty() ? "only the shell of the job knows its value"
-                                   : "set " + join(names, ", ") + " and convert again"));
+                                   : "set " + all + " and convert again"));
+  }
+
+  // The job file has it as a comment.
+  void leave_open(const std::string& name, const std::string& value, const std::string& why) {
+    std::string option = name == "container-image" ? "container" : name;
+    std::vector<std::string> texts{value};
+    if (name == "container-mounts") {
+      option = "mount";
+      texts = split(value, ',');
+    }
+    if (find_option(option) == nullptr) return lose(fmt::format("--{}: {}", name, why));
+    made_.settings.erase(option);
+    made_.blanks.push_back({option, texts, why});
   }
 
   void mpi_type(const std::string& value) {
@@ -120,11 +154,13 @@ class Reading {
   }
 
   void exported(const std::string& value) {
-    for (const std::string& one : split(value, ',')) {
-      if (one == "ALL" || one.empty()) continue;
-      if (one.find('=') == std::string::npos || one.find(lint::k_unknown) != std::string::npos)
+    for (const FlatWord& one : split_words(from_expanded({{value, true}, {}, false}))) {
+      const std::string begin =
+          one.empty() || one[0].kind != Segment::Kind::literal ? "" : one[0].text;
+      if (plain(one) == "ALL" || one.empty()) continue;
+      if (begin.find('=') == std::string::npos)
         return lose("--export of srun: every program gets the environment of the set-up");
-      variable(one);
+      made_.variables.push_back(one);
     }
   }
 
@@ -143,33 +179,21 @@ class Reading {
   }
 
   [[nodiscard]] bool is_assigned(const std::string& name) const {
-    return runs_.variables.find(name) != nullptr || runs_.variables.find_array(name) != nullptr;
+    // NAME=${NAME:-x} leaves it to the environment.
+    const std::string begin = std::string(1, lint::k_unknown) + "{" + name;
+    const auto is_its_own = [&](const lint::Assigned& one) {
+      return one.name != name || one.value.text == begin + "}" ||
+             one.value.text.starts_with(begin + ":-");
+    };
+    return runs_.variables.find_array(name) != nullptr ||
+           (runs_.variables.find(name) != nullptr &&
+            !std::all_of(runs_.assigned.begin(), runs_.assigned.end(), is_its_own));
   }
 
   Launched& made_;
   const Resolver& resolver_;
   const lint::Runs& runs_;
 };
-
-// What stands before the launcher: NAME=value, time, timeout 10m, exec.
-void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string word = plain(words[i]).value_or("");
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos && equals > 0 && word[0] != '-' && word.find('/') > equals) {
-      made.variables.push_back(words[i]);
-    } else if (word == "timeout") {
-      made.notes.emplace_back("timeout: the run knows its time limit, and saves before it");
-      while (i + 1 < count) ++i;
-    } else if (word == "/usr/bin/time" || word == "time") {
-      made.notes.emplace_back("time: the run directory has the times");
-      while (i + 1 < count) ++i;
-    } else if (word != "exec" && word != "nohup" && word != "env" && word != "command") {
-      made.losses.push_back(
-          fmt::format("`{}` before the launcher is not run", to_source(words[i])));
-    }
-  }
-}
 
 // horovodrun's own options end at the first word that is none.
 std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
@@ -198,6 +222,18 @@ std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
     ++at;
   }
   return std::min(at, words.size());
+}
+
+// Without an image there is no container, so that its other options are comments as well.
+void comment_out_with_image(Launched& made) {
+  const auto is_image = [](const Blank& one) { return one.option == "container"; };
+  if (std::none_of(made.blanks.begin(), made.blanks.end(), is_image)) return;
+  std::erase_if(made.settings, [&](const auto& setting) {
+    const auto& [name, asked] = setting;
+    if (!name.starts_with("container") && name != "mount") return false;
+    made.blanks.push_back({name, asked.texts, ""});
+    return true;
+  });
 }
 
 std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
@@ -241,6 +277,7 @@ Launched launched(const std::vector<FlatWord>& words,
   } else if (launch.launcher == Launcher::other) {
     made.losses.push_back(made.name + " is another launcher: name the program that it starts");
   }
+  comment_out_with_image(made);
   if (made.settings.count("mount") > 0 && made.settings.count("container") == 0) {
     made.settings.erase("mount");
     made.notes.emplace_back("--container-mounts: without an image nothing is mounted");

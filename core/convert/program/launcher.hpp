@@ -19,9 +19,10 @@ struct Launched {
   Settings settings;                // of this program alone
   std::vector<FlatWord> variables;  // NAME=value of the program's environment
   std::vector<FlatWord> command;    // the program and its arguments
-  std::string folder;               // of the program in its container; empty: not said
-  std::vector<std::string> notes;   // "--label: ..."
+  std::string folder;  // of the program in its container, as shell text; empty: not said
+  std::vector<std::string> notes;  // "--label: ..."
   std::vector<std::string> losses;
+  std::vector<Blank> blanks;
   Names needs;  // variables of the shell that submits, without which something is lost
 };
 

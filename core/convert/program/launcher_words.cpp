@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace dts::convert {
 namespace {
@@ -73,12 +74,18 @@ bool holds_only_flags(const FlatWord& word, const lint::Runs& runs) {
   return is_set;
 }
 
-// $SRUN_ARGS that neither the script sets nor the shell that submits: no word.
-bool is_not_set(const FlatWord& word, const Resolver& resolver, const lint::Runs& runs) {
-  if (word.size() != 1 || word[0].kind != Segment::Kind::source || word[0].quoted) return false;
+// $SRUN_ARGS or "${ARGS[@]}" that neither the script sets nor the shell that submits: no word.
+bool is_not_set(FlatWord word, const Resolver& resolver, const lint::Runs& runs) {
+  std::erase_if(word, [](const Segment& one) {
+    return one.kind == Segment::Kind::literal && one.text.empty();
+  });
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
   const Names names = used_names(word[0].text);
-  if (names.size() != 1 || word[0].text.find_first_of("([:-") != std::string::npos) return false;
+  if (names.size() != 1) return false;
   const std::string& name = *names.begin();
+  const bool is_array = word[0].text == "${" + name + "[@]}";
+  if (!is_array && (word[0].quoted || word[0].text.find_first_of("([:-") != std::string::npos))
+    return false;
   return !name.starts_with("SLURM") && runs.variables.find(name) == nullptr &&
          runs.variables.find_array(name) == nullptr && !resolver.variable(name);
 }
@@ -102,8 +109,48 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
     last = {{Segment::Kind::literal, k_no_option, true}};
 }
 
+std::vector<FlatWord> split_words(const FlatWord& list) {
+  std::vector<FlatWord> words(1);
+  for (const Segment& one : list) {
+    if (one.kind != Segment::Kind::literal) {
+      words.back().push_back(one);
+      continue;
+    }
+    const std::vector<std::string> parts = split(one.text, ',');
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (i > 0) words.emplace_back();
+      if (!parts[i].empty()) words.back().push_back({Segment::Kind::literal, parts[i], true});
+    }
+  }
+  return words;
+}
+
+bool has_empty_part(std::string_view value) {
+  return value.empty() || value[0] == ':' || value.find("::") != std::string_view::npos ||
+         value.find(",:") != std::string_view::npos;
+}
+
 bool is_size(std::string_view name) {
   return is_one_of(k_size_options, name);
+}
+
+bool is_size_of_job(std::string_view name, std::string_view source) {
+  constexpr std::pair<std::string_view, std::string_view> k_sizes[] = {
+      {"nodes", "SLURM_NNODES"},
+      {"nodes", "SLURM_JOB_NUM_NODES"},
+      {"ntasks", "SLURM_NTASKS"},
+      {"ntasks", "SLURM_NPROCS"},
+      {"ntasks-per-node", "SLURM_NTASKS_PER_NODE"},
+      {"cpus-per-task", "SLURM_CPUS_PER_TASK"},
+      {"gpus-per-node", "SLURM_GPUS_PER_NODE"},
+      {"gpus", "SLURM_GPUS"}};
+  if (!source.starts_with('$')) return false;
+  source.remove_prefix(1);
+  if (source.starts_with('{') && source.ends_with('}'))
+    source = source.substr(1, source.size() - 2);
+  return std::any_of(std::begin(k_sizes), std::end(k_sizes), [&](const auto& row) {
+    return row.first == name && row.second == source;
+  });
 }
 
 bool is_without_counterpart(std::string_view name) {

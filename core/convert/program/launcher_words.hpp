@@ -17,8 +17,17 @@ inline constexpr const char* k_no_option = "--no-option-of-this-job=";
 // job of dtsubmit does without, or nothing.
 void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs);
 
+// The parts between commas: NAME=value,NAME=value.
+[[nodiscard]] std::vector<FlatWord> split_words(const FlatWord& list);
+
+// A path, or a part of a mount, that a variable of the script leaves empty.
+[[nodiscard]] bool has_empty_part(std::string_view value);
+
 // Options of srun that say the size of a step, as those of a job do.
 [[nodiscard]] bool is_size(std::string_view name);
+
+// The option's value is the job's own, as Slurm gives it to the batch script: -n $SLURM_NTASKS.
+[[nodiscard]] bool is_size_of_job(std::string_view name, std::string_view source);
 
 // Options of srun that change what the ranks do, and that dtsubmit lacks.
 [[nodiscard]] bool is_without_counterpart(std::string_view name);

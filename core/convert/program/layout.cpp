@@ -54,6 +54,14 @@ class Layout {
     if (!is_given) set("ntasks-per-node", 1);
   }
 
+  // Beside programs of all nodes.
+  void first_node() {
+    program_.settings["nodes"] = {{"1"}, k_no_row};
+    program_.settings["ntasks-per-node"] = {{"1"}, k_no_row};
+    if (has("ntasks")) program_.settings["ntasks"] = {{"1"}, k_no_row};
+    program_.notes.emplace_back("without srun or mpirun: run once, on the first node");
+  }
+
   void one_process() {
     if (number("nodes").value_or(1) > 1)
       program_.losses.push_back(
@@ -144,13 +152,16 @@ void settle_layout(Program& program,
                    Draft& draft,
                    const lint::Job& job,
                    bool starts_processes,
-                   bool is_recognised) {
+                   bool is_recognised,
+                   bool is_beside_others) {
   Layout layout(program, draft, job);
   layout.one_core_each();
   if (starts_processes)
     layout.processes_of_node(is_recognised);
   else if (program.settings.count("launcher") > 0)
     layout.ranks();
+  else if (is_beside_others && job.nodes.value_or(1) > 1)
+    layout.first_node();
   else
     layout.one_process();
 }

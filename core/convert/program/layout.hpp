@@ -8,10 +8,12 @@ namespace dts::convert {
 
 // Completes the program's settings, and takes back those of the job that the way in which it is
 // started makes meaningless. `starts_processes`: as torchrun does, one for each GPU.
+// `is_beside_others`: other programs of the script are started on all nodes.
 void settle_layout(Program& program,
                    Draft& draft,
                    const lint::Job& job,
                    bool starts_processes,
-                   bool is_recognised);
+                   bool is_recognised,
+                   bool is_beside_others);
 
 }  // namespace dts::convert

@@ -23,6 +23,13 @@ std::string name_of(const FlatWord& word) {
   return equals == std::string::npos ? "" : word[0].text.substr(0, equals);
 }
 
+// A variable in it holds what the job's shell makes, and may be more than words: "cd x && prog".
+bool has_script_of_job(const FlatWord& text) {
+  return std::any_of(text.begin(), text.end(), [](const Segment& one) {
+    return one.kind == Segment::Kind::source && one.is_of_script && !one.text.starts_with("$((");
+  });
+}
+
 class Maker {
  public:
   Maker(Program& program, const ProgramContext& context, Inliner& inliner)
@@ -78,6 +85,7 @@ class Maker {
     program_.folder = made.folder;
     program_.needs.merge(made.needs);
     program_.note(made.notes, made.losses);
+    program_.blanks = std::move(made.blanks);
   }
 
   // eval WORDS: the words joined are a script.
@@ -102,7 +110,7 @@ class Maker {
       if (!option.starts_with('-') || option.starts_with("--")) return false;
       if (option.find('c') == std::string::npos) continue;
       const auto text = to_script(all[i + 1]);
-      if (i + 2 < all.size() || !text) return false;
+      if (i + 2 < all.size() || !text || has_script_of_job(all[i + 1])) return false;
       if (inner(*text, inliner_)) return true;
       std::vector<FlatWord> edited = all;
       edited[i + 1] = {

@@ -16,9 +16,10 @@ struct Program {
   Settings settings;            // its layout and launcher
   std::vector<FlatWord> words;  // the command, unless it is a text
   std::string text;             // for a shell
-  std::string folder{};         // where it is started, in its container; empty: the job's
+  std::string folder{};  // where it is started, in its container, as shell text; empty: the job's
   std::vector<std::string> notes;
   std::vector<std::string> losses;
+  std::vector<Blank> blanks{};
   Names needs;  // variables of the shell that submits, without which something is lost
 
   // What goes with a part of it: both for people.

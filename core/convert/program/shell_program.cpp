@@ -59,6 +59,15 @@ void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program&
   add_told(told, program);
 }
 
+// Those of several programs, each once.
+void add_blanks(const std::vector<Blank>& more, Program& program) {
+  for (const Blank& one : more)
+    if (std::none_of(program.blanks.begin(), program.blanks.end(), [&](const Blank& other) {
+          return other.option == one.option && other.texts == one.texts;
+        }))
+      program.blanks.push_back(one);
+}
+
 void cut_launcher(const lint::Run& run,
                   const ProgramContext& context,
                   Cutter& cutter,
@@ -86,6 +95,7 @@ void cut_launcher(const lint::Run& run,
   if (!made.variables.empty())
     program.losses.emplace_back("variables that the launcher sets for a program");
   program.note(made.notes, made.losses);
+  add_blanks(made.blanks, program);
   cutter.cut(run.words[launch.launcher_at].span.begin, run.words[launch.command_at].span.begin);
 }
 
@@ -129,7 +139,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
       (item.mains.size() == 1 || conditionals == item.mains.size()))
     program.text += "\nwait $!";
   else if (backgrounds > 0)
-    program.losses.emplace_back("programs in the background: write each as one of [[roles]]");
+    program.losses.emplace_back(k_side_by_side);
   const bool is_alone = !has_launcher && context.facts.nodes < 2;
   if (is_alone) return program;
   if (is_in_loop)

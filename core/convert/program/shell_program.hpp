@@ -9,6 +9,9 @@
 
 namespace dts::convert {
 
+inline constexpr const char* k_side_by_side =
+    "programs in the background: write each as one of [[roles]]";
+
 [[nodiscard]] Program shell_program(const Item& item, const ProgramContext& context);
 
 // The script without the options that dtsubmit tells torchrun and the like.

@@ -2,8 +2,10 @@
 #include "core/convert/words/flat.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/known_text.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace dts::convert {
 namespace {
@@ -29,6 +31,37 @@ bool is_of_shell(std::string_view name) {
   return is_one_of(k_names, name) || name.empty() || !shell::is_name_begin(name[0]);
 }
 
+// $(cd ..; pwd)
+bool is_folder(const std::string& source) {
+  if (!source.starts_with("$(cd ")) return false;
+  const auto word = word_in(source);
+  return word && text_of(*word, [](const std::string& name) {
+                   return name == "PWD" ? KnownText{KnownText::Kind::exact, "/"} : KnownText{};
+                 }).is_exact();
+}
+
+// --rdzv_endpoint=$(hostname): an option that dtsubmit tells torchrun and the like itself, so that
+// its value does not matter.
+bool is_place_by_hostname(const FlatWord& word) {
+  constexpr std::string_view k_places[] = {"--rdzv_endpoint=",
+                                           "--rdzv-endpoint=",
+                                           "--master_addr=",
+                                           "--master-addr=",
+                                           "--main_process_ip=",
+                                           "--main-process-ip="};
+  if (word.size() < 2 || word[0].kind != SegmentKind::literal) return false;
+  return std::all_of(word.begin() + 1,
+                     word.end(),
+                     [](const Segment& one) {
+                       return one.kind != SegmentKind::source ||
+                              one.text.starts_with("$(hostname") ||
+                              one.text.starts_with("`hostname");
+                     }) &&
+         std::any_of(std::begin(k_places), std::end(k_places), [&](std::string_view place) {
+           return word[0].text.starts_with(place);
+         });
+}
+
 bool has_pattern(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
@@ -45,18 +78,28 @@ std::size_t size_of(const FlatWord& word) {
   return size;
 }
 
+// The next blank that is not within <a blank of a template>.
+std::size_t end_of_word(const std::string& text, std::size_t begin) {
+  const std::size_t end = std::min(text.find_first_of(k_blanks, begin), text.size());
+  const std::size_t open = text.find('<', begin);
+  if (open >= end || open + 1 >= text.size() || !shell::is_name_begin(text[open + 1])) return end;
+  const std::size_t close = text.find_first_of("<>\n", open + 1);
+  if (close == std::string::npos || text[close] != '>') return end;
+  return std::min(text.find_first_of(k_blanks, close), text.size());
+}
+
 // An unquoted value: blanks of its literals end words.
 void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
   for (const Segment& one : value) {
     if (one.kind == SegmentKind::source) {
-      words.back().push_back({SegmentKind::source, one.text, false});
+      words.back().push_back({SegmentKind::source, one.text, false, one.is_of_script});
       continue;
     }
     for (std::size_t at = 0; at < one.text.size() && words.size() < k_most_words;) {
       const std::size_t begin = one.text.find_first_not_of(k_blanks, at);
       if (begin > at && !words.back().empty()) words.emplace_back();
       if (begin == std::string::npos) break;
-      const std::size_t end = std::min(one.text.find_first_of(k_blanks, begin), one.text.size());
+      const std::size_t end = end_of_word(one.text, begin);
       const std::string part = one.text.substr(begin, end - begin);
       words.back().push_back(
           {has_pattern(part) ? SegmentKind::pattern : SegmentKind::literal, part, true});
@@ -68,6 +111,7 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
 }  // namespace
 
 bool Inliner::is_constant(const FlatWord& value) const {
+  if (is_place_by_hostname(value)) return size_of(value) < k_longest_value;
   return size_of(value) < k_longest_value &&
          std::all_of(value.begin(), value.end(), [&](const auto& one) {
            if (one.kind != SegmentKind::source) return true;
@@ -75,6 +119,7 @@ bool Inliner::is_constant(const FlatWord& value) const {
            const bool is_arithmetic = one.text.starts_with("$((") &&
                                       one.text.find("$(", 1) == std::string::npos &&
                                       one.text.find('`') == std::string::npos;
+           if (has_one_folder_ && is_folder(one.text)) return true;
            return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) &&
                   !used.empty() &&
                   std::none_of(used.begin(), used.end(), [&](const std::string& name) {
@@ -189,7 +234,8 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
   if (const FlatWord* known = known_value(piece); known != nullptr) {
     inlined_.insert(piece.text);
     if (!piece.quoted) return add_split(words, *known);
-    for (const Segment& one : *known) words.back().push_back({one.kind, one.text, true});
+    for (const Segment& one : *known)
+      words.back().push_back({one.kind, one.text, true, one.is_of_script});
     if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
     return;
   }

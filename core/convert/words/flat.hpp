@@ -25,7 +25,8 @@ struct Segment {
 
   Kind kind = Kind::literal;
   std::string text;
-  bool quoted = false;  // a source that stays one word
+  bool quoted = false;        // a source that stays one word
+  bool is_of_script = false;  // a source whose value the script's own lines make
 };
 
 using FlatWord = std::vector<Segment>;
@@ -84,6 +85,7 @@ class Inliner {
   void assign(const shell::Assignment& one);
   [[nodiscard]] FlatWord value_of(const shell::Word& word);
   [[nodiscard]] Segment segment_of(const shell::Piece& piece);
+  [[nodiscard]] std::string source_of(const shell::Piece& piece);
   [[nodiscard]] const FlatWord* known_value(const shell::Piece& piece);
   [[nodiscard]] std::string with_numbers(std::string_view expression);
   void add_piece(std::vector<FlatWord>& words, const shell::Piece& piece);

@@ -9,6 +9,29 @@ namespace dts::convert {
 
 using shell::Piece;
 
+namespace {
+
+// Means itself, in whatever quotes.
+bool is_word_char(char c) {
+  return shell::is_name_char(c) || std::string_view("./-+:,@%").find(c) != std::string_view::npos;
+}
+
+// "8", or "$SLURM_NNODES", which the job knows.
+std::optional<std::string> number_in(const FlatWord& value) {
+  if (const auto text = plain(value))
+    return !text->empty() && text->find_first_not_of("0123456789") == std::string::npos
+               ? text
+               : std::nullopt;
+  const bool is_size = value.size() == 1 && value[0].kind == Segment::Kind::source &&
+                       !value[0].is_of_script &&
+                       (value[0].text.starts_with("$SLURM_") ||
+                        (value[0].text.starts_with("${SLURM_") && value[0].text.ends_with('}'))) &&
+                       value[0].text.find_first_of(":-#%/") == std::string::npos;
+  return is_size ? std::optional(value[0].text) : std::nullopt;
+}
+
+}  // namespace
+
 void Inliner::set_arguments(const std::vector<std::string>& arguments) {
   arguments_ = arguments.size();
   std::vector<FlatWord> all;
@@ -50,10 +73,9 @@ std::string Inliner::with_numbers(std::string_view expression) {
     const std::string name(rest.substr(sign, end - sign));
     const bool is_closed = sign < 2 || (end < rest.size() && rest[end] == '}');
     const auto known = values_.find(name);
-    const auto value = known == values_.end() ? std::nullopt : plain(known->second);
-    if (is_closed && value && !value->empty() &&
-        value->find_first_not_of("0123456789") == std::string::npos) {
-      text += *value;
+    const auto number = known == values_.end() ? std::nullopt : number_in(known->second);
+    if (is_closed && number) {
+      text += *number;
       inlined_.insert(name);
       at += end + (sign == 2 ? 1 : 0);
       continue;
@@ -64,19 +86,43 @@ std::string Inliner::with_numbers(std::string_view expression) {
   return text;
 }
 
-Segment Inliner::segment_of(const Piece& piece) {
-  if (piece.kind == Piece::Kind::arithmetic)
-    return {Segment::Kind::source,
-            with_numbers(text_.substr(piece.span.begin, piece.span.end - piece.span.begin)),
-            piece.quoted};
+// The text of an expansion, with what the script certainly gives to variables in it.
+std::string Inliner::source_of(const Piece& piece) {
   const std::string_view source = text_.substr(piece.span.begin, piece.span.end - piece.span.begin);
-  if (has_one_folder_ && (source == "$(pwd)" || source == "`pwd`"))
-    return {Segment::Kind::source, "$PWD", piece.quoted};
+  if (piece.kind == Piece::Kind::arithmetic) return with_numbers(source);
+  if (has_one_folder_ && (source == "$(pwd)" || source == "`pwd`")) return "$PWD";
+  if (piece.kind != Piece::Kind::parameter) return std::string(source);
   const auto other = others_.find(piece.text);
-  if (piece.kind == Piece::Kind::parameter && other != others_.end() &&
-      (piece.operation.empty() || piece.operation[0] == ':'))
-    return {Segment::Kind::source, "$" + other->second, piece.quoted};
-  return {Segment::Kind::source, std::string(source), piece.quoted};
+  if (other != others_.end() && (piece.operation.empty() || piece.operation[0] == ':'))
+    return "$" + other->second;
+  std::string text(source);
+  // ${NAME:-$OTHER}
+  for (auto word = piece.words.rbegin(); word != piece.words.rend(); ++word)
+    for (auto inner = word->pieces.rbegin(); inner != word->pieces.rend(); ++inner) {
+      const FlatWord* known = known_value(*inner);
+      const auto value = known == nullptr ? std::nullopt : plain(*known);
+      const bool fits = value && inner->span.begin >= piece.span.begin &&
+                        inner->span.end <= piece.span.end &&
+                        std::all_of(value->begin(), value->end(), is_word_char);
+      if (!fits) continue;
+      text.replace(
+          inner->span.begin - piece.span.begin, inner->span.end - inner->span.begin, *value);
+      inlined_.insert(inner->text);
+    }
+  return text;
+}
+
+Segment Inliner::segment_of(const Piece& piece) {
+  const std::string source = source_of(piece);
+  const Names used = used_names(source);
+  const auto is_renamed = [this](const std::string& name) {
+    return std::any_of(
+        others_.begin(), others_.end(), [&](const auto& one) { return one.second == name; });
+  };
+  const bool is_of_script = std::any_of(used.begin(), used.end(), [&](const std::string& name) {
+    return assigned_.count(name) > 0 && !is_renamed(name);
+  });
+  return {Segment::Kind::source, source, piece.quoted, is_of_script};
 }
 
 }  // namespace dts::convert

@@ -158,6 +158,21 @@ std::string literal_of(const shell::Word& word) {
   return text;
 }
 
+const shell::Piece* only_piece(const shell::Word& word) {
+  const shell::Piece* only = nullptr;
+  for (const shell::Piece& piece : word.pieces) {
+    if (piece.kind == shell::Piece::Kind::literal && piece.text.empty()) continue;  // of quotes
+    if (only != nullptr) return nullptr;
+    only = &piece;
+  }
+  return only;
+}
+
+bool sets_default(const shell::Piece& piece) {
+  return piece.kind == shell::Piece::Kind::parameter &&
+         (piece.operation.starts_with('=') || piece.operation.starts_with(":="));
+}
+
 const shell::Command* simple_command(const shell::Statement& statement) {
   if (statement.pipelines.size() != 1 || statement.pipelines[0].commands.size() != 1)
     return nullptr;

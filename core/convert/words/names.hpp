@@ -39,6 +39,12 @@ void each_command(const shell::Statements& statements,
 // "NAME", for words without expansions; empty otherwise.
 [[nodiscard]] std::string literal_of(const shell::Word& word);
 
+// The only piece of a word, whether in quotes or not; null: it has several, or none.
+[[nodiscard]] const shell::Piece* only_piece(const shell::Word& word);
+
+// ${NAME=x} and ${NAME:=x}
+[[nodiscard]] bool sets_default(const shell::Piece& piece);
+
 // The only simple command of the statement; null: it has another form. The statement may be in the
 // background.
 [[nodiscard]] const shell::Command* simple_command(const shell::Statement& statement);

@@ -2,6 +2,7 @@
 #include "core/convert/words/resolve.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/known_text.hpp"
 
 #include <algorithm>
 
@@ -111,7 +112,9 @@ std::optional<std::string> Resolver::size(std::string_view name) const {
   if (name == "SLURM_NTASKS_PER_NODE") return in_words(job_.ntasks_per_node);
   if (name == "SLURM_GPUS_ON_NODE" || name == "SLURM_GPUS_PER_NODE")
     return in_words(job_.gpus_per_node);
+  if (name == "SLURM_SUBMIT_DIR") return variable("PWD");
   if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") {
+    if (job_.ntasks_per_gpu) return std::nullopt;
     if (job_.ntasks) return in_words(job_.ntasks);
     if (job_.ntasks_per_node) return std::to_string(job_.nodes.value_or(1) * *job_.ntasks_per_node);
     return std::to_string(job_.nodes.value_or(1));
@@ -125,38 +128,25 @@ std::optional<std::string> Resolver::variable(const std::string& name) const {
 }
 
 std::optional<std::string> Resolver::value(const std::string& source) const {
-  const std::string_view text = source;
-  if (text.starts_with("$((") && text.ends_with("))"))
-    if (const Number number =
-            arithmetic(text.substr(3, text.size() - 5), [this](const std::string& name) -> Number {
-              const auto value = variable(name);
-              const auto parsed = value ? parse_number(*value) : std::nullopt;
-              return parsed && *parsed < static_cast<std::uint64_t>(k_largest)
-                         ? Number(static_cast<std::int64_t>(*parsed))
-                         : std::nullopt;
-            }))
-      return std::to_string(*number);
-  if (text == "$(pwd)" || text == "`pwd`") return variable("PWD");
-  if (!text.starts_with('$')) return std::nullopt;
-  const bool is_braced = text.starts_with("${") && text.ends_with('}');
-  const std::string_view inner = is_braced ? text.substr(2, text.size() - 3) : text.substr(1);
-  const Names names = used_names(text);
-  if (names.size() != 1) return std::nullopt;
-  const std::string& name = *names.begin();
-  if (inner == name) return variable(name);
-  // ${NAME:-text}
-  const std::string_view operation = inner.substr(std::min(name.size(), inner.size()));
-  if (!inner.starts_with(name) || !operation.starts_with(":-")) return std::nullopt;
-  if (const auto set = variable(name); set && !set->empty()) return set;
-  const std::string_view other = operation.substr(2);
-  if (other.find_first_of("$`'\"\\ ") != std::string_view::npos) return std::nullopt;
-  return std::string(other);
+  const auto word = word_in(source);
+  if (!word || word->pieces.size() != 1) return std::nullopt;
+  const shell::Piece& piece = word->pieces[0];
+  const bool is_variable = piece.kind == shell::Piece::Kind::parameter && piece.operation.empty();
+  if (is_variable) return variable(piece.text);
+  const bool takes_unset = piece.kind == shell::Piece::Kind::parameter;
+  const KnownText known = text_of(*word, [&](const std::string& name) -> KnownText {
+    if (const auto found = variable(name)) return {KnownText::Kind::exact, *found};
+    const bool is_unset = takes_unset && environment_ && !name.starts_with("SLURM") &&
+                          shell::is_name_begin(name.empty() ? '0' : name[0]);
+    return is_unset ? KnownText{KnownText::Kind::exact, "", false} : KnownText{};
+  });
+  return known.is_exact() ? std::optional(known.text) : std::nullopt;
 }
 
 FlatWord Resolver::resolved(const FlatWord& word) const {
   FlatWord all = word;
   for (Segment& one : all) {
-    if (one.kind != Segment::Kind::source) continue;
+    if (one.kind != Segment::Kind::source || one.is_of_script) continue;
     const auto known = value(one.text);
     // Several words, or none at all, are left to a shell.
     if (!known ||

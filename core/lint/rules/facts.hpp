@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/lint/rule.hpp"
+#include "core/lint/script/placeholder.hpp"
 
 #include <optional>
 #include <string>
@@ -26,9 +27,6 @@ namespace dts::lint {
 
 // Inserts a line so that all commands come behind it.
 [[nodiscard]] Edit line_before_commands(const Subject& subject, const std::string& line);
-
-// A value that a person is to fill in: <account>, {{ nodes }}, YOUR_NAME.
-[[nodiscard]] bool is_placeholder(std::string_view value);
 
 // The line that a place is in.
 [[nodiscard]] std::string_view line_at(std::string_view text, std::size_t at);

@@ -69,6 +69,7 @@ Job job_of(const Header& header) {
   job.ntasks_per_node = number_in(header, "ntasks-per-node");
   if (!job.ntasks_per_node) job.ntasks_per_node = number_in(header, "tasks-per-node");
   job.cpus_per_task = number_in(header, "cpus-per-task");
+  job.ntasks_per_gpu = number_in(header, "ntasks-per-gpu");
   if (const Directive* time = find_directive(header, "time"))
     if (const auto limit = parse_time_limit(time->value)) job.time = *limit;
   job.is_exclusive = find_directive(header, "exclusive") != nullptr;

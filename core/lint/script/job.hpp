@@ -14,7 +14,7 @@ namespace dts::lint {
 // Absent: not requested, or not a plain number ("2-4", a placeholder).
 struct Job {
   std::optional<std::uint64_t> nodes, ntasks, ntasks_per_node, cpus_per_task;
-  std::optional<std::uint64_t> gpus_per_node, gpus_per_task;
+  std::optional<std::uint64_t> gpus_per_node, gpus_per_task, ntasks_per_gpu;
   std::optional<std::chrono::seconds> time;  // max(): unlimited
   bool has_gpus = false;
   bool is_exclusive = false;

@@ -140,7 +140,7 @@ TEST_CASE("containers, mpirun and several programs") {
 
 TEST_CASE("what is lost is named, and is not in the job file") {
   const std::string text =
-      "#!/bin/bash\n#SBATCH --nodes=<N>\n#SBATCH --bogus=1\nfor i in a b; do srun prog $i; done\n";
+      "#!/bin/bash\n#SBATCH --nodes=0\n#SBATCH --bogus=1\nfor i in *; do srun prog $i; done\n";
   const Conversion made = convert_script(text, with({}));
   CHECK_FALSE(made.is_lossless());
   for (const char* line : {"--nodes", "--bogus", "for i"}) {
@@ -170,11 +170,14 @@ TEST_CASE("every line is in one row, and every job file is one that dtsubmit acc
         std::string("#!/usr/bin/env python3\n#SBATCH -n 2\nprint(1)\n"),
         std::string("#!/bin/bash\r\n#SBATCH -N 2\r\nsrun p\r\n"),
         std::string("a\nb a; do srun b; done\n"),
+        std::string("f() { srun p \"$@\"; }\n"),
         std::string("f() { srun p \"$@\"; }\nf 1\nf 2\n")}) {
     CAPTURE(text);
     const Conversion made = convert_script(text, with({}));
     if (!made.job_file.empty()) CHECK(problems_of_job_file(made.job_file).empty());
     std::vector<int> covered(text.size());
+    for (const Row& row : made.rows)
+      if (row.became == Became::unnecessary) CHECK_FALSE(row.why.empty());
     for (const Row& row : made.rows)
       for (const Span& span : row.spans)
         for (std::size_t i = span.begin; i < span.end; ++i) ++covered[i];

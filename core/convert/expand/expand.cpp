@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/expand/expand.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/expand/condition.hpp"
+#include "core/convert/expand/sequence.hpp"
+#include "core/convert/expand/wrapper.hpp"
+#include "core/convert/words/extent.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+using shell::Command;
+using shell::Statement;
+using shell::Statements;
+
+constexpr std::size_t k_longest_script = std::size_t{256} << 10;
+constexpr int k_deepest_list = 64;
+
+bool is_in(const Span& inner, const Span& outer) {
+  return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+// The only command, whatever its kind, and nothing is done with its output or exit code.
+const Command* whole_command(const Statement& statement) {
+  if (statement.background || statement.pipelines.size() != 1) return nullptr;
+  const shell::Pipeline& pipeline = statement.pipelines[0];
+  const bool is_whole = !pipeline.negated && pipeline.commands.size() == 1 &&
+                        pipeline.commands[0].redirections.empty();
+  return is_whole ? &pipeline.commands[0] : nullptr;
+}
+
+bool has_background(const Statements& statements) {
+  return std::any_of(statements.begin(), statements.end(), [](const Statement& one) {
+    if (one.background) return true;
+    for (const shell::Pipeline& pipeline : one.pipelines)
+      for (const Command& command : pipeline.commands)
+        if (std::any_of(command.bodies.begin(), command.bodies.end(), has_background)) return true;
+    return false;
+  });
+}
+
+bool ends_script(const Statements& statements) {
+  bool ends = false;
+  each_command(statements, [&ends](const Command& command) {
+    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    ends = ends || verb == "exit" || verb == "return";
+  });
+  return ends;
+}
+
+// Its turns are not all alike.
+bool leaves_loop(const Statements& statements) {
+  bool leaves = ends_script(statements);
+  each_command(statements, [&leaves](const Command& command) {
+    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    leaves = leaves || verb == "break" || verb == "continue";
+  });
+  return leaves;
+}
+
+// `whole` without `parts`, which are in order.
+std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
+  std::vector<Span> rest;
+  std::size_t at = whole.begin;
+  for (const Span& part : parts) {
+    if (at < part.begin) rest.push_back({at, part.begin});
+    at = std::max(at, part.end);
+  }
+  if (at < whole.end) rest.push_back({at, whole.end});
+  return rest;
+}
+
+class Expander {
+ public:
+  Expander(std::string_view text,
+           const shell::Script& script,
+           const std::vector<Span>& programs,
+           Known& known,
+           bool decides)
+      : text_(text),
+        script_(script),
+        programs_(programs),
+        known_(known),
+        decides_(decides),
+        made_{Rewrite(text)} {}
+
+  Expanded run() {
+    list(script_.statements, {0, text_.size()}, 0);
+    return std::move(made_);
+  }
+
+ private:
+  // The statements in `range`, with what is between them.
+  void list(const Statements& statements, const Span& range, int depth) {
+    std::size_t at = range.begin;
+    for (const Statement& one : statements) {
+      const Span span = with_sign(text_, one);
+      made_.script.keep({at, span.begin});
+      if (!rewrite(one, span, depth)) {
+        made_.script.keep(span);
+        known_.follow(one);
+      }
+      at = std::max(at, span.end);
+    }
+    made_.script.keep({at, range.end});
+  }
+
+  // False: it stays as it is.
+  bool rewrite(const Statement& one, const Span& span, int depth) {
+    wrappers_.see(one);
+    if (has_documents(one) || depth > k_deepest_list) return false;
+    if (const auto word = wrappers_.wrapper_in(one)) return unwrap(one, span, *word);
+    if (!decides_) return false;
+    if (one.pipelines.size() == 2 && !one.background) return joined(one);
+    const Command* command = whole_command(one);
+    if (command == nullptr) return false;
+    if (command->kind == Command::Kind::simple && defaulted(*command)) {
+      known_.follow(one);
+      return true;
+    }
+    if (command->kind == Command::Kind::branch) return branch(*command, depth);
+    if (command->kind == Command::Kind::each) return loop(*command, depth);
+    return false;
+  }
+
+  [[nodiscard]] bool has_documents(const Statement& one) const {
+    const Span documents = documents_of(text_, script_, one);
+    return documents.begin < documents.end;
+  }
+
+  bool unwrap(const Statement& one, const Span& span, const Span& word) {
+    made_.script.keep({span.begin, word.begin});
+    made_.script.keep({word.end, span.end});
+    drop({word}, "a function that prints the command and runs it");
+    known_.follow(one);
+    return true;
+  }
+
+  // : ${NAME:=value} of a NAME that has none.
+  bool defaulted(const Command& command) {
+    if (command.words.size() != 2 || literal_of(command.words[0]) != ":") return false;
+    const shell::Piece* piece = only_piece(command.words[1]);
+    if (piece == nullptr || !sets_default(*piece)) return false;
+    const shell::Piece& one = *piece;
+    const std::size_t sign = one.operation.starts_with(":=") ? 2 : 1;
+    const KnownText value = known_.variable(one.text);
+    if (!value.is_exact() || (sign == 2 ? !value.text.empty() : value.is_set) ||
+        one.span.end <= one.span.begin + 3)
+      return false;
+    const Span kept{one.span.begin + 2 + one.text.size() + sign, one.span.end - 1};
+    if (kept.begin > kept.end) return false;
+    const std::string quote = one.quoted ? "\"" : "";
+    drop(rest_of(command.span, {kept}),
+         "decided when the script is converted: " + reason(one.span));
+    made_.script.insert(one.text + "=" + quote);
+    made_.script.keep(kept);
+    made_.script.insert(quote);
+    return true;
+  }
+
+  // A && B, A || B
+  bool joined(const Statement& one) {
+    const auto outcome = outcome_of(one.pipelines[0], known_);
+    if (!outcome) return false;
+    const std::string why = reason(one.pipelines[0].span);
+    const Span& second = one.pipelines[1].span;
+    if (*outcome != (one.joints[0] == "&&")) {
+      drop({one.span}, "not run: " + why);
+      made_.script.insert(":");
+      return true;
+    }
+    drop({{one.span.begin, second.begin}}, "decided when the script is converted: " + why);
+    made_.script.keep({second.begin, one.span.end});
+    Statement rest;
+    rest.span = second;
+    rest.pipelines.push_back(one.pipelines[1]);
+    known_.follow(rest);
+    return true;
+  }
+
+  bool branch(const Command& command, int depth) {
+    std::size_t taken = 0;
+    std::string why;
+    for (; taken < command.conditions.size(); ++taken) {
+      const Statements& condition = command.conditions[taken];
+      const auto outcome = outcome_of(condition, known_);
+      if (!outcome) return false;
+      const std::string facts = reason(condition[0].span);
+      if (why.find(facts) == std::string::npos) why += (why.empty() ? "" : ", ") + facts;
+      if (*outcome) break;
+    }
+    // That the script ends here is left to the shell: the set-up then fails with its message.
+    if (taken < command.bodies.size() && ends_script(command.bodies[taken])) return false;
+    std::vector<Span> bodies;
+    for (const Statements& body : command.bodies)
+      bodies.push_back(body.empty() ? Span{command.span.end, command.span.end}
+                                    : extent_of(text_, script_, body));
+    drop(rest_of(command.span, bodies), "decided when the script is converted: " + why);
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      if (i != taken && bodies[i].begin < bodies[i].end) drop({bodies[i]}, "not run: " + why);
+    if (taken < bodies.size() && bodies[taken].begin < bodies[taken].end)
+      list(command.bodies[taken], bodies[taken], depth + 1);
+    else
+      made_.script.insert(":");
+    return true;
+  }
+
+  bool loop(const Command& command, int depth) {
+    const bool starts_programs =
+        std::any_of(programs_.begin(), programs_.end(), [&](const Span& one) {
+          return is_in(one, command.span);
+        });
+    if (!starts_programs || command.bodies.size() != 1 || command.bodies[0].empty()) return false;
+    const auto turns = turns_of(command);
+    if (!turns) return false;
+    const Statements& body = command.bodies[0];
+    const Span range = extent_of(text_, script_, body);
+    if (turns->second.empty()) {
+      drop({command.span}, "not run: the loop has no turn, " + reason(command.span));
+      made_.script.insert(":");
+      return true;
+    }
+    const std::size_t size = turns->second.size() * (range.end - range.begin);
+    if (leaves_loop(body) || has_background(body) ||
+        made_.script.text().size() + size > k_longest_script)
+      return false;
+    made_.rows.push_back({rest_of(command.span, {range}),
+                          Became::program,
+                          "",
+                          fmt::format("its {} turns are written out", turns->second.size())});
+    for (const std::string& value : turns->second) {
+      made_.script.insert(turns->first + "=" + shell_quote(value) + "\n");
+      known_.set(turns->first, value);
+      list(body, range, depth + 1);
+      made_.script.insert("\n");
+    }
+    return true;
+  }
+
+  // The variable's name and its values.
+  [[nodiscard]] std::optional<std::pair<std::string, std::vector<std::string>>> turns_of(
+      const Command& command) const {
+    if (command.words.empty()) return std::nullopt;
+    if (command.name.empty()) {
+      const std::size_t open = text_.find("((", command.span.begin);
+      const std::size_t close = text_.find("))", command.span.begin);
+      if (open >= close || close >= command.span.end) return std::nullopt;
+      return counted_turns(text_.substr(open + 2, close - open - 2), known_);
+    }
+    if (!shell::is_name_begin(command.name[0]) ||
+        text_.substr(command.span.begin).starts_with("select"))
+      return std::nullopt;
+    auto words = known_.words(command.words);
+    if (!words) return std::nullopt;
+    return std::pair{command.name, std::move(*words)};
+  }
+
+  [[nodiscard]] std::string reason(const Span& span) const {
+    const std::string facts = facts_of(text_.substr(span.begin, span.end - span.begin), known_);
+    return facts.empty() ? "the condition is constant" : facts;
+  }
+
+  void drop(std::vector<Span> spans, std::string why) {
+    made_.rows.push_back({std::move(spans), Became::unnecessary, "", std::move(why)});
+  }
+
+  std::string_view text_;
+  const shell::Script& script_;
+  const std::vector<Span>& programs_;
+  Known& known_;
+  bool decides_;
+  Wrappers wrappers_;
+  Expanded made_;
+};
+
+}  // namespace
+
+Expanded expanded(std::string_view text,
+                  const shell::Script& script,
+                  const std::vector<Span>& programs,
+                  Known& known,
+                  bool decides) {
+  return Expander(text, script, programs, known, decides).run();
+}
+
+}  // namespace dts::convert

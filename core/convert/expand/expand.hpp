@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes out what a shell would do with a script's control flow where that is certain when the
+// script is converted: the branch of an `if` that is taken, the turns of a loop that starts
+// programs, functions that only print and run their arguments. Pure.
+#pragma once
+
+#include "core/convert/expand/known.hpp"
+#include "core/convert/expand/rewrite.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace dts::convert {
+
+struct Expanded {
+  Rewrite script;
+  std::vector<Row> rows{};  // of what is not in it any more
+};
+
+// `programs`: places of the commands that do the job's work. `decides`: branches and loops too,
+// not only functions. `known` is followed to the script's end.
+[[nodiscard]] Expanded expanded(std::string_view text,
+                                const shell::Script& script,
+                                const std::vector<Span>& programs,
+                                Known& known,
+                                bool decides);
+
+}  // namespace dts::convert

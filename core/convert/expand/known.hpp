@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the variables of a script are known to hold when it is converted, statement by statement:
+// values that it writes out, sizes that its #SBATCH lines give, and the environment of the shell
+// that submits. Pure.
+#pragma once
+
+#include "core/convert/words/known_text.hpp"
+#include "core/convert/words/names.hpp"
+#include "core/convert/words/resolve.hpp"
+#include "core/shell/syntax.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::convert {
+
+class Known {
+ public:
+  // `has_environment`: the job gets the environment that `resolver` looks into.
+  Known(const shell::Script& script,
+        const Resolver& resolver,
+        const std::vector<std::string>& arguments,
+        bool has_environment);
+
+  // The statement has been run, once.
+  void follow(const shell::Statement& statement);
+
+  void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
+
+  // The variables that it may set are not known any more.
+  void forget(const SetNames& names);
+
+  [[nodiscard]] KnownText variable(const std::string& name) const;
+  // As text_of() has it.
+  [[nodiscard]] KnownText text(const shell::Word& word) const;
+  // What the shell makes of them; nullopt: not known.
+  [[nodiscard]] std::optional<std::vector<std::string>> words(
+      const std::vector<shell::Word>& words) const;
+  [[nodiscard]] std::optional<std::int64_t> number(std::string_view expression) const;
+
+ private:
+  enum class Trust { all, own_names, nothing };  // of variables that no line so far has set
+
+  void see(const shell::Command& command);
+  void assign(const shell::Assignment& one);
+  void set_defaults(const shell::Command& command);
+  [[nodiscard]] KnownVariables variables() const;
+  [[nodiscard]] std::optional<bool> add_several(const shell::Piece& one,
+                                                std::vector<std::string>& words) const;
+  [[nodiscard]] bool add_word(const shell::Word& word, std::vector<std::string>& words) const;
+
+  const Resolver& resolver_;
+  bool has_environment_;
+  bool has_one_folder_;
+  Trust trust_ = Trust::all;
+  Names own_;                                                 // set by the script, wherever
+  Names changing_;                                            // set by functions of the script
+  std::map<std::string, std::optional<std::string>> values_;  // nullopt: set, but not known
+  std::map<std::string, std::vector<std::string>> arrays_;
+};
+
+}  // namespace dts::convert

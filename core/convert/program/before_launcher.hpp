@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands before a launcher in its command: NAME=value, time, timeout 10m, exec. Pure.
+#pragma once
+
+#include "core/convert/program/launcher.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace dts::convert {
+
+// The first `count` words.
+void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made);
+
+}  // namespace dts::convert

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a statement ends in the text: with the & and the here-documents behind it. Pure.
+#pragma once
+
+#include "core/shell/syntax.hpp"
+
+#include <string_view>
+
+namespace dts::convert {
+
+// With the & behind it.
+[[nodiscard]] shell::Span with_sign(std::string_view text, const shell::Statement& statement);
+
+// The text of the statement's here-documents as far as it is behind the statement, up to the end of
+// the last one's delimiter; empty, at its end: there are none.
+[[nodiscard]] shell::Span documents_of(std::string_view text,
+                                       const shell::Script& script,
+                                       const shell::Statement& statement);
+
+// All of a list that is not empty.
+[[nodiscard]] shell::Span extent_of(std::string_view text,
+                                    const shell::Script& script,
+                                    const shell::Statements& statements);
+
+}  // namespace dts::convert
