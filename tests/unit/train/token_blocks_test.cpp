@@ -187,7 +187,8 @@ TEST_CASE("causal attention, several queries to a head of keys, over more than o
       const auto f = [&](const Values& a, const Values& b, const Values& c) {
         return reference::dot(reference::attention(s, a, b, c), bench.objective);
       };
-      check_values(bench.out.value.data(), reference::attention(s, q.values, k.values, v.values), 1e-5);
+      check_values(
+          bench.out.value.data(), reference::attention(s, q.values, k.values, v.values), 1e-5);
       check_gradient(
           q.gradient.data(),
           [&](const Values& x) { return f(x, k.values, v.values); },
