@@ -31,17 +31,33 @@ bool calls_one_of(const Item& item, const Names& functions) {
   });
 }
 
-// No launcher and no Python: the last program there is.
-void choose_program(std::vector<Part>& parts) {
+// Of echo and its like: other lines of a script that only prints are more of a program.
+bool only_says(const Item& item) {
+  constexpr std::string_view k_sayers[] = {"echo", "printf", "date", "clear", "[", "test"};
+  return std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return is_one_of(k_sayers, verb_of(*run));
+  });
+}
+
+// False: none of these can be a program.
+bool choose_last(std::vector<Part>& parts, bool (*is_less)(const Item&)) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (part->item.only_sets() || only_prints(part->item)) continue;
+    if (part->item.only_sets() || (is_less != nullptr && is_less(part->item))) continue;
     for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
       if (is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
       part->item.mains.push_back(*run);
       part->role = Role::program;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+// No launcher and no Python: the last program there is, of a first try of a cluster the last line.
+void choose_program(std::vector<Part>& parts) {
+  for (bool (*is_less)(const Item&) : {&only_prints, &only_says})
+    if (choose_last(parts, is_less)) return;
+  (void)choose_last(parts, nullptr);
 }
 
 // Commands that change what all nodes see: run by one of them.

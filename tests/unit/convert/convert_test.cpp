@@ -149,12 +149,18 @@ TEST_CASE("what is lost is named, and is not in the job file") {
     CHECK(row.became == Became::lost);
     CHECK_FALSE(row.why.empty());
   }
-  CHECK(convert_script("#!/bin/bash\necho only\n", with({})).job_file.empty());
+  CHECK(convert_script("#!/bin/bash\ncd only\n", with({})).job_file.empty());
   const Conversion needs =
       convert_script("#!/bin/bash\nsrun --container-image=$IMG prog\n", with({}));
   CHECK(needs.needs == std::vector<std::string>{"IMG"});
   CHECK(convert_script("#!/bin/bash\nsrun --container-image=$IMG prog\n", with({{"IMG", "/i.sif"}}))
             .is_lossless());
+}
+
+TEST_CASE("a script that only prints has its last line as the program") {
+  CHECK(has(job_of("echo only\n"), "command = [\"echo\", \"only\"]"));
+  CHECK(has(job_of("echo begin\nsleep 20\necho end\n"), "command = [\"sleep\", \"20\"]"));
+  CHECK(has(job_of("nvidia-smi\npython a.py\nhostname\n"), "command = [\"python\", \"a.py\"]"));
 }
 
 TEST_CASE("arguments of the script are known") {
