@@ -89,9 +89,12 @@ def main():
             check(group["planned"]["memory"] == group["found"]["memory"] == f"prefer {here}", f"a rank with a GPU on node {here}: {group['found']['memory']}")
             check(not findings(told) and group["found"]["pages_on"] == str(here), f"its pages are on node {group['found']['pages_on']}")
 
-            def pids():
-                with open(run.place + "/until.pids") as file:
-                    return file.read().split()
+            def pids():  # none before the program has begun to write them
+                try:
+                    with open(run.place + "/until.pids") as file:
+                        return file.read().split()
+                except FileNotFoundError:
+                    return []
             for pid in wait_for(60, "both have their memory", lambda: len(pids()) == 2 and pids()):
                 policies, nodes = told_by_kernel(pid)
                 check(policies == {f"prefer:{here}"} and nodes == {f"N{here}"}, f"numa_maps of process {pid}: {policies} {nodes}")
