@@ -107,10 +107,7 @@ Score DeviceNetwork::evaluate(const Samples& samples,
   queue_.to_host(losses.data(), losses_, predictions);
   queue_.to_host(correct.data(), correct_, predictions);
   Score score;
-  for (std::size_t i = 0; i < predictions; ++i) {
-    score.correct += std::lround(correct[i]);
-    score.loss += std::llround(static_cast<double>(losses[i]) / k_loss_unit);
-  }
+  for (std::size_t i = 0; i < predictions; ++i) score.add(std::lround(correct[i]), losses[i]);
   return score;
 }
 

@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <thread>
 #include <utility>
@@ -180,7 +181,9 @@ void Run::evaluate() {
   const auto predictions =
       static_cast<double>(samples_.test.count) * static_cast<double>(model_.reads.predictions());
   accuracy_ = static_cast<double>(comm_.sum(mine.correct)) / predictions;
-  const double loss = static_cast<double>(comm_.sum(mine.loss)) * k_loss_unit / predictions;
+  const double finite = static_cast<double>(comm_.sum(mine.loss)) * k_loss_unit / predictions;
+  const bool is_finite = comm_.sum(mine.not_finite) == 0;
+  const double loss = is_finite ? finite : std::numeric_limits<double>::quiet_NaN();
   report_.evaluated(state_.step, accuracy_, loss);
 }
 

@@ -166,8 +166,7 @@ Score Network::evaluate(const Samples& samples,
                       model_.classes,
                       {},
                       nullptr);
-    score.correct += one.correct;
-    score.loss += std::llround(static_cast<double>(one.loss) / k_loss_unit);
+    score.add(one.correct, one.loss);
   }
   return score;
 }

@@ -8,6 +8,8 @@
 #include "core/train/model/plan.hpp"
 #include "core/train/timing/timeline.hpp"
 
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,19 +17,30 @@
 
 namespace dts::train {
 
+inline constexpr double k_loss_unit = 0x1.0p-20;
+
 // Of an evaluation. Sums of integers, so that their order does not matter.
 struct Score {
-  std::int64_t correct = 0;  // predictions
-  std::int64_t loss = 0;     // in k_loss_unit, each prediction's rounded
+  std::int64_t correct = 0;     // predictions
+  std::int64_t loss = 0;        // in k_loss_unit, each prediction's rounded
+  std::int64_t not_finite = 0;  // predictions whose loss is in no sum
+
+  // Predictions of one loss in all.
+  void add(std::int64_t correct_ones, float of_loss) {
+    correct += correct_ones;
+    if (std::isfinite(of_loss))
+      loss += std::llround(static_cast<double>(of_loss) / k_loss_unit);
+    else
+      ++not_finite;
+  }
 
   Score& operator+=(const Score& other) {
     correct += other.correct;
     loss += other.loss;
+    not_finite += other.not_finite;
     return *this;
   }
 };
-
-inline constexpr double k_loss_unit = 0x1.0p-20;
 
 // Has its own activations and oneDNN primitives. Not thread-safe: only the thread that created it
 // may use it (oneDNN takes the number of threads from the creating thread's OpenMP setting, which

@@ -246,6 +246,21 @@ TEST_CASE(
     apart += (*network)->evaluate(images.view(), i, 1, weights.data(), running.data());
   CHECK(whole.correct == apart.correct);
   CHECK(whole.loss == apart.loss);
+  CHECK(whole.not_finite == 0);
+}
+
+TEST_CASE("losses that are not finite are counted, and are in no sum") {
+  const Model model = make_model("mlp,num_hidden_layers=0").value();
+  Buffer weights(model.layout.parameter_floats);
+  std::fill_n(weights.data(), weights.size(), 3e38F);
+  Buffer running(model.layout.statistic_floats);
+  const FiveImages images;
+  auto network = Network::create(model, 3);
+  REQUIRE(network);
+  (*network)->prepare(weights.data());
+  const Score score = (*network)->evaluate(images.view(), 0, 3, weights.data(), running.data());
+  CHECK(score.not_finite == 3);
+  CHECK(score.loss == 0);
 }
 
 TEST_CASE("each range of gradients is announced once, when it is final, and all of them are") {
