@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/doctor_machine.hpp"
 
+#include "core/base/os/limits.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/launcher.hpp"
 
 #include <dlfcn.h>
 #include <linux/magic.h>
-#include <sys/resource.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
@@ -34,13 +34,6 @@ std::string local_type_of(std::string folder) {
                                     {RAMFS_MAGIC, "ramfs"}})
     if (static_cast<long>(found.f_type) == magic) return name;
   return {};
-}
-
-std::optional<std::uint64_t> memlock_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return std::nullopt;
-  return limit.rlim_cur;
 }
 
 // The lines of `ompi_info --parsable` that begin with `beginning`, without it.
@@ -98,7 +91,7 @@ doctor::Machine look_around(const std::string& runs) {
   machine.srun_mpi = launch::type_of(spec::Launcher::srun).ask().value_or("");
   machine.runs = runs;
   machine.local_type = local_type_of(runs);
-  machine.memlock = memlock_limit();
+  machine.memlock = soft_limit(RLIMIT_MEMLOCK);
   return machine;
 }
 

@@ -22,8 +22,7 @@ Result<void> ask(sched::Scheduler& scheduler, KnownSite& known) {
   known.site.billing_rule = config.billing_rule;
   known.accepts_us = check_exit_codes(config);
   DTS_ASSIGN(known.cluster, view_of(known.site.queue.nodes, known.site.partitions));
-  known.cluster.avoided = avoided_nodes(config.cluster_name);
-  known.cluster.max_array_size = config.max_array_size;
+  add_site(config, known.cluster);
   return {};
 }
 

@@ -8,17 +8,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <string>
+#include <vector>
+
 namespace dts::cli {
-Result<void> check_exit_codes(const sched::ConfigInfo& config) {
-  for (const unsigned code : {85U, 93U})
-    if (const auto* claim = sched::claimed_by(config, code))
-      return fail(Errc::invalid,
-                  fmt::format("this site's {} lists exit code {}, which dtsubmit uses itself",
-                              claim->setting,
-                              code),
-                  "ask the administrators to take it off that list");
-  return {};
-}
+namespace {
 
 std::vector<plan::ClusterView::Avoided> avoided_nodes(const std::string& cluster) {
   const auto path = run::quarantine_path(cluster);
@@ -35,6 +30,24 @@ std::vector<plan::ClusterView::Avoided> avoided_nodes(const std::string& cluster
                                    format_utc(node.until),
                                    node.last.cause)});
   return avoided;
+}
+
+}  // namespace
+
+Result<void> check_exit_codes(const sched::ConfigInfo& config) {
+  for (const unsigned code : {85U, 93U})
+    if (const auto* claim = sched::claimed_by(config, code))
+      return fail(Errc::invalid,
+                  fmt::format("this site's {} lists exit code {}, which dtsubmit uses itself",
+                              claim->setting,
+                              code),
+                  "ask the administrators to take it off that list");
+  return {};
+}
+
+void add_site(const sched::ConfigInfo& config, plan::ClusterView& cluster) {
+  cluster.avoided = avoided_nodes(config.cluster_name);
+  cluster.max_array_size = config.max_array_size;
 }
 
 }  // namespace dts::cli

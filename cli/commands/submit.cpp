@@ -122,8 +122,7 @@ Result<Site> look_at_site(sched::Scheduler& scheduler) {
   DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
   DTS_TRY(check_exit_codes(config));
   DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
-  cluster.avoided = avoided_nodes(config.cluster_name);
-  cluster.max_array_size = config.max_array_size;
+  add_site(config, cluster);
   return Site{std::move(cluster), config.version};
 }
 

@@ -106,12 +106,8 @@ std::string term_in_words(const forecast::Term& term) {
 // "the larger of CPU 32 x 1 = 32 and GPU 4 x 8 = 32"
 std::string formula_of(const forecast::Cost& cost) {
   std::vector<std::string> largest, added;
-  for (const forecast::Term& term : cost.terms) {
-    const bool is_added =
-        cost.rule == sched::BillingRule::sum ||
-        (cost.rule == sched::BillingRule::largest_and_gpus && term.what.starts_with("GPU"));
-    (is_added ? added : largest).push_back(term_in_words(term));
-  }
+  for (const forecast::Term& term : cost.terms)
+    (forecast::is_added(cost.rule, term) ? added : largest).push_back(term_in_words(term));
   if (cost.terms.empty()) return "nothing in it has a weight";
   if (largest.size() < 2) {
     largest.insert(largest.end(), added.begin(), added.end());

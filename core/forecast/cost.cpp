@@ -44,25 +44,23 @@ void add_gpus(Cost& cost, const Billed& billed, const sched::Weights& weights) {
         "what the type of the GPUs adds: name one, as in --gpus-per-node TYPE:N");
 }
 
-bool is_gpu(const Term& term) {
-  return term.what.starts_with("GPU");
-}
-
 double billed_by(BillingRule rule, const std::vector<Term>& terms) {
-  double sum = 0;
+  double added = 0;
   double largest = 0;
-  double gpus = 0;
-  for (const Term& term : terms) {
-    sum += term.units();
-    if (rule == BillingRule::largest_and_gpus && is_gpu(term))
-      gpus += term.units();
+  for (const Term& term : terms)
+    if (is_added(rule, term))
+      added += term.units();
     else
       largest = std::max(largest, term.units());
-  }
-  return rule == BillingRule::sum ? sum : largest + gpus;
+  return largest + added;
 }
 
 }  // namespace
+
+bool is_added(BillingRule rule, const Term& term) {
+  return rule == BillingRule::sum ||
+         (rule == BillingRule::largest_and_gpus && term.what.starts_with("GPU"));
+}
 
 std::optional<double> Cost::total() const {
   return hours ? std::optional(*hours * static_cast<double>(units)) : std::nullopt;

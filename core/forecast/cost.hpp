@@ -22,6 +22,9 @@ struct Term {
   [[nodiscard]] double units() const { return amount * weight; }
 };
 
+// Whether the bill adds it to the others; otherwise only the largest of its like counts.
+[[nodiscard]] bool is_added(sched::BillingRule rule, const Term& term);
+
 struct Cost {
   bool is_by_default = false;  // the site sets no weights: each processor is a unit
   sched::BillingRule rule = sched::BillingRule::sum;

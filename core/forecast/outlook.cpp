@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/forecast/outlook.hpp"
 
-#include "core/base/text/hostlist.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 #include "core/forecast/warnings.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace dts::forecast {
@@ -31,9 +29,7 @@ std::optional<std::chrono::seconds> limit_of(const spec::JobSpec& spec,
 }
 
 std::vector<sched::NodeInfo> nodes_in(const Site& site, const std::string& list) {
-  const auto hosts = list.empty() ? std::vector<std::string>()
-                                  : expand_hostlist(list).value_or(std::vector<std::string>());
-  const std::set<std::string> names(hosts.begin(), hosts.end());
+  const auto names = hosts_in(list);
   std::vector<sched::NodeInfo> nodes;
   for (const sched::NodeInfo& node : site.queue.nodes)
     if (names.contains(node.name)) nodes.push_back(node);

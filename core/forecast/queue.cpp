@@ -6,18 +6,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 namespace dts::forecast {
 namespace {
 
 using Names = std::set<std::string>;
-
-Names names_in(const std::string& hosts) {
-  if (hosts.empty()) return {};
-  const auto names = expand_hostlist(hosts);
-  return names ? Names(names->begin(), names->end()) : Names();
-}
 
 unsigned count_common(const Names& some, const Names& others) {
   return static_cast<unsigned>(std::count_if(
@@ -46,23 +39,29 @@ void count_nodes(const std::vector<sched::NodeInfo>& nodes,
 
 }  // namespace
 
+std::set<std::string> hosts_in(const std::string& list) {
+  if (list.empty()) return {};
+  const auto names = expand_hostlist(list);
+  return names ? Names(names->begin(), names->end()) : Names();
+}
+
 Queue queue_of(const SiteQueue& site,
                const sched::PartitionInfo& partition,
                const std::string& ours) {
   Queue queue;
   queue.partition = partition.name;
-  const Names wanted = names_in(ours);
+  const Names wanted = hosts_in(ours);
   Names used;
   for (const sched::QueuedJob& job : site.jobs) {
     const bool is_here = is_one_of(split(job.partition, ','), partition.name);
     if (is_here) ++(job.waits ? queue.waiting : queue.running);
     if (job.waits) continue;
-    const Names its = names_in(job.nodes);
+    const Names its = hosts_in(job.nodes);
     used.insert(its.begin(), its.end());
     if (const unsigned common = count_common(its, wanted); common > 0)
       queue.holders.push_back({job.id, common, job.end_time});
   }
-  count_nodes(site.nodes, names_in(partition.nodes), used, queue);
+  count_nodes(site.nodes, hosts_in(partition.nodes), used, queue);
   std::stable_sort(
       queue.holders.begin(), queue.holders.end(), [](const Holder& one, const Holder& other) {
         return end_of(one) > end_of(other);

@@ -5,10 +5,14 @@
 #include "core/sched/scheduler.hpp"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace dts::forecast {
+
+// Of a host list; none of one that cannot be read.
+[[nodiscard]] std::set<std::string> hosts_in(const std::string& list);
 
 // A job on nodes that ours would get.
 struct Holder {

@@ -4,6 +4,7 @@
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/net/net.hpp"
+#include "core/base/os/limits.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/number_list.hpp"
@@ -16,7 +17,6 @@
 
 #include <fmt/format.h>
 #include <netdb.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -41,13 +41,6 @@ constexpr milliseconds k_glance{20};
 
 double seconds_since(steady_clock::time_point then) {
   return std::chrono::duration<double>(steady_clock::now() - then).count();
-}
-
-std::optional<std::uint64_t> limit_of(int resource) {
-  rlimit limit{};
-  const auto kind = static_cast<__rlimit_resource>(resource);
-  if (::getrlimit(kind, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-  return limit.rlim_cur;
 }
 
 // Where a process of ours may go: the kernel cuts what it asks for to its control group.
@@ -79,8 +72,8 @@ Ssh try_ssh(const std::string& host) {
 }
 
 void look_around(const Lookup& lookup, Facts& facts) {
-  facts.memlock = limit_of(RLIMIT_MEMLOCK);
-  facts.nofile = limit_of(RLIMIT_NOFILE);
+  facts.memlock = soft_limit(RLIMIT_MEMLOCK);
+  facts.nofile = soft_limit(RLIMIT_NOFILE);
   facts.cores = launch::current_binding();
   facts.reachable = reachable_cores();
   facts.machine_cores = static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 0L));

@@ -36,10 +36,6 @@ namespace {
 constexpr std::uint16_t k_show = SHOW_ALL | SHOW_LOCAL;
 constexpr std::uint16_t k_show_federation = SHOW_ALL | SHOW_FEDERATION | SHOW_SIBLING;
 
-std::string text(const char* value) {
-  return value == nullptr ? std::string() : value;
-}
-
 // The job's processor numbers on each node; empty if libslurm does not report them.
 std::vector<std::string> cpus_of(const slurm_job_info_t& info) {
   std::vector<std::string> list;

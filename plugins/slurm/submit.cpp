@@ -6,6 +6,7 @@
 #include "plugins/slurm/message.hpp"
 #include "plugins/slurm/options.hpp"
 #include "plugins/slurm/releases.hpp"
+#include "plugins/slurm/words.hpp"
 #include "plugins/slurm_shared/expectation.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
@@ -148,10 +149,6 @@ class Description {
   std::vector<char*> argv_;
 };
 
-std::string text_of(const char* value) {
-  return value == nullptr ? std::string() : value;
-}
-
 // Only sbatch can read it.
 bool is_for_sbatch(const json& request) {
   const auto options = request.find("options");
@@ -184,8 +181,8 @@ Outcome<json> expect(const json& request) {
   if (message == nullptr) return failed("internal", "Slurm gave no answer");
   return reply_of(Expectation{.start_time = message->start_time,
                               .processors = message->proc_cnt,
-                              .nodes = text_of(message->node_list),
-                              .partition = text_of(message->part_name),
+                              .nodes = text(message->node_list),
+                              .partition = text(message->part_name),
                               .preempted = ids_in(message->preemptee_job_id)});
 }
 

@@ -30,6 +30,10 @@ const char* base_node_word(std::uint32_t base) {
 
 }  // namespace
 
+std::string text(const char* value) {
+  return value == nullptr ? std::string() : value;
+}
+
 const char* job_state_word(std::uint32_t state) {
   // Another cluster of the federation knows.
   if ((state & JOB_REVOKED) != 0) return "unknown";

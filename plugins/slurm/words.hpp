@@ -7,6 +7,9 @@
 
 namespace slurm_plugin {
 
+// Of a member of libslurm's; empty for a null pointer.
+[[nodiscard]] std::string text(const char* value);
+
 // The name of a job's base state as in sched::to_string ("timed_out"); flags are ignored.
 [[nodiscard]] const char* job_state_word(std::uint32_t state);
 

@@ -12,17 +12,11 @@ namespace {
 constexpr std::string_view k_start = " to start at ";
 constexpr std::string_view k_preempts = "Preempts: ";
 
-std::int64_t time_of(const std::string& word) {
-  Record record;
-  record.add("StartTime", word);
-  return record.time("StartTime");
-}
-
 // From " to start at " on. 26.05 says `a using`, and a federation `on cluster NAME` before it.
 Expectation read_start(std::string_view line) {
   const auto words = dts::split(line.substr(line.rfind(k_start) + k_start.size()), ' ');
   Expectation read;
-  read.start_time = time_of(words.front());
+  read.start_time = time_in(words.front());
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
     const bool named = words[i] == "nodes" && words[i - 1] == "on";
     const bool unnamed =  // of a heterogeneous job

@@ -96,11 +96,10 @@ std::int64_t Record::number(std::string_view name) const {
       dts::parse_number({value.data(), static_cast<std::size_t>(end - value.begin())}).value_or(0));
 }
 
-std::int64_t Record::time(std::string_view name) const {
-  const std::string value = text(name);
-  if (const auto seconds = dts::parse_number(value)) return static_cast<std::int64_t>(*seconds);
+std::int64_t time_in(const std::string& text) {
+  if (const auto seconds = dts::parse_number(text)) return static_cast<std::int64_t>(*seconds);
   std::tm parts{};
-  const char* end = ::strptime(value.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
   if (end == nullptr || *end != '\0') return 0;
   parts.tm_isdst = -1;
   return ::mktime(&parts);

@@ -10,6 +10,10 @@
 
 namespace slurm_plugin {
 
+// Unix seconds, the form of SLURM_TIME_FORMAT=%s, or "2026-11-22T10:00:00" in the local zone; 0
+// for Unknown, None and N/A.
+[[nodiscard]] std::int64_t time_in(const std::string& text);
+
 // The fields of one job, node or partition, in the order in which they were printed.
 class Record {
  public:
@@ -22,9 +26,9 @@ class Record {
   [[nodiscard]] std::string text(std::string_view name) const;
   // Its number; 0 if there is none.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
-  // Unix seconds, the form of SLURM_TIME_FORMAT=%s, or "2026-11-22T10:00:00" in the local zone; 0
-  // for Unknown, None and N/A.
-  [[nodiscard]] std::int64_t time(std::string_view name) const;
+
+  // See time_in().
+  [[nodiscard]] std::int64_t time(std::string_view name) const { return time_in(text(name)); }
 
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const {
     return fields_;

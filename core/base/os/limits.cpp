@@ -109,6 +109,14 @@ int set_limit(const ResourceLimit& limit) {
   return ::setrlimit(resource, &wanted) == 0 ? 0 : errno;
 }
 
+std::optional<rlim_t> soft_limit(int resource) {
+  rlimit now{};
+  if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &now) != 0 ||
+      now.rlim_cur == RLIM_INFINITY)
+    return std::nullopt;
+  return now.rlim_cur;
+}
+
 std::optional<unsigned> parse_umask(std::string_view text) {
   constexpr unsigned k_most = 0777;
   unsigned mode = 0;

@@ -31,6 +31,9 @@ struct ResourceLimit {
 // 0, or errno. Async-signal-safe.
 [[nodiscard]] int set_limit(const ResourceLimit& limit);
 
+// The soft limit of RLIMIT_..., in its own unit; nullopt: unlimited, or not known.
+[[nodiscard]] std::optional<rlim_t> soft_limit(int resource);
+
 // A mode for umask(2), "027"; nullopt if `text` is not one.
 [[nodiscard]] std::optional<unsigned> parse_umask(std::string_view text);
 

@@ -15,13 +15,6 @@ std::size_t number(int value) {
   return static_cast<std::size_t>(value);
 }
 
-// As ShardedUpdate::moments_checksum().
-std::uint64_t checksum_of_all(const std::uint64_t* moments, std::size_t count) {
-  std::uint64_t all = moments[0];
-  for (std::size_t moment = 1; moment < count; ++moment) all = mix(all) ^ moments[moment];
-  return all;
-}
-
 }  // namespace
 
 void ShardedUpdate::begin_there(const State& state) {
@@ -38,14 +31,20 @@ void ShardedUpdate::begin_there(const State& state) {
   is_behind_ = false;
 }
 
+std::uint64_t ShardedUpdate::checksum_of_all(const std::uint64_t* moments) const {
+  std::uint64_t all = moments[0];
+  for (std::size_t moment = 1; moment < layout_.moments.size(); ++moment)
+    all = mix(all) ^ moments[moment];
+  return all;
+}
+
 // `reports_` are of what there was before the step, or is.
 void ShardedUpdate::compare_reports() {
   for (std::size_t i = 0; settings_.sealed && i < own_.size(); ++i) {
     const Record& expected = records_[number(own_[i])];
     std::uint8_t& wrong = wrong_[number(own_[i])];
     if (reports_[i].weights != expected.weights) wrong |= k_weights;
-    if (checksum_of_all(reports_[i].moments, layout_.moments.size()) != expected.momentum)
-      wrong |= k_momentum;
+    if (checksum_of_all(reports_[i].moments) != expected.momentum) wrong |= k_momentum;
   }
 }
 
@@ -85,7 +84,7 @@ void ShardedUpdate::step_there(const UpdateStep& step, float scale) {
     Record made{report.gradient_squares, report.next_squares, 0, 0};
     if (settings_.sealed) {
       made.weights = report.next_weights;
-      made.momentum = checksum_of_all(report.next_moments, layout_.moments.size());
+      made.momentum = checksum_of_all(report.next_moments);
     }
     next_records_[number(own_[i])] = made;
   }

@@ -2,7 +2,6 @@
 #include "core/train/update/sharded_update.hpp"
 
 #include "core/base/hash.hpp"
-#include "core/base/random.hpp"
 #include "core/train/device/kernels.hpp"
 
 #include <fmt/format.h>
@@ -126,13 +125,10 @@ void ShardedUpdate::check_weights(const float* values, Span chunks) {
 std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) const {
   const Span one{chunk, chunk + 1};
   const std::size_t at = places_[index(chunk)];
-  std::uint64_t all = 0;
-  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
-    std::uint64_t next = 0;
-    grid_.checksums(moments.data() + moment * own_floats_ + at, one, &next);
-    all = moment == 0 ? next : mix(all) ^ next;
-  }
-  return all;
+  std::uint64_t each[k_most_chunk_moments] = {};
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
+    grid_.checksums(moments.data() + moment * own_floats_ + at, one, &each[moment]);
+  return checksum_of_all(each);
 }
 
 void ShardedUpdate::check_momentum(int chunk) {

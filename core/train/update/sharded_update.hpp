@@ -191,6 +191,8 @@ class ShardedUpdate {
   void move_own(const UpdateStep& step, float scale, const State& state);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   void record_next(int chunk);  // what apply() and serve() have made of it
+  // Of a chunk, from that of each of its moments.
+  [[nodiscard]] std::uint64_t checksum_of_all(const std::uint64_t* moments) const;
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
   void add_slices(float* array, std::vector<Levels::Sliced>& to) const;
