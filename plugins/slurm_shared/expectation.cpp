@@ -12,9 +12,9 @@ namespace {
 constexpr std::string_view k_start = " to start at ";
 constexpr std::string_view k_preempts = "Preempts: ";
 
-// From " to start at " on. 26.05 says `a using`, and a federation `on cluster NAME` before it.
-Expectation read_start(std::string_view line) {
-  const auto words = dts::split(line.substr(line.rfind(k_start) + k_start.size()), ' ');
+// What follows " to start at ". 26.05 says `a using`, and a federation `on cluster NAME` before it.
+Expectation read_start(std::string_view rest) {
+  const auto words = dts::split(rest, ' ');
   Expectation read;
   read.start_time = time_in(words.front());
   for (std::size_t i = 1; i + 1 < words.size(); ++i) {
@@ -42,7 +42,8 @@ std::optional<Expectation> parse_expectation(std::string_view said) {
   std::optional<Expectation> read;
   for (const std::string& line : dts::split(said, '\n')) {
     // What a site tells the user comes first and may say anything, so the last such line counts.
-    if (line.find(k_start) != std::string::npos) read = read_start(dts::trim(line));
+    if (const std::size_t start = line.rfind(k_start); start != std::string::npos)
+      read = read_start(dts::trim(std::string_view(line).substr(start + k_start.size())));
     const std::size_t at = line.find(k_preempts);
     if (read && at != std::string::npos)
       read->preempted = dts::split(dts::trim(line.substr(at + k_preempts.size())), ',');

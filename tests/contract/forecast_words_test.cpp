@@ -46,6 +46,7 @@ TEST_CASE("a time may be one of the local zone, and what a site says first does 
   CHECK(read->start_time > 1'700'000'000);
   CHECK_FALSE(parse_expectation("").has_value());
   CHECK_FALSE(parse_expectation("Job 7 to start at noon").has_value());
+  CHECK_FALSE(parse_expectation("Job 7 to start at ").has_value());
   CHECK_FALSE(parse_expectation("allocation failure: Invalid qos specification").has_value());
 }
 
