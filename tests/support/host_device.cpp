@@ -2,6 +2,7 @@
 #include "tests/support/host_device.hpp"
 
 #include "core/train/accelerator/kernels/kernel_list.hpp"
+#include "tests/support/host_streams.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,16 +13,6 @@
 #include <limits>
 #include <utility>
 #include <vector>
-
-struct dttrain_context {
-  int device = 0;
-  std::vector<std::function<void()>> work;
-
-  const char* enqueue(std::function<void()> piece) {
-    work.push_back(std::move(piece));
-    return nullptr;
-  }
-};
 
 namespace host_device {
 namespace {
@@ -115,7 +106,7 @@ int count(dttrain_answer* answer) {
 }
 
 dttrain_context* open(int device, dttrain_answer* answer) {
-  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}};
+  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}, nullptr};
 }
 
 void close(dttrain_context* context) {
@@ -132,7 +123,8 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   return nullptr;
 }
 
-const char* allocate(dttrain_context* /*context*/, std::size_t bytes, void** at) {
+const char* allocate(dttrain_context* context, std::size_t bytes, void** at) {
+  if (const char* const wrong = context->in_graph()) return wrong;
   *at = std::malloc(bytes);
   if (*at == nullptr) return "out of memory";
   std::memset(*at, 0xff, bytes);
@@ -143,29 +135,24 @@ void release(dttrain_context* /*context*/, void* at) {
   std::free(at);
 }
 
+template <int stream>
 const char* copy(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
-  return context->enqueue([=] { std::memcpy(to, from, bytes); });
+  return context->enqueue(stream, [=] { std::memcpy(to, from, bytes); });
 }
 
 const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
-  return context->enqueue([=] { std::memset(at, 0, bytes); });
+  return context->enqueue(DTTRAIN_COMPUTE, [=] { std::memset(at, 0, bytes); });
 }
 
 const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
   const bool is_known = Kernels::visit(number, arguments, [&](const auto& kernel) {
-    (void)context->enqueue([kernel] { run(kernel); });
+    (void)context->enqueue(DTTRAIN_COMPUTE, [kernel] { run(kernel); });
   });
   return is_known ? nullptr : "no such kernel";
 }
 
 const char* multiply(dttrain_context* context, const dttrain_product* product) {
-  return context->enqueue([product = *product] { multiply_now(product); });
-}
-
-const char* wait(dttrain_context* context) {
-  for (const auto& piece : context->work) piece();
-  context->work.clear();
-  return nullptr;
+  return context->enqueue(DTTRAIN_COMPUTE, [product = *product] { multiply_now(product); });
 }
 
 }  // namespace
@@ -191,12 +178,22 @@ const dttrain_device* table() {
                                    release,
                                    allocate,
                                    release,
-                                   copy,
-                                   copy,
+                                   copy<DTTRAIN_COPY_IN>,
+                                   copy<DTTRAIN_COPY_OUT>,
                                    clear,
                                    launch,
                                    multiply,
-                                   wait};
+                                   wait,
+                                   new_event,
+                                   free_event,
+                                   record,
+                                   follow,
+                                   wait_event,
+                                   seconds_between,
+                                   begin_graph,
+                                   end_graph,
+                                   replay,
+                                   free_graph};
   return &made;
 }
 

@@ -7,29 +7,45 @@
 
 namespace dts::train::accelerator {
 
-DeviceNetwork::DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue)
+DeviceNetwork::DeviceNetwork(const Model& model,
+                             int micro_batch,
+                             Precision precision,
+                             Queue& queue,
+                             std::function<void(const std::string&)> told)
     : model_(model),
       queue_(queue),
       blocks_(queue, precision),
       plan_(model, micro_batch, precision, blocks_),
-      tokens_(static_cast<std::size_t>(micro_batch) *
-              static_cast<std::size_t>(model.reads.predictions())),
-      host_labels_(tokens_.size()),
-      labels_(queue.allocate<std::uint32_t>(tokens_.size())),
-      losses_(queue.allocate(tokens_.size())),
-      correct_(queue.allocate(tokens_.size())),
+      graphs_(queue, std::move(told)),
+      predictions_(static_cast<std::size_t>(micro_batch) *
+                   static_cast<std::size_t>(model.reads.predictions())),
+      words_(2 * predictions_),
+      labels_(queue.allocate<std::uint32_t>(predictions_)),
+      losses_(queue.allocate(predictions_)),
+      correct_(queue.allocate(predictions_)),
       squares_(queue.allocate<double>(Squares{nullptr, model.layout.parameter_floats}.blocks())) {
+  for (Arrived& one : arrived_) {
+    one = {queue.allocate<std::uint32_t>(words_.size()), queue.new_event()};
+    queue.record(one.read);  // it is not zero before
+  }
   model.build(plan_);
 }
 
-// The places of samples that there are not keep the tokens of an earlier pass.
+// The places of samples that there are not keep the tokens of an earlier pass. What arrives while
+// the device computes the pass before is put in its place by the device itself.
 void DeviceNetwork::load(const Samples& samples, std::span<const std::size_t> indices) {
   const auto context = static_cast<std::size_t>(model_.reads.context);
   for (std::size_t i = 0; i < indices.size(); ++i)
-    read_window(
-        samples, indices[i], tokens_.data() + i * context, host_labels_.data() + i * context);
-  queue_.to_device(plan_.tokens(), tokens_.data(), tokens_.size());
-  queue_.to_device(labels_, host_labels_.data(), host_labels_.size());
+    read_window(samples,
+                indices[i],
+                words_.data() + i * context,
+                words_.data() + predictions_ + i * context);
+  Arrived& arrived = arrived_[next_];
+  queue_.to_device_after(arrived.read, arrived.words, words_.data(), words_.size());
+  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words, plan_.tokens()});
+  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + predictions_, labels_});
+  queue_.record(arrived.read);
+  next_ ^= 1U;
 }
 
 void DeviceNetwork::forward(const Pass& pass, const std::function<void(Range)>& enter) {
@@ -52,7 +68,7 @@ void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient
 
 void DeviceNetwork::add_scalars(const Training& training, float* sums) {
   const Layout& layout = model_.layout;
-  const auto rows = static_cast<int>(tokens_.size());
+  const auto rows = static_cast<int>(predictions_);
   queue_.clear(sums + layout.parameter_floats, layout.tail_floats());
   queue_.launch(Total<float>{losses_, rows, sums + layout.scalar(Scalar::loss)});
   queue_.launch(Total<float>{correct_, rows, sums + layout.scalar(Scalar::correct)});
@@ -69,25 +85,36 @@ void DeviceNetwork::train(const Samples& samples,
                           const Training& training,
                           float* sums) {
   const auto lap = [&](Phase phase) {
-    if (training.watch == nullptr) return;
-    queue_.wait();
-    training.watch->lap(phase);
+    if (training.laps != nullptr) training.laps->lap(phase);
   };
+  const auto rows = static_cast<int>(predictions_);
+  const auto play = [&](PassKey::Part part, const std::function<void()>& work) {
+    if (training.enter || training.with_nan) return work();
+    const Objective& objective = training.objective;
+    graphs_.play(
+        {part, rows, weights, sums, objective.scale, objective.smoothing, training.with_squares},
+        work);
+  };
+  if (training.laps != nullptr) training.laps->begin();
   load(samples, indices);
   lap(Phase::data);
   const Pass pass{true, weights, nullptr, sums};
-  forward(pass, training.enter);
-  if (training.with_nan) {
-    constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-    queue_.to_device(plan_.logits().value, &k_nan, 1);
-  }
-  head(static_cast<int>(tokens_.size()), training.objective, true);
+  play(PassKey::Part::forward, [&] {
+    forward(pass, training.enter);
+    if (training.with_nan) {
+      constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+      queue_.to_device(plan_.logits().value, &k_nan, 1);
+    }
+    head(rows, training.objective, true);
+  });
   lap(Phase::forward);
-  for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
-    if (training.enter) training.enter((*block)->reads_again());
-    (*block)->backward(pass);
-  }
-  add_scalars(training, sums);
+  play(PassKey::Part::backward, [&] {
+    for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
+      if (training.enter) training.enter((*block)->reads_again());
+      (*block)->backward(pass);
+    }
+    add_scalars(training, sums);
+  });
   lap(Phase::backward);
 }
 
@@ -99,9 +126,16 @@ Score DeviceNetwork::evaluate(const Samples& samples,
   std::vector<std::size_t> indices(count);
   std::iota(indices.begin(), indices.end(), first);
   load(samples, indices);
-  forward({false, weights, nullptr, nullptr}, enter);
   const std::size_t predictions = count * static_cast<std::size_t>(model_.reads.predictions());
-  head(static_cast<int>(predictions), {}, false);
+  const auto rows = static_cast<int>(predictions);
+  const auto pass = [&] {
+    forward({false, weights, nullptr, nullptr}, enter);
+    head(rows, {}, false);
+  };
+  if (enter)
+    pass();
+  else
+    graphs_.play({PassKey::Part::evaluation, rows, weights}, pass);
   std::vector<float> losses(predictions);
   std::vector<float> correct(predictions);
   queue_.to_host(losses.data(), losses_, predictions);

@@ -4,10 +4,14 @@
 #pragma once
 
 #include "core/train/accelerator/device_blocks.hpp"
+#include "core/train/accelerator/device_laps.hpp"
+#include "core/train/accelerator/pass_graphs.hpp"
 #include "core/train/model/network.hpp"
 
+#include <array>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace dts::train::accelerator {
@@ -21,14 +25,18 @@ class DeviceNetwork {
     bool with_nan = false;      // for tests: the first logit is NaN
     bool with_squares = false;  // Scalar::squares
     // If set, is called before each block's forward, and then before each one's backward pass, with
-    // the weights that it reads.
+    // the weights that it reads; the pass is then enqueued piece by piece, otherwise as graphs.
     std::function<void(Range)> enter = nullptr;
-    Stopwatch* watch = nullptr;  // laps data, forward and backward, if set
+    DeviceLaps* laps = nullptr;  // data, forward and backward, if set
   };
 
   // Throws std::exception also for what devices cannot compute. `model`, whose blocks come from the
-  // plan's maker, and the queue must outlive it.
-  DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue);
+  // plan's maker, and the queue must outlive it. `told` as PassGraphs has it.
+  DeviceNetwork(const Model& model,
+                int micro_batch,
+                Precision precision,
+                Queue& queue,
+                std::function<void(const std::string&)> told = nullptr);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
   // device's. `indices` are micro_batch samples.
@@ -49,7 +57,15 @@ class DeviceNetwork {
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
+  [[nodiscard]] const PassGraphs& graphs() const { return graphs_; }
+
  private:
+  // Where tokens and labels of a pass wait until the pass before it has read its own.
+  struct Arrived {
+    std::uint32_t* words = nullptr;
+    Event read;
+  };
+
   void load(const Samples& samples, std::span<const std::size_t> indices);
   void forward(const Pass& pass, const std::function<void(Range)>& enter);
   void head(int rows, const Objective& objective, bool has_gradient);
@@ -59,8 +75,11 @@ class DeviceNetwork {
   Queue& queue_;
   DeviceBlocks blocks_;
   Plan plan_;
-  std::vector<std::uint32_t> tokens_;
-  std::vector<std::uint32_t> host_labels_;
+  PassGraphs graphs_;
+  std::size_t predictions_;           // of all samples
+  std::vector<std::uint32_t> words_;  // tokens, then labels
+  std::array<Arrived, 2> arrived_;
+  std::size_t next_ = 0;
   std::uint32_t* labels_;  // of all predictions, as are losses_ and correct_
   float* losses_;
   float* correct_;

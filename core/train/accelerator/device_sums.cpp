@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <optional>
 #include <utility>
 
 namespace dts::train::accelerator {
@@ -42,14 +43,22 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       settings_(std::move(settings)),
       team_(settings_.threads),
       queue_(std::move(queue)),
-      network_(model, settings_.micro_batch, settings_.precision, *queue_),
+      network_(model, settings_.micro_batch, settings_.precision, *queue_, settings_.told),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
+      laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
+      weights_read_(queue_->new_event()),
+      computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)) {
-  // Left siblings that wait, and one: so that memory runs out here, if it does.
+  // Left siblings that wait, and one, and one that is on its way to the host if a rank's run may be
+  // more than one node: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
-  for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
+  const bool is_node =
+      settings_.shards % own == 0 && std::has_single_bit(static_cast<unsigned>(own));
+  for (int level = std::bit_width(static_cast<unsigned>(own - 1)) + (is_node ? 0 : 1); level >= 0;
+       --level)
     give(queue_->allocate(model.layout.sum_floats()));
+  queue_->record(weights_read_);  // they are not zero before
   if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
@@ -60,16 +69,19 @@ float* DeviceSums::take() {
   return taken;
 }
 
-void DeviceSums::upload(const float* weights) {
-  std::size_t at = 0;
-  const auto send = [&](std::size_t end) {
-    queue_->to_device(resident_.weights + at, weights + at, end - at);
-  };
-  for (const Range own : resident_.own) {
-    send(own.begin);
-    at = own.end;
-  }
-  send(model_.layout.parameter_floats);
+void DeviceSums::begin_arrivals() {
+  there_ = resident_.own;
+  are_all_there_ = gaps_in(there_, {0, model_.layout.parameter_floats}).empty();
+}
+
+// While the device computes what was enqueued before, once for all passes.
+void DeviceSums::arrive(Range range, const float* weights) {
+  const std::vector<Range> gaps = gaps_in(there_, range);
+  for (const Range gap : gaps)
+    queue_->to_device_after(
+        weights_read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
+  there_.insert(there_.end(), gaps.begin(), gaps.end());
+  std::sort(there_.begin(), there_.end());
 }
 
 // Until the next sum().
@@ -79,12 +91,18 @@ void DeviceSums::let_stay(float* sums) {
   resident_.gradients = sums;
 }
 
-// Within a window, weights go to the device as they come.
+// All that it reads is there.
+void DeviceSums::end_pass() {
+  queue_->record(weights_read_);
+  are_all_there_ = true;
+}
+
+// Weights go to the device as the first pass needs them, and within a window as they come.
 DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
-  if (window == nullptr) return nullptr;
+  if (window == nullptr && are_all_there_) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
-    window->enter(0, place++);
-    queue_->to_device(resident_.weights + range.begin, weights + range.begin, range.size());
+    if (window != nullptr) window->enter(0, place++);
+    arrive(range, weights);
   };
 }
 
@@ -96,7 +114,6 @@ std::uint64_t DeviceSums::checksum_of(const float* sums) {
 }
 
 float* DeviceSums::shard_sum(const StepInput& input, int shard) {
-  Stopwatch watch(input.timeline == nullptr ? nullptr : &input.timeline->track(0));
   float* const sums = take();
   choose_samples(input, shard, indices_);
   network_.train(input.samples,
@@ -106,8 +123,9 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
-                  input.timeline == nullptr ? nullptr : &watch},
+                  input.timeline == nullptr ? nullptr : &laps_},
                  sums);
+  end_pass();
   if (input.miscomputed) {
     float changed = 0;
     queue_->to_host(&changed, sums + *input.miscomputed, 1);
@@ -138,22 +156,31 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
     let_stay(nullptr);
-    if (input.window == nullptr)
-      upload(input.weights);
-    else
-      begin_walk(*input.window, network_.plan().reads(true), 1);
+    begin_arrivals();
+    if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
     Partials there;
     Partials here;
+    const auto bring_and_give = [&](const Waiting& one) {
+      const Range range = whole_or_tail(drops || input.stays);
+      float* const sums = there[one.node];
+      queue_->to_host_after(
+          one.computed, here[one.node] + range.begin, sums + range.begin, range.size());
+      if (input.stays)
+        let_stay(sums);
+      else if (!drops)
+        give(sums);
+    };
+    std::optional<Waiting> waiting;
     for (const Span node : maximal_nodes(settings_.shards, run)) {
       there[node] = node_sum(input, node);
       here[node] = host_array(here.size(), drops);
-      bring(node, there, here, whole_or_tail(drops || input.stays));
-      if (input.stays)
-        let_stay(there[node]);
-      else if (!drops)
-        give(there[node]);
+      Waiting computed{node, computed_[here.size() % 2]};
+      queue_->record(computed.computed);
+      if (waiting) bring_and_give(*waiting);
+      waiting = computed;
     }
+    if (waiting) bring_and_give(*waiting);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
@@ -162,6 +189,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
     if (input.departure != nullptr) depart(*input.departure, there, here);
     if (drops)
       for (const auto& [node, sums] : there) give(sums);
+    if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return here;
   });
 }
@@ -188,16 +216,19 @@ void DeviceSums::depart(const Departure& departure, const Partials& there, const
 
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
   return guarded(settings_.failed, [&] {
-    upload(input.weights);
+    begin_arrivals();
     give(shard_sum(input, input.audited));
+    if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return audited_;
   });
 }
 
 Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
   const std::size_t first = chunk * indices_.size();
-  return network_.evaluate(
+  const Score score = network_.evaluate(
       samples, first, std::min(indices_.size(), samples.count - first), resident_.weights, enter);
+  end_pass();
+  return score;
 }
 
 std::size_t DeviceSums::chunks_of(const Samples& samples) const {
@@ -207,11 +238,11 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
   return guarded(settings_.failed, [&] {
-    upload(weights);
+    begin_arrivals();
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
-      score += evaluate_chunk(samples, chunk, nullptr);
+      score += evaluate_chunk(samples, chunk, enter_of(nullptr, weights));
     return score;
   });
 }
@@ -224,6 +255,7 @@ Score DeviceSums::evaluate_within(Window& window,
                                   int part) {
   return guarded(settings_.failed, [&] {
     const std::vector<Range> reads = network_.plan().reads(false);
+    begin_arrivals();
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);
          round += static_cast<std::size_t>(parts)) {

@@ -10,6 +10,7 @@
 #include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -28,6 +29,8 @@ struct DeviceSettings {
   std::size_t moments = 0;     // of each of them: 0 if it is not used
   // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
   std::function<void(const std::string&)> failed = nullptr;
+  // PassGraphs' lines for people.
+  std::function<void(const std::string&)> told = nullptr;
 };
 
 class DeviceSums : public Backend {
@@ -65,6 +68,10 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] ChunkUpdate* update() override { return &update_; }
 
+  [[nodiscard]] std::size_t device_bytes() const override { return queue_->allocated(); }
+
+  [[nodiscard]] const PassGraphs& graphs() const { return network_.graphs(); }
+
  private:
   using Enter = std::function<void(Range)>;
 
@@ -75,7 +82,10 @@ class DeviceSums : public Backend {
 
   void give(float* sums) { unused_.push_back(sums); }
 
-  void upload(const float* weights);
+  // Weights on the device:
+  void begin_arrivals();
+  void arrive(Range range, const float* weights);
+  void end_pass();
   void let_stay(float* sums);
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);
@@ -83,6 +93,12 @@ class DeviceSums : public Backend {
   [[nodiscard]] std::uint64_t checksum_of(const float* sums);
   [[nodiscard]] std::size_t chunks_of(const Samples& samples) const;
   [[nodiscard]] Score evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter);
+
+  // Sums of a node that wait on the device until the next node is being computed.
+  struct Waiting {
+    Span node;
+    Event computed;
+  };
 
   // From the device's arrays, `there`, to the host's, `here`:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
@@ -97,6 +113,11 @@ class DeviceSums : public Backend {
   DeviceNetwork network_;
   Resident resident_;
   DeviceUpdate update_;
+  DeviceLaps laps_;
+  std::vector<Range> there_;  // of the weights that sum() or evaluate() was called with; ascending
+  bool are_all_there_ = false;
+  Event weights_read_;  // by the last pass
+  std::array<Event, 2> computed_;
   float* stayed_ = nullptr;  // of the last sum()
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;

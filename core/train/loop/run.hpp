@@ -73,6 +73,7 @@ class Run {
   [[nodiscard]] Result<void> place_devices(const dttrain_facts& mine);
   [[nodiscard]] std::size_t own_floats() const;
   [[nodiscard]] Result<void> make_backend();
+  [[nodiscard]] std::size_t device_memory();
 
   // trainer.cpp:
   int loop();

@@ -126,7 +126,9 @@ void Report::started(const StartEvent& e) {
           e.device,
           e.is_node_first ? "node" : "flat",
           e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : "",
-          e.devices.empty() ? "" : R"(,"devices":)" + e.devices));
+          e.devices.empty()
+              ? ""
+              : fmt::format(R"(,"devices":{},"device_memory":{})", e.devices, e.device_memory)));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
                   attempt_,
                   counted(e.world_size, "rank"),

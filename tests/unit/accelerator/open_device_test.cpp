@@ -56,7 +56,7 @@ TEST_CASE("a module of another build is refused before anything of it is called"
   table.count = nullptr;
   table.open = nullptr;
   table.abi_version = DTTRAIN_DEVICE_ABI + 1;
-  CHECK(says(refusal(table), k_path + " has version 2 of the interface, this dttrain 1"));
+  CHECK(says(refusal(table), k_path + " has version 3 of the interface, this dttrain 2"));
   table.abi_version = DTTRAIN_DEVICE_ABI;
   table.struct_size -= 8;
   CHECK(says(refusal(table), "was built with another dttrain"));
@@ -77,5 +77,6 @@ TEST_CASE("a device that fails is one error, whatever was enqueued") {
   table.allocate = [](dttrain_context*, size_t, void**) -> const char* { return "no memory"; };
   auto opened = open_device(&table, k_path, "cuda", 0);
   REQUIRE(opened);
-  CHECK_THROWS_WITH_AS((void)opened->queue->allocate(8), "no memory", DeviceError);
+  CHECK_THROWS_WITH_AS(
+      (void)opened->queue->allocate(8), "no memory, 32 bytes more than the 0 before", DeviceError);
 }

@@ -83,7 +83,8 @@ using Kernels = KernelList<Add,
                            UpdateChunks<UpdateRule::adam>,
                            UpdateChunks<UpdateRule::lamb>,
                            MoveChunks,
-                           Copy,
-                           RoundMatrices>;
+                           Copy<float>,
+                           RoundMatrices,
+                           Copy<std::uint32_t>>;
 
 }  // namespace dts::train::accelerator
