@@ -6,6 +6,16 @@ struct dttrain_graph {
   cudaGraphExec_t at = nullptr;
 };
 
+namespace {
+
+// So that the next launch does not find what has been told already.
+const char* refused(dttrain_context* context, cudaError_t status, const char* what) {
+  (void)cudaGetLastError();
+  return context->check(status, what);
+}
+
+}  // namespace
+
 // Other threads may call what a capture forbids this one, as libraries of communication do.
 const char* cuda_begin_graph(dttrain_context* context) {
   return context->check(cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal),
@@ -14,13 +24,13 @@ const char* cuda_begin_graph(dttrain_context* context) {
 
 const char* cuda_end_graph(dttrain_context* context, dttrain_graph** graph) {
   cudaGraph_t captured = nullptr;
-  if (const char* const wrong =
-          context->check(cudaStreamEndCapture(context->stream, &captured), "cudaStreamEndCapture"))
-    return wrong;
+  if (const cudaError_t status = cudaStreamEndCapture(context->stream, &captured);
+      status != cudaSuccess)
+    return refused(context, status, "cudaStreamEndCapture");
   cudaGraphExec_t made = nullptr;
   const cudaError_t status = cudaGraphInstantiate(&made, captured, 0);
   (void)cudaGraphDestroy(captured);  // what is instantiated is a copy
-  if (const char* const wrong = context->check(status, "cudaGraphInstantiate")) return wrong;
+  if (status != cudaSuccess) return refused(context, status, "cudaGraphInstantiate");
   *graph = new dttrain_graph{made};
   return nullptr;
 }

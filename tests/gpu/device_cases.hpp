@@ -22,6 +22,7 @@ struct Case {
   double tolerance;  // relative to the larger of 1 and the value
   std::vector<Floats> arrays;
   std::function<void(Queue&, const Places&)> enqueue;
+  std::size_t scratch = 0;  // floats that are one place more, and not compared
 };
 
 // A pure function of `seed` and the index, in [-size, size).

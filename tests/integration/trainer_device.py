@@ -119,6 +119,7 @@ def layouts(trainer, module):
         out, err = trainer.run(ranks, [*SMALL, *CUDA, *shared(ranks), *more, "--steps", STEPS], env=module)
         print(f"{ranks} ranks {' '.join(map(str, more))}", flush=True)
         assert digest(out) == alone, f"{ranks} ranks {more}: {out}\n{err}"
+        assert ("the backward pass is one graph of " in out) == (ranks < 6 and "--zero" not in more), out
         assert ("have one device" in err) == (ranks > DEVICES), err
     out, _ = trainer.run(3, [*SMALL, *CUDA, *shared(3), "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
     assert "asynchronous" in out and "device 0 of 2 (cuda)" in out, out

@@ -6,11 +6,11 @@
  *
  *     DTTRAIN_DEVICE_EXPORT const struct dttrain_device* dttrain_device_v1(void);
  *
- * Modules are never unloaded. Work of a context is enqueued in its streams, in each of which a piece
- * begins after the one before has ended; between streams only events make an order. Functions that
- * return `const char*` return NULL, or what went wrong: a text that is valid until the
- * context's next call. After that a context is of no use but for release, free_event, free_graph and
- * close. Not thread-safe: a context belongs to the thread that opened it. */
+ * Modules are never unloaded. Work of a context is enqueued in its streams, in each of which a
+ * piece begins after the one before has ended; between streams only events make an order. Functions
+ * that return `const char*` return NULL, or what went wrong: a text that is valid until the
+ * context's next call. After that a context is of no use but for release, free_event, free_graph
+ * and close. Not thread-safe: a context belongs to the thread that opened it. */
 #ifndef DTTRAIN_DEVICE_H
 #define DTTRAIN_DEVICE_H
 
@@ -148,7 +148,8 @@ struct dttrain_device {
 
   /* Graphs; all four are NULL where there are none. From begin_graph() to end_graph(), launch(),
    * multiply() and clear() enqueue nothing but add to the graph, with their arguments as they are
-   * then, and no other function may be called. replay() enqueues them in DTTRAIN_COMPUTE. */
+   * then, and no other function may be called. What fails in between, or end_graph() itself, makes
+   * no graph and does no other harm. replay() enqueues them in DTTRAIN_COMPUTE. */
   const char* (*begin_graph)(struct dttrain_context* context);
   const char* (*end_graph)(struct dttrain_context* context, struct dttrain_graph** graph);
   const char* (*replay)(struct dttrain_context* context, struct dttrain_graph* graph);

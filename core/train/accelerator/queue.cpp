@@ -91,6 +91,13 @@ Graph Queue::end_graph() {
   return made;
 }
 
+// What went wrong before says more than what this may say.
+void Queue::drop_graph() {
+  in_graph_ = false;
+  dttrain_graph* dropped = nullptr;
+  if (device_.end_graph(context_, &dropped) == nullptr) graphs_.push_back(dropped);
+}
+
 void Queue::make_staging() {
   if (out_.at != nullptr) return;
   for (Staging* const one : {&in_, &out_}) {

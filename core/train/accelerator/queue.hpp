@@ -135,7 +135,7 @@ class Queue {
     try {
       work();
     } catch (...) {
-      (void)end_graph();
+      drop_graph();
       throw;
     }
     return end_graph();
@@ -176,6 +176,7 @@ class Queue {
   void begin_piece();
   void begin_graph();
   [[nodiscard]] Graph end_graph();
+  void drop_graph();
   void* allocate_bytes(std::size_t bytes);
   void free_memory(void* at);
   void make_staging();
