@@ -65,7 +65,7 @@ def choices(trainer, module):
 
     chosen, _ = kind("each", 2, [], NCCL_DEBUG="WARN", NCCL_HOSTID="here")
     assert chosen == {"kind": "nccl", "library": "Sockets 1.0.0", "path": "/lib/libhost.so", "settings": {"NCCL_DEBUG": "WARN"}}, chosen
-    for name, ranks, fault, words in (("shared", 3, "", "ranks share a device"), ("missing", 2, "missing", "cannot open shared object")):
+    for name, ranks, fault, words in (("shared", 3, "", "ranks share a device"), ("missing", 2, "missing", "cannot open shared object file")):
         chosen, err = kind(name, ranks, [], HOST_DEVICE_EXCHANGE=fault)
         assert chosen == {"kind": "staged"} and "--device-exchange auto: " in err and f"{words}: took staged" in err, f"{chosen} {err}"
     assert kind("staleness", 3, ["--servers", 1, "--staleness", 1])[0] == {"kind": "staged"}
@@ -120,10 +120,11 @@ def killed(trainer, module, sign, expect):
     begin = time.time()
     os.kill(ranks[1], sign)
     _, err = process.communicate(timeout=60)
+    while any(os.path.exists(f"/proc/{rank}") for rank in ranks) and time.time() < begin + 30:
+        time.sleep(0.1)  # mpirun may end before them
     took = time.time() - begin
     print(f"{signal.Signals(sign).name}: exit {process.returncode} after {took:.1f} s", flush=True)
-    left = [rank for rank in ranks if os.path.exists(f"/proc/{rank}")]
-    assert process.returncode in expect and took < 30 and not left, f"{process.returncode}, {took:.1f} s, {left}: {err}"
+    assert process.returncode in expect and took < 30, f"{process.returncode}, {took:.1f} s: {err}"
     return err
 
 
