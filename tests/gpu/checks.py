@@ -18,6 +18,8 @@ DTTRAIN = os.path.join(BUILD, "bin/dttrain")
 DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
 CUDA = ["--device", "cuda"]
 SHARED = [*CUDA, "--share-device", "on"]
+NCCL = ["--device-exchange", "nccl"]
+STAGED = ["--device-exchange", "staged"]
 REPEATS = 20
 TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
 ROWS = []
@@ -128,12 +130,59 @@ def _():
     return f"{REPEATS} runs, {digests.pop()}"
 
 
-@row("the same digest, 1, 2 and 4 ranks")
+@row("the same digest, 1 to 8 ranks, staged")
 def _():
-    for model in ([*MINI], [*LLAMA], [*MINI, "--precision", "bf16"]):
-        digests = {ranks: train([*model, *SHARED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4)}
+    for model, most in (([*MINI], 8), ([*LLAMA], 4), ([*MINI, "--precision", "bf16"], 4)):
+        digests = {ranks: train([*model, *SHARED, *STAGED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4, 8) if ranks <= most}
         assert len(set(digests.values())) == 1, digests
     return "gpt2, llama and bf16; ranks share the GPU"
+
+
+def nccl_version():
+    """Of the library that the module has found, as [2, 28, 9]; None if there is none."""
+    path = os.path.join(OUT, "kernels.json")
+    need(path)
+    with open(path, encoding="utf-8") as file:
+        library = next(line["library"] for line in json.load(file) if line["check"] == "exchange")
+    return library and [int(number) for number in library.split()[-1].split(".")]
+
+
+def gpu_count():
+    return len(run(["nvidia-smi", "-L"]).strip().splitlines()) if shutil.which("nvidia-smi") else 1
+
+
+def by_nccl(ranks, words):
+    """Digests by NCCL and staged, of several stages of --zero, beside that of one rank."""
+    alone = train([*MINI, *CUDA, "--steps", 5])[1]
+    for stage in (1, 2, 3):
+        for way in (NCCL, STAGED):
+            other = train([*MINI, *words, *way, "--steps", 5, "--zero", stage], ranks)[1]
+            assert other == alone, f"{way} --zero {stage}: {other}, not {alone}"
+    return f"{ranks} ranks, --zero 1 to 3, {alone}"
+
+
+@row("NCCL, a GPU for each rank")
+def _():
+    if gpu_count() < 2:
+        raise Skip("one GPU")
+    if not nccl_version():
+        raise Skip("no NCCL")
+    return by_nccl(min(gpu_count(), 8), CUDA)
+
+
+@row("NCCL, two ranks on one GPU")
+def _():
+    version = nccl_version()
+    if not version:
+        raise Skip("no NCCL")
+    if version >= [2, 30]:
+        return by_nccl(2, SHARED)
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun")
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", 2, DTTRAIN, *text(), *MINI, *SHARED, *NCCL, "--steps", 1], expect=(3,),
+        CUDA_VISIBLE_DEVICES=visible)
+    return f"NCCL {version[0]}.{version[1]}: refused, exit 3"
 
 
 @row("ranks that share are refused")

@@ -43,4 +43,7 @@ void add_products(std::vector<Case>& all);
 // Every kernel and product, in shapes of all kinds.
 [[nodiscard]] std::vector<Case> all_cases();
 
+// A line of JSON about the module's exchange, as main() prints them; 1 if it is wrong, otherwise 0.
+[[nodiscard]] int check_link(Queue& queue);
+
 }  // namespace device_check

@@ -60,7 +60,16 @@ float* DeviceSums::take() {
   return taken;
 }
 
+void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings settings) {
+  settings.failed = settings_.failed;
+  guarded(settings_.failed, [&] {
+    exchange_.emplace(all, *queue_, model_.layout, stayed_, id, std::move(settings));
+  });
+  resident_.is_exchanged = true;
+}
+
 void DeviceSums::upload(const float* weights) {
+  if (resident_.is_exchanged) return;
   std::size_t at = 0;
   const auto send = [&](std::size_t end) {
     queue_->to_device(resident_.weights + at, weights + at, end - at);
@@ -73,10 +82,10 @@ void DeviceSums::upload(const float* weights) {
 }
 
 // Until the next sum().
-void DeviceSums::let_stay(float* sums) {
-  if (stayed_ != nullptr) give(stayed_);
-  stayed_ = sums;
-  resident_.gradients = sums;
+void DeviceSums::let_stay(Partials sums) {
+  for (const auto& [node, array] : stayed_) give(array);
+  stayed_ = std::move(sums);
+  resident_.gradients = stayed_.empty() ? nullptr : stayed_.begin()->second;
 }
 
 // Within a window, weights go to the device as they come.
@@ -84,6 +93,7 @@ DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
   if (window == nullptr) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
     window->enter(0, place++);
+    if (resident_.is_exchanged) return;
     queue_->to_device(resident_.weights + range.begin, weights + range.begin, range.size());
   };
 }
@@ -137,7 +147,7 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
 Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
-    let_stay(nullptr);
+    let_stay({});
     if (input.window == nullptr)
       upload(input.weights);
     else
@@ -149,18 +159,16 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
       there[node] = node_sum(input, node);
       here[node] = host_array(here.size(), drops);
       bring(node, there, here, whole_or_tail(drops || input.stays));
-      if (input.stays)
-        let_stay(there[node]);
-      else if (!drops)
-        give(there[node]);
+      if (!input.stays && !drops) give(there[node]);
     }
+    if (input.stays) let_stay(there);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
       input.window->end();
     }
     if (input.departure != nullptr) depart(*input.departure, there, here);
-    if (drops)
+    if (drops && !input.stays)
       for (const auto& [node, sums] : there) give(sums);
     return here;
   });
@@ -178,7 +186,7 @@ void DeviceSums::bring(Span node, const Partials& there, const Partials& here, R
 void DeviceSums::depart(const Departure& departure, const Partials& there, const Partials& here) {
   std::size_t departed = 0;
   for (const Range run : departure.runs) {
-    if (departure.drops)
+    if (departure.drops && !resident_.is_exchanged)
       for (const auto& [node, sums] : here) bring(node, there, here, run);
     departure.leave(here);
     const Range free = free_after(departure, ++departed);

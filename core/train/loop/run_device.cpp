@@ -76,6 +76,7 @@ Result<void> Run::place_devices(const dttrain_facts& mine) {
   const std::vector<DevicePlace> all = comm_.gather(place);
   devices_ = devices_json(all);
   Result<void> checked = check_one_each(all);
+  shares_device_ = !checked;
   if (comm_.least(options_.shares_device ? 1 : 0) == 0) return checked;
   if (!checked && comm_.rank() == 0)
     tell("dttrain: warning: {}; one rank for each is faster\n", checked.error().message);
@@ -116,8 +117,10 @@ Result<void> Run::make_backend() {
     Comm::abandon(exit_code(Errc::io));
   };
   DTS_ASSIGN(
-      backend_,
+      auto made,
       accelerator::DeviceSums::create(model_, std::move(device_->queue), std::move(settings)));
+  device_sums_ = made.get();
+  backend_ = std::move(made);
   return {};
 }
 
