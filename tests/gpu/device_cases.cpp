@@ -231,6 +231,7 @@ std::vector<Case> all_cases() {
   add_update<UpdateRule::adam>(all, "adam");
   add_update<UpdateRule::lamb>(all, "lamb");
   add_rounding(all);
+  add_images(all);
   add_products(all);
   return all;
 }

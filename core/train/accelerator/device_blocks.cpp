@@ -106,6 +106,7 @@ class DeviceProjection : public Block {
       product(x, d_y, shape_.rows, d_weights, shape_.in, shape_.out, false);
     else
       product(d_y, x, shape_.rows, d_weights, shape_.out, shape_.in, false);
+    if (in_.gradient == nullptr) return;
     product({out_.gradient, shape_.out, 0, 0},
             weights(pass, shape_.is_in_out),
             shape_.out,

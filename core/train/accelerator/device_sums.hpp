@@ -100,6 +100,7 @@ class DeviceSums : public Backend {
   float* stayed_ = nullptr;  // of the last sum()
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
+  float* running_;  // statistics, for evaluation
   std::deque<Buffer> host_arrays_;
   Buffer looked_at_;  // of a shard that is audited
   std::uint64_t audited_ = 0;
