@@ -187,9 +187,9 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
-  const std::size_t scores =
-      floats_of(shape.context, shape.context) * static_cast<std::size_t>(shape.queries.count);
-  return device_attention(queue_, products_, shape, out, scratch(0, scores), scratch(1, scores));
+  const std::size_t positions =
+      floats_of(shape.batch, shape.context) * static_cast<std::size_t>(shape.queries.count);
+  return device_attention(queue_, shape, out, scratch(0, positions), products_.rounds());
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {

@@ -2,6 +2,7 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
+#include "core/train/accelerator/kernels/attention_backward.hpp"
 #include "core/train/accelerator/kernels/batch_norm.hpp"
 #include "core/train/accelerator/kernels/chunks.hpp"
 #include "core/train/accelerator/kernels/columns.hpp"
@@ -68,8 +69,6 @@ using Kernels = KernelList<Add,
                            NormaliseBackward<About::mean>,
                            ColumnSums,
                            NormGradients<About::mean>,
-                           CausalSoftmax,
-                           CausalSoftmaxBackward,
                            CrossEntropy,
                            Squares,
                            Total<float>,
@@ -109,6 +108,9 @@ using Kernels = KernelList<Add,
                            PixelMeans,
                            PixelMeansBackward,
                            Narrow,
-                           NarrowBackward>;
+                           NarrowBackward,
+                           AttendForward,
+                           AttendQueries,
+                           AttendKeys>;
 
 }  // namespace dts::train::accelerator
