@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace device_check {
@@ -39,6 +40,9 @@ inline Floats nothing(std::size_t count) {
 
 // Every product, in shapes and precisions of all kinds.
 void add_products(std::vector<Case>& all);
+
+// The kernels of image networks.
+void add_images(std::vector<Case>& all);
 
 // Every kernel and product, in shapes of all kinds.
 [[nodiscard]] std::vector<Case> all_cases();

@@ -34,7 +34,7 @@ else
     nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch=native -I. $nccl \
       plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
       -o "$build/lib/dtsubmit/dttrain-cuda.so"
-    c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_products.cpp tests/gpu/device_link.cpp \
+    c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_images.cpp tests/gpu/device_products.cpp tests/gpu/device_link.cpp \
       tests/support/host_device.cpp tests/support/host_exchange.cpp core/train/accelerator/queue.cpp -ldl -pthread \
       -o "$build/bin/device_check"
   fi

@@ -54,6 +54,23 @@ class HostBlock {
     in_order(static_cast<std::size_t>(threads_), [&](std::size_t t) { work(static_cast<int>(t)); });
   }
 
+  [[nodiscard]] int threads() const { return threads_; }
+
+  template <class Value>
+  class Kept {
+   public:
+    explicit Kept(const HostBlock& block) : values_(static_cast<std::size_t>(block.threads())) {
+      std::memset(static_cast<void*>(values_.data()), 0xff, values_.size() * sizeof(Value));
+    }
+
+    [[nodiscard]] Value& operator[](int thread) {
+      return values_[static_cast<std::size_t>(thread)];
+    }
+
+   private:
+    std::vector<Value> values_;
+  };
+
  private:
   std::size_t index_;
   int threads_;

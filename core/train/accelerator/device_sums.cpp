@@ -45,7 +45,8 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       network_(model, settings_.micro_batch, settings_.precision, *queue_),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
-      indices_(static_cast<std::size_t>(settings_.micro_batch)) {
+      indices_(static_cast<std::size_t>(settings_.micro_batch)),
+      running_(queue_->allocate(model.layout.statistic_floats)) {
   // Left siblings that wait, and one: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
@@ -109,6 +110,7 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
   Stopwatch watch(input.timeline == nullptr ? nullptr : &input.timeline->track(0));
   float* const sums = take();
   choose_samples(input, shard, indices_);
+  const std::vector<Placement> placements = placements_of(input, shard, indices_);
   network_.train(input.samples,
                  indices_,
                  resident_.weights,
@@ -116,7 +118,8 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
-                  input.timeline == nullptr ? nullptr : &watch},
+                  input.timeline == nullptr ? nullptr : &watch,
+                  placements},
                  sums);
   if (input.miscomputed) {
     float changed = 0;
@@ -204,8 +207,12 @@ std::uint64_t DeviceSums::recompute(const StepInput& input) {
 
 Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
   const std::size_t first = chunk * indices_.size();
-  return network_.evaluate(
-      samples, first, std::min(indices_.size(), samples.count - first), resident_.weights, enter);
+  return network_.evaluate(samples,
+                           first,
+                           std::min(indices_.size(), samples.count - first),
+                           resident_.weights,
+                           running_,
+                           enter);
 }
 
 std::size_t DeviceSums::chunks_of(const Samples& samples) const {
@@ -213,9 +220,10 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 }
 
 Score DeviceSums::evaluate(
-    const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
+    const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
     upload(weights);
+    queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
@@ -227,10 +235,11 @@ Score DeviceSums::evaluate(
 Score DeviceSums::evaluate_within(Window& window,
                                   const Samples& samples,
                                   const float* weights,
-                                  const float* /*running*/,
+                                  const float* running,
                                   int parts,
                                   int part) {
   return guarded(settings_.failed, [&] {
+    queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);

@@ -111,6 +111,7 @@ class DeviceSums : public Backend {
   std::optional<DeviceExchange> exchange_;
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
+  float* running_;  // statistics, for evaluation
   std::deque<Buffer> host_arrays_;
   Buffer looked_at_;  // of a shard that is audited
   std::uint64_t audited_ = 0;

@@ -115,6 +115,11 @@ class Backend {
 // step are read ahead.
 void choose_samples(const StepInput& input, int shard, std::span<std::size_t> indices);
 
+// How the images of these samples are augmented; none if they are not.
+[[nodiscard]] std::vector<Placement> placements_of(const StepInput& input,
+                                                   int shard,
+                                                   std::span<const std::size_t> indices);
+
 // What nobody reads any more once `departed` runs have left that are dropped: the run before the
 // last one, up to the page that it shares with the one before it.
 [[nodiscard]] Range free_after(const Departure& departure, std::size_t departed);
