@@ -9,6 +9,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 
 // A product of one shape as cuBLASLt has it, with the algorithm that was chosen once.
@@ -19,6 +20,8 @@ struct ChosenProduct {
   cublasLtMatrixLayoutOpaque_t out;
   cublasLtMatmulAlgo_t algorithm;
 };
+
+class CudaLink;
 
 struct dttrain_context {
   using Shape = std::array<long long, 17>;
@@ -33,6 +36,7 @@ struct dttrain_context {
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
   std::string wrong;
+  std::shared_ptr<CudaLink> link;  // to other ranks' devices; nullptr: none yet
 
   [[nodiscard]] cudaStream_t of(int which) const;
 
@@ -72,5 +76,7 @@ const char* cuda_launch(dttrain_context* context, uint32_t kernel, const void* a
 // For open() and close(), in streams.cpp, too:
 const char* cuda_begin_streams(dttrain_context* context);
 void cuda_end_streams(dttrain_context* context);
+// nccl.cpp; only where NCCL's header was found:
+const dttrain_exchange* cuda_exchange();
 // Whether the device can run the kernels that were compiled.
 cudaError_t cuda_find_kernels();

@@ -64,6 +64,7 @@ int count(dttrain_answer* answer) {
 }
 
 void close(dttrain_context* context) {
+  context->link.reset();
   if (context->workspace != nullptr) (void)cudaFree(context->workspace);
   if (context->products != nullptr) (void)cublasLtDestroy(context->products);
   cuda_end_streams(context);
@@ -160,34 +161,41 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   return nullptr;
 }
 
-constexpr dttrain_device k_table{DTTRAIN_DEVICE_ABI,
-                                 sizeof(dttrain_device),
-                                 dts::train::accelerator::Kernels::signature(),
-                                 "cuda",
-                                 count,
-                                 open,
-                                 close,
-                                 facts,
-                                 cuda_allocate,
-                                 cuda_release,
-                                 cuda_allocate_host,
-                                 cuda_release_host,
-                                 cuda_to_device,
-                                 cuda_to_host,
-                                 cuda_clear,
-                                 cuda_launch,
-                                 cuda_multiply,
-                                 cuda_wait,
-                                 cuda_new_event,
-                                 cuda_free_event,
-                                 cuda_record,
-                                 cuda_follow,
-                                 cuda_wait_event,
-                                 cuda_seconds_between,
-                                 cuda_begin_graph,
-                                 cuda_end_graph,
-                                 cuda_replay,
-                                 cuda_free_graph};
+#ifndef DTTRAIN_HAS_NCCL
+const dttrain_exchange* cuda_exchange() {
+  return nullptr;
+}
+#endif
+
+const dttrain_device k_table{DTTRAIN_DEVICE_ABI,
+                             sizeof(dttrain_device),
+                             dts::train::accelerator::Kernels::signature(),
+                             "cuda",
+                             count,
+                             open,
+                             close,
+                             facts,
+                             cuda_allocate,
+                             cuda_release,
+                             cuda_allocate_host,
+                             cuda_release_host,
+                             cuda_to_device,
+                             cuda_to_host,
+                             cuda_clear,
+                             cuda_launch,
+                             cuda_multiply,
+                             cuda_wait,
+                             cuda_new_event,
+                             cuda_free_event,
+                             cuda_record,
+                             cuda_follow,
+                             cuda_wait_event,
+                             cuda_seconds_between,
+                             cuda_begin_graph,
+                             cuda_end_graph,
+                             cuda_replay,
+                             cuda_free_graph,
+                             cuda_exchange()};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
+#include "tests/support/host_exchange.hpp"
 
 #include <array>
 #include <chrono>
@@ -39,6 +40,8 @@ struct dttrain_context {
   int device = 0;
   std::array<Stream, DTTRAIN_STREAMS> streams;
   std::unique_ptr<dttrain_graph> open;  // that is being made
+  std::unique_ptr<host_device::HostLink> link;
+  std::string wrong;
 
   const char* enqueue(int stream, Piece piece) {
     if (open == nullptr)

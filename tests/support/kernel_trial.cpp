@@ -2,7 +2,9 @@
 #include "tests/support/kernel_trial.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace recording_device {
 namespace {
@@ -37,7 +39,51 @@ void copy(const std::vector<Access>& all, Image& from, Image& to, bool written) 
       if (std::byte* const at = find(from, one)) std::memcpy(find(to, one), at, one.bytes);
 }
 
+// Of `count` matrices.
+void add_rows(std::vector<Access>& all,
+              const void* values,
+              std::size_t each,
+              int rows,
+              int columns,
+              int pitch,
+              std::int64_t stride,
+              int count,
+              bool writes) {
+  for (int matrix = 0; matrix < count; ++matrix)
+    for (int row = 0; row < rows; ++row) {
+      const std::int64_t place = matrix * stride + std::int64_t{row} * pitch;
+      all.push_back({static_cast<const std::byte*>(values) + static_cast<std::size_t>(place) * each,
+                     static_cast<std::size_t>(columns) * each,
+                     writes});
+    }
+}
+
+void add_factor(std::vector<Access>& all,
+                const dttrain_product& product,
+                const dttrain_factor& factor,
+                int rows,
+                int columns) {
+  if (factor.is_transposed != 0) std::swap(rows, columns);
+  add_rows(all,
+           factor.values,
+           product.factors == DTTRAIN_BF16 ? sizeof(std::uint16_t) : sizeof(float),
+           rows,
+           columns,
+           factor.pitch,
+           factor.stride,
+           product.count,
+           false);
+}
+
 }  // namespace
+
+std::vector<Access> accesses_of(const dttrain_product& p) {
+  std::vector<Access> all;
+  add_factor(all, p, p.left, p.rows, p.inner);
+  add_factor(all, p, p.right, p.inner, p.columns);
+  add_rows(all, p.out, sizeof(float), p.rows, p.columns, p.pitch, p.stride, p.count, true);
+  return all;
+}
 
 const char* try_kernel(const std::string& what,
                        const Memory& memory,

@@ -38,6 +38,7 @@ struct Recording {
   std::size_t replays = 0;
   std::optional<std::size_t> left_out;
   std::vector<std::string> strays;
+  std::vector<RaceRecorder::Clock> groups;  // after each group of messages
 };
 
 Recording g_recording;
@@ -54,6 +55,10 @@ void begin(int stream) {
 void by_stream(
     int stream, const void* at, std::size_t bytes, bool writes, const std::string& what) {
   g_recording.recorder.access(actor(stream), {at, bytes}, writes, what);
+}
+
+void by_kernel(const std::vector<Access>& all, const std::string& what) {
+  for (const Access& one : all) by_stream(DTTRAIN_COMPUTE, one.at, one.bytes, one.writes, what);
 }
 
 // Of kernels and the like, now or whenever the graph that is being made is replayed.
@@ -114,9 +119,7 @@ const char* launch(dttrain_context* context, std::uint32_t number, const void* a
   Kernels::visit(number, arguments, [&](const auto& kernel) {
     kernel.accesses([&](const Access& access) { all.push_back(access); });
   });
-  compute([=] {
-    for (const Access& one : all) by_stream(DTTRAIN_COMPUTE, one.at, one.bytes, one.writes, what);
-  });
+  compute([=] { by_kernel(all, what); });
   ++g_recording.launches;
   const auto run = [&] { return host().launch(context, number, arguments); };
   if (g_recording.left_out || g_recording.in_graph) return run();
@@ -132,46 +135,8 @@ const char* launch(dttrain_context* context, std::uint32_t number, const void* a
       g_recording.strays);
 }
 
-void by_product(const void* values,
-                std::size_t each,
-                int rows,
-                int columns,
-                int pitch,
-                std::int64_t stride,
-                int count,
-                bool writes) {
-  for (int matrix = 0; matrix < count; ++matrix)
-    for (int row = 0; row < rows; ++row) {
-      const std::int64_t place = matrix * stride + std::int64_t{row} * pitch;
-      by_stream(DTTRAIN_COMPUTE,
-                static_cast<const std::byte*>(values) + static_cast<std::size_t>(place) * each,
-                static_cast<std::size_t>(columns) * each,
-                writes,
-                "product");
-    }
-}
-
-void by_factor(const dttrain_product& product,
-               const dttrain_factor& factor,
-               int rows,
-               int columns) {
-  if (factor.is_transposed != 0) std::swap(rows, columns);
-  by_product(factor.values,
-             product.factors == DTTRAIN_BF16 ? sizeof(Bfloat) : sizeof(float),
-             rows,
-             columns,
-             factor.pitch,
-             factor.stride,
-             product.count,
-             false);
-}
-
 const char* multiply(dttrain_context* context, const dttrain_product* product) {
-  compute([p = *product] {
-    by_factor(p, p.left, p.rows, p.inner);
-    by_factor(p, p.right, p.inner, p.columns);
-    by_product(p.out, sizeof(float), p.rows, p.columns, p.pitch, p.stride, p.count, true);
-  });
+  compute([all = accesses_of(*product)] { by_kernel(all, "product"); });
   return host().multiply(context, product);
 }
 
@@ -219,6 +184,33 @@ const char* replay(dttrain_context* context, dttrain_graph* graph) {
   return host().replay(context, graph);
 }
 
+const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
+  begin(DTTRAIN_COMPUTE);
+  for (std::size_t i = 0; i < count; ++i)
+    by_stream(
+        DTTRAIN_COMPUTE, messages[i].at, messages[i].bytes, messages[i].is_sent == 0, "exchange");
+  g_recording.groups.push_back(g_recording.recorder.event(actor(DTTRAIN_COMPUTE)));
+  return host().exchange->post(context, messages, count);
+}
+
+// What the host is told of, it may use.
+const char* progress(dttrain_context* context, dttrain_progress* now) {
+  const char* const wrong = host().exchange->progress(context, now);
+  for (std::size_t i = 0; i < now->ended; ++i)
+    g_recording.recorder.wait(k_host, g_recording.groups[i]);
+  return wrong;
+}
+
+const dttrain_exchange* exchange() {
+  static const dttrain_exchange table = [] {
+    dttrain_exchange made = *host().exchange;
+    made.post = post;
+    made.progress = progress;
+    return made;
+  }();
+  return &table;
+}
+
 dttrain_device made_table() {
   dttrain_device table = host();
   table.allocate = allocate;
@@ -237,6 +229,7 @@ dttrain_device made_table() {
   table.begin_graph = begin_graph;
   table.end_graph = end_graph;
   table.replay = replay;
+  table.exchange = exchange();
   return table;
 }
 
@@ -255,6 +248,10 @@ std::unique_ptr<Queue> new_queue() {
 
 void leave_out_wait(std::size_t number) {
   g_recording.left_out = number;
+}
+
+void touch(const void* at, std::size_t bytes, bool writes) {
+  g_recording.recorder.access(k_host, {at, bytes}, writes, "the host");
 }
 
 std::size_t waits() {

@@ -17,33 +17,42 @@ DeviceNetwork::DeviceNetwork(const Model& model,
       blocks_(queue, precision),
       plan_(model, micro_batch, precision, blocks_),
       graphs_(queue, std::move(told)),
+      reader_(model.reads),
+      images_(plan_.input().value == nullptr
+                  ? 0
+                  : static_cast<std::size_t>(micro_batch) * reader_.image_floats()),
+      tokens_(plan_.tokens() == nullptr ? 0
+                                        : static_cast<std::size_t>(micro_batch) *
+                                              static_cast<std::size_t>(model.reads.context)),
       predictions_(static_cast<std::size_t>(micro_batch) *
                    static_cast<std::size_t>(model.reads.predictions())),
-      words_(2 * predictions_),
+      words_(tokens_ + predictions_),
       labels_(queue.allocate<std::uint32_t>(predictions_)),
       losses_(queue.allocate(predictions_)),
       correct_(queue.allocate(predictions_)),
       squares_(queue.allocate<double>(Squares{nullptr, model.layout.parameter_floats}.blocks())) {
   for (Arrived& one : arrived_) {
-    one = {queue.allocate<std::uint32_t>(words_.size()), queue.new_event()};
+    one = {queue.allocate(images_.size()),
+           queue.allocate<std::uint32_t>(words_.size()),
+           queue.new_event()};
     queue.record(one.read);  // it is not zero before
   }
   model.build(plan_);
 }
 
-// The places of samples that there are not keep the tokens of an earlier pass. What arrives while
-// the device computes the pass before is put in its place by the device itself.
-void DeviceNetwork::load(const Samples& samples, std::span<const std::size_t> indices) {
-  const auto context = static_cast<std::size_t>(model_.reads.context);
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    read_window(samples,
-                indices[i],
-                words_.data() + i * context,
-                words_.data() + predictions_ + i * context);
+// The places of samples that there are not keep those of an earlier pass. What arrives while the
+// device computes the pass before is put in its place by the device itself.
+void DeviceNetwork::load(const Samples& samples,
+                         std::span<const std::size_t> indices,
+                         std::span<const Placement> placements) {
+  reader_.read(
+      samples, indices, placements, {images_.data(), words_.data(), words_.data() + tokens_});
   Arrived& arrived = arrived_[next_];
+  queue_.to_device_after(arrived.read, arrived.images, images_.data(), images_.size());
   queue_.to_device_after(arrived.read, arrived.words, words_.data(), words_.size());
-  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words, plan_.tokens()});
-  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + predictions_, labels_});
+  queue_.launch(Copy<float>{{images_.size()}, arrived.images, plan_.input().value});
+  queue_.launch(Copy<std::uint32_t>{{tokens_}, arrived.words, plan_.tokens()});
+  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + tokens_, labels_});
   queue_.record(arrived.read);
   next_ ^= 1U;
 }
@@ -64,12 +73,17 @@ void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient
                              has_gradient,
                              losses_,
                              correct_});
+  const Edge logits = plan_.logits();
+  if (!has_gradient || logits.gradient == logits.value) return;
+  const std::size_t count =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(model_.classes);
+  queue_.launch(Copy<float>{{count}, logits.value, logits.gradient});
 }
 
 void DeviceNetwork::add_scalars(const Training& training, float* sums) {
   const Layout& layout = model_.layout;
   const auto rows = static_cast<int>(predictions_);
-  queue_.clear(sums + layout.parameter_floats, layout.tail_floats());
+  queue_.clear(sums + layout.scalar(Scalar::loss), static_cast<std::size_t>(Scalar::count));
   queue_.launch(Total<float>{losses_, rows, sums + layout.scalar(Scalar::loss)});
   queue_.launch(Total<float>{correct_, rows, sums + layout.scalar(Scalar::correct)});
   if (!training.with_squares) return;
@@ -96,7 +110,7 @@ void DeviceNetwork::train(const Samples& samples,
         work);
   };
   if (training.laps != nullptr) training.laps->begin();
-  load(samples, indices);
+  load(samples, indices, training.placements);
   lap(Phase::data);
   const Pass pass{true, weights, nullptr, sums};
   play(PassKey::Part::forward, [&] {
@@ -122,14 +136,15 @@ Score DeviceNetwork::evaluate(const Samples& samples,
                               std::size_t first,
                               std::size_t count,
                               const float* weights,
+                              const float* running,
                               const std::function<void(Range)>& enter) {
   std::vector<std::size_t> indices(count);
   std::iota(indices.begin(), indices.end(), first);
-  load(samples, indices);
+  load(samples, indices, {});
   const std::size_t predictions = count * static_cast<std::size_t>(model_.reads.predictions());
   const auto rows = static_cast<int>(predictions);
   const auto pass = [&] {
-    forward({false, weights, nullptr, nullptr}, enter);
+    forward({false, weights, running, nullptr}, enter);
     head(rows, {}, false);
   };
   if (enter)

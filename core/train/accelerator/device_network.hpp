@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of tokens on a device: forward and backward of one virtual shard, as model/network.hpp
+// A model on a device: forward and backward of one virtual shard, as model/network.hpp
 // has it on a thread.
 #pragma once
 
@@ -27,11 +27,11 @@ class DeviceNetwork {
     // If set, is called before each block's forward, and then before each one's backward pass, with
     // the weights that it reads; the pass is then enqueued piece by piece, otherwise as graphs.
     std::function<void(Range)> enter = nullptr;
-    DeviceLaps* laps = nullptr;  // data, forward and backward, if set
+    DeviceLaps* laps = nullptr;               // data, forward and backward, if set
+    std::span<const Placement> placements{};  // of each image; none: as they are
   };
 
-  // Throws std::exception also for what devices cannot compute. `model`, whose blocks come from the
-  // plan's maker, and the queue must outlive it. `told` as PassGraphs has it.
+  // `model` and the queue must outlive it. `told` as PassGraphs has it.
   DeviceNetwork(const Model& model,
                 int micro_batch,
                 Precision precision,
@@ -46,11 +46,12 @@ class DeviceNetwork {
              const Training& training,
              float* sums);
 
-  // Of samples [first, first + count), count <= micro_batch.
+  // Of samples [first, first + count), count <= micro_batch; `running` are the device's, too.
   [[nodiscard]] Score evaluate(const Samples& samples,
                                std::size_t first,
                                std::size_t count,
                                const float* weights,
+                               const float* running,
                                const std::function<void(Range)>& enter = nullptr);
 
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
@@ -60,13 +61,16 @@ class DeviceNetwork {
   [[nodiscard]] const PassGraphs& graphs() const { return graphs_; }
 
  private:
-  // Where tokens and labels of a pass wait until the pass before it has read its own.
+  // Where samples of a pass wait until the pass before it has read its own.
   struct Arrived {
-    std::uint32_t* words = nullptr;
+    float* images = nullptr;
+    std::uint32_t* words = nullptr;  // tokens, then labels
     Event read;
   };
 
-  void load(const Samples& samples, std::span<const std::size_t> indices);
+  void load(const Samples& samples,
+            std::span<const std::size_t> indices,
+            std::span<const Placement> placements);
   void forward(const Pass& pass, const std::function<void(Range)>& enter);
   void head(int rows, const Objective& objective, bool has_gradient);
   void add_scalars(const Training& training, float* sums);
@@ -76,7 +80,10 @@ class DeviceNetwork {
   DeviceBlocks blocks_;
   Plan plan_;
   PassGraphs graphs_;
-  std::size_t predictions_;           // of all samples
+  SampleReader reader_;
+  std::vector<float> images_;  // what the plan reads, before it is on the device
+  std::size_t tokens_;         // of all samples
+  std::size_t predictions_;
   std::vector<std::uint32_t> words_;  // tokens, then labels
   std::array<Arrived, 2> arrived_;
   std::size_t next_ = 0;

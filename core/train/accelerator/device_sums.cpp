@@ -49,7 +49,8 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
       weights_read_(queue_->new_event()),
       computed_{queue_->new_event(), queue_->new_event()},
-      indices_(static_cast<std::size_t>(settings_.micro_batch)) {
+      indices_(static_cast<std::size_t>(settings_.micro_batch)),
+      running_(queue_->allocate(model.layout.statistic_floats)) {
   // Left siblings that wait, and one, and one that is on its way to the host if a rank's run may be
   // more than one node: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
@@ -69,9 +70,18 @@ float* DeviceSums::take() {
   return taken;
 }
 
+void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings settings) {
+  settings.failed = settings_.failed;
+  guarded(settings_.failed, [&] {
+    exchange_.emplace(all, *queue_, model_.layout, stayed_, id, std::move(settings));
+  });
+  resident_.is_exchanged = true;
+}
+
 void DeviceSums::begin_arrivals() {
-  there_ = resident_.own;
-  are_all_there_ = gaps_in(there_, {0, model_.layout.parameter_floats}).empty();
+  const Range all{0, model_.layout.parameter_floats};
+  there_ = resident_.is_exchanged ? std::vector{all} : resident_.own;
+  are_all_there_ = gaps_in(there_, all).empty();
 }
 
 // While the device computes what was enqueued before, once for all passes.
@@ -85,10 +95,10 @@ void DeviceSums::arrive(Range range, const float* weights) {
 }
 
 // Until the next sum().
-void DeviceSums::let_stay(float* sums) {
-  if (stayed_ != nullptr) give(stayed_);
-  stayed_ = sums;
-  resident_.gradients = sums;
+void DeviceSums::let_stay(Partials sums) {
+  for (const auto& [node, array] : stayed_) give(array);
+  stayed_ = std::move(sums);
+  resident_.gradients = stayed_.empty() ? nullptr : stayed_.begin()->second;
 }
 
 // All that it reads is there.
@@ -116,6 +126,7 @@ std::uint64_t DeviceSums::checksum_of(const float* sums) {
 float* DeviceSums::shard_sum(const StepInput& input, int shard) {
   float* const sums = take();
   choose_samples(input, shard, indices_);
+  const std::vector<Placement> placements = placements_of(input, shard, indices_);
   network_.train(input.samples,
                  indices_,
                  resident_.weights,
@@ -123,7 +134,8 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
-                  input.timeline == nullptr ? nullptr : &laps_},
+                  input.timeline == nullptr ? nullptr : &laps_,
+                  placements},
                  sums);
   end_pass();
   if (input.miscomputed) {
@@ -155,7 +167,7 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
 Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
-    let_stay(nullptr);
+    let_stay({});
     begin_arrivals();
     if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
@@ -166,10 +178,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
       float* const sums = there[one.node];
       queue_->to_host_after(
           one.computed, here[one.node] + range.begin, sums + range.begin, range.size());
-      if (input.stays)
-        let_stay(sums);
-      else if (!drops)
-        give(sums);
+      if (!input.stays && !drops) give(sums);
     };
     std::optional<Waiting> waiting;
     for (const Span node : maximal_nodes(settings_.shards, run)) {
@@ -181,13 +190,14 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
       waiting = computed;
     }
     if (waiting) bring_and_give(*waiting);
+    if (input.stays) let_stay(there);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
       input.window->end();
     }
     if (input.departure != nullptr) depart(*input.departure, there, here);
-    if (drops)
+    if (drops && !input.stays)
       for (const auto& [node, sums] : there) give(sums);
     if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return here;
@@ -206,7 +216,7 @@ void DeviceSums::bring(Span node, const Partials& there, const Partials& here, R
 void DeviceSums::depart(const Departure& departure, const Partials& there, const Partials& here) {
   std::size_t departed = 0;
   for (const Range run : departure.runs) {
-    if (departure.drops)
+    if (departure.drops && !resident_.is_exchanged)
       for (const auto& [node, sums] : here) bring(node, there, here, run);
     departure.leave(here);
     const Range free = free_after(departure, ++departed);
@@ -225,8 +235,12 @@ std::uint64_t DeviceSums::recompute(const StepInput& input) {
 
 Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
   const std::size_t first = chunk * indices_.size();
-  const Score score = network_.evaluate(
-      samples, first, std::min(indices_.size(), samples.count - first), resident_.weights, enter);
+  const Score score = network_.evaluate(samples,
+                                        first,
+                                        std::min(indices_.size(), samples.count - first),
+                                        resident_.weights,
+                                        running_,
+                                        enter);
   end_pass();
   return score;
 }
@@ -236,9 +250,10 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 }
 
 Score DeviceSums::evaluate(
-    const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
+    const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
     begin_arrivals();
+    queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
@@ -250,10 +265,11 @@ Score DeviceSums::evaluate(
 Score DeviceSums::evaluate_within(Window& window,
                                   const Samples& samples,
                                   const float* weights,
-                                  const float* /*running*/,
+                                  const float* running,
                                   int parts,
                                   int part) {
   return guarded(settings_.failed, [&] {
+    queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
     begin_arrivals();
     Score score;

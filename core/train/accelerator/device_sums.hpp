@@ -7,6 +7,7 @@
 #include "core/base/result.hpp"
 #include "core/train/accelerator/device_network.hpp"
 #include "core/train/accelerator/device_update.hpp"
+#include "core/train/accelerator/exchange/device_exchange.hpp"
 #include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
 
@@ -14,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,14 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] const PassGraphs& graphs() const { return network_.graphs(); }
 
+  [[nodiscard]] Queue& queue() { return *queue_; }
+
+  // Collective, before the first sum(). The group must outlive it.
+  void link(Group& all, const LinkId& id, DeviceExchange::Settings settings);
+
+  // After link().
+  [[nodiscard]] ArrayExchange* exchange() override { return exchange_ ? &*exchange_ : nullptr; }
+
  private:
   using Enter = std::function<void(Range)>;
 
@@ -86,7 +96,7 @@ class DeviceSums : public Backend {
   void begin_arrivals();
   void arrive(Range range, const float* weights);
   void end_pass();
-  void let_stay(float* sums);
+  void let_stay(Partials sums);
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);
   float* node_sum(const StepInput& input, Span node);
@@ -118,9 +128,11 @@ class DeviceSums : public Backend {
   bool are_all_there_ = false;
   Event weights_read_;  // by the last pass
   std::array<Event, 2> computed_;
-  float* stayed_ = nullptr;  // of the last sum()
+  Partials stayed_;  // of the last sum()
+  std::optional<DeviceExchange> exchange_;
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
+  float* running_;  // statistics, for evaluation
   std::deque<Buffer> host_arrays_;
   Buffer looked_at_;  // of a shard that is audited
   std::uint64_t audited_ = 0;

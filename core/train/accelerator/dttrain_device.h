@@ -14,6 +14,8 @@
 #ifndef DTTRAIN_DEVICE_H
 #define DTTRAIN_DEVICE_H
 
+#include "core/train/accelerator/exchange/dttrain_exchange.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -154,6 +156,9 @@ struct dttrain_device {
   const char* (*end_graph)(struct dttrain_context* context, struct dttrain_graph** graph);
   const char* (*replay)(struct dttrain_context* context, struct dttrain_graph* graph);
   void (*free_graph)(struct dttrain_context* context, struct dttrain_graph* graph);
+
+  /* Between the devices of several processes; NULL if this module has nothing for that. */
+  const struct dttrain_exchange* exchange;
 };
 
 /* The type of dttrain_device_v1. */

@@ -98,6 +98,12 @@ void Queue::drop_graph() {
   if (device_.end_graph(context_, &dropped) == nullptr) graphs_.push_back(dropped);
 }
 
+void Queue::await(const Event& event) {
+  if (streams_.is_known(event)) return;
+  if (before_wait_) before_wait_();
+  streams_.wait(event);
+}
+
 void Queue::make_staging() {
   if (out_.at != nullptr) return;
   for (Staging* const one : {&in_, &out_}) {
@@ -115,7 +121,7 @@ void Queue::copy_to_device(void* to, const void* from, std::size_t bytes) {
     Event& copied = in_.copied[in_.next];
     std::byte* const by = in_.half(in_.next);
     const std::size_t part = std::min(k_half, bytes - at);
-    streams_.wait(copied);
+    await(copied);
     touch(by, part, true);
     std::memcpy(by, static_cast<const std::byte*>(from) + at, part);
     check(device_.to_device(context_, static_cast<std::byte*>(to) + at, by, part));
@@ -140,7 +146,7 @@ void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {
   for (std::size_t at = 0; at < std::min(bytes, 2 * k_half); at += k_half) begin(at);
   for (std::size_t at = 0; at < bytes; at += k_half) {
     const std::size_t half = at / k_half % 2;
-    streams_.wait(out_.copied[half]);
+    await(out_.copied[half]);
     touch(out_.half(half), size_at(at), false);
     std::memcpy(static_cast<std::byte*>(to) + at, out_.half(half), size_at(at));
     if (at + 2 * k_half < bytes) begin(at + 2 * k_half);

@@ -111,12 +111,13 @@ class Queue {
   // Until the device has come to it.
   void wait(const Event& event) {
     forbid("a wait of the host");
-    streams_.wait(event);
+    await(event);
   }
 
   // Until the device has done all.
   void wait() {
     forbid("a wait of the host");
+    if (before_wait_) before_wait_();
     streams_.wait_for_all();
   }
 
@@ -149,6 +150,17 @@ class Queue {
   // Bytes of the device's memory that are allocated now.
   [[nodiscard]] std::size_t allocated() const { return allocated_; }
 
+  // Is called before the host waits for the device, which it does without a limit.
+  void before_wait(std::function<void()> call) { before_wait_ = std::move(call); }
+
+  // For what the module does besides (DeviceExchange): before something that the caller enqueues in
+  // the stream of kernels itself.
+  void begin_piece();
+
+  [[nodiscard]] const dttrain_device& table() const { return device_; }
+
+  [[nodiscard]] dttrain_context* context() const { return context_; }
+
   // For tests: is told what the host itself reads or writes of memory that the device uses.
   using Touched = std::function<void(const Access& access)>;
 
@@ -173,7 +185,7 @@ class Queue {
   // Of what cannot be in a graph.
   void forbid(const char* what) const;
   void follow_copies();
-  void begin_piece();
+  void await(const Event& event);
   void begin_graph();
   [[nodiscard]] Graph end_graph();
   void drop_graph();
@@ -195,6 +207,7 @@ class Queue {
   bool in_graph_ = false;
   std::size_t pieces_ = 0;  // of the graph that is being made
   std::vector<dttrain_graph*> graphs_;
+  std::function<void()> before_wait_;
   Touched touched_;
 };
 

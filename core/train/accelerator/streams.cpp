@@ -55,8 +55,12 @@ void Streams::follow(Stream stream, Stream other) {
   follow(stream, newest);
 }
 
+bool Streams::is_known(const Event& event) const {
+  return includes(host_, event.clock_);
+}
+
 void Streams::wait(const Event& event) {
-  if (includes(host_, event.clock_)) return;
+  if (is_known(event)) return;
   check(device_.wait_event(context_, event.at_));
   join(host_, event.clock_);
 }

@@ -63,6 +63,9 @@ class Streams {
   // The same after all that is in another stream now.
   void follow(Stream stream, Stream other);
 
+  // Whether the host knows that the event has been reached.
+  [[nodiscard]] bool is_known(const Event& event) const;
+
   // On the host.
   void wait(const Event& event);
   void wait_for_all();

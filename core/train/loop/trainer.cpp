@@ -259,7 +259,8 @@ int Run::run() {
                    options_.peak_tflops * 1e12,
                    asynchronous(),
                    device_ == nullptr ? "" : devices_,
-                   device_ == nullptr ? 0 : device_memory()});
+                   device_ == nullptr ? 0 : device_memory(),
+                   exchange_});
   comm_.started();
   begin_trace();
   const int code = loop();

@@ -42,6 +42,7 @@ struct StartEvent {
   std::optional<Asynchronous> asynchronous = std::nullopt;
   std::string devices;            // JSON, one of each rank; empty: processors
   std::size_t device_memory = 0;  // bytes that each of them has allocated, at most
+  std::string exchange;  // JSON, what carries sums and weights between them; empty: nothing
 };
 
 struct StepEvent {
