@@ -71,6 +71,7 @@ class Queue {
   template <class Value>
   void to_device(Value* to, const Value* from, std::size_t count) {
     forbid("a copy to the device");
+    if (count == 0) return;
     streams_.follow(Stream::copy_in, Stream::compute);
     copy_to_device(to, from, count * sizeof(Value));
   }
@@ -78,6 +79,7 @@ class Queue {
   template <class Value>
   void to_host(Value* to, const Value* from, std::size_t count) {
     forbid("a copy to the host");
+    if (count == 0) return;
     follow_copies();
     streams_.follow(Stream::copy_out, Stream::compute);
     copy_to_host(to, from, count * sizeof(Value));
@@ -88,6 +90,7 @@ class Queue {
   template <class Value>
   void to_device_after(const Event& event, Value* to, const Value* from, std::size_t count) {
     forbid("a copy to the device");
+    if (count == 0) return;
     streams_.follow(Stream::copy_in, event);
     copy_to_device(to, from, count * sizeof(Value));
   }
@@ -95,6 +98,7 @@ class Queue {
   template <class Value>
   void to_host_after(const Event& event, Value* to, const Value* from, std::size_t count) {
     forbid("a copy to the host");
+    if (count == 0) return;
     streams_.follow(Stream::copy_out, event);
     copy_to_host(to, from, count * sizeof(Value));
   }
