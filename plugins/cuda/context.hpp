@@ -30,6 +30,7 @@ struct dttrain_context {
   cublasLtHandle_t products = nullptr;
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
+  cudaEvent_t timer[2] = {};  // made when they are needed
   std::string wrong;
 
   // NULL, or "what: CUDA's name of the error: its words".
@@ -48,6 +49,15 @@ const char* cuda_clear(dttrain_context* context, void* at, size_t bytes);
 const char* cuda_wait(dttrain_context* context);
 // products.cpp:
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product);
+// measure.cpp:
+const char* cuda_copy(dttrain_context* context, void* to, const void* from, size_t bytes);
+const char* cuda_copy_from(
+    dttrain_context* context, void* to, dttrain_context* other, const void* from, size_t bytes);
+const char* cuda_reach(dttrain_context* context, dttrain_context* other, int* is_direct);
+const char* cuda_pin(dttrain_context* context, void* at, size_t bytes);
+void cuda_unpin(dttrain_context* context, void* at);
+const char* cuda_start_timer(dttrain_context* context);
+const char* cuda_stop_timer(dttrain_context* context, double* seconds);
 // launch.cu:
 const char* cuda_launch(dttrain_context* context, uint32_t kernel, const void* arguments);
 // Whether the device can run the kernels that were compiled.

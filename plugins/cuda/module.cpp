@@ -3,6 +3,7 @@
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
 
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -64,6 +65,8 @@ int count(dttrain_answer* answer) {
 }
 
 void close(dttrain_context* context) {
+  for (cudaEvent_t const event : context->timer)
+    if (event != nullptr) (void)cudaEventDestroy(event);
   if (context->workspace != nullptr) (void)cudaFree(context->workspace);
   if (context->products != nullptr) (void)cublasLtDestroy(context->products);
   if (context->stream != nullptr) (void)cudaStreamDestroy(context->stream);
@@ -152,6 +155,11 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   put(facts->driver, kernel + (kernel.empty() ? "" : ", ") + "CUDA " + version_text(driver));
   const auto version = static_cast<int>(cublasLtGetVersion());
   put(facts->name, properties.name);
+  if (const char* const wrong =
+          context->check(cudaDeviceGetPCIBusId(facts->pci, sizeof facts->pci, context->device),
+                         "cudaDeviceGetPCIBusId"))
+    return wrong;
+  for (char& letter : facts->pci) letter = static_cast<char>(std::tolower(letter));
   put(facts->libraries,
       "compute capability " + version_text(properties.major, properties.minor) + ", cuBLASLt " +
           version_text(version / 10000, version / 100 % 100) + "." + std::to_string(version % 100));
@@ -180,7 +188,14 @@ constexpr dttrain_device k_table{DTTRAIN_DEVICE_ABI,
                                  cuda_clear,
                                  cuda_launch,
                                  cuda_multiply,
-                                 cuda_wait};
+                                 cuda_wait,
+                                 cuda_copy,
+                                 cuda_copy_from,
+                                 cuda_reach,
+                                 cuda_pin,
+                                 cuda_unpin,
+                                 cuda_start_timer,
+                                 cuda_stop_timer};
 
 }  // namespace
 

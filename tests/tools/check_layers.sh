@@ -96,7 +96,7 @@ BEGIN {
   arrows["core/train/options"] = "core/train/accelerator/device_kind.hpp core/train/rehearsal/ core/train/update/injection.hpp core/train/optim/ core/train/hub/ core/train/models/ core/train/data/ core/train/comm/comm.hpp core/train/device/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/bench"] = "core/train/backend/ core/train/telemetry/ core/train/checkpoint/ core/train/models/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
-  arrows["core/train/bench/gpu"] = "core/train/bench/ core/base/"
+  arrows["core/train/bench/gpu"] = "core/train/bench/ core/train/accelerator/ core/train/update/chunk_grid.hpp core/train/optim/ core/train/models/ core/train/model/ core/train/memory/ core/base/"
   arrows["core/train/program"] = "core/train/ core/base/"
   arrows["cli"] = "core/"
   arrows["plugins/slurm_shared"] = "core/plugin/dtsubmit_plugin.h core/base/"

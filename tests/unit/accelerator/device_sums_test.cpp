@@ -222,8 +222,8 @@ TEST_CASE("what a device cannot compute, or has no memory for, is an error befor
   CHECK_FALSE(make_model("cnn2").value().suits_devices);
   const Step step;
   dttrain_device table = *host_device::table();
-  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
-    return bytes > 20000 ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  table.allocate = [](dttrain_context* context, size_t bytes, void** at) -> const char* {
+    return bytes > 20000 ? "out of memory" : host_device::table()->allocate(context, bytes, at);
   };
   dttrain_answer answer{};
   const auto made =
@@ -237,8 +237,8 @@ TEST_CASE("what a device cannot compute, or has no memory for, is an error befor
   // Nor for the moments of the update.
   static std::size_t most = 0;
   most = (step.model.layout.sum_floats() + 1) * sizeof(float);
-  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
-    return bytes > most ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  table.allocate = [](dttrain_context* context, size_t bytes, void** at) -> const char* {
+    return bytes > most ? "out of memory" : host_device::table()->allocate(context, bytes, at);
   };
   for (const std::size_t moments : {0U, 2U}) {
     const auto other =
