@@ -26,6 +26,8 @@ struct dttrain_context {
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 
   int device = 0;
+  int numa = -1;                        // the node of the host's memory that is near; -1: not known
+  std::map<void*, std::size_t> pinned;  // by where it is
   cudaStream_t stream = nullptr;
   cublasLtHandle_t products = nullptr;
   void* workspace = nullptr;
@@ -41,12 +43,15 @@ struct dttrain_context {
 // In the table; memory.cpp:
 const char* cuda_allocate(dttrain_context* context, size_t bytes, void** at);
 void cuda_release(dttrain_context* context, void* at);
-const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at);
-void cuda_release_host(dttrain_context* context, void* at);
 const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes);
 const char* cuda_to_host(dttrain_context* context, void* to, const void* from, size_t bytes);
 const char* cuda_clear(dttrain_context* context, void* at, size_t bytes);
 const char* cuda_wait(dttrain_context* context);
+// host_memory.cpp:
+const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at);
+void cuda_release_host(dttrain_context* context, void* at);
+// Of the device with this PCI address, by sysfs; -1 if that does not say.
+int cuda_numa_of(const char* pci);
 // products.cpp:
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product);
 // measure.cpp:

@@ -73,6 +73,16 @@ void close(dttrain_context* context) {
   delete context;
 }
 
+// As in sysfs; empty if CUDA does not say.
+std::string pci_of(int device) {
+  char text[32] = {};
+  if (cudaDeviceGetPCIBusId(text, sizeof text, device) != cudaSuccess) return {};
+  std::string pci = text;
+  for (char& letter : pci)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return pci;
+}
+
 // What is lacking, or nullptr.
 const char* begin(dttrain_context& context) {
   if (const char* const wrong =
@@ -111,6 +121,7 @@ dttrain_context* open(int device, dttrain_answer* answer) {
   }
   std::unique_ptr<dttrain_context, decltype(&close)> made(new dttrain_context, &close);
   made->device = device;
+  made->numa = cuda_numa_of(pci_of(device).c_str());
   if (const char* const wrong = begin(*made)) {
     lack(answer, DTTRAIN_LACKS_OTHER, wrong);
     return nullptr;
@@ -155,11 +166,8 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   put(facts->driver, kernel + (kernel.empty() ? "" : ", ") + "CUDA " + version_text(driver));
   const auto version = static_cast<int>(cublasLtGetVersion());
   put(facts->name, properties.name);
-  if (const char* const wrong =
-          context->check(cudaDeviceGetPCIBusId(facts->pci, sizeof facts->pci, context->device),
-                         "cudaDeviceGetPCIBusId"))
-    return wrong;
-  for (char& letter : facts->pci) letter = static_cast<char>(std::tolower(letter));
+  put(facts->pci, pci_of(context->device));
+  facts->numa = context->numa;
   put(facts->libraries,
       "compute capability " + version_text(properties.major, properties.minor) + ", cuBLASLt " +
           version_text(version / 10000, version / 100 % 100) + "." + std::to_string(version % 100));

@@ -29,7 +29,7 @@ else
     mkdir -p "$build/bin" "$build/lib/dtsubmit"
     cd "$root"
     nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch=native -I. \
-      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt \
+      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/host_memory.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt \
       -o "$build/lib/dtsubmit/dttrain-cuda.so"
     c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_products.cpp tests/support/host_device.cpp tests/support/host_measuring.cpp core/train/accelerator/queue.cpp -ldl \
       -o "$build/bin/device_check"

@@ -9,7 +9,7 @@ foreach(name layouts resume errors telemetry verify pytorch optimizers precision
 endforeach()
 # A device made of the host's processor.
 add_test(NAME integration_trainer_device
-         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_device.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module>)
+         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_device.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module> $<TARGET_FILE:nvml_fixture>)
 set_tests_properties(integration_trainer_device PROPERTIES
   LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 # Every number of ranks over every transport, with audits and without: several minutes.

@@ -127,6 +127,7 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   std::snprintf(facts->pci, sizeof facts->pci, "0000:%02x:00.0", 0x3b + context->gpu.number);
   std::snprintf(facts->driver, sizeof facts->driver, "none");
   facts->ecc = -1;
+  facts->numa = 0;
   std::snprintf(facts->libraries, sizeof facts->libraries, "plain loops");
   facts->memory = std::size_t{1} << 30;
   return nullptr;

@@ -51,6 +51,7 @@ class DeviceBlocks : public BlockMaker {
                                                 int context,
                                                 int width,
                                                 const Heads& heads) override;
+  [[nodiscard]] std::unique_ptr<Block> offload(float* at, std::size_t count) override;
 
  private:
   struct DeviceAngles {

@@ -51,6 +51,8 @@ struct dttrain_facts {
   int ecc;             /* of its memory: 1 on, 0 off, -1 not known */
   int clock;           /* the highest of its processors, MHz; 0: not known */
   int memory_clock;    /* likewise */
+  int numa;            /* the NUMA node that it is near, and that has its memory of the host;
+                          -1: not known */
   char pci[32];        /* its address, as in sysfs: "0000:3b:00.0" */
 };
 

@@ -4,6 +4,7 @@
 #include "core/train/memory/buffer.hpp"
 
 #include <deque>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,10 @@ class ProcessorBlocks : public BlockMaker {
                                   int width,
                                   const Heads& heads) override {
     return train::rotation(std::move(angles), batch, context, width, heads);
+  }
+
+  std::unique_ptr<Block> offload(float* /*at*/, std::size_t /*count*/) override {
+    throw std::logic_error("activations of processors are in the host's memory already");
   }
 
  private:

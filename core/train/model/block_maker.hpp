@@ -51,6 +51,10 @@ class BlockMaker {
                                                         int context,
                                                         int width,
                                                         const Heads& heads) = 0;
+
+  // Copies what is there to the host's memory, on the forward pass of a training, and back on the
+  // backward pass. Where it is there already, std::logic_error.
+  [[nodiscard]] virtual std::unique_ptr<Block> offload(float* at, std::size_t count) = 0;
 };
 
 // Of the processor.

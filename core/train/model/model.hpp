@@ -29,6 +29,8 @@ struct Model {
   std::function<void(Plan&)> build;
   // Whether build() makes its blocks by Plan::maker() alone, so that a device can compute them.
   bool suits_devices = false;
+  // Whether build() tells the plan which of them make a layer.
+  bool has_layers = false;
 };
 
 }  // namespace dts::train

@@ -11,14 +11,6 @@ bool set_save_every(Options& o, const std::string& text) {
   return text == "auto" || set_optional(o.save_every, text, 0);
 }
 
-bool set_slow_rank(Options& o, const std::string& text) {
-  const auto colon = text.find(':');
-  std::uint64_t rank = 0;
-  if (colon == std::string::npos || !set_number(rank, text.substr(0, colon), 0)) return false;
-  o.slow_rank = rank;
-  return set_number(o.slow_rank_ms, text.substr(colon + 1), 0);
-}
-
 bool set_betas(Options& o, const std::string& text) {
   const auto comma = text.find(',');
   return comma != std::string::npos &&
@@ -131,6 +123,14 @@ const Option k_options[] = {
      "on|off",
      "whether several ranks may have one GPU, for tests [off]",
      [](Options& o, Text t) { return set_choice(o.shares_device, t, "on", "off"); }},
+    {"--recompute",
+     "none|block",
+     "block: keep what goes into each block of layers, and compute the rest again [none]",
+     [](Options& o, Text t) { return set_choice(o.keeping.recomputes, t, "block", "none"); }},
+    {"--offload",
+     "none|activations",
+     "activations: keep that in the node's memory, with --recompute block on a GPU [none]",
+     [](Options& o, Text t) { return set_choice(o.keeping.offloads, t, "activations", "none"); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
@@ -276,7 +276,7 @@ const Option k_options[] = {
     {"--slow-rank",
      "RANK:MS",
      "make this rank take MS longer for each step than the others, for drills",
-     set_slow_rank},
+     [](Options& o, Text t) { return set_of_rank(o.slow_rank, o.slow_rank_ms, t); }},
     {"--inject",
      "FAULT",
      "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise\n"

@@ -41,6 +41,10 @@ struct StartEvent {
   double peak = 0;   // FLOP/s of all ranks; 0: not known
   std::optional<Asynchronous> asynchronous = std::nullopt;
   std::string devices;  // JSON, one of each rank; empty: processors
+  // FLOP/s of all ranks' devices: of products as they were measured at the start, and of their
+  // data sheets; 0: not known.
+  double gemm_peak = 0;
+  double sheet_peak = 0;
 };
 
 struct StepEvent {
@@ -91,6 +95,7 @@ class Report {
   void started(const StartEvent& event);
   void step(const StepEvent& event);
   void saved(const SaveEvent& event);
+  void devices(std::uint64_t step, const std::string& healths);  // a JSON list
   // `what` is not finite: the step goes on without its update, the `count`-th of at most `most`.
   void skipped(std::uint64_t step,
                const std::string& what,

@@ -21,6 +21,11 @@ namespace dts::train::bench {
                                                     double seconds,
                                                     std::vector<std::string>& notes);
 
+// FLOP/s of products of large matrices with such factors, on the device of that number.
+[[nodiscard]] Result<double> product_peak(const accelerator::DeviceModule& module,
+                                          int number,
+                                          dttrain_factors factors);
+
 // Of copies from each of the open ones to each other.
 void measure_peers(const std::vector<std::unique_ptr<MeasuredGpu>>& gpus,
                    std::size_t bytes,

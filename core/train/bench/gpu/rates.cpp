@@ -18,9 +18,10 @@ struct Product {
 
 constexpr Product k_products[] = {{"gpu_bf16", DTTRAIN_BF16}, {"gpu_fp32", DTTRAIN_FP32}};
 
+constexpr double k_busy = 1e-3;  // s
+
 // The side of square matrices that keep a GPU busy for a millisecond, as far as they fit.
 Result<int> busy_side(MeasuredGpu& gpu, std::size_t bytes, dttrain_factors factors) {
-  constexpr double k_busy = 1e-3;
   constexpr int k_least = 128, k_most = 8192;
   int side = k_least;
   const auto fits = [&](int larger) {
@@ -34,14 +35,19 @@ Result<int> busy_side(MeasuredGpu& gpu, std::size_t bytes, dttrain_factors facto
   }
 }
 
-Result<Measure> product_rate(MeasuredGpu& gpu,
-                             const Product& product,
-                             std::size_t bytes,
-                             double seconds) {
-  DTS_ASSIGN(const int side, busy_side(gpu, bytes, product.factors));
+struct Rate {
+  double flops = 0;    // a second
+  double seconds = 0;  // of each product
+};
+
+Result<Rate> product_rate(MeasuredGpu& gpu,
+                          dttrain_factors factors,
+                          std::size_t bytes,
+                          double seconds) {
+  DTS_ASSIGN(const int side, busy_side(gpu, bytes, factors));
   DTS_ASSIGN(const double each,
-             median_seconds([&] { return gpu.multiply(side, product.factors); }, seconds));
-  return measure_of(gpu, product.key, per_second(2.0 * side * side * side, each), "FLOP/s");
+             median_seconds([&] { return gpu.multiply(side, factors); }, seconds));
+  return Rate{per_second(2.0 * side * side * side, each), each};
 }
 
 // By way of memory on one NUMA node, or of the only one.
@@ -123,10 +129,33 @@ Result<std::vector<Measure>> rates_of(MeasuredGpu& gpu,
   rates.push_back(
       measure_of(gpu, "hbm", per_second(2 * static_cast<double>(bytes), within), "B/s"));
   for (const Product& product : k_products) {
-    DTS_ASSIGN(Measure rate, product_rate(gpu, product, bytes, each));
-    rates.push_back(std::move(rate));
+    DTS_ASSIGN(const Rate rate, product_rate(gpu, product.factors, bytes, each));
+    rates.push_back(measure_of(gpu, product.key, rate.flops, "FLOP/s"));
   }
   return rates;
+}
+
+// Small matrices first, which keep a slow device busy, too.
+Result<double> product_peak(const accelerator::DeviceModule& module,
+                            int number,
+                            dttrain_factors factors) {
+  constexpr double k_budget = 0.03;  // s
+  double flops = 0;
+  for (const std::size_t bytes : {k_mib, 256 * k_mib}) {
+    MeasuredGpu gpu(module, number);
+    DTS_TRY(gpu.open(bytes));
+    const NodePages pages(bytes, std::nullopt);
+    if (pages.data() == nullptr) return fail(Errc::io, "no memory to copy from");
+    DTS_TRY(gpu.pin(pages));
+    Result<double> filled = gpu.copy_to(pages);
+    gpu.unpin(pages);
+    if (filled) filled = gpu.copy_within();
+    if (!filled) return filled;
+    DTS_ASSIGN(const Rate rate, product_rate(gpu, factors, bytes, k_budget));
+    flops = rate.flops;
+    if (rate.seconds >= k_busy) break;
+  }
+  return flops;
 }
 
 void measure_peers(const std::vector<std::unique_ptr<MeasuredGpu>>& gpus,
