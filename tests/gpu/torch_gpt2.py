@@ -6,11 +6,13 @@ Exits with 77, and says why, where PyTorch or a GPU of its is missing."""
 
 import json
 import math
-import struct
+import os
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../integration"))
 try:
+    from trainer_reference import read_safetensors, sample_index
     import torch
     from torch import nn
     from torch.nn import functional
@@ -59,16 +61,8 @@ class Gpt2(nn.Module):
         return functional.cross_entropy(logits.float().view(-1, logits.shape[-1]), labels.view(-1))
 
 
-def read_safetensors(path):
-    with open(path, "rb") as file:
-        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        data = file.read()
-    return {name: torch.frombuffer(bytearray(data[one["data_offsets"][0]:one["data_offsets"][1]]), dtype=torch.float32).reshape(one["shape"])
-            for name, one in header.items() if name != "__metadata__"}
-
-
 def load(model, path):
-    tensors = read_safetensors(path)
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in read_safetensors(path).items()}
     with torch.no_grad():
         model.tokens.weight.copy_(tensors["transformer.wte.weight"])
         model.positions.weight.copy_(tensors["transformer.wpe.weight"])
@@ -123,16 +117,18 @@ def losses(weights, path, batch, steps):
     with open(path, "rb") as file:
         data = torch.frombuffer(bytearray(file.read()), dtype=torch.uint8)
     context = SIZES["n_positions"]
+    windows = (len(data) - 1) // context
+    count = windows - max(1, windows // 10)  # the last tenth is dttrain's for evaluations
     runs = []
     for parts in (1, 2, 4):
         model, optimizer = made(weight_decay=0, lr=3e-4)
         load(model, weights)
         found = []
         for number in range(steps):
-            order = torch.Generator().manual_seed(number)
-            windows = torch.randint(0, (len(data) - 1) // context, (batch,), generator=order)
-            ids = torch.stack([data[w * context:(w + 1) * context] for w in windows]).long().to(DEVICE)
-            labels = torch.stack([data[w * context + 1:(w + 1) * context + 1] for w in windows]).long().to(DEVICE)
+            drawn = range(number * batch, (number + 1) * batch)
+            begins = [sample_index(1, i // count, i % count, count) * context for i in drawn]  # dttrain's, of --seed 1
+            ids = torch.stack([data[at:at + context] for at in begins]).long().to(DEVICE)
+            labels = torch.stack([data[at + 1:at + context + 1] for at in begins]).long().to(DEVICE)
             found.append(float(step(model, optimizer, list(zip(ids.chunk(parts), labels.chunk(parts), strict=True)))))
         runs.append(found)
     assert all(math.isfinite(loss) for found in runs for loss in found)
