@@ -13,7 +13,7 @@ TINY = "vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
 TINY_LLAMA = ("vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,num_attention_heads=4,"
               "num_key_value_heads=2")
 MINI = ["--model", f"gpt2,{TINY}" if HOST else "gpt2:char-mini", "--batch", 16, "--shards", 8, "--optimizer", "adamw", "--warmup", 5,
-        "--limit-train", 2000]
+        "--limit-train", 100 if HOST else 2000]
 
 
 @row("kernels and products")
