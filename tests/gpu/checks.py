@@ -7,13 +7,15 @@ import os
 import shutil
 import tempfile
 
-from rows import CUDA, DEVICE_CHECK, DTTRAIN, HOST, MODULE, OUT, REPEATS, SHARED, TOLERANCE, Skip, need, row, run, text, train, write
+from rows import CUDA, DEVICE_CHECK, DTTRAIN, HOST, MODULE, OUT, REPEATS, SHARED, TOLERANCE, Skip, images, need, row, run, text, train, write
 
 TINY = "vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
 TINY_LLAMA = ("vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,num_attention_heads=4,"
               "num_key_value_heads=2")
 MINI = ["--model", f"gpt2,{TINY}" if HOST else "gpt2:char-mini", "--batch", 16, "--shards", 8, "--optimizer", "adamw", "--warmup", 5,
         "--limit-train", 100 if HOST else 2000]
+NCCL = ["--device-exchange", "nccl"]
+STAGED = ["--device-exchange", "staged"]
 
 
 @row("kernels and products")
@@ -52,6 +54,8 @@ COUNT = 4 if HOST else 30
 STEPS = ["--steps", COUNT]
 row("losses beside the processor's, gpt2")(lambda: apart([*MINI, *CUDA, *STEPS], [*MINI, *STEPS], TOLERANCE))
 row("losses beside the processor's, llama")(lambda: apart([*LLAMA, *CUDA, *STEPS], [*LLAMA, *STEPS], TOLERANCE))
+RESNET = ["--model", "resnet:cifar20,depth=8" if HOST else "resnet:cifar20", *images(), "--batch", 8 if HOST else 64, "--shards", 4, "--augment", "crop,flip", "--lr", 0.0001]
+row("losses beside the processor's, resnet")(lambda: apart([*RESNET, *CUDA, *STEPS], [*RESNET, *STEPS], TOLERANCE))
 row("losses of bf16 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "bf16"], [*MINI, *CUDA, *STEPS], 1e-2))
 row("losses of TF32 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "tf32"], [*MINI, *CUDA, *STEPS], 1e-3))
 for optimizer in ("sgd", "nesterov", "lamb"):
@@ -66,12 +70,61 @@ def _():
     return f"{REPEATS} runs, {digests.pop()}"
 
 
-@row("the same digest, 1, 2 and 4 ranks")
+@row("the same digest, 1 to 8 ranks, staged")
 def _():
-    for model in ([*MINI], [*LLAMA], [*MINI, "--precision", "bf16"]):
-        digests = {ranks: train([*model, *SHARED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4)}
+    for model, most in (([*MINI], 8), ([*LLAMA], 4), ([*MINI, "--precision", "bf16"], 4), ([*RESNET], 4), ([*RESNET, "--precision", "bf16"], 4)):
+        digests = {ranks: train([*model, *SHARED, *STAGED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4, 8) if ranks <= most}
         assert len(set(digests.values())) == 1, digests
-    return "gpt2, llama and bf16; ranks share the GPU"
+    return "gpt2, llama, resnet and bf16; ranks share the GPU"
+
+
+def nccl_version():
+    """Of the library that the module has found, as [2, 28, 9]; None if there is none."""
+    if HOST:
+        return None
+    path = os.path.join(OUT, "kernels.json")
+    need(path)
+    with open(path, encoding="utf-8") as file:
+        library = next(line["library"] for line in json.load(file) if line["check"] == "exchange")
+    return library and [int(number) for number in library.split()[-1].split(".")]
+
+
+def gpu_count():
+    return len(run(["nvidia-smi", "-L"]).strip().splitlines()) if shutil.which("nvidia-smi") else 1
+
+
+def by_nccl(ranks, words):
+    """Digests by NCCL and staged, of several stages of --zero, beside that of one rank."""
+    alone = train([*MINI, *CUDA, "--steps", 5])[1]
+    for stage in (1, 2, 3):
+        for way in (NCCL, STAGED):
+            other = train([*MINI, *words, *way, "--steps", 5, "--zero", stage], ranks)[1]
+            assert other == alone, f"{way} --zero {stage}: {other}, not {alone}"
+    return f"{ranks} ranks, --zero 1 to 3, {alone}"
+
+
+@row("NCCL, a GPU for each rank")
+def _():
+    if gpu_count() < 2:
+        raise Skip("one GPU")
+    if not nccl_version():
+        raise Skip("no NCCL")
+    return by_nccl(min(gpu_count(), 8), CUDA)
+
+
+@row("NCCL, two ranks on one GPU")
+def _():
+    version = nccl_version()
+    if not version:
+        raise Skip("no NCCL")
+    if version >= [2, 30]:
+        return by_nccl(2, SHARED)
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun")
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", 2, DTTRAIN, *text(), *MINI, *SHARED, *NCCL, "--steps", 1], expect=(3,),
+        CUDA_VISIBLE_DEVICES=visible)
+    return f"NCCL {version[0]}.{version[1]}: refused, exit 3"
 
 
 @row("ranks that share are refused")

@@ -8,6 +8,7 @@ be over; what has not begun by then is skipped."""
 import json
 import os
 import platform
+import random
 import re
 import shutil
 import subprocess
@@ -80,14 +81,28 @@ def text():
     return ["--data", path]
 
 
-def train(arguments, ranks=0, data=None):
-    """The events of each kind, and the digest."""
+def images():
+    """CIFAR-10 in form, made up: each class has a brightness of its own, under noise."""
+    folder = os.path.join(OUT, "images")
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        draw = random.Random(1)
+        for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
+            labels = [draw.randrange(10) for _ in range(32 if HOST else 512)]
+            with open(os.path.join(folder, name), "wb") as file:
+                for label in labels:
+                    file.write(bytes([label]) + bytes(16 * label + byte % 96 for byte in draw.randbytes(3072)))
+    return ["--data", folder]
+
+
+def train(arguments, ranks=0):
+    """The events of each kind, and the digest; of models of tokens on text()."""
     need(DTTRAIN)
     if ranks and not shutil.which("mpirun"):
         raise Skip("no mpirun")
     with tempfile.TemporaryDirectory() as folder:
         words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
-        out = run([*words, DTTRAIN, *(data or text()), *arguments, "--run-dir", folder], timeout=400)
+        out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder], timeout=400)
         with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
             events = [json.loads(line) for line in lines]
     by_name = {name: [event for event in events if event["event"] == name] for name in ("start", "step", "devices")}

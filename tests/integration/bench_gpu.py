@@ -112,7 +112,7 @@ def errors():
         node = stand_in.node(TWO, HOST_DEVICE_BREAK="copy_from@1=broken")
         check(node["notes"] == ["GPU 1 (0000:3c:00.0): copies from GPU 0: broken"] and measures(node)["gpus", None] == 2, f"{node['notes']}")
         node = stand_in.node(TWO, "--gpu-model", "cnn2")
-        check(node["notes"][0] == "GPU 0 (0000:3b:00.0): the training step: cnn2 is not computed by GPUs", f"{node['notes']}")
+        check(node["notes"][0] == "GPU 0 (0000:3b:00.0): the training step: cnn2 reads no tokens", f"{node['notes']}")
         node = json.loads(hang.communicate(timeout=120)[0])["nodes"][0]
         check(node["notes"][0].startswith("gpu: ") and node["measures"] == [], f"a driver that hangs: {time.monotonic() - start:.0f} s, {node['notes']}")
 

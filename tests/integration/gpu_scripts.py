@@ -13,7 +13,8 @@ from checks import check
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../gpu/run.sh")
 # What needs a card or PyTorch, or is not there yet.
-MAY_SKIP = {"compute-sanitizer memcheck", "compute-sanitizer racecheck", "compute-sanitizer synccheck", "ResNet-20, 32x32, bf16",
+MAY_SKIP = {"compute-sanitizer memcheck", "compute-sanitizer racecheck", "compute-sanitizer synccheck", "NCCL, a GPU for each rank",
+            "NCCL, two ranks on one GPU",
             "beside PyTorch: tokens/s", "beside PyTorch: 4 steps' loss"}
 
 

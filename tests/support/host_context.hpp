@@ -17,9 +17,11 @@
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
+#include "tests/support/host_exchange.hpp"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,9 @@ bool goes_wrong(dttrain_context& context);
 // For HOST_DEVICE_LEFT: of contexts, and of all else.
 void hold(int contexts, int objects);
 
+// host_products.cpp:
+void multiply_now(const dttrain_product& product);
+
 // The end of the table.
 const char* copy(dttrain_context* context, void* to, const void* from, std::size_t bytes);
 const char* copy_from(dttrain_context* context,
@@ -65,6 +70,8 @@ struct dttrain_context {
   double started = 0;
   int steps = 0;
   std::map<const void*, std::size_t> memory{};
+  std::unique_ptr<host_device::HostLink> link{};
+  std::string wrong{};
 
   const char* enqueue(std::function<void()> piece) {
     work.push_back(std::move(piece));

@@ -13,6 +13,8 @@
 #ifndef DTTRAIN_DEVICE_H
 #define DTTRAIN_DEVICE_H
 
+#include "core/train/accelerator/exchange/dttrain_exchange.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -121,6 +123,9 @@ struct dttrain_device {
 
   /* Until all that was enqueued has ended. */
   const char* (*wait)(struct dttrain_context* context);
+
+  /* Between the devices of several processes; NULL if this module has nothing for that. */
+  const struct dttrain_exchange* exchange;
 
   /* For measuring. Unlike the others, these may be called while the thread has opened further
    * contexts since. */

@@ -30,7 +30,8 @@ namespace dts::train {
 
 namespace accelerator {
 struct OpenedDevice;
-}
+class DeviceSums;
+}  // namespace accelerator
 
 // As dtsubmit calls this node.
 [[nodiscard]] std::string node_name();
@@ -80,6 +81,12 @@ class Run {
   void look_at_devices(const std::vector<DevicePlace>& all);
   [[nodiscard]] double measured_peak(int device) const;
   void report_devices();
+
+  // run_exchange.cpp:
+  int link_devices();
+  int link_devices_by(const std::string& library);
+  [[nodiscard]] Result<std::string> choose_link();
+  [[nodiscard]] Result<std::string> find_link() const;
 
   // trainer.cpp:
   int loop();
@@ -150,7 +157,10 @@ class Run {
   Peaks peaks_;                                        // of all ranks
   std::optional<GpuMonitor> monitor_;                  // if there is a device
   std::uint64_t throttled_ = 0;                        // for which reasons it was told
+  bool shares_device_ = false;                         // some rank, with another one
   std::unique_ptr<Backend> backend_;
+  accelerator::DeviceSums* device_sums_ = nullptr;  // backend_, if a device computes
+  std::string exchange_;                            // between devices, as JSON; empty: none
   std::unique_ptr<ShardedUpdate> update_;
   std::optional<Tuner> tuner_;              // while it tries
   std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous

@@ -39,17 +39,7 @@ Result<void> check_keeping(const Options& options) {
   return {};
 }
 
-Result<void> check_device(const Options& options) {
-  if (!options.model->suits_devices)
-    return fail(Errc::usage,
-                fmt::format("{} is not computed by devices yet, only gpt2 and llama are",
-                            options.model->name),
-                "use --device cpu, or --model gpt2:SIZE or llama:SIZE");
-  return {};
-}
-
-Result<std::unique_ptr<accelerator::OpenedDevice>> open(const Options& options, int local) {
-  DTS_TRY(check_device(options));
+Result<std::unique_ptr<accelerator::OpenedDevice>> open(int local) {
   DTS_ASSIGN(auto opened, accelerator::open_device(k_module, local));
   return std::make_unique<accelerator::OpenedDevice>(std::move(opened));
 }
@@ -66,7 +56,7 @@ Result<void> named(const Result<void>& result) {
 int Run::open_device() {
   if (const int code = settle(check_keeping(options_)); code != 0) return code;
   if (options_.device == DeviceKind::cpu) return 0;
-  auto opened = open(options_, local_rank(comm_));
+  auto opened = open(local_rank(comm_));
   Result<void> mine = opened ? Result<void>{} : Result<void>(tl::unexpected<Error>(opened.error()));
   if (comm_.least(mine ? 1 : 0) == 1) mine = place_devices(**opened);
   if (options_.device == DeviceKind::automatic) {
@@ -124,8 +114,10 @@ Result<void> Run::make_backend() {
     Comm::abandon(exit_code(Errc::io));
   };
   DTS_ASSIGN(
-      backend_,
+      auto made,
       accelerator::DeviceSums::create(model_, std::move(device_->queue), std::move(settings)));
+  device_sums_ = made.get();
+  backend_ = std::move(made);
   return {};
 }
 

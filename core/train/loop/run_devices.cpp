@@ -45,6 +45,7 @@ Result<void> Run::place_devices(const accelerator::OpenedDevice& mine) {
   const std::vector<DevicePlace> all = comm_.gather(place);
   look_at_devices(all);
   Result<void> checked = check_one_each(all);
+  shares_device_ = !checked;
   if (comm_.least(options_.shares_device ? 1 : 0) == 0) return checked;
   if (!checked && comm_.rank() == 0)
     tell("dttrain: warning: {}; one rank for each is faster\n", checked.error().message);

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/options/option_table.hpp"
 
-#include "core/train/options/option_values.hpp"
+#include "core/train/options/composed_values.hpp"
 
 namespace dts::train {
 namespace {
-
-bool set_save_every(Options& o, const std::string& text) {
-  o.save_every.reset();
-  return text == "auto" || set_optional(o.save_every, text, 0);
-}
-
-bool set_betas(Options& o, const std::string& text) {
-  const auto comma = text.find(',');
-  return comma != std::string::npos &&
-         set_real(o.optimization.beta1, text.substr(0, comma), k_below_one) &&
-         set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
-}
 
 using Text = const std::string&;
 
@@ -131,6 +119,11 @@ const Option k_options[] = {
      "none|activations",
      "activations: keep that in the node's memory, with --recompute block on a GPU [none]",
      [](Options& o, Text t) { return set_choice(o.keeping.offloads, t, "activations", "none"); }},
+    {"--device-exchange",
+     "KIND",
+     "sums and weights from GPU to GPU by nccl, or by way of the host's memory (staged); auto:\n"
+     "                           nccl where it is there and each rank has a GPU of its own [auto]",
+     [](Options& o, Text t) { return set_value(o.exchange, exchange_of(t)); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",

@@ -132,6 +132,7 @@ void Report::started(const StartEvent& e) {
           e.is_node_first ? "node" : "flat",
           e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : "",
           e.devices.empty() ? "" : R"(,"devices":)" + e.devices,
+          e.exchange.empty() ? "" : R"(,"exchange":)" + e.exchange,
           e.devices.empty() ? "" : peaks_field(e)));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
                   attempt_,

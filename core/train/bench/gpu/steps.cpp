@@ -47,10 +47,10 @@ std::vector<Result<Steps>> repeat_steps(const BenchOptions& options,
                                         const std::vector<int>& devices,
                                         double seconds) {
   const auto model = make_model(options.gpu_model);
-  if (!model || !model->suits_devices || model->reads.what != Reads::What::tokens)
-    return {devices.size(),
-            fail(Errc::usage,
-                 model ? options.gpu_model + " is not computed by GPUs" : model.error().message)};
+  if (!model || model->reads.what != Reads::What::tokens)
+    return {
+        devices.size(),
+        fail(Errc::usage, model ? options.gpu_model + " reads no tokens" : model.error().message)};
   // What was asked for is done, however long it takes.
   const auto end = options.gpu_steps > 0
                        ? Clock::time_point::max()
