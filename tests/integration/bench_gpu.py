@@ -25,7 +25,8 @@ PROGRAM, MODULE, DTSUBMIT = map(os.path.abspath, sys.argv[1:4])
 TWO = "25e9/20e9/1e12/5e11/1e9 12.5e9/20e9/0.9e12/4e11/2e9"
 TINY = "gpt2,vocab_size=32,n_positions=8,n_embd=16,n_layer=1,n_head=2"
 SHARDS = 2  # of the step: launches a repeat of what HOST_DEVICE_WRONG counts
-BENCH = [PROGRAM, "bench", "--quick", "--phase", "gpu", "--gpu-model", TINY]
+REPEATS = 20  # asked for, so that a busy machine makes them, too
+BENCH = [PROGRAM, "bench", "--quick", "--phase", "gpu", "--gpu-model", TINY, "--gpu-steps", str(REPEATS)]
 NUMA = len([name for name in os.listdir("/sys/devices/system/node") if name.startswith("node")])
 
 
@@ -80,7 +81,7 @@ def rates():
         check((hbm["model"], hbm["path"], hbm["unit"]) == ("the host as a device, for tests", "0000:3c:00.0", "B/s"), f"model and address: {hbm}")
         steps = node["gpu_steps"]
         check([one["gpu"] for one in steps] == [0, 1] and len({one["digest"] for one in steps}) == 1 and len(steps[0]["digest"]) == 16, f"{steps}")
-        check(all(one["repeats"] == 50 and one["odd_repeats"] == [] for one in steps), f"the repeats of a quick check: {steps}")
+        check(all(one["repeats"] == REPEATS and one["odd_repeats"] == [] for one in steps), f"as many repeats as were asked for: {steps}")
         apart = stand_in.node(TWO, HOST_DEVICE_APART="1")
         check(apart["notes"] == ["copies between GPUs take the way through the host's memory: 0 from 1, 1 from 0"], f"{apart['notes']}")
         one = measures(stand_in.node(TWO, CUDA_VISIBLE_DEVICES="1"))
@@ -175,9 +176,9 @@ def judged():
         said = run(words, env=stand_in.environment(TWO, CUDA_VISIBLE_DEVICES="0"), expect=1).stdout
         check("it has 1 working GPU, not 2 as asked for" in said, said)
         # One machine alone: its GPUs are compared with each other.
-        three = " ".join(["25e9/20e9/1e12/5e11/1e9"] * 2 + ["25e9/20e9/1e12/5e11/0.61e9"])
+        three = " ".join(["25e9/20e9/1e12/5e11/1e9"] * 2 + ["25e9/20e9/1e12/5e11/0.615e9"])
         said = run(words, env=stand_in.environment(three), expect=1).stdout
-        check("GEMM rate of GPU 2 (the host as a device, for tests, 0000:3d:00.0) is 60 % of that of other GPUs of its model" in said, said)
+        check("GEMM rate of GPU 2 (the host as a device, for tests, 0000:3d:00.0) is 61 % of that of other GPUs of its model" in said, said)
 
 
 def has_driver():

@@ -96,7 +96,7 @@ BEGIN {
   arrows["core/train/telemetry"] = "core/topo/nvml/nvml.hpp core/train/timing/ core/train/checkpoint/ core/base/"
   arrows["core/train/verify"] = "core/train/telemetry/report.hpp core/train/hub/saved_model.hpp core/train/checkpoint/ core/base/"
   arrows["core/train/rehearsal"] = "core/train/timing/ core/train/data/ core/train/comm/ core/train/memory/ core/base/"
-  arrows["core/train/options"] = "core/train/accelerator/device_kind.hpp core/train/model/keeping.hpp core/train/rehearsal/ core/train/update/injection.hpp core/train/optim/ core/train/hub/ core/train/models/ core/train/data/ core/train/comm/comm.hpp core/train/device/ core/base/"
+  arrows["core/train/options"] = "core/train/accelerator/device_kind.hpp core/train/memory/keeping.hpp core/train/rehearsal/ core/train/update/injection.hpp core/train/optim/ core/train/hub/ core/train/models/ core/train/data/ core/train/comm/comm.hpp core/train/device/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/bench"] = "core/train/backend/ core/train/telemetry/ core/train/checkpoint/ core/train/models/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/bench/gpu"] = "core/train/bench/ core/train/accelerator/ core/train/update/chunk_grid.hpp core/train/optim/ core/train/models/ core/train/model/ core/train/memory/ core/base/"

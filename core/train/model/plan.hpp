@@ -2,9 +2,9 @@
 // The memory of one network, and the blocks that compute in it. Not thread-safe.
 #pragma once
 
+#include "core/train/memory/keeping.hpp"
 #include "core/train/model/block_maker.hpp"
 #include "core/train/model/blocks.hpp"
-#include "core/train/model/keeping.hpp"
 #include "core/train/model/model.hpp"
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include "core/train/data/augmentation.hpp"
 #include "core/train/data/token_file.hpp"
 #include "core/train/device/instruction_set.hpp"
-#include "core/train/model/keeping.hpp"
+#include "core/train/memory/keeping.hpp"
 #include "core/train/models/model_table.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/optim/schedule.hpp"

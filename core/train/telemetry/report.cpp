@@ -119,7 +119,7 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{}{}{})",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{}{}{}{})",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
