@@ -29,7 +29,7 @@ namespace dts::train {
 namespace accelerator {
 struct OpenedDevice;
 class DeviceSums;
-}
+}  // namespace accelerator
 
 // As dtsubmit calls this node.
 [[nodiscard]] std::string node_name();
@@ -147,7 +147,7 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<accelerator::OpenedDevice> device_;  // nullptr: the processor computes
   std::string devices_;                                // of all ranks, as JSON
-  bool shares_device_ = false;  // some rank, with another one
+  bool shares_device_ = false;                         // some rank, with another one
   std::unique_ptr<Backend> backend_;
   accelerator::DeviceSums* device_sums_ = nullptr;  // backend_, if a device computes
   std::string exchange_;                            // between devices, as JSON; empty: none
