@@ -158,6 +158,24 @@ class DeviceProjection : public Block {
   Edge out_;
 };
 
+class DeviceOffload : public Block {
+ public:
+  DeviceOffload(Queue& queue, float* at, std::size_t count)
+      : queue_(queue), at_(at), count_(count), there_(queue.allocate_pinned(count)) {}
+
+  void forward(const Pass& pass) override {
+    if (pass.training) queue_.offload(there_, at_, count_);
+  }
+
+  void backward(const Pass& /*pass*/) override { queue_.bring_back(at_, there_, count_); }
+
+ private:
+  Queue& queue_;
+  float* at_;
+  std::size_t count_;
+  float* there_;
+};
+
 }  // namespace
 
 float* DeviceBlocks::scratch(std::size_t number, std::size_t count) {
@@ -215,6 +233,10 @@ std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) 
 
 std::unique_ptr<Block> DeviceBlocks::swiglu(std::size_t count, Edge gate, Edge up, Edge out) {
   return device_swiglu(queue_, count, gate, up, out, products_.keep_copy(out.value, count));
+}
+
+std::unique_ptr<Block> DeviceBlocks::offload(float* at, std::size_t count) {
+  return std::make_unique<DeviceOffload>(queue_, at, count);
 }
 
 std::unique_ptr<Block> DeviceBlocks::rotation(

@@ -55,6 +55,7 @@ class DeviceBlocks : public BlockMaker {
                                                 int context,
                                                 int width,
                                                 const Heads& heads) override;
+  [[nodiscard]] std::unique_ptr<Block> offload(float* at, std::size_t count) override;
 
   // blocks.hpp and image_blocks.hpp:
   [[nodiscard]] std::unique_ptr<Block> first_convolution(const Layout& layout,

@@ -7,11 +7,12 @@
 
 namespace dts::train::accelerator {
 
-DeviceNetwork::DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue)
+DeviceNetwork::DeviceNetwork(
+    const Model& model, int micro_batch, Precision precision, Queue& queue, Keeping keeping)
     : model_(model),
       queue_(queue),
       blocks_(queue, precision),
-      plan_(model, micro_batch, precision, blocks_),
+      plan_(model, micro_batch, precision, blocks_, keeping),
       reader_(model.reads),
       images_(plan_.input().value == nullptr
                   ? 0
@@ -94,9 +95,12 @@ void DeviceNetwork::train(const Samples& samples,
   }
   head(static_cast<int>(host_labels_.size()), training.objective, true);
   lap(Phase::forward);
-  for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
-    if (training.enter) training.enter((*block)->reads_again());
-    (*block)->backward(pass);
+  for (const Plan::Visit& visit : plan_.way_back()) {
+    if (training.enter) training.enter(visit.reads());
+    if (visit.again)
+      visit.block->forward(pass);
+    else
+      visit.block->backward(pass);
   }
   add_scalars(training, sums);
   lap(Phase::backward);

@@ -20,15 +20,16 @@ class DeviceNetwork {
     Objective objective;
     bool with_nan = false;      // for tests: the first logit is NaN
     bool with_squares = false;  // Scalar::squares
-    // If set, is called before each block's forward, and then before each one's backward pass, with
-    // the weights that it reads.
+    // If set, is called before each block's forward pass, and then on each visit of the way back
+    // (Plan::way_back), with the weights that it reads.
     std::function<void(Range)> enter = nullptr;
     Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
     std::span<const Placement> placements{};  // of each image; none: as they are
   };
 
   // `model` and the queue must outlive it.
-  DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue);
+  DeviceNetwork(
+      const Model& model, int micro_batch, Precision precision, Queue& queue, Keeping keeping = {});
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
   // device's. `indices` are micro_batch samples.

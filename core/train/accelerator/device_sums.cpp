@@ -42,7 +42,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       settings_(std::move(settings)),
       team_(settings_.threads),
       queue_(std::move(queue)),
-      network_(model, settings_.micro_batch, settings_.precision, *queue_),
+      network_(model, settings_.micro_batch, settings_.precision, *queue_, settings_.keeping),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       indices_(static_cast<std::size_t>(settings_.micro_batch)),

@@ -28,6 +28,7 @@ struct DeviceSettings {
   Precision precision = Precision::fp32;
   std::size_t own_floats = 0;  // about what update() will own, and
   std::size_t moments = 0;     // of each of them: 0 if it is not used
+  Keeping keeping{};
   // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
   std::function<void(const std::string&)> failed = nullptr;
 };

@@ -12,6 +12,7 @@ Queue::Queue(const dttrain_device& device, dttrain_context* context)
 Queue::~Queue() {
   (void)device_.wait(context_);
   for (void* const at : memory_) free_memory(at);
+  for (void* const at : pinned_) device_.release_host(context_, at);
   if (staging_ != nullptr) device_.release_host(context_, staging_);
   device_.close(context_);
 }
@@ -38,6 +39,13 @@ void* Queue::allocate_bytes(std::size_t bytes) {
   memory_.push_back(at);
   clear(static_cast<std::byte*>(at), room);
   return at;
+}
+
+float* Queue::allocate_pinned(std::size_t count) {
+  void* at = nullptr;
+  check(device_.allocate_host(context_, count * sizeof(float), &at));
+  pinned_.push_back(at);
+  return static_cast<float*>(at);
 }
 
 void Queue::release(void* at) {

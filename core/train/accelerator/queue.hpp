@@ -69,6 +69,18 @@ class Queue {
     copy_to_host(to, from, count * sizeof(Value));
   }
 
+  // Pinned memory of the host, as long as the queue; and copies between it and the device's memory
+  // that are done in their order like all else, and that nobody here waits for.
+  [[nodiscard]] float* allocate_pinned(std::size_t count);
+
+  void offload(float* pinned, const float* from, std::size_t count) {
+    check(device_.to_host(context_, pinned, from, count * sizeof(float)));
+  }
+
+  void bring_back(float* to, const float* pinned, std::size_t count) {
+    check(device_.to_device(context_, to, pinned, count * sizeof(float)));
+  }
+
   // Until the device has done all.
   void wait() {
     if (before_wait_) before_wait_();
@@ -106,6 +118,7 @@ class Queue {
   const dttrain_device& device_;
   dttrain_context* context_;
   std::vector<void*> memory_;
+  std::vector<void*> pinned_;
   void* staging_ = nullptr;        // two halves
   std::array<bool, 2> is_read_{};  // of each, since the last wait()
   std::size_t next_half_ = 0;

@@ -227,8 +227,8 @@ TEST_CASE("a shard that a device computes once more has the checksum of the firs
 TEST_CASE("what a device has no memory for is an error before the first step") {
   const Step step;
   dttrain_device table = *host_device::table();
-  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
-    return bytes > 20000 ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  table.allocate = [](dttrain_context* context, size_t bytes, void** at) -> const char* {
+    return bytes > 20000 ? "out of memory" : host_device::table()->allocate(context, bytes, at);
   };
   dttrain_answer answer{};
   const auto made =
@@ -242,8 +242,8 @@ TEST_CASE("what a device has no memory for is an error before the first step") {
   // Nor for the moments of the update.
   static std::size_t most = 0;
   most = (step.model.layout.sum_floats() + 1) * sizeof(float);
-  table.allocate = [](dttrain_context*, size_t bytes, void** at) -> const char* {
-    return bytes > most ? "out of memory" : host_device::table()->allocate(nullptr, bytes, at);
+  table.allocate = [](dttrain_context* context, size_t bytes, void** at) -> const char* {
+    return bytes > most ? "out of memory" : host_device::table()->allocate(context, bytes, at);
   };
   for (const std::size_t moments : {0U, 2U}) {
     const auto other =

@@ -22,13 +22,17 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 // Two steps with all that follows them: sums of shards, an update that is clipped, an evaluation.
-void train_twice(const Step& step, Precision precision, std::unique_ptr<Queue> queue) {
+void train_twice(const Step& step,
+                 Precision precision,
+                 std::unique_ptr<Queue> queue,
+                 Keeping keeping = {}) {
   auto device = DeviceSums::create(step.model,
                                    std::move(queue),
                                    {.shards = k_shards,
                                     .own_shards = k_shards,
                                     .micro_batch = k_micro,
-                                    .precision = precision})
+                                    .precision = precision,
+                                    .keeping = keeping})
                     .value();
   const std::size_t floats = step.model.layout.parameter_floats;
   ChunkUpdate& update = *device->update();
@@ -129,6 +133,19 @@ TEST_CASE("whole steps have no races, kernels access what they say, and no wait 
       CHECK_FALSE(recording_device::races().empty());
     }
   }
+}
+
+TEST_CASE("nor do steps that compute layers again, from memory of the host or not") {
+  for (const char* const words :
+       {"gpt2,vocab_size=19,n_positions=5,n_embd=16,n_layer=4,n_head=2,n_inner=32",
+        "llama,vocab_size=19,max_position_embeddings=5,hidden_size=16,intermediate_size=32,"
+        "num_hidden_layers=4,num_attention_heads=4,num_key_value_heads=2"})
+    for (const bool offloads : {false, true}) {
+      CAPTURE(words);
+      train_twice(Step(words), Precision::bf16, recording_device::new_queue(), {true, offloads});
+      CHECK(joined(recording_device::races()) == "");
+      CHECK(joined(recording_device::strays()) == "");
+    }
 }
 
 TEST_CASE("kernels of image networks access what they say, and have no races") {
