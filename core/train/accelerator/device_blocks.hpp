@@ -20,6 +20,8 @@ class DeviceBlocks : public BlockMaker {
  public:
   DeviceBlocks(Queue& queue, Precision precision) : queue_(queue), products_(queue, precision) {}
 
+  [[nodiscard]] Products& products() { return products_; }
+
   [[nodiscard]] float* floats(std::size_t count) override { return queue_.allocate(count); }
 
   [[nodiscard]] std::uint32_t* tokens(std::size_t count) override {
@@ -102,6 +104,9 @@ class DeviceBlocks : public BlockMaker {
   // Memory that one block after the other uses: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
   double* partials(const Images& shape);
+
+  // Of what a product reads.
+  Bfloat* copy_of(const RowShape& shape, const Edge& edge);
 
   [[nodiscard]] std::unique_ptr<Block> convolution(Range weights,
                                                    const DeviceConvolutionShape& shape,

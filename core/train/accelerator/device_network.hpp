@@ -47,6 +47,9 @@ class DeviceNetwork {
                                const float* running,
                                const std::function<void(Range)>& enter = nullptr);
 
+  // What rounds factors, and has copies of arrays that are rounded already.
+  [[nodiscard]] Products& products() { return blocks_.products(); }
+
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 
   [[nodiscard]] const Plan& plan() const { return plan_; }

@@ -47,6 +47,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
+  (void)network_.products().keep_copy(resident_.weights, model.layout.parameter_floats);
   // Left siblings that wait, and one: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
@@ -69,8 +70,13 @@ void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings set
   resident_.is_exchanged = true;
 }
 
+// Those of others come from the host, unless they are exchanged.
 void DeviceSums::upload(const float* weights) {
-  if (resident_.is_exchanged) return;
+  if (!resident_.is_exchanged) send_others(weights);
+  network_.products().round(resident_.weights, model_.layout.parameter_floats);
+}
+
+void DeviceSums::send_others(const float* weights) {
   std::size_t at = 0;
   const auto send = [&](std::size_t end) {
     queue_->to_device(resident_.weights + at, weights + at, end - at);
@@ -94,8 +100,9 @@ DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
   if (window == nullptr) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
     window->enter(0, place++);
-    if (resident_.is_exchanged) return;
-    queue_->to_device(resident_.weights + range.begin, weights + range.begin, range.size());
+    float* const there = resident_.weights + range.begin;
+    if (!resident_.is_exchanged) queue_->to_device(there, weights + range.begin, range.size());
+    network_.products().round(there, range.size());
   };
 }
 

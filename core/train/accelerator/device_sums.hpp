@@ -87,6 +87,7 @@ class DeviceSums : public Backend {
   void give(float* sums) { unused_.push_back(sums); }
 
   void upload(const float* weights);
+  void send_others(const float* weights);
   void let_stay(Partials sums);
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);

@@ -19,6 +19,11 @@ using Bfloat = std::uint16_t;  // the upper half of a float
   return static_cast<Bfloat>((is_nan ? quiet : nearest) >> 16);
 }
 
+// The rounded copy of what is written, if there is one.
+DTS_BLOCK_CODE inline void write_copy(Bfloat* copy, std::size_t at, float value) {
+  if (copy != nullptr) copy[at] = rounded_to_bf16(value);
+}
+
 // to [matrices][rows][columns], without gaps, of matrices that may have gaps between rows and
 // between each other. An element is one of `to`.
 struct RoundMatrices : Elementwise {
