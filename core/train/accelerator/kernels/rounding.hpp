@@ -37,7 +37,10 @@ struct RoundMatrices : Elementwise {
   template <class Visit>
   void accesses(const Visit& visit) const {
     const std::size_t area = row_begin(static_cast<std::size_t>(rows), columns);
-    for (std::size_t matrix = 0; matrix < count / area; ++matrix)
+    const bool has_gaps = pitch != columns;
+    for (std::size_t matrix = 0; matrix < count / area && !has_gaps; ++matrix)
+      accelerator::reads(visit, from + matrix * static_cast<std::size_t>(stride), area);
+    for (std::size_t matrix = 0; matrix < count / area && has_gaps; ++matrix)
       for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row)
         accelerator::reads(visit,
                            from + matrix * static_cast<std::size_t>(stride) + row_begin(row, pitch),
