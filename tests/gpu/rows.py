@@ -51,6 +51,8 @@ def row(name):
             result, detail = "ok", check()
         except Skip as why:
             result, detail = "skipped", str(why)
+        except subprocess.TimeoutExpired as late:
+            result, detail = ("skipped", "no time is left") if time.time() >= END - 1 else ("FAILED", str(late))
         except (AssertionError, subprocess.SubprocessError, OSError, KeyError, ValueError) as wrong:
             result, detail = "FAILED", f"{type(wrong).__name__}: {wrong}"
         ROWS.append({"check": name, "result": result, "detail": detail, "seconds": round(time.time() - begin, 1)})

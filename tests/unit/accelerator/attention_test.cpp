@@ -190,9 +190,9 @@ std::size_t bytes_of(int context) {
                                  std::to_string(context))
                           .value();
   dttrain_device table = *host_device::table();
-  table.allocate = [](dttrain_context* context, size_t bytes, void** at) -> const char* {
+  table.allocate = [](dttrain_context* of, size_t bytes, void** at) -> const char* {
     g_allocated += bytes;
-    return host_device::table()->allocate(context, bytes, at);
+    return host_device::table()->allocate(of, bytes, at);
   };
   g_allocated = 0;
   dttrain_answer answer{};
