@@ -84,6 +84,7 @@ class Maker {
     for (FlatWord& one : made.variables) variable(std::move(one));
     program_.folder = made.folder;
     program_.needs.merge(made.needs);
+    program_.names_nodes = made.names_nodes;
     program_.note(made.notes, made.losses);
     program_.blanks = std::move(made.blanks);
   }

@@ -20,6 +20,8 @@ struct Program {
   std::vector<std::string> notes;
   std::vector<std::string> losses;
   std::vector<Blank> blanks{};
+  bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
+  bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
   Names needs;  // variables of the shell that submits, without which something is lost
 
   // What goes with a part of it: both for people.

@@ -92,6 +92,7 @@ void cut_launcher(const lint::Run& run,
     program.settings[name] = asked;
   }
   program.needs.merge(made.needs);
+  program.names_nodes = program.names_nodes || made.names_nodes;
   if (!made.variables.empty())
     program.losses.emplace_back("variables that the launcher sets for a program");
   program.note(made.notes, made.losses);
