@@ -97,6 +97,7 @@ class Expander {
       return true;
     }
     if (command->kind == Command::Kind::branch) return branch(*command, depth);
+    if (command->kind == Command::Kind::choice) return choice(*command, depth);
     if (command->kind == Command::Kind::each) return loop(*command, depth);
     return false;
   }
@@ -174,6 +175,16 @@ class Expander {
       if (why.find(facts) == std::string::npos) why += (why.empty() ? "" : ", ") + facts;
       if (*outcome) break;
     }
+    return only_body(command, taken, why, depth);
+  }
+
+  bool choice(const Command& command, int depth) {
+    const auto taken = choice_of(command, known_);
+    return taken && only_body(command, *taken, reason(command.words[0].span), depth);
+  }
+
+  // One of the bodies is run, or none.
+  bool only_body(const Command& command, std::size_t taken, const std::string& why, int depth) {
     // That the script ends here is left to the shell: the set-up then fails with its message.
     if (taken < command.bodies.size() && ends_script(command.bodies[taken])) return false;
     std::vector<Span> bodies;
