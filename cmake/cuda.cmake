@@ -14,6 +14,11 @@ function(dts_nvcc result)
   set(${result} ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler=-fPIC,-fvisibility=hidden ${ARGN} PARENT_SCOPE)
 endfunction()
 
+if(CUDAToolkit_FOUND)
+  find_path(dts_nccl_folder nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} DOC "the folder of NCCL's header")
+  mark_as_advanced(dts_nccl_folder)
+endif()
+
 if(CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cublasLt)
   # Whether this nvcc knows this compiler: each release refuses what is newer than itself.
   if(NOT "${dts_nvcc_tried}" STREQUAL "${CUDAToolkit_NVCC_EXECUTABLE} ${CMAKE_CXX_COMPILER}")

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 
 // A product of one shape as cuBLASLt has it, with the algorithm that was chosen once.
@@ -19,6 +20,8 @@ struct ChosenProduct {
   cublasLtMatrixLayoutOpaque_t out;
   cublasLtMatmulAlgo_t algorithm;
 };
+
+class CudaLink;
 
 struct dttrain_context {
   using Shape = std::array<long long, 17>;
@@ -31,6 +34,7 @@ struct dttrain_context {
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
   std::string wrong;
+  std::shared_ptr<CudaLink> link;  // to other ranks' devices; nullptr: none yet
 
   // NULL, or "what: CUDA's name of the error: its words".
   const char* check(cudaError_t status, const char* what);
@@ -50,5 +54,7 @@ const char* cuda_wait(dttrain_context* context);
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product);
 // launch.cu:
 const char* cuda_launch(dttrain_context* context, uint32_t kernel, const void* arguments);
+// nccl.cpp; only where NCCL's header was found:
+const dttrain_exchange* cuda_exchange();
 // Whether the device can run the kernels that were compiled.
 cudaError_t cuda_find_kernels();

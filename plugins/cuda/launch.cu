@@ -19,10 +19,32 @@ class DeviceBlock {
     work(static_cast<int>(threadIdx.x));
     __syncthreads();
   }
+
+  // Of the thread that runs.
+  template <class Value>
+  class Kept {
+   public:
+    __device__ explicit Kept(const DeviceBlock& /*block*/) {}
+
+    [[nodiscard]] __device__ Value& operator[](int /*thread*/) { return value_; }
+
+   private:
+    Value value_;
+  };
 };
 
+// Blocks that a multiprocessor should have room for, which limits registers; 0: as the compiler
+// likes.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::k_threads)
+constexpr int blocks_together() {
+  if constexpr (requires { Kernel::k_blocks_together; })
+    return Kernel::k_blocks_together;
+  else
+    return 0;
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::k_threads, blocks_together<Kernel>())
     run_block(const __grid_constant__ Kernel kernel) {
   __shared__ typename Kernel::Shared shared;
   kernel.run(DeviceBlock(), shared);

@@ -64,6 +64,7 @@ int count(dttrain_answer* answer) {
 }
 
 void close(dttrain_context* context) {
+  context->link.reset();
   if (context->workspace != nullptr) (void)cudaFree(context->workspace);
   if (context->products != nullptr) (void)cublasLtDestroy(context->products);
   if (context->stream != nullptr) (void)cudaStreamDestroy(context->stream);
@@ -163,24 +164,31 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   return nullptr;
 }
 
-constexpr dttrain_device k_table{DTTRAIN_DEVICE_ABI,
-                                 sizeof(dttrain_device),
-                                 dts::train::accelerator::Kernels::signature(),
-                                 "cuda",
-                                 count,
-                                 open,
-                                 close,
-                                 facts,
-                                 cuda_allocate,
-                                 cuda_release,
-                                 cuda_allocate_host,
-                                 cuda_release_host,
-                                 cuda_to_device,
-                                 cuda_to_host,
-                                 cuda_clear,
-                                 cuda_launch,
-                                 cuda_multiply,
-                                 cuda_wait};
+#ifndef DTTRAIN_HAS_NCCL
+const dttrain_exchange* cuda_exchange() {
+  return nullptr;
+}
+#endif
+
+const dttrain_device k_table{DTTRAIN_DEVICE_ABI,
+                             sizeof(dttrain_device),
+                             dts::train::accelerator::Kernels::signature(),
+                             "cuda",
+                             count,
+                             open,
+                             close,
+                             facts,
+                             cuda_allocate,
+                             cuda_release,
+                             cuda_allocate_host,
+                             cuda_release_host,
+                             cuda_to_device,
+                             cuda_to_host,
+                             cuda_clear,
+                             cuda_launch,
+                             cuda_multiply,
+                             cuda_wait,
+                             cuda_exchange()};
 
 }  // namespace
 

@@ -5,6 +5,7 @@ failed, and what was measured. Exits with 1 if one failed."""
 import json
 import os
 import platform
+import random
 import re
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ DTTRAIN = os.path.join(BUILD, "bin/dttrain")
 DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
 CUDA = ["--device", "cuda"]
 SHARED = [*CUDA, "--share-device", "on"]
+NCCL = ["--device-exchange", "nccl"]
+STAGED = ["--device-exchange", "staged"]
 REPEATS = 20
 TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
 ROWS = []
@@ -63,14 +66,28 @@ def text():
     return ["--data", path]
 
 
+def images():
+    """CIFAR-10 in form, made up: each class has a brightness of its own, under noise."""
+    folder = os.path.join(OUT, "images")
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        draw = random.Random(1)
+        for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
+            labels = [draw.randrange(10) for _ in range(512)]
+            with open(os.path.join(folder, name), "wb") as file:
+                for label in labels:
+                    file.write(bytes([label]) + bytes(16 * label + byte % 96 for byte in draw.randbytes(3072)))
+    return ["--data", folder]
+
+
 def train(arguments, ranks=0):
-    """Losses, digest and seconds of the steps."""
+    """Losses, digest and seconds of the steps; of models of tokens on text()."""
     need(DTTRAIN)
     if ranks and not shutil.which("mpirun"):
         raise Skip("no mpirun")
     with tempfile.TemporaryDirectory() as folder:
         words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
-        out = run([*words, DTTRAIN, *text(), *arguments, "--run-dir", folder], timeout=400)
+        out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder], timeout=400)
         with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
             steps = [event for event in map(json.loads, lines) if event["event"] == "step"]
     return steps, re.search(r"digest ([0-9a-f]{16})", out).group(1)
@@ -114,6 +131,8 @@ LLAMA = ["--model", "llama:char-mini", *MINI[2:]]
 STEPS = ["--steps", 30]
 row("losses beside the processor's, gpt2")(lambda: apart([*MINI, *CUDA, *STEPS], [*MINI, *STEPS], TOLERANCE))
 row("losses beside the processor's, llama")(lambda: apart([*LLAMA, *CUDA, *STEPS], [*LLAMA, *STEPS], TOLERANCE))
+RESNET = ["--model", "resnet:cifar20", *images(), "--batch", 64, "--shards", 4, "--augment", "crop,flip", "--lr", 0.0001]
+row("losses beside the processor's, resnet")(lambda: apart([*RESNET, *CUDA, *STEPS], [*RESNET, *STEPS], TOLERANCE))
 row("losses of bf16 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "bf16"], [*MINI, *CUDA, *STEPS], 1e-2))
 row("losses of TF32 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "tf32"], [*MINI, *CUDA, *STEPS], 1e-3))
 for optimizer in ("sgd", "nesterov", "lamb"):
@@ -128,12 +147,59 @@ def _():
     return f"{REPEATS} runs, {digests.pop()}"
 
 
-@row("the same digest, 1, 2 and 4 ranks")
+@row("the same digest, 1 to 8 ranks, staged")
 def _():
-    for model in ([*MINI], [*LLAMA], [*MINI, "--precision", "bf16"]):
-        digests = {ranks: train([*model, *SHARED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4)}
+    for model, most in (([*MINI], 8), ([*LLAMA], 4), ([*MINI, "--precision", "bf16"], 4), ([*RESNET], 4), ([*RESNET, "--precision", "bf16"], 4)):
+        digests = {ranks: train([*model, *SHARED, *STAGED, "--steps", 5], ranks)[1] for ranks in (1, 2, 4, 8) if ranks <= most}
         assert len(set(digests.values())) == 1, digests
-    return "gpt2, llama and bf16; ranks share the GPU"
+    return "gpt2, llama, resnet and bf16; ranks share the GPU"
+
+
+def nccl_version():
+    """Of the library that the module has found, as [2, 28, 9]; None if there is none."""
+    path = os.path.join(OUT, "kernels.json")
+    need(path)
+    with open(path, encoding="utf-8") as file:
+        library = next(line["library"] for line in json.load(file) if line["check"] == "exchange")
+    return library and [int(number) for number in library.split()[-1].split(".")]
+
+
+def gpu_count():
+    return len(run(["nvidia-smi", "-L"]).strip().splitlines()) if shutil.which("nvidia-smi") else 1
+
+
+def by_nccl(ranks, words):
+    """Digests by NCCL and staged, of several stages of --zero, beside that of one rank."""
+    alone = train([*MINI, *CUDA, "--steps", 5])[1]
+    for stage in (1, 2, 3):
+        for way in (NCCL, STAGED):
+            other = train([*MINI, *words, *way, "--steps", 5, "--zero", stage], ranks)[1]
+            assert other == alone, f"{way} --zero {stage}: {other}, not {alone}"
+    return f"{ranks} ranks, --zero 1 to 3, {alone}"
+
+
+@row("NCCL, a GPU for each rank")
+def _():
+    if gpu_count() < 2:
+        raise Skip("one GPU")
+    if not nccl_version():
+        raise Skip("no NCCL")
+    return by_nccl(min(gpu_count(), 8), CUDA)
+
+
+@row("NCCL, two ranks on one GPU")
+def _():
+    version = nccl_version()
+    if not version:
+        raise Skip("no NCCL")
+    if version >= [2, 30]:
+        return by_nccl(2, SHARED)
+    if not shutil.which("mpirun"):
+        raise Skip("no mpirun")
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", 2, DTTRAIN, *text(), *MINI, *SHARED, *NCCL, "--steps", 1], expect=(3,),
+        CUDA_VISIBLE_DEVICES=visible)
+    return f"NCCL {version[0]}.{version[1]}: refused, exit 3"
 
 
 @row("ranks that share are refused")
@@ -184,6 +250,16 @@ def _():
                           "--precision", precision])
         seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
         rates.append(f"{8 * 1024 / seconds:.0f} tokens/s {precision}")
+    return ", ".join(rates)
+
+
+@row("ResNet-20, for the record")
+def _():
+    rates = []
+    for precision in ("fp32", "tf32", "bf16"):
+        steps, _ = train(["--model", "resnet:cifar20", *images(), "--batch", 2048, "--shards", 2, "--steps", 6, *CUDA, "--precision", precision])
+        seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
+        rates.append(f"{2048 / seconds:.0f} images/s {precision}")
     return ", ".join(rates)
 
 

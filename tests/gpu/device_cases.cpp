@@ -118,17 +118,38 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                  }});
 }
 
-void add_attention(std::vector<Case>& all, int context, int heads) {
-  const auto rows = static_cast<std::size_t>(context) * static_cast<std::size_t>(heads);
-  const std::size_t count = rows * static_cast<std::size_t>(context);
-  all.push_back({"causal_softmax " + std::to_string(context),
-                 3e-6,
-                 {noise(count, 10, 40), noise(count, 11)},
-                 [=](Queue& queue, const Places& at) {
-                   const Rowwise shape{heads * context, context};
-                   queue.launch(CausalSoftmax{shape, 0.125F, at[0]});
-                   queue.launch(CausalSoftmaxBackward{shape, 0.125F, at[0], at[1]});
-                 }});
+void add_attention(std::vector<Case>& all, int context, int width, bool rounds) {
+  constexpr int k_batch = 2, k_heads = 4, k_keys = 2;
+  const int of_queries = k_heads * width;
+  const int of_keys = k_keys * width;
+  const auto rows = static_cast<std::size_t>(k_batch * context);
+  const std::size_t queries = rows * static_cast<std::size_t>(of_queries);
+  const std::size_t keys = rows * static_cast<std::size_t>(of_keys);
+  all.push_back(
+      {"attention " + std::to_string(context) + "x" + std::to_string(width) +
+           (rounds ? " bf16" : ""),
+       // The weights are rounded where another sum may have another neighbour.
+       rounds ? 1e-2 : 1e-5,
+       {noise(queries, 10, 3),
+        noise(keys, 11),
+        noise(keys, 12),
+        noise(queries, 13),
+        nothing(queries),
+        nothing(rows * k_heads),
+        nothing(queries),
+        nothing(rows * k_heads),
+        nothing(keys),
+        nothing(keys)},
+       [=](Queue& queue, const Places& at) {
+         const Attend base{{k_batch, context, width, k_heads, k_keys, 0.125F, rounds},
+                           {at[0], of_queries},
+                           {at[1], of_keys},
+                           {at[2], of_keys}};
+         queue.launch(AttendForward{base, {at[4], of_queries}, at[5]});
+         const AttendBackward both{base, {at[3], of_queries}, at[5]};
+         queue.launch(AttendQueries{both, {at[4], of_queries}, {at[6], of_queries}, at[7]});
+         queue.launch(AttendKeys{both, at[7], {at[8], of_keys}, {at[9], of_keys}});
+       }});
 }
 
 void add_embedding(std::vector<Case>& all, int vocabulary, int width) {
@@ -223,7 +244,8 @@ std::vector<Case> all_cases() {
   add_elements(all);
   for (const auto& [rows, width] : {std::pair{1, 1}, {5, 31}, {33, 257}, {64, 768}, {7, 50257}})
     add_rows(all, rows, width);
-  for (const int context : {1, 31, 257}) add_attention(all, context, 3);
+  for (const auto& [context, width] : {std::pair{1, 64}, {31, 20}, {64, 64}, {257, 80}})
+    for (const bool rounds : {false, true}) add_attention(all, context, width, rounds);
   add_embedding(all, 300, 48);
   add_embedding(all, 5003, 257);
   add_update<UpdateRule::sgd>(all, "sgd");
@@ -231,6 +253,7 @@ std::vector<Case> all_cases() {
   add_update<UpdateRule::adam>(all, "adam");
   add_update<UpdateRule::lamb>(all, "lamb");
   add_rounding(all);
+  add_images(all);
   add_products(all);
   return all;
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace device_check {
@@ -40,7 +41,13 @@ inline Floats nothing(std::size_t count) {
 // Every product, in shapes and precisions of all kinds.
 void add_products(std::vector<Case>& all);
 
+// The kernels of image networks.
+void add_images(std::vector<Case>& all);
+
 // Every kernel and product, in shapes of all kinds.
 [[nodiscard]] std::vector<Case> all_cases();
+
+// A line of JSON about the module's exchange, as main() prints them; 1 if it is wrong, otherwise 0.
+[[nodiscard]] int check_link(Queue& queue);
 
 }  // namespace device_check

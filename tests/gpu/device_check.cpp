@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_check MODULE [REPEATS]: every kernel and product of a device's module beside the host's,
-// and beside itself 20 times. A line of JSON for each; exits with 1 if one is wrong, with 77 if the
-// module finds no device. Needs neither MPI nor oneDNN, so that it can be built on any machine with
-// a card.
+// and beside itself 20 times, and its exchange with itself. A line of JSON for each; exits with 1
+// if one is wrong, with 77 if the module finds no device. Needs neither MPI nor oneDNN, so that it
+// can be built on any machine with a card.
 #include "tests/gpu/device_cases.hpp"
 #include "tests/support/host_device.hpp"
 
@@ -100,7 +100,8 @@ int main(int argc, char** argv) {
   try {
     Queue device(*table, context);
     Queue host(*host_device::table(), host_device::table()->open(0, &answer));
-    return check(device, host, argc >= 3 ? std::atoi(argv[2]) : 20);
+    const int linked = check_link(device);
+    return std::max(linked, check(device, host, argc >= 3 ? std::atoi(argv[2]) : 20));
   } catch (const DeviceError& e) {
     std::fprintf(stderr, "device_check: %s\n", e.what());
     return 1;

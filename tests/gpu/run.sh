@@ -28,10 +28,14 @@ else
     echo "not the whole project, see $out/build.log: building the module and its check alone"
     mkdir -p "$build/bin" "$build/lib/dtsubmit"
     cd "$root"
-    nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch=native -I. \
-      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt \
+    nccl=
+    if echo '#include <nccl.h>' | nvcc -x cu -E - >/dev/null 2>&1; then nccl="-DDTTRAIN_HAS_NCCL plugins/cuda/nccl.cpp"; fi
+    # shellcheck disable=SC2086
+    nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch=native -I. $nccl \
+      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
       -o "$build/lib/dtsubmit/dttrain-cuda.so"
-    c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_products.cpp tests/support/host_device.cpp core/train/accelerator/queue.cpp -ldl \
+    c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_images.cpp tests/gpu/device_products.cpp tests/gpu/device_link.cpp \
+      tests/support/host_device.cpp tests/support/host_exchange.cpp core/train/accelerator/queue.cpp -ldl -pthread \
       -o "$build/bin/device_check"
   fi
 fi

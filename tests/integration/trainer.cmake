@@ -8,10 +8,12 @@ foreach(name layouts resume errors telemetry verify pytorch optimizers precision
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OTHER_ONEDNN=$<TARGET_FILE:other_onednn>")
 endforeach()
 # A device made of the host's processor.
-add_test(NAME integration_trainer_device
-         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_device.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module>)
-set_tests_properties(integration_trainer_device PROPERTIES
-  LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+foreach(name device device_exchange)
+  add_test(NAME integration_trainer_${name}
+           COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module>)
+  set_tests_properties(integration_trainer_${name} PROPERTIES
+    LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+endforeach()
 # Every number of ranks over every transport, with audits and without: several minutes.
 add_test(NAME faults_trainer_transports
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_transports.py $<TARGET_FILE:dttrain> whole)

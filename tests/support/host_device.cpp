@@ -2,6 +2,7 @@
 #include "tests/support/host_device.hpp"
 
 #include "core/train/accelerator/kernels/kernel_list.hpp"
+#include "tests/support/host_exchange.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,12 +11,17 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
 struct dttrain_context {
   int device = 0;
   std::vector<std::function<void()>> work;
+  std::unique_ptr<host_device::HostLink> link;
+  std::string wrong;
 
   const char* enqueue(std::function<void()> piece) {
     work.push_back(std::move(piece));
@@ -47,6 +53,23 @@ class HostBlock {
   void each(const Work& work) const {
     in_order(static_cast<std::size_t>(threads_), [&](std::size_t t) { work(static_cast<int>(t)); });
   }
+
+  [[nodiscard]] int threads() const { return threads_; }
+
+  template <class Value>
+  class Kept {
+   public:
+    explicit Kept(const HostBlock& block) : values_(static_cast<std::size_t>(block.threads())) {
+      std::memset(static_cast<void*>(values_.data()), 0xff, values_.size() * sizeof(Value));
+    }
+
+    [[nodiscard]] Value& operator[](int thread) {
+      return values_[static_cast<std::size_t>(thread)];
+    }
+
+   private:
+    std::vector<Value> values_;
+  };
 
  private:
   std::size_t index_;
@@ -115,7 +138,7 @@ int count(dttrain_answer* answer) {
 }
 
 dttrain_context* open(int device, dttrain_answer* answer) {
-  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}};
+  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}, nullptr, ""};
 }
 
 void close(dttrain_context* context) {
@@ -168,6 +191,55 @@ const char* wait(dttrain_context* context) {
   return nullptr;
 }
 
+const char* tell(dttrain_context* context, const std::string& wrong) {
+  context->wrong = wrong;
+  return wrong.empty() ? nullptr : context->wrong.c_str();
+}
+
+const char* find_link(dttrain_context* context, dttrain_link_facts* facts) {
+  if (has_fault("missing")) return tell(context, "libhost.so: cannot open shared object file");
+  if (has_fault("old"))
+    return tell(context, "/lib/libhost.so is Sockets 0.9.0, 1.0.0 or later is needed");
+  std::snprintf(facts->library, sizeof facts->library, "Sockets 1.0.0");
+  std::snprintf(facts->path, sizeof facts->path, "/lib/libhost.so");
+  facts->shares_devices = has_fault("alone") ? 0 : 1;
+  return nullptr;
+}
+
+const char* make_link_id(dttrain_context* /*context*/, unsigned char* id) {
+  const std::string name =
+      std::to_string(std::random_device()()) + std::to_string(std::random_device()());
+  std::memset(id, 0, DTTRAIN_LINK_ID_BYTES);
+  std::memcpy(id, name.data(), name.size());
+  return nullptr;
+}
+
+const char* join(
+    dttrain_context* context, const unsigned char* id, int ranks, int rank, int /*shares*/) {
+  context->link = std::make_unique<HostLink>();
+  context->link->join(reinterpret_cast<const char*>(id), ranks, rank);
+  return nullptr;
+}
+
+// What was enqueued before is done now: the group goes on by itself from here, as on a device.
+const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
+  (void)wait(context);
+  context->link->post({messages, messages + count});
+  return context->enqueue([link = context->link.get()] { link->wait(); });
+}
+
+const char* progress(dttrain_context* context, dttrain_progress* now) {
+  return tell(context, context->link->progress(*now));
+}
+
+const char* leave(dttrain_context* /*context*/) {
+  return nullptr;
+}
+
+void abort_link(dttrain_context* context) {
+  if (context->link != nullptr) context->link->abort();
+}
+
 }  // namespace
 
 void set_order(Order order) {
@@ -176,6 +248,12 @@ void set_order(Order order) {
 
 void set_lack(int lack) {
   g_lack = lack;
+}
+
+const dttrain_exchange* exchange() {
+  static const dttrain_exchange made{
+      find_link, make_link_id, join, post, progress, leave, abort_link};
+  return &made;
 }
 
 const dttrain_device* table() {
@@ -196,7 +274,8 @@ const dttrain_device* table() {
                                    clear,
                                    launch,
                                    multiply,
-                                   wait};
+                                   wait,
+                                   exchange()};
   return &made;
 }
 

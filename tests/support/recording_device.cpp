@@ -27,6 +27,7 @@ struct Recording {
   std::size_t launches = 0;
   std::optional<std::size_t> left_out;
   std::vector<std::string> strays;
+  std::vector<RaceRecorder::Clock> groups;  // after each group of messages
 };
 
 Recording g_recording;
@@ -214,6 +215,32 @@ const char* wait(dttrain_context* context) {
   return host().wait(context);
 }
 
+const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
+  begin();
+  for (std::size_t i = 0; i < count; ++i)
+    by_queue(messages[i].at, messages[i].bytes, messages[i].is_sent == 0, "exchange");
+  g_recording.groups.push_back(g_recording.recorder.event(k_queue));
+  return host().exchange->post(context, messages, count);
+}
+
+// What the host is told of, it may use.
+const char* progress(dttrain_context* context, dttrain_progress* now) {
+  const char* const wrong = host().exchange->progress(context, now);
+  for (std::size_t i = 0; i < now->ended; ++i)
+    g_recording.recorder.wait(k_host, g_recording.groups[i]);
+  return wrong;
+}
+
+const dttrain_exchange* exchange() {
+  static const dttrain_exchange table = [] {
+    dttrain_exchange made = *host().exchange;
+    made.post = post;
+    made.progress = progress;
+    return made;
+  }();
+  return &table;
+}
+
 dttrain_device made_table() {
   dttrain_device table = host();
   table.allocate = allocate;
@@ -226,6 +253,7 @@ dttrain_device made_table() {
   table.launch = launch;
   table.multiply = multiply;
   table.wait = wait;
+  table.exchange = exchange();
   return table;
 }
 
@@ -244,6 +272,10 @@ std::unique_ptr<Queue> new_queue() {
 
 void leave_out_wait(std::size_t number) {
   g_recording.left_out = number;
+}
+
+void touch(const void* at, std::size_t bytes, bool writes) {
+  g_recording.recorder.access(k_host, {at, bytes}, writes, "the host");
 }
 
 std::size_t waits() {

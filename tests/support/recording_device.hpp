@@ -18,6 +18,9 @@ namespace recording_device {
 // The wait of that number, from 0, orders nothing; it is made, so that nothing else goes wrong.
 void leave_out_wait(std::size_t number);
 
+// The host accesses memory of the device, as no program should unless it has waited.
+void touch(const void* at, std::size_t bytes, bool writes);
+
 // Since new_queue():
 [[nodiscard]] std::size_t waits();
 [[nodiscard]] std::size_t launches();

@@ -106,6 +106,7 @@ class DeviceProjection : public Block {
       product(x, d_y, shape_.rows, d_weights, shape_.in, shape_.out, false);
     else
       product(d_y, x, shape_.rows, d_weights, shape_.out, shape_.in, false);
+    if (in_.gradient == nullptr) return;
     product({out_.gradient, shape_.out, 0, 0},
             weights(pass, shape_.is_in_out),
             shape_.out,
@@ -186,9 +187,9 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
-  const std::size_t scores =
-      floats_of(shape.context, shape.context) * static_cast<std::size_t>(shape.queries.count);
-  return device_attention(queue_, products_, shape, out, scratch(0, scores), scratch(1, scores));
+  const std::size_t positions =
+      floats_of(shape.batch, shape.context) * static_cast<std::size_t>(shape.queries.count);
+  return device_attention(queue_, shape, out, scratch(0, positions), products_.rounds());
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of token_blocks.hpp on a device: the same passes, with addresses of its memory.
+// The blocks of token_blocks.hpp and image_blocks.hpp on a device: the same passes, with addresses
+// of its memory.
 #pragma once
 
+#include "core/train/accelerator/images/device_convolution.hpp"
 #include "core/train/accelerator/products.hpp"
 #include "core/train/accelerator/queue.hpp"
 #include "core/train/model/block_maker.hpp"
@@ -52,6 +54,43 @@ class DeviceBlocks : public BlockMaker {
                                                 int width,
                                                 const Heads& heads) override;
 
+  // blocks.hpp and image_blocks.hpp:
+  [[nodiscard]] std::unique_ptr<Block> first_convolution(const Layout& layout,
+                                                         const std::string& name,
+                                                         const Images& out_shape,
+                                                         Edge in,
+                                                         Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> convolution(const Layout& layout,
+                                                   const std::string& name,
+                                                   const ConvolutionShape& shape,
+                                                   Edge in,
+                                                   Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> bn_relu_pool(const Layout& layout,
+                                                    const std::string& name,
+                                                    const Images& in_shape,
+                                                    Edge in,
+                                                    Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> linear(const Layout& layout,
+                                              const std::string& name,
+                                              const LinearShape& shape,
+                                              Edge in,
+                                              Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> bn_relu(const Layout& layout,
+                                               const std::string& name,
+                                               const Images& shape,
+                                               Edge in,
+                                               Edge out,
+                                               const float* residual) override;
+  [[nodiscard]] std::unique_ptr<Block> gradient_sum(std::size_t count,
+                                                    Edge in,
+                                                    const float* branch) override;
+  [[nodiscard]] std::unique_ptr<Block> narrowing_shortcut(const Images& in_shape,
+                                                          Edge in,
+                                                          Edge out) override;
+  [[nodiscard]] std::unique_ptr<Block> average_pool(const Images& in_shape,
+                                                    Edge in,
+                                                    Edge out) override;
+
  private:
   struct DeviceAngles {
     std::shared_ptr<const Angles> here;
@@ -61,6 +100,12 @@ class DeviceBlocks : public BlockMaker {
 
   // Memory that one block after the other uses: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
+  double* partials(const Images& shape);
+
+  [[nodiscard]] std::unique_ptr<Block> convolution(Range weights,
+                                                   const DeviceConvolutionShape& shape,
+                                                   Edge in,
+                                                   Edge out);
 
   Queue& queue_;
   Products products_;

@@ -12,22 +12,28 @@ DeviceNetwork::DeviceNetwork(const Model& model, int micro_batch, Precision prec
       queue_(queue),
       blocks_(queue, precision),
       plan_(model, micro_batch, precision, blocks_),
-      tokens_(static_cast<std::size_t>(micro_batch) *
-              static_cast<std::size_t>(model.reads.predictions())),
-      host_labels_(tokens_.size()),
-      labels_(queue.allocate<std::uint32_t>(tokens_.size())),
-      losses_(queue.allocate(tokens_.size())),
-      correct_(queue.allocate(tokens_.size())),
+      reader_(model.reads),
+      images_(plan_.input().value == nullptr
+                  ? 0
+                  : static_cast<std::size_t>(micro_batch) * reader_.image_floats()),
+      tokens_(plan_.tokens() == nullptr ? 0
+                                        : static_cast<std::size_t>(micro_batch) *
+                                              static_cast<std::size_t>(model.reads.context)),
+      host_labels_(static_cast<std::size_t>(micro_batch) *
+                   static_cast<std::size_t>(model.reads.predictions())),
+      labels_(queue.allocate<std::uint32_t>(host_labels_.size())),
+      losses_(queue.allocate(host_labels_.size())),
+      correct_(queue.allocate(host_labels_.size())),
       squares_(queue.allocate<double>(Squares{nullptr, model.layout.parameter_floats}.blocks())) {
   model.build(plan_);
 }
 
-// The places of samples that there are not keep the tokens of an earlier pass.
-void DeviceNetwork::load(const Samples& samples, std::span<const std::size_t> indices) {
-  const auto context = static_cast<std::size_t>(model_.reads.context);
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    read_window(
-        samples, indices[i], tokens_.data() + i * context, host_labels_.data() + i * context);
+// The places of samples that there are not keep those of an earlier pass.
+void DeviceNetwork::load(const Samples& samples,
+                         std::span<const std::size_t> indices,
+                         std::span<const Placement> placements) {
+  reader_.read(samples, indices, placements, {images_.data(), tokens_.data(), host_labels_.data()});
+  queue_.to_device(plan_.input().value, images_.data(), images_.size());
   queue_.to_device(plan_.tokens(), tokens_.data(), tokens_.size());
   queue_.to_device(labels_, host_labels_.data(), host_labels_.size());
 }
@@ -48,12 +54,17 @@ void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient
                              has_gradient,
                              losses_,
                              correct_});
+  const Edge logits = plan_.logits();
+  if (!has_gradient || logits.gradient == logits.value) return;
+  const std::size_t count =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(model_.classes);
+  queue_.launch(Copy{{count}, logits.value, logits.gradient});
 }
 
 void DeviceNetwork::add_scalars(const Training& training, float* sums) {
   const Layout& layout = model_.layout;
-  const auto rows = static_cast<int>(tokens_.size());
-  queue_.clear(sums + layout.parameter_floats, layout.tail_floats());
+  const auto rows = static_cast<int>(host_labels_.size());
+  queue_.clear(sums + layout.scalar(Scalar::loss), static_cast<std::size_t>(Scalar::count));
   queue_.launch(Total<float>{losses_, rows, sums + layout.scalar(Scalar::loss)});
   queue_.launch(Total<float>{correct_, rows, sums + layout.scalar(Scalar::correct)});
   if (!training.with_squares) return;
@@ -73,7 +84,7 @@ void DeviceNetwork::train(const Samples& samples,
     queue_.wait();
     training.watch->lap(phase);
   };
-  load(samples, indices);
+  load(samples, indices, training.placements);
   lap(Phase::data);
   const Pass pass{true, weights, nullptr, sums};
   forward(pass, training.enter);
@@ -81,7 +92,7 @@ void DeviceNetwork::train(const Samples& samples,
     constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
     queue_.to_device(plan_.logits().value, &k_nan, 1);
   }
-  head(static_cast<int>(tokens_.size()), training.objective, true);
+  head(static_cast<int>(host_labels_.size()), training.objective, true);
   lap(Phase::forward);
   for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
     if (training.enter) training.enter((*block)->reads_again());
@@ -95,11 +106,12 @@ Score DeviceNetwork::evaluate(const Samples& samples,
                               std::size_t first,
                               std::size_t count,
                               const float* weights,
+                              const float* running,
                               const std::function<void(Range)>& enter) {
   std::vector<std::size_t> indices(count);
   std::iota(indices.begin(), indices.end(), first);
-  load(samples, indices);
-  forward({false, weights, nullptr, nullptr}, enter);
+  load(samples, indices, {});
+  forward({false, weights, running, nullptr}, enter);
   const std::size_t predictions = count * static_cast<std::size_t>(model_.reads.predictions());
   head(static_cast<int>(predictions), {}, false);
   std::vector<float> losses(predictions);

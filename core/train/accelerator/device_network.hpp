@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of tokens on a device: forward and backward of one virtual shard, as model/network.hpp
+// A model on a device: forward and backward of one virtual shard, as model/network.hpp
 // has it on a thread.
 #pragma once
 
@@ -23,11 +23,11 @@ class DeviceNetwork {
     // If set, is called before each block's forward, and then before each one's backward pass, with
     // the weights that it reads.
     std::function<void(Range)> enter = nullptr;
-    Stopwatch* watch = nullptr;  // laps data, forward and backward, if set
+    Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
+    std::span<const Placement> placements{};  // of each image; none: as they are
   };
 
-  // Throws std::exception also for what devices cannot compute. `model`, whose blocks come from the
-  // plan's maker, and the queue must outlive it.
+  // `model` and the queue must outlive it.
   DeviceNetwork(const Model& model, int micro_batch, Precision precision, Queue& queue);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
@@ -38,11 +38,12 @@ class DeviceNetwork {
              const Training& training,
              float* sums);
 
-  // Of samples [first, first + count), count <= micro_batch.
+  // Of samples [first, first + count), count <= micro_batch; `running` are the device's, too.
   [[nodiscard]] Score evaluate(const Samples& samples,
                                std::size_t first,
                                std::size_t count,
                                const float* weights,
+                               const float* running,
                                const std::function<void(Range)>& enter = nullptr);
 
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
@@ -50,7 +51,9 @@ class DeviceNetwork {
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
  private:
-  void load(const Samples& samples, std::span<const std::size_t> indices);
+  void load(const Samples& samples,
+            std::span<const std::size_t> indices,
+            std::span<const Placement> placements);
   void forward(const Pass& pass, const std::function<void(Range)>& enter);
   void head(int rows, const Objective& objective, bool has_gradient);
   void add_scalars(const Training& training, float* sums);
@@ -59,6 +62,8 @@ class DeviceNetwork {
   Queue& queue_;
   DeviceBlocks blocks_;
   Plan plan_;
+  SampleReader reader_;
+  std::vector<float> images_;  // what the plan reads, before it is on the device
   std::vector<std::uint32_t> tokens_;
   std::vector<std::uint32_t> host_labels_;
   std::uint32_t* labels_;  // of all predictions, as are losses_ and correct_

@@ -45,7 +45,8 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       network_(model, settings_.micro_batch, settings_.precision, *queue_),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
-      indices_(static_cast<std::size_t>(settings_.micro_batch)) {
+      indices_(static_cast<std::size_t>(settings_.micro_batch)),
+      running_(queue_->allocate(model.layout.statistic_floats)) {
   // Left siblings that wait, and one: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
@@ -60,7 +61,16 @@ float* DeviceSums::take() {
   return taken;
 }
 
+void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings settings) {
+  settings.failed = settings_.failed;
+  guarded(settings_.failed, [&] {
+    exchange_.emplace(all, *queue_, model_.layout, stayed_, id, std::move(settings));
+  });
+  resident_.is_exchanged = true;
+}
+
 void DeviceSums::upload(const float* weights) {
+  if (resident_.is_exchanged) return;
   std::size_t at = 0;
   const auto send = [&](std::size_t end) {
     queue_->to_device(resident_.weights + at, weights + at, end - at);
@@ -73,10 +83,10 @@ void DeviceSums::upload(const float* weights) {
 }
 
 // Until the next sum().
-void DeviceSums::let_stay(float* sums) {
-  if (stayed_ != nullptr) give(stayed_);
-  stayed_ = sums;
-  resident_.gradients = sums;
+void DeviceSums::let_stay(Partials sums) {
+  for (const auto& [node, array] : stayed_) give(array);
+  stayed_ = std::move(sums);
+  resident_.gradients = stayed_.empty() ? nullptr : stayed_.begin()->second;
 }
 
 // Within a window, weights go to the device as they come.
@@ -84,6 +94,7 @@ DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
   if (window == nullptr) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
     window->enter(0, place++);
+    if (resident_.is_exchanged) return;
     queue_->to_device(resident_.weights + range.begin, weights + range.begin, range.size());
   };
 }
@@ -99,6 +110,7 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
   Stopwatch watch(input.timeline == nullptr ? nullptr : &input.timeline->track(0));
   float* const sums = take();
   choose_samples(input, shard, indices_);
+  const std::vector<Placement> placements = placements_of(input, shard, indices_);
   network_.train(input.samples,
                  indices_,
                  resident_.weights,
@@ -106,7 +118,8 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                   shard == input.nan_shard,
                   input.with_squares,
                   enter_of(input.window, input.weights),
-                  input.timeline == nullptr ? nullptr : &watch},
+                  input.timeline == nullptr ? nullptr : &watch,
+                  placements},
                  sums);
   if (input.miscomputed) {
     float changed = 0;
@@ -137,7 +150,7 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
 Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
-    let_stay(nullptr);
+    let_stay({});
     if (input.window == nullptr)
       upload(input.weights);
     else
@@ -149,18 +162,16 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
       there[node] = node_sum(input, node);
       here[node] = host_array(here.size(), drops);
       bring(node, there, here, whole_or_tail(drops || input.stays));
-      if (input.stays)
-        let_stay(there[node]);
-      else if (!drops)
-        give(there[node]);
+      if (!input.stays && !drops) give(there[node]);
     }
+    if (input.stays) let_stay(there);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
       input.window->end();
     }
     if (input.departure != nullptr) depart(*input.departure, there, here);
-    if (drops)
+    if (drops && !input.stays)
       for (const auto& [node, sums] : there) give(sums);
     return here;
   });
@@ -178,7 +189,7 @@ void DeviceSums::bring(Span node, const Partials& there, const Partials& here, R
 void DeviceSums::depart(const Departure& departure, const Partials& there, const Partials& here) {
   std::size_t departed = 0;
   for (const Range run : departure.runs) {
-    if (departure.drops)
+    if (departure.drops && !resident_.is_exchanged)
       for (const auto& [node, sums] : here) bring(node, there, here, run);
     departure.leave(here);
     const Range free = free_after(departure, ++departed);
@@ -196,8 +207,12 @@ std::uint64_t DeviceSums::recompute(const StepInput& input) {
 
 Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
   const std::size_t first = chunk * indices_.size();
-  return network_.evaluate(
-      samples, first, std::min(indices_.size(), samples.count - first), resident_.weights, enter);
+  return network_.evaluate(samples,
+                           first,
+                           std::min(indices_.size(), samples.count - first),
+                           resident_.weights,
+                           running_,
+                           enter);
 }
 
 std::size_t DeviceSums::chunks_of(const Samples& samples) const {
@@ -205,9 +220,10 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 }
 
 Score DeviceSums::evaluate(
-    const Samples& samples, const float* weights, const float* /*running*/, int parts, int part) {
+    const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
     upload(weights);
+    queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
@@ -219,10 +235,11 @@ Score DeviceSums::evaluate(
 Score DeviceSums::evaluate_within(Window& window,
                                   const Samples& samples,
                                   const float* weights,
-                                  const float* /*running*/,
+                                  const float* running,
                                   int parts,
                                   int part) {
   return guarded(settings_.failed, [&] {
+    queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);

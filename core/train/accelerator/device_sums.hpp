@@ -7,12 +7,14 @@
 #include "core/base/result.hpp"
 #include "core/train/accelerator/device_network.hpp"
 #include "core/train/accelerator/device_update.hpp"
+#include "core/train/accelerator/exchange/device_exchange.hpp"
 #include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
 
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,14 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] ChunkUpdate* update() override { return &update_; }
 
+  [[nodiscard]] Queue& queue() { return *queue_; }
+
+  // Collective, before the first sum(). The group must outlive it.
+  void link(Group& all, const LinkId& id, DeviceExchange::Settings settings);
+
+  // After link().
+  [[nodiscard]] ArrayExchange* exchange() override { return exchange_ ? &*exchange_ : nullptr; }
+
  private:
   using Enter = std::function<void(Range)>;
 
@@ -76,7 +86,7 @@ class DeviceSums : public Backend {
   void give(float* sums) { unused_.push_back(sums); }
 
   void upload(const float* weights);
-  void let_stay(float* sums);
+  void let_stay(Partials sums);
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);
   float* node_sum(const StepInput& input, Span node);
@@ -97,9 +107,11 @@ class DeviceSums : public Backend {
   DeviceNetwork network_;
   Resident resident_;
   DeviceUpdate update_;
-  float* stayed_ = nullptr;  // of the last sum()
+  Partials stayed_;  // of the last sum()
+  std::optional<DeviceExchange> exchange_;
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
+  float* running_;  // statistics, for evaluation
   std::deque<Buffer> host_arrays_;
   Buffer looked_at_;  // of a shard that is audited
   std::uint64_t audited_ = 0;

@@ -62,6 +62,7 @@ void DeviceUpdate::look(std::span<ChunkReport> reports) {
 // beginning.
 const float* DeviceUpdate::on_device(const float* gradients) {
   if (gradients == nullptr) return resident_.gradients;
+  if (resident_.is_exchanged) return gradients;
   if (std::exchange(came_, nullptr) == gradients) return gradients_.at;
   gradients_.grow(queue_, owned_.floats);
   queue_.to_device(gradients_.at, gradients, owned_.floats);

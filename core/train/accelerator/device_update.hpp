@@ -17,6 +17,7 @@ struct Resident {
   float* weights = nullptr;          // of all parameters
   std::vector<Range> own;            // of these, what the host need not send: sorted
   const float* gradients = nullptr;  // that have stayed, of all parameters
+  bool is_exchanged = false;         // by devices: nothing comes from the host or goes there
 };
 
 // Calls `failed` with what went wrong, if there is any, before DeviceError leaves.
@@ -51,6 +52,9 @@ class DeviceUpdate : public ChunkUpdate {
   void move(std::span<const float> rates, std::span<ChunkReport> reports) override;
   void next_weights(float* all) override;
   void keep() override;
+
+  [[nodiscard]] float* all_weights() override { return resident_.weights; }
+
   void weights(float* all) override;
   void moments(float* owned) override;
   void flip_weight(std::size_t place) override;

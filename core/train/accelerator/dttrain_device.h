@@ -13,6 +13,8 @@
 #ifndef DTTRAIN_DEVICE_H
 #define DTTRAIN_DEVICE_H
 
+#include "core/train/accelerator/exchange/dttrain_exchange.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,7 +26,7 @@ extern "C" {
 #endif
 
 /* Changes with this file. */
-#define DTTRAIN_DEVICE_ABI 1u
+#define DTTRAIN_DEVICE_ABI 2u
 #define DTTRAIN_DEVICE_SYMBOL "dttrain_device_v1"
 
 /* What a machine lacks. */
@@ -118,6 +120,9 @@ struct dttrain_device {
 
   /* Until all that was enqueued has ended. */
   const char* (*wait)(struct dttrain_context* context);
+
+  /* Between the devices of several processes; NULL if this module has nothing for that. */
+  const struct dttrain_exchange* exchange;
 };
 
 /* The type of dttrain_device_v1. */

@@ -6,7 +6,7 @@
 namespace dts::train::accelerator {
 
 void Products::reserve(std::size_t values) {
-  if (precision_ != Precision::bf16 || values <= room_) return;
+  if (!rounds() || values <= room_) return;
   for (Bfloat*& at : rounded_) {
     if (at != nullptr) queue_.release(at);
     at = nullptr;  // allocate() may throw
@@ -29,17 +29,18 @@ void Products::round(dttrain_factor& factor, int rows, int columns, int count, B
   factor = {to, columns, factor.is_transposed, static_cast<std::int64_t>(area)};
 }
 
-void Products::multiply(dttrain_product product) {
+void Products::multiply(dttrain_product product, Rounded rounded) {
   if (precision_ == Precision::tf32) product.factors = DTTRAIN_TF32;
-  if (precision_ == Precision::bf16) {
+  if (rounds()) {
     const auto all = [&](int rows, int columns) {
       return static_cast<std::size_t>(product.count) * static_cast<std::size_t>(rows) *
              static_cast<std::size_t>(columns);
     };
-    reserve(all(product.rows, product.inner));
-    reserve(all(product.inner, product.columns));
-    round(product.left, product.rows, product.inner, product.count, rounded_[0]);
-    round(product.right, product.inner, product.columns, product.count, rounded_[1]);
+    if (!rounded.left) reserve(all(product.rows, product.inner));
+    if (!rounded.right) reserve(all(product.inner, product.columns));
+    if (!rounded.left) round(product.left, product.rows, product.inner, product.count, rounded_[0]);
+    if (!rounded.right)
+      round(product.right, product.inner, product.columns, product.count, rounded_[1]);
     product.factors = DTTRAIN_BF16;
   }
   queue_.multiply(product);

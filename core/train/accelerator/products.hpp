@@ -20,8 +20,19 @@ class Products {
   // that memory runs out before the first step, if it does.
   void reserve(std::size_t values);
 
+  // Whether factors are rounded to bf16.
+  [[nodiscard]] bool rounds() const { return precision_ == Precision::bf16; }
+
+  // Factors that are Bfloat already; only where rounds().
+  struct Rounded {
+    bool left = false;
+    bool right = false;
+  };
+
   // `product` as of fp32: what its factors are is changed here.
-  void multiply(dttrain_product product);
+  void multiply(dttrain_product product, Rounded rounded);
+
+  void multiply(const dttrain_product& product) { multiply(product, {}); }
 
  private:
   void round(dttrain_factor& factor, int rows, int columns, int count, Bfloat* to);

@@ -71,9 +71,18 @@ class Queue {
 
   // Until the device has done all.
   void wait() {
+    if (before_wait_) before_wait_();
     check(device_.wait(context_));
     is_read_ = {};
   }
+
+  // Is called before the host waits for the device, which it does without a limit.
+  void before_wait(std::function<void()> call) { before_wait_ = std::move(call); }
+
+  // For what the module does besides (DeviceExchange).
+  [[nodiscard]] const dttrain_device& table() const { return device_; }
+
+  [[nodiscard]] dttrain_context* context() const { return context_; }
 
   // For tests: is told what the host itself reads or writes of memory that the device uses.
   using Touched = std::function<void(const Access& access)>;
@@ -100,6 +109,7 @@ class Queue {
   void* staging_ = nullptr;        // two halves
   std::array<bool, 2> is_read_{};  // of each, since the last wait()
   std::size_t next_half_ = 0;
+  std::function<void()> before_wait_;
   Touched touched_;
 };
 

@@ -32,6 +32,19 @@ void choose_samples(const StepInput& input, int shard, std::span<std::size_t> in
   }
 }
 
+std::vector<Placement> placements_of(const StepInput& input,
+                                     int shard,
+                                     std::span<const std::size_t> indices) {
+  std::vector<Placement> placements;
+  if (!input.augmentation.is_any()) return placements;
+  const SampleOrder order = order_of(input);
+  std::uint64_t at = static_cast<std::uint64_t>(shard) * indices.size();
+  for (const std::size_t index : indices)
+    placements.push_back(
+        placement_of(input.augmentation, input.seed, order.epoch_of(input.step, at++), index));
+  return placements;
+}
+
 Range free_after(const Departure& departure, std::size_t departed) {
   if (departed < 2 || !departure.drops) return {};
   const Range free = departure.runs[departed - 2];

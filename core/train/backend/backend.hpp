@@ -3,6 +3,7 @@
 // (core/train/accelerator). Everything else of a training is the same for all of them.
 #pragma once
 
+#include "core/train/arrays/array_exchange.hpp"
 #include "core/train/comm/tree.hpp"
 #include "core/train/data/sampler.hpp"
 #include "core/train/device/team.hpp"
@@ -50,8 +51,8 @@ struct StepInput {
   // If set, the weights are only there within it. All ranks call sum() together then, with a shard
   // for each of its threads at most, and `departure` drops.
   Window* window = nullptr;
-  // Whether gradients may stay where they are computed, for update(): the partials that sum()
-  // returns, of which there is one, have the tail alone.
+  // Whether gradients may stay where they are computed, for update(), or for exchange(): the
+  // partials that sum() returns, of which there is otherwise one, have the tail alone.
   bool stays = false;
 };
 
@@ -95,6 +96,11 @@ class Backend {
   // its begin() on: those of StepInput and of evaluate() are of others alone.
   [[nodiscard]] virtual ChunkUpdate* update() { return nullptr; }
 
+  // If not nullptr, gradients and weights go to other ranks from where they are computed: then
+  // update() makes the step, the weights of StepInput and of evaluate() are not read at all, and
+  // whoever changes them does it there.
+  [[nodiscard]] virtual ArrayExchange* exchange() { return nullptr; }
+
   // The shards that it computes at the same time, at most.
   [[nodiscard]] virtual int at_once() const = 0;
 };
@@ -108,6 +114,11 @@ class Backend {
 // The samples of a shard, as many as `indices` has room for; those of the same shard of the next
 // step are read ahead.
 void choose_samples(const StepInput& input, int shard, std::span<std::size_t> indices);
+
+// How the images of these samples are augmented; none if they are not.
+[[nodiscard]] std::vector<Placement> placements_of(const StepInput& input,
+                                                   int shard,
+                                                   std::span<const std::size_t> indices);
 
 // What nobody reads any more once `departed` runs have left that are dropped: the run before the
 // last one, up to the page that it shares with the one before it.

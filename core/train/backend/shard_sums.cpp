@@ -34,22 +34,11 @@ float* ShardSums::Worker::take(std::size_t floats) {
   return taken;
 }
 
-// Of images that are augmented.
-void ShardSums::place_samples(Worker& worker, const StepInput& input, int shard) {
-  worker.placements.clear();
-  if (!input.augmentation.is_any()) return;
-  const SampleOrder order = order_of(input);
-  std::uint64_t at = static_cast<std::uint64_t>(shard) * worker.indices.size();
-  for (const std::size_t index : worker.indices)
-    worker.placements.push_back(
-        placement_of(input.augmentation, input.seed, order.epoch_of(input.step, at++), index));
-}
-
 void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, float* sums) {
   Stopwatch watch(worker.track);
   worker.indices.resize(static_cast<std::size_t>(worker.network->micro_batch()));
   choose_samples(input, shard, worker.indices);
-  place_samples(worker, input, shard);
+  worker.placements = placements_of(input, shard, worker.indices);
   std::function<void(Range)> ready;
   worker.squares = 0;
   if (shard == worker.last_shard) ready = [&](Range range) { carry(worker, input, sums, range); };

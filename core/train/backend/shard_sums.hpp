@@ -102,7 +102,6 @@ class ShardSums : public Backend {
 
   void merge(const StepInput& input, const Partials& parts);
   float* node_sum(Worker& worker, const StepInput& input, Span node);
-  static void place_samples(Worker& worker, const StepInput& input, int shard);
   void shard_sum(Worker& worker, const StepInput& input, int shard, float* sums);
 
   const Model& model_;

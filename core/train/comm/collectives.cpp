@@ -126,7 +126,7 @@ Group::Ticket Group::post_partials(std::vector<int> peers,
   Posted& call = begin(Call::scatter_partials, total, std::move(peers));
   std::size_t floats = 0;
   for (const Scattered::Partial& one : to.theirs) floats += one.floats;
-  if (to.room.size() <= floats) to.room = Buffer(floats + 1);
+  to.room.grow(floats);
   float* at = to.room.data();
   for (Scattered::Partial& one : to.theirs) {
     one.sums = at;

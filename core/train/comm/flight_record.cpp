@@ -18,14 +18,15 @@ std::string words_of(const CallHeader& header) {
 }  // namespace
 
 const char* to_string(Call call) {
-  constexpr std::array<const char*, 8> k_names{"nothing",
+  constexpr std::array<const char*, 9> k_names{"nothing",
                                                "barrier",
                                                "gather",
                                                "exchange",
                                                "broadcast",
                                                "scatter of partial sums",
                                                "gather of slices",
-                                               "message"};
+                                               "message",
+                                               "connection of devices"};
   const auto index = static_cast<std::size_t>(call);
   return index < k_names.size() ? k_names[index] : "unknown call";
 }

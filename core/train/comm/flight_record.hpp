@@ -18,6 +18,7 @@ enum class Call : std::uint32_t {
   scatter_partials,
   gather_slices,
   message,
+  connect,  // devices
 };
 
 // Goes from each rank to each other one it meets in a call, before anything else. Plain data.

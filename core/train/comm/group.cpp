@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace dts::train {
@@ -185,6 +186,37 @@ void Group::meet(const Posted& call, Transport::Deadline& deadline) {
   }
 }
 
+CallHeader Group::announce(Call call, std::vector<int> peers, std::uint64_t total) {
+  const Transport::Deadline begun = Transport::Clock::now();
+  Transport::Deadline deadline = begun + limit();
+  const Posted& posted = begin(call, total, std::move(peers));
+  meet(posted, deadline);
+  tell_wait(posted, begun);
+  return posted.mine;
+}
+
+void Group::await(const CallHeader& call,
+                  const Look& look,
+                  std::optional<std::chrono::milliseconds> within) const {
+  constexpr Transport::Clock::duration k_nap = std::chrono::microseconds(50);  // nobody wakes it
+  const auto comes = [&](Transport::Deadline& until) {
+    return wait_until(until, Transport::Clock::duration{}, look, [&](Transport::Clock::duration) {
+      std::this_thread::sleep_for(k_nap);
+    });
+  };
+  const std::chrono::milliseconds time = within.value_or(limit());
+  Transport::Deadline deadline = Transport::Clock::now() + time;
+  if (comes_in_time(comes, deadline)) return;
+  end(Errc::timed_out,
+      fmt::format("{}: all ranks have come, but it was not done within {} s",
+                  to_string(call),
+                  static_cast<double>(time.count()) / 1000));
+}
+
+void Group::break_off(const CallHeader& call, const std::string& why) const {
+  end(Errc::io, fmt::format("{}: {}", to_string(call), why));
+}
+
 void Group::complete(const Posted& call) {
   const Transport::Deadline begin = Transport::Clock::now();
   Transport::Deadline deadline = begin + limit();
@@ -239,6 +271,7 @@ void Group::lose(const Posted& call) const {
 }
 
 void Group::end(Errc code, const std::string& message) const {
+  if (settings_->ending) settings_->ending();
   settings_->lost(Error{code, message, "calls of this rank: " + record_.newest()});
   std::abort();
 }

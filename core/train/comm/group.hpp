@@ -11,7 +11,8 @@
 #include "core/train/comm/flight_record.hpp"
 #include "core/train/comm/transport.hpp"
 #include "core/train/comm/tree.hpp"
-#include "core/train/memory/buffer.hpp"
+#include "core/train/comm/waiting.hpp"
+#include "core/train/memory/room.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,8 @@ class Group {
     std::function<std::chrono::nanoseconds()> starved = nullptr;
     // If set, is told of each call that waited for others, from when to when.
     std::function<void(Call, Transport::Deadline, Transport::Deadline)> waited = nullptr;
+    // If set, is called before `lost`: ends what travels beside the transport.
+    std::function<void()> ending = nullptr;
   };
 
   // `members`, as the transport numbers them, of which this rank is the `rank`-th.
@@ -148,7 +151,7 @@ class Group {
 
     Ticket ticket = 0;
     std::vector<Partial> theirs;
-    Buffer room;
+    Room room;
   };
 
   // As post_slices(), of slices of partial sums. Once the ticket is done, each of `to.theirs` says
@@ -173,6 +176,25 @@ class Group {
 
   // Each rank's slice of `array` to all others, in place; posted, as above.
   Ticket post_gather_slices(float* array, const std::vector<Range>& slices);
+
+  // A call of this rank and `peers`, as post_slices(), whose content goes another way than the
+  // transport. Returns once all of them have said that they make it: only then may it begin.
+  [[nodiscard]] CallHeader announce(Call call, std::vector<int> peers, std::uint64_t total);
+
+  // Until `look` says that what a call has begun is done: not collective. Ends the run as a wait
+  // does, naming the call, unless that is so `within` some time, by default that of any wait; so
+  // does break_off(), with Errc::io and what went wrong.
+  using Look = std::function<Waited()>;
+  void await(const CallHeader& call,
+             const Look& look,
+             std::optional<std::chrono::milliseconds> within = std::nullopt) const;
+  [[noreturn]] void break_off(const CallHeader& call, const std::string& why) const;
+
+  // How the transport numbers a rank.
+  [[nodiscard]] int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+
+  // Settings::ending, of all groups that are split from this one or that this one is split from.
+  void before_end(std::function<void()> ending) { settings_->ending = std::move(ending); }
 
  protected:
   // Nothing may be under way.
@@ -222,8 +244,6 @@ class Group {
   [[nodiscard]] bool is_over(const Part& part) const;
   [[nodiscard]] bool is_complete(const Posted& call) const;
   [[noreturn]] void end(Errc code, const std::string& message) const;
-
-  [[nodiscard]] int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<Transport> transport_;
   std::vector<int> members_;

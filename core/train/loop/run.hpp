@@ -28,6 +28,7 @@ namespace dts::train {
 
 namespace accelerator {
 struct OpenedDevice;
+class DeviceSums;
 }
 
 // As dtsubmit calls this node.
@@ -73,6 +74,12 @@ class Run {
   [[nodiscard]] Result<void> place_devices(const dttrain_facts& mine);
   [[nodiscard]] std::size_t own_floats() const;
   [[nodiscard]] Result<void> make_backend();
+
+  // run_exchange.cpp:
+  int link_devices();
+  int link_devices_by(const std::string& library);
+  [[nodiscard]] Result<std::string> choose_link();
+  [[nodiscard]] Result<std::string> find_link() const;
 
   // trainer.cpp:
   int loop();
@@ -140,7 +147,10 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<accelerator::OpenedDevice> device_;  // nullptr: the processor computes
   std::string devices_;                                // of all ranks, as JSON
+  bool shares_device_ = false;  // some rank, with another one
   std::unique_ptr<Backend> backend_;
+  accelerator::DeviceSums* device_sums_ = nullptr;  // backend_, if a device computes
+  std::string exchange_;                            // between devices, as JSON; empty: none
   std::unique_ptr<ShardedUpdate> update_;
   std::optional<Tuner> tuner_;              // while it tries
   std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous

@@ -69,7 +69,8 @@ void Run::make_update(const BucketWay& way) {
                                                               stage_,
                                                               comm_.size() * threads,
                                                               !way.overlaps,
-                                                              accelerated()});
+                                                              accelerated(),
+                                                              backend_->exchange()});
   departure_ = {};
   if (stage_ == 3) make_window(threads);
   if (stage_ > 1)
@@ -132,6 +133,7 @@ int Run::tune(double seconds) {
   const bool is_over = tuner_->is_over();
   if (is_over) tuner_->choose(comm_.gather(tuner_->fastest()).front());  // clocks differ
   if (is_over) report_.tuned(state_.step, tuner_->table());
+  update_->bring_weights(state_);
   if (!update_->verify(state_)) return stop_damaged();
   update_->gather_momentum(state_);
   make_update(tuner_->way());

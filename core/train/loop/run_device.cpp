@@ -23,17 +23,7 @@ int local_rank(const Comm& comm) {
       std::count(begin, begin + comm.rank(), comm.nodes()[static_cast<std::size_t>(comm.rank())]));
 }
 
-Result<void> check_device(const Options& options) {
-  if (!options.model->suits_devices)
-    return fail(Errc::usage,
-                fmt::format("{} is not computed by devices yet, only gpt2 and llama are",
-                            options.model->name),
-                "use --device cpu, or --model gpt2:SIZE or llama:SIZE");
-  return {};
-}
-
-Result<std::unique_ptr<accelerator::OpenedDevice>> open(const Options& options, int local) {
-  DTS_TRY(check_device(options));
+Result<std::unique_ptr<accelerator::OpenedDevice>> open(int local) {
   DTS_ASSIGN(auto opened, accelerator::open_device(k_module, local));
   return std::make_unique<accelerator::OpenedDevice>(std::move(opened));
 }
@@ -49,7 +39,7 @@ Result<void> named(const Result<void>& result) {
 // Collective.
 int Run::open_device() {
   if (options_.device == DeviceKind::cpu) return 0;
-  auto opened = open(options_, local_rank(comm_));
+  auto opened = open(local_rank(comm_));
   Result<void> mine = opened ? Result<void>{} : Result<void>(tl::unexpected<Error>(opened.error()));
   if (comm_.least(mine ? 1 : 0) == 1) mine = place_devices((*opened)->facts);
   if (options_.device == DeviceKind::automatic) {
@@ -76,6 +66,7 @@ Result<void> Run::place_devices(const dttrain_facts& mine) {
   const std::vector<DevicePlace> all = comm_.gather(place);
   devices_ = devices_json(all);
   Result<void> checked = check_one_each(all);
+  shares_device_ = !checked;
   if (comm_.least(options_.shares_device ? 1 : 0) == 0) return checked;
   if (!checked && comm_.rank() == 0)
     tell("dttrain: warning: {}; one rank for each is faster\n", checked.error().message);
@@ -116,8 +107,10 @@ Result<void> Run::make_backend() {
     Comm::abandon(exit_code(Errc::io));
   };
   DTS_ASSIGN(
-      backend_,
+      auto made,
       accelerator::DeviceSums::create(model_, std::move(device_->queue), std::move(settings)));
+  device_sums_ = made.get();
+  backend_ = std::move(made);
   return {};
 }
 

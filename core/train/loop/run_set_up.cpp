@@ -135,6 +135,7 @@ int Run::prepare() {
   if (const int code = agree(own, lowest); code != 0) return code;
   if (const int code = settle(check_batch()); code != 0) return code;
   if (const int code = settle(make_backend()); code != 0) return code;
+  if (const int code = link_devices(); code != 0) return code;
   make_update(first_way());
   if (options_.staleness) begin_asynchrony();
   return 0;
@@ -203,6 +204,7 @@ Fingerprint Run::agreed_fields() const {
                           : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
                                                   : "as it is by default";
   fields["hierarchy"] = options_.node_first ? (*options_.node_first ? "node" : "flat") : "auto";
+  fields["device-exchange"] = to_string(options_.exchange);
   fields["zero"] = std::to_string(options_.zero);
   fields["overlap"] = options_.overlap ? (*options_.overlap ? "on" : "off") : "auto";
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);

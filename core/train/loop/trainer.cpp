@@ -258,7 +258,8 @@ int Run::run() {
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
                    options_.peak_tflops * 1e12,
                    asynchronous(),
-                   device_ == nullptr ? "" : devices_});
+                   device_ == nullptr ? "" : devices_,
+                   exchange_});
   comm_.started();
   begin_trace();
   const int code = loop();

@@ -19,11 +19,22 @@ class BatchNormTensors {
         variance_(layout.statistic(name + ".running_var").offset),
         statistics_(layout.parameter_floats) {}
 
-  // The statistics of x, when training.
+  struct Statistics {
+    float* mean = nullptr;
+    float* variance = nullptr;
+  };
+
+  // Those of x, when training.
+  [[nodiscard]] Statistics statistics(const Pass& pass) const {
+    float* const all = pass.sums + statistics_;
+    return {all + mean_, all + variance_};
+  }
+
+  // Computes them on the processor.
   void measure(const Pass& pass, const Images& shape, const float* x) const {
     if (!pass.training) return;
-    float* const statistics = pass.sums + statistics_;
-    channel_statistics(shape, x, statistics + mean_, statistics + variance_);
+    const Statistics to = statistics(pass);
+    channel_statistics(shape, x, to.mean, to.variance);
   }
 
   [[nodiscard]] BatchNorm parameters(const Pass& pass) const {

@@ -64,6 +64,59 @@ class ProcessorBlocks : public BlockMaker {
     return train::rotation(std::move(angles), batch, context, width, heads);
   }
 
+  std::unique_ptr<Block> first_convolution(const Layout& layout,
+                                           const std::string& name,
+                                           const Images& out_shape,
+                                           Edge in,
+                                           Edge out) override {
+    return train::first_convolution(layout, name, out_shape, in, out);
+  }
+
+  std::unique_ptr<Block> convolution(const Layout& layout,
+                                     const std::string& name,
+                                     const ConvolutionShape& shape,
+                                     Edge in,
+                                     Edge out) override {
+    return train::convolution(layout, name, shape, in, out);
+  }
+
+  std::unique_ptr<Block> bn_relu_pool(const Layout& layout,
+                                      const std::string& name,
+                                      const Images& in_shape,
+                                      Edge in,
+                                      Edge out) override {
+    return train::bn_relu_pool(layout, name, in_shape, in, out);
+  }
+
+  std::unique_ptr<Block> linear(const Layout& layout,
+                                const std::string& name,
+                                const LinearShape& shape,
+                                Edge in,
+                                Edge out) override {
+    return train::linear(layout, name, shape, in, out);
+  }
+
+  std::unique_ptr<Block> bn_relu(const Layout& layout,
+                                 const std::string& name,
+                                 const Images& shape,
+                                 Edge in,
+                                 Edge out,
+                                 const float* residual) override {
+    return train::bn_relu(layout, name, shape, in, out, residual);
+  }
+
+  std::unique_ptr<Block> gradient_sum(std::size_t count, Edge in, const float* branch) override {
+    return train::gradient_sum(count, in, branch);
+  }
+
+  std::unique_ptr<Block> narrowing_shortcut(const Images& in_shape, Edge in, Edge out) override {
+    return train::narrowing_shortcut(in_shape, in, out);
+  }
+
+  std::unique_ptr<Block> average_pool(const Images& in_shape, Edge in, Edge out) override {
+    return train::average_pool(in_shape, in, out);
+  }
+
  private:
   std::deque<Buffer> buffers_;
   std::deque<std::vector<std::uint32_t>> tokens_;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who makes the blocks of a plan and has the memory that they compute in: the processor, or an
-// accelerator, whose addresses only its own blocks may use.
+// accelerator, whose addresses only its own blocks may use. How images are laid out between blocks
+// is the maker's choice; parameters, and the input of a linear layer, are laid out as everywhere.
 #pragma once
 
+#include "core/train/model/image_blocks.hpp"
 #include "core/train/model/token_blocks.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace dts::train {
 
@@ -51,6 +54,40 @@ class BlockMaker {
                                                         int context,
                                                         int width,
                                                         const Heads& heads) = 0;
+
+  // blocks.hpp and image_blocks.hpp:
+  [[nodiscard]] virtual std::unique_ptr<Block> first_convolution(const Layout& layout,
+                                                                 const std::string& name,
+                                                                 const Images& out_shape,
+                                                                 Edge in,
+                                                                 Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> convolution(const Layout& layout,
+                                                           const std::string& name,
+                                                           const ConvolutionShape& shape,
+                                                           Edge in,
+                                                           Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> bn_relu_pool(
+      const Layout& layout, const std::string& name, const Images& in_shape, Edge in, Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> linear(const Layout& layout,
+                                                      const std::string& name,
+                                                      const LinearShape& shape,
+                                                      Edge in,
+                                                      Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> bn_relu(const Layout& layout,
+                                                       const std::string& name,
+                                                       const Images& shape,
+                                                       Edge in,
+                                                       Edge out,
+                                                       const float* residual) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> gradient_sum(std::size_t count,
+                                                            Edge in,
+                                                            const float* branch) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> narrowing_shortcut(const Images& in_shape,
+                                                                  Edge in,
+                                                                  Edge out) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Block> average_pool(const Images& in_shape,
+                                                            Edge in,
+                                                            Edge out) = 0;
 };
 
 // Of the processor.

@@ -24,11 +24,9 @@ struct Model {
   // multiplication and addition of matrix products and convolutions; nothing else is counted.
   double flops = 0;
 
-  // Appends the blocks, from the plan's input to its logits. Called once for each thread, on that
-  // thread. May throw std::exception, as the primitives of oneDNN do.
+  // Appends the blocks, which Plan::maker() makes, from the plan's input to its logits. Called once
+  // for each thread, on that thread. May throw std::exception, as the primitives of oneDNN do.
   std::function<void(Plan&)> build;
-  // Whether build() makes its blocks by Plan::maker() alone, so that a device can compute them.
-  bool suits_devices = false;
 };
 
 }  // namespace dts::train

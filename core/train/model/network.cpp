@@ -43,7 +43,7 @@ Result<std::unique_ptr<Network>> Network::create(const Model& model,
 }
 
 Network::Network(const Model& model, int micro_batch, Precision precision)
-    : model_(model), plan_(model, micro_batch, precision) {
+    : model_(model), plan_(model, micro_batch, precision), reader_(model.reads) {
   model.build(plan_);
   indices_.resize(static_cast<std::size_t>(micro_batch));
   labels_.resize(indices_.size() * static_cast<std::size_t>(model.reads.predictions()));
@@ -51,41 +51,6 @@ Network::Network(const Model& model, int micro_batch, Precision precision)
 
 void Network::prepare(const float* weights) {
   for (const auto& block : plan_.blocks()) block->prepare(weights);
-}
-
-void Network::load_image(const Samples& samples,
-                         std::size_t index,
-                         const Placement* placement,
-                         std::size_t to) {
-  const ImageFormat& format = *samples.format;
-  const int padding = model_.reads.padding;
-  const auto side = static_cast<std::size_t>(format.side);
-  const auto padded = static_cast<std::size_t>(format.side + 2 * padding);
-  const std::uint8_t* pixels = samples.images + index * format.pixels();
-  if (placement != nullptr) {
-    placed_.resize(format.pixels());
-    place_image(pixels, format, *placement, placed_.data());
-    pixels = placed_.data();
-  }
-  const auto channels = static_cast<std::size_t>(format.channels);
-  for (std::size_t c = 0; c < channels; ++c)
-    normalise_image(pixels + c * side * side,
-                    {format.side, format.side, padding},
-                    format.mean[c],
-                    format.deviation[c],
-                    plan_.input().value + (to * channels + c) * padded * padded);
-  labels_[to] = samples.labels[index];
-}
-
-void Network::load(const Samples& samples,
-                   std::span<const std::size_t> indices,
-                   std::span<const Placement> placements) {
-  const auto context = static_cast<std::size_t>(model_.reads.context);
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    if (model_.reads.what == Reads::What::images)
-      load_image(samples, indices[i], placements.empty() ? nullptr : &placements[i], i);
-    else
-      read_window(samples, indices[i], plan_.tokens() + i * context, labels_.data() + i * context);
 }
 
 void Network::forward(const Pass& pass, const std::function<void()>& enter) {
@@ -123,7 +88,7 @@ void Network::train(const Samples& samples,
   const auto lap = [&](Phase phase) {
     if (training.watch != nullptr) training.watch->lap(phase);
   };
-  load(samples, indices, training.placements);
+  reader_.read(samples, indices, training.placements, input());
   lap(Phase::data);
   const bool has_image = plan_.input().value != nullptr;
   const int padding = model_.reads.padding;
@@ -154,7 +119,7 @@ Score Network::evaluate(const Samples& samples,
                         const float* running,
                         const std::function<void()>& enter) {
   std::iota(indices_.begin(), indices_.end(), first);
-  load(samples, {indices_.data(), count}, {});
+  reader_.read(samples, {indices_.data(), count}, {}, input());
   forward({false, weights, running, nullptr}, enter);
   Score score;
   const auto predictions = static_cast<std::size_t>(model_.reads.predictions());

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/train/data/augmentation.hpp"
-#include "core/train/data/samples.hpp"
 #include "core/train/model/plan.hpp"
+#include "core/train/model/sample_reader.hpp"
 #include "core/train/timing/timeline.hpp"
 
 #include <cmath>
@@ -93,21 +92,19 @@ class Network {
 
  private:
   Network(const Model& model, int micro_batch, Precision precision);
-  void load(const Samples& samples,
-            std::span<const std::size_t> indices,
-            std::span<const Placement> placements);
-  void load_image(const Samples& samples,
-                  std::size_t index,
-                  const Placement* placement,
-                  std::size_t to);
+
+  [[nodiscard]] SampleReader::Input input() {
+    return {plan_.input().value, plan_.tokens(), labels_.data()};
+  }
+
   void forward(const Pass& pass, const std::function<void()>& enter);
   HeadResult head(const Objective& objective);
 
   const Model& model_;
   Plan plan_;
+  SampleReader reader_;
   std::vector<std::uint32_t> labels_;  // of all predictions
   std::vector<std::size_t> indices_;
-  std::vector<std::uint8_t> placed_;  // an image
 };
 
 }  // namespace dts::train

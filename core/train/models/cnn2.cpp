@@ -37,12 +37,15 @@ void build(Plan& plan) {
   const Edge hidden = plan.edge(images * k_hidden);
   const Edge logits = plan.edge(images * k_classes);
   const Layout& layout = plan.layout();
-  plan.add(first_convolution(layout, "conv1", full, plan.input(), conv1));
-  plan.add(bn_relu_pool(layout, "bn1", full, conv1, pool1));
-  plan.add(convolution(layout, "conv2", {half, k_channels2, 1, precision}, pool1, conv2));
-  plan.add(bn_relu_pool(layout, "bn2", wide, conv2, pool2));
-  plan.add(linear(layout, "fc1", {batch, k_features, k_hidden, true, precision}, pool2, hidden));
-  plan.add(linear(layout, "fc2", {batch, k_hidden, k_classes, false, precision}, hidden, logits));
+  plan.add(plan.maker().first_convolution(layout, "conv1", full, plan.input(), conv1));
+  plan.add(plan.maker().bn_relu_pool(layout, "bn1", full, conv1, pool1));
+  plan.add(
+      plan.maker().convolution(layout, "conv2", {half, k_channels2, 1, precision}, pool1, conv2));
+  plan.add(plan.maker().bn_relu_pool(layout, "bn2", wide, conv2, pool2));
+  plan.add(plan.maker().linear(
+      layout, "fc1", {batch, k_features, k_hidden, true, precision}, pool2, hidden));
+  plan.add(plan.maker().linear(
+      layout, "fc2", {batch, k_hidden, k_classes, false, precision}, hidden, logits));
   plan.set_logits(logits);
 }
 

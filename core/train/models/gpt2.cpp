@@ -184,7 +184,6 @@ Result<Model> make(const Sizes& sizes) {
   model.flops = decoder_flops(
       model.layout, {1.0 * shape.context * shape.width, shape.layers, shape.width, shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
-  model.suits_devices = true;
   return model;
 }
 

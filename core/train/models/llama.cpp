@@ -249,7 +249,6 @@ Result<Model> make(const Sizes& sizes) {
                                shape.queries(),
                                shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
-  model.suits_devices = true;
   return model;
 }
 

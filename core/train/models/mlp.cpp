@@ -29,12 +29,12 @@ void build(Plan& plan, const Shape& shape) {
     const int out = shape.out(layer);
     const Edge to =
         plan.edge(static_cast<std::size_t>(plan.micro_batch()) * static_cast<std::size_t>(out));
-    plan.add(
-        linear(plan.layout(),
-               name_of(layer),
-               {plan.micro_batch(), shape.in(layer), out, layer < shape.layers, plan.precision()},
-               from,
-               to));
+    plan.add(plan.maker().linear(
+        plan.layout(),
+        name_of(layer),
+        {plan.micro_batch(), shape.in(layer), out, layer < shape.layers, plan.precision()},
+        from,
+        to));
     from = to;
   }
   plan.set_logits(from);

@@ -6,7 +6,6 @@
 // the place of the channels that are zero are those of the usual one in PyTorch, Y. Idelbayev's
 // pytorch_resnet_cifar10. Each shard is normalised by its own statistics.
 #include "core/train/data/samples.hpp"
-#include "core/train/model/image_blocks.hpp"
 #include "core/train/model/plan.hpp"
 #include "core/train/models/model_table.hpp"
 
@@ -122,7 +121,7 @@ class Builder {
 
   Edge add_bn_relu(const std::string& name, Edge from, float* gradient, const float* residual) {
     const Edge to = activation(gradient);
-    plan_.add(bn_relu(plan_.layout(), name, stage_.images, from, to, residual));
+    plan_.add(plan_.maker().bn_relu(plan_.layout(), name, stage_.images, from, to, residual));
     return to;
   }
 
@@ -130,10 +129,10 @@ class Builder {
     const Edge convolved = activation(stage_.d_convolution);
     const int side = s_.format->side;
     if (s_.has_own_kernel())
-      plan_.add(
-          first_convolution(plan_.layout(), "conv1", stage_.images, plan_.input(), convolved));
+      plan_.add(plan_.maker().first_convolution(
+          plan_.layout(), "conv1", stage_.images, plan_.input(), convolved));
     else
-      plan_.add(convolution(
+      plan_.add(plan_.maker().convolution(
           plan_.layout(),
           "conv1",
           {{plan_.micro_batch(), s_.format->channels, side, side}, s_.width, 1, plan_.precision()},
@@ -145,11 +144,12 @@ class Builder {
   Edge add_convolution(const std::string& name, const Images& in_shape, Edge from) {
     const Edge to = activation(stage_.d_convolution);
     const int stride = in_shape.channels == stage_.images.channels ? 1 : 2;
-    plan_.add(convolution(plan_.layout(),
-                          name,
-                          {in_shape, stage_.images.channels, stride, plan_.precision()},
-                          from,
-                          to));
+    plan_.add(
+        plan_.maker().convolution(plan_.layout(),
+                                  name,
+                                  {in_shape, stage_.images.channels, stride, plan_.precision()},
+                                  from,
+                                  to));
     return to;
   }
 
@@ -159,10 +159,10 @@ class Builder {
     Edge branch = from;
     if (before.d_stream != stage_.d_stream) {
       residual = activation(stage_.d_stream);
-      plan_.add(narrowing_shortcut(before.images, from, residual));
+      plan_.add(plan_.maker().narrowing_shortcut(before.images, from, residual));
     } else {
       branch.gradient = stage_.d_branch;
-      plan_.add(gradient_sum(stage_.images.count(), from, branch.gradient));
+      plan_.add(plan_.maker().gradient_sum(stage_.images.count(), from, branch.gradient));
     }
     const Edge first = add_convolution(name + "conv1", before.images, branch);
     const Edge middle = add_bn_relu(name + "bn1", first, stage_.d_branch, nullptr);
@@ -175,12 +175,13 @@ class Builder {
     const int channels = stage_.images.channels;
     const Edge means = plan_.edge(batch * static_cast<std::size_t>(channels));
     const Edge logits = plan_.edge(batch * k_classes);
-    plan_.add(average_pool(stage_.images, from, means));
-    plan_.add(linear(plan_.layout(),
-                     "linear",
-                     {plan_.micro_batch(), channels, k_classes, false, plan_.precision()},
-                     means,
-                     logits));
+    plan_.add(plan_.maker().average_pool(stage_.images, from, means));
+    plan_.add(
+        plan_.maker().linear(plan_.layout(),
+                             "linear",
+                             {plan_.micro_batch(), channels, k_classes, false, plan_.precision()},
+                             means,
+                             logits));
     plan_.set_logits(logits);
   }
 

@@ -33,8 +33,9 @@ class ChunkUpdate {
   // Checksums of what there is, in `weights` and `moments`.
   virtual void look(std::span<ChunkReport> reports) = 0;
 
-  // Gradients are those of what is owned, in the host's memory, or, nullptr, where the backend has
-  // left them (StepInput::stays). The sums of the squares of each chunk:
+  // Gradients are those of what is owned, in the host's memory or, if arrays are exchanged from
+  // where they are (Backend::exchange()), there; nullptr: where the backend has left them
+  // (StepInput::stays). The sums of the squares of each chunk:
   virtual void squares(const float* gradients, std::span<double> each) = 0;
 
   // Makes the step, after squares() of the same gradients or without.
@@ -50,6 +51,10 @@ class ChunkUpdate {
   virtual void next_weights(float* all) = 0;
 
   virtual void keep() = 0;
+
+  // The weights of all parameters where the backend reads them: those of others are there only if
+  // they are exchanged from there, too.
+  [[nodiscard]] virtual float* all_weights() = 0;
 
   // What it keeps, as begin() has it.
   virtual void weights(float* all) = 0;

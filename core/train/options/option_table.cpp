@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/options/option_table.hpp"
 
-#include "core/train/options/option_values.hpp"
+#include "core/train/options/composed_values.hpp"
 
 namespace dts::train {
 namespace {
-
-bool set_save_every(Options& o, const std::string& text) {
-  o.save_every.reset();
-  return text == "auto" || set_optional(o.save_every, text, 0);
-}
-
-bool set_slow_rank(Options& o, const std::string& text) {
-  const auto colon = text.find(':');
-  std::uint64_t rank = 0;
-  if (colon == std::string::npos || !set_number(rank, text.substr(0, colon), 0)) return false;
-  o.slow_rank = rank;
-  return set_number(o.slow_rank_ms, text.substr(colon + 1), 0);
-}
-
-bool set_betas(Options& o, const std::string& text) {
-  const auto comma = text.find(',');
-  return comma != std::string::npos &&
-         set_real(o.optimization.beta1, text.substr(0, comma), k_below_one) &&
-         set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
-}
 
 using Text = const std::string&;
 
@@ -131,6 +111,11 @@ const Option k_options[] = {
      "on|off",
      "whether several ranks may have one GPU, for tests [off]",
      [](Options& o, Text t) { return set_choice(o.shares_device, t, "on", "off"); }},
+    {"--device-exchange",
+     "KIND",
+     "sums and weights from GPU to GPU by nccl, or by way of the host's memory (staged); auto:\n"
+     "                           nccl where it is there and each rank has a GPU of its own [auto]",
+     [](Options& o, Text t) { return set_value(o.exchange, exchange_of(t)); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",

@@ -143,6 +143,10 @@ Result<void> check(const Options& o) {
                 "every shard needs the same number of samples");
   if (o.batch / o.shards > 65536)
     return fail(Errc::usage, "--batch: more than 65,536 samples per shard");
+  if (o.exchange == ExchangeKind::nccl && o.staleness)
+    return fail(Errc::usage,
+                "--device-exchange nccl with --staleness: servers move weights on the processor",
+                "omit one of them");
   if (o.audit_rate > 0 && o.any_numerics)
     return fail(Errc::usage,
                 "--audit and --numerics any exclude each other",

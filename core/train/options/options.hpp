@@ -88,8 +88,9 @@ struct Options {
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
   Precision precision = Precision::fp32;                    // of products and convolutions
   DeviceKind device = DeviceKind::cpu;
-  bool shares_device = false;  // several ranks may have one
-  bool any_numerics = false;   // ranks on machines that differ train together
+  bool shares_device = false;                       // several ranks may have one
+  ExchangeKind exchange = ExchangeKind::automatic;  // between devices
+  bool any_numerics = false;                        // ranks on machines that differ train together
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit
   std::string beat;                            // $DTSUBMIT_BEAT, the heartbeat's page; empty: none

@@ -114,7 +114,7 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{}{})",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{}{}{})",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
@@ -126,7 +126,8 @@ void Report::started(const StartEvent& e) {
           e.device,
           e.is_node_first ? "node" : "flat",
           e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : "",
-          e.devices.empty() ? "" : R"(,"devices":)" + e.devices));
+          e.devices.empty() ? "" : R"(,"devices":)" + e.devices,
+          e.exchange.empty() ? "" : R"(,"exchange":)" + e.exchange));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
                   attempt_,
                   counted(e.world_size, "rank"),

@@ -40,7 +40,8 @@ struct StartEvent {
   double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known
   double peak = 0;   // FLOP/s of all ranks; 0: not known
   std::optional<Asynchronous> asynchronous = std::nullopt;
-  std::string devices;  // JSON, one of each rank; empty: processors
+  std::string devices;   // JSON, one of each rank; empty: processors
+  std::string exchange;  // JSON, what carries sums and weights between them; empty: nothing
 };
 
 struct StepEvent {

@@ -88,11 +88,50 @@ void ShardedUpdate::step_there(const UpdateStep& step, float scale) {
     }
     next_records_[number(own_[i])] = made;
   }
-  if (!stays_) settings_.accelerated->next_weights(next_weights_.data());
+  if (!stays()) settings_.accelerated->next_weights(next_weights_.data());
 }
 
 void ShardedUpdate::bring_weights(State& state) {
-  if (std::exchange(is_behind_, false)) settings_.accelerated->weights(state.weights.data());
+  if (!std::exchange(is_behind_, false)) return;
+  if (is_apart() && settings_.zero < 3)
+    settings_.arrays->to_host(
+        state.weights.data(), settings_.accelerated->all_weights(), layout_.parameter_floats);
+  else
+    settings_.accelerated->weights(state.weights.data());
+}
+
+// Copies of what others own.
+void ShardedUpdate::check_others(const State& state) {
+  if (is_apart() && !others_.empty()) check_apart({0, grid_.count()});
+  if (is_apart() && is_behind_) return;
+  each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
+}
+
+// Of these chunks, the copies that the accelerator has of what others own.
+void ShardedUpdate::check_apart(Span chunks) {
+  if (!settings_.sealed) return;
+  std::vector<std::uint64_t> now(number(chunks.size()));
+  settings_.arrays->checksums(
+      settings_.accelerated->all_weights() + grid_.floats_of(chunks).begin, chunks, now.data());
+  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk)
+    if (ownership_.owner(chunk) != comm_.rank() &&
+        now[number(chunk - chunks.lo)] != records_[number(chunk)].weights)
+      wrong_[number(chunk)] |= k_weights;
+}
+
+// New weights, from the accelerator of their owner to those of all ranks.
+void ShardedUpdate::gather_apart() {
+  if (!is_apart() || settings_.zero == 3) return;
+  std::vector<Levels::Sliced> all;
+  add_slices(settings_.accelerated->all_weights(), all);
+  levels_.gather(all, settings_.arrays);
+}
+
+void ShardedUpdate::gather_apart(int bucket) {
+  levels_.gather({{settings_.accelerated->all_weights(), ownership_.slices(bucket)}},
+                 settings_.arrays);
+  check_apart(ownership_.bucket(bucket));
+  find_wrong();
 }
 
 void ShardedUpdate::bring_moments() {
@@ -101,6 +140,7 @@ void ShardedUpdate::bring_moments() {
 
 void ShardedUpdate::flip_weight(State& state, std::size_t element) {
   flip_bit(state.weights.data()[element]);
+  if (is_apart()) return settings_.arrays->flip(settings_.accelerated->all_weights() + element);
   for (const int chunk : own_) {
     const Range part = grid_.floats_of({chunk, chunk + 1});
     if (settings_.accelerated != nullptr && part.has(element))

@@ -9,7 +9,8 @@ namespace dts::train {
 
 void GradientExchange::begin(const Partials& mine, std::uint64_t step) {
   if (posted_ == 0) has_injected_ = false;
-  mine_ = mine;
+  mine_ = arrays_.gradients(mine);
+  whole_mine_ = mine;
   step_ = step;
 }
 
@@ -49,7 +50,7 @@ void GradientExchange::post_within(int bucket) {
         if (peer != comm_.rank()) in.push_back({levels_.place(peer), owner, node, slice.size()});
   }
   Group& node = *levels_.node();
-  (void)node.post_partials(node.others(), bytes_of(bucket), out, at(bucket).within);
+  (void)arrays_.post_partials(node, node.others(), bytes_of(bucket), out, at(bucket).within);
 }
 
 // The partials of the node's ranks for the `place`-th owner that this rank relays to; `next` is
@@ -88,14 +89,14 @@ void GradientExchange::add_up(int bucket) {
     const std::size_t width = grid_.floats_of(chunks).size();
     const ConstPartials all = collect(bucket, place, next);
     for (const Span node : nodes) {
-      combine_to(sums, node, all, width);
-      if (settings_.sealed) grid_.checksums(sums, chunks, sealed);
+      arrays_.sum(sums, node, all, width);
+      if (settings_.sealed) arrays_.checksums(sums, chunks, sealed);
       one.passed.push_back({owner, chunks, node, sums, sealed});
       sums += width;
       sealed += chunks.size();
     }
   }
-  levels_.node()->give_back(one.within);
+  arrays_.give_back(*levels_.node(), one.within);
 }
 
 void GradientExchange::make_room(int bucket, std::size_t sums) {
@@ -107,7 +108,7 @@ void GradientExchange::make_room(int bucket, std::size_t sums) {
     floats += sums * grid_.floats_of(owned).size();
     chunks += sums * static_cast<std::size_t>(owned.size());
   }
-  if (one.sums.size() <= floats) one.sums = Buffer(floats + 1);
+  arrays_.grow(one.sums, floats);
   one.sealed.resize(chunks + 1);
 }
 
@@ -154,23 +155,25 @@ void GradientExchange::pass_on() {
     for (const Span sums : hierarchy().sums_of_node(node, settings_.shards))
       one.across.theirs.push_back({peer, own, sums, width(own)});
   }
-  (void)comm_.post_partials(levels_.elsewhere(), bytes_of(bucket), out, one.across);
+  (void)arrays_.post_partials(comm_, levels_.elsewhere(), bytes_of(bucket), out, one.across);
 }
 
 void GradientExchange::progress() {
   comm_.progress();
-  while (passed_ < posted_ && levels_.node()->test(at(next(passed_)).within.ticket)) pass_on();
+  while (passed_ < posted_ && arrays_.test(*levels_.node(), at(next(passed_)).within.ticket))
+    pass_on();
 }
 
 void GradientExchange::pass_on_rest() {
-  for (; passed_ < posted_; pass_on()) levels_.node()->wait(at(next(passed_)).within.ticket);
+  for (; passed_ < posted_; pass_on())
+    arrays_.wait(*levels_.node(), at(next(passed_)).within.ticket);
 }
 
 // Waits for a bucket, and adds up what this rank owns of it.
 void GradientExchange::receive(int bucket) {
   Bucket& one = at(bucket);
   const Span chunks = ownership_.owned(comm_.rank(), bucket);
-  comm_.wait(one.across.ticket);
+  arrays_.wait(comm_, one.across.ticket);
   ConstPartials all;
   std::vector<std::size_t> count(static_cast<std::size_t>(comm_.size()));
   const auto add = [&](int from, Span node, const float* sums) {
@@ -182,11 +185,11 @@ void GradientExchange::receive(int bucket) {
   for (const Passed& each : one.passed)
     if (each.owner == comm_.rank()) add(comm_.rank(), each.node, each.sums);
   for (const auto& each : one.across.theirs) add(each.from, each.node, arrived(each, each.from));
-  combine_to(gradients_.data() + begins_[static_cast<std::size_t>(bucket)],
-             {0, settings_.shards},
-             all,
-             grid_.floats_of(chunks).size());
-  comm_.give_back(one.across);
+  arrays_.sum(gradients_.data() + begins_[static_cast<std::size_t>(bucket)],
+              {0, settings_.shards},
+              all,
+              grid_.floats_of(chunks).size());
+  arrays_.give_back(comm_, one.across);
 }
 
 GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t step) {

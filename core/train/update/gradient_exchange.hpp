@@ -5,6 +5,7 @@
 // have new checksums from then on. Not thread-safe.
 #pragma once
 
+#include "core/train/arrays/host_exchange.hpp"
 #include "core/train/update/injection.hpp"
 #include "core/train/update/levels.hpp"
 #include "core/train/update/ownership.hpp"
@@ -23,10 +24,12 @@ class GradientExchange {
     int shards = 1;
     bool sealed = true;
     std::optional<Injection> injection;  // for tests: gradient and message
+    ArrayExchange* arrays = nullptr;     // of the gradients, if they are not the host's
   };
 
   struct Sums {                        // valid until the next call
-    const float* gradients = nullptr;  // of what this rank owns, as Ownership has it
+    const float* gradients = nullptr;  // of what this rank owns, as Ownership has it: an array of
+                                       // Settings::arrays
     const float* tail = nullptr;       // [Layout::tail_floats()]
   };
 
@@ -82,7 +85,7 @@ class GradientExchange {
   struct Bucket {
     Group::Scattered within;  // from the node's other ranks, to be added up and passed on
     std::vector<Passed> passed;
-    Buffer sums;                        // of these, if there is a level within the node
+    Room sums;                          // of these, if there is a level within the node
     std::vector<std::uint64_t> sealed;  // theirs
     Group::Scattered across;            // from other nodes
   };
@@ -129,19 +132,21 @@ class GradientExchange {
   const ChunkGrid& grid_;
   const Ownership& ownership_;
   Settings settings_;
+  HostExchange host_;
+  ArrayExchange& arrays_;
   std::vector<std::size_t> begins_;  // of buckets, in gradients_
   std::size_t most_partials_ = 0;    // of any rank
   std::size_t most_sums_ = 0;        // of any node
   std::size_t most_relayed_ = 0;     // owners, by any rank of this node
   Seals across_;                     // by rank, then the tails of its partials
   Seals within_;                     // by place on this node
-  Partials mine_;                    // of the step under way
+  Partials mine_;                    // gradients of the step under way
+  Partials whole_mine_;              // with their tails
   std::uint64_t step_ = 0;           // completed before
   int posted_ = 0;                   // buckets, from the last one on
   int passed_ = 0;                   // of these, those that go across already
   std::vector<Bucket> buckets_;
-  Buffer gradients_;                                // that this rank owns
-  std::vector<float> changed_;                      // by an injection
+  Room gradients_;                                  // that this rank owns
   bool has_injected_ = false;                       // a message, in this step
   std::vector<std::vector<std::uint64_t>> sealed_;  // checksums of mine_, by partial and chunk
   std::vector<std::uint64_t> now_;                  // of what has arrived

@@ -37,6 +37,8 @@ GradientExchange::GradientExchange(Levels& levels,
       grid_(grid),
       ownership_(ownership),
       settings_(settings),
+      host_(grid),
+      arrays_(settings.arrays != nullptr ? *settings.arrays : host_),
       begins_(ownership.begins_of(comm_.rank())),
       most_partials_(longest(comm_.size(), [this](int rank) { return nodes_of(rank); })),
       most_sums_(
@@ -53,7 +55,7 @@ GradientExchange::GradientExchange(Levels& levels,
       now_(static_cast<std::size_t>(grid.count())) {
   sealed_.assign(nodes_of(comm_.rank()).size(),
                  std::vector<std::uint64_t>(static_cast<std::size_t>(grid_.count())));
-  if (comm_.size() > 1) gradients_ = Buffer(ownership.floats_of(comm_.rank()) + 1);
+  if (comm_.size() > 1) arrays_.grow(gradients_, ownership.floats_of(comm_.rank()));
 }
 
 std::vector<Span> GradientExchange::nodes_of(int rank) const {
@@ -75,13 +77,13 @@ void GradientExchange::seal(int bucket) {
   const std::size_t first = grid_.floats_of(chunks).begin;
   auto sums = sealed_.begin();
   for (const auto& [node, partial] : mine_)
-    grid_.checksums(partial + first, chunks, (sums++)->data() + chunks.lo);
+    arrays_.checksums(partial + first, chunks, (sums++)->data() + chunks.lo);
 }
 
 void GradientExchange::inject_gradient(Range floats) {
   if (!is_injected(Injection::What::gradient)) return;
   const std::size_t element = settings_.injection->element;
-  if (floats.has(element)) flip_bit(mine_.begin()->second[element]);
+  if (floats.has(element)) arrays_.flip(mine_.begin()->second + element);
 }
 
 // Of what `from` sends, where it is; as if the first of it, from the lowest other rank that sends
@@ -97,15 +99,13 @@ const float* GradientExchange::arrived(const Group::Scattered::Partial& one, int
       return sums;
   }
   has_injected_ = true;
-  changed_.assign(sums, sums + one.floats);
-  flip_bit(changed_[settings_.injection->element % one.floats]);
-  return changed_.data();
+  return arrays_.flipped(sums, one.floats, settings_.injection->element % one.floats);
 }
 
 // 0 unless sealed.
 std::uint64_t GradientExchange::checksum_of(const float* sums, Span chunks) {
   if (!settings_.sealed) return 0;
-  grid_.checksums(sums, chunks, now_.data());
+  arrays_.checksums(sums, chunks, now_.data());
   return seal_of(now_.data(), chunks);
 }
 
@@ -142,7 +142,7 @@ void GradientExchange::pack_across() {
   const std::size_t floats = layout_.tail_floats();
   for (int peer = 0; peer < comm_.size(); ++peer) {
     auto* tail = static_cast<float*>(across_.more_to(peer));
-    for (const auto& [node, partial] : mine_)
+    for (const auto& [node, partial] : whole_mine_)
       tail = std::copy_n(partial + layout_.parameter_floats, floats, tail);
   }
 }
@@ -187,7 +187,7 @@ std::optional<int> GradientExchange::changed_in(const float* sums,
                                                 Span chunks,
                                                 const std::uint64_t* sealed) const {
   std::vector<std::uint64_t> now(static_cast<std::size_t>(chunks.size()));
-  grid_.checksums(sums, chunks, now.data());
+  arrays_.checksums(sums, chunks, now.data());
   const auto changed = std::mismatch(now.begin(), now.end(), sealed).first;
   if (changed == now.end()) return std::nullopt;
   return chunks.lo + static_cast<int>(changed - now.begin());

@@ -24,53 +24,59 @@ int Levels::place(int rank) const {
 }
 
 // What this rank owns to one rank of each other node, and what it hands on there from others.
-Group::Ticket Levels::post_across(const Sliced& one) {
+Levels::Slices Levels::across(const Sliced& one) const {
   const auto slice = [&](int owner) { return one.slices[static_cast<std::size_t>(owner)]; };
-  std::vector<Group::Outgoing> out;
-  std::vector<Group::Incoming> in;
-  std::uint64_t total = 0;
-  for (const Range each : one.slices) total += each.bytes();
+  Slices all;
+  for (const Range each : one.slices) all.total += each.bytes();
   for (const int peer : elsewhere_) {
     if (hierarchy_.relay(hierarchy_.node_of(peer), rank()) == peer)
-      out.push_back({peer, one.array + slice(rank()).begin, slice(rank()).bytes()});
+      all.out.push_back({peer, one.array + slice(rank()).begin, slice(rank()).bytes()});
     if (hierarchy_.relay(here_, peer) == rank())
-      in.push_back({peer, one.array + slice(peer).begin, slice(peer).bytes()});
+      all.in.push_back({peer, one.array + slice(peer).begin, slice(peer).bytes()});
   }
-  return all_.post_slices(Call::gather_slices, elsewhere_, total, out, in);
+  return all;
 }
 
 // Within the node: what its ranks own, or what has come to each of them from elsewhere.
-Group::Ticket Levels::post_within(const Sliced& one, bool relayed) {
-  std::vector<Group::Outgoing> out;
-  std::vector<Group::Incoming> in;
-  std::uint64_t total = 0;
+Levels::Slices Levels::within(const Sliced& one, bool relayed) const {
+  Slices all;
   for (int owner = 0; owner < size(); ++owner) {
     if ((hierarchy_.node_of(owner) != here_) != relayed) continue;
     const Range slice = one.slices[static_cast<std::size_t>(owner)];
     const int from = hierarchy_.relay(here_, owner);
-    total += slice.bytes();
+    all.total += slice.bytes();
     if (from != rank()) {
-      in.push_back({place(from), one.array + slice.begin, slice.bytes()});
+      all.in.push_back({place(from), one.array + slice.begin, slice.bytes()});
       continue;
     }
     for (const int peer : node_->others())
-      out.push_back({peer, one.array + slice.begin, slice.bytes()});
+      all.out.push_back({peer, one.array + slice.begin, slice.bytes()});
   }
-  return node_->post_slices(Call::gather_slices, node_->others(), total, out, in);
+  return all;
 }
 
-void Levels::gather(const std::vector<Sliced>& arrays) {
+void Levels::gather(const std::vector<Sliced>& arrays, ArrayExchange* by) {
+  const auto post = [&](Group& group, std::vector<int> peers, const Slices& all) {
+    return by == nullptr
+               ? group.post_slices(
+                     Call::gather_slices, std::move(peers), all.total, all.out, all.in)
+               : by->post_slices(
+                     group, Call::gather_slices, std::move(peers), all.total, all.out, all.in);
+  };
+  const auto wait = [&](Group& group, Group::Ticket ticket) {
+    by == nullptr ? group.wait(ticket) : by->wait(group, ticket);
+  };
   Group::Ticket last = 0;
-  std::vector<Group::Ticket> across;
+  std::vector<Group::Ticket> posted;
   for (const Sliced& one : arrays) {
-    across.push_back(post_across(one));
-    if (node_) last = post_within(one, false);
+    posted.push_back(post(all_, elsewhere_, across(one)));
+    if (node_) last = post(*node_, node_->others(), within(one, false));
   }
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    all_.wait(across[i]);
-    if (node_) last = post_within(arrays[i], true);
+    wait(all_, posted[i]);
+    if (node_) last = post(*node_, node_->others(), within(arrays[i], true));
   }
-  if (node_) node_->wait(last);
+  if (node_) wait(*node_, last);
 }
 
 }  // namespace dts::train

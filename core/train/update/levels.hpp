@@ -3,6 +3,7 @@
 // (comm/hierarchy.hpp). Not thread-safe.
 #pragma once
 
+#include "core/train/arrays/array_exchange.hpp"
 #include "core/train/comm/group.hpp"
 #include "core/train/comm/hierarchy.hpp"
 
@@ -45,12 +46,20 @@ class Levels {
     std::vector<Range> slices;  // by rank
   };
 
-  // Collective: each rank's slices to all others, in place.
-  void gather(const std::vector<Sliced>& arrays);
+  // Collective: each rank's slices to all others, in place. `by` is where the arrays are, if they
+  // are not the host's.
+  void gather(const std::vector<Sliced>& arrays, ArrayExchange* by = nullptr);
 
  private:
-  [[nodiscard]] Group::Ticket post_across(const Sliced& one);
-  [[nodiscard]] Group::Ticket post_within(const Sliced& one, bool relayed);
+  // Those of one rank's messages.
+  struct Slices {
+    std::vector<Group::Outgoing> out;
+    std::vector<Group::Incoming> in;
+    std::uint64_t total = 0;
+  };
+
+  [[nodiscard]] Slices across(const Sliced& one) const;
+  [[nodiscard]] Slices within(const Sliced& one, bool relayed) const;
 
   Group& all_;
   Hierarchy hierarchy_;

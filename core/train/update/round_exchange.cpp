@@ -24,6 +24,8 @@ RoundExchange::RoundExchange(Group& comm,
       grid_(grid),
       ownership_(ownership),
       settings_(settings),
+      host_(grid),
+      arrays_(settings.arrays != nullptr ? *settings.arrays : host_),
       begins_(ownership.begins_of(comm.rank())),
       first_(as_index(comm.size())) {
   std::size_t most = 0;
@@ -69,7 +71,11 @@ bool RoundExchange::is_injected(Injection::What what, std::uint64_t step) const 
 }
 
 float* RoundExchange::take() {
-  if (unused_.empty()) return arrays_.emplace_back(ownership_.floats_of(comm_.rank()) + 1).data();
+  if (unused_.empty()) {
+    Room& made = rooms_.emplace_back();
+    arrays_.grow(made, ownership_.floats_of(comm_.rank()));
+    return made.data();
+  }
   float* const taken = unused_.back();
   unused_.pop_back();
   return taken;
@@ -101,7 +107,7 @@ void RoundExchange::seal(int bucket) {
   sealed.assign(mine_.size(), std::vector<std::uint64_t>(as_index(chunks.size())));
   int node = first_[as_index(comm_.rank())][as_index(round_)];
   for (auto sums = sealed.begin(); const auto& [of, partial] : mine_) {
-    grid_.checksums(partial + begin, chunks, sums->data());
+    arrays_.checksums(partial + begin, chunks, sums->data());
     for (int peer = 0; peer < comm_.size(); ++peer) {
       const Span theirs = ownership_.owned(peer, bucket);
       seals_->sent(peer, place_of(node, bucket)) =
@@ -116,7 +122,7 @@ void RoundExchange::post(int bucket, std::uint64_t step) {
   const Range floats = grid_.floats_of(ownership_.bucket(bucket));
   if (is_injected(Injection::What::gradient, step) && round_ == 0) {
     const std::size_t element = settings_.injection->element;
-    if (floats.has(element)) flip_bit(mine_.begin()->second[element]);
+    if (floats.has(element)) arrays_.flip(mine_.begin()->second + element);
   }
   const std::vector<Range> slices = ownership_.slices(bucket);
   std::vector<Group::Outgoing> out;
@@ -128,19 +134,20 @@ void RoundExchange::post(int bucket, std::uint64_t step) {
   const std::size_t width = slices[as_index(comm_.rank())].size();
   const auto theirs = as_index(shards_of(round_).size()) * width;  // at most
   Flight& now = flight(bucket);
-  if (now.room.size() <= theirs) now.room = Buffer(theirs + 1);
+  arrays_.grow(now.room, theirs);
   std::vector<Group::Incoming> in;
   float* to = now.room.data();
   for (int peer = 0; peer < comm_.size(); ++peer)
     for (std::size_t left = peer == comm_.rank() ? 0 : nodes_of(round_, peer).size(); left > 0;
          --left)
       in.push_back({peer, std::exchange(to, to + width), width * sizeof(float)});
-  now.ticket = comm_.post_slices(Call::scatter_partials, comm_.others(), floats.bytes(), out, in);
+  now.ticket =
+      arrays_.post_slices(comm_, Call::scatter_partials, comm_.others(), floats.bytes(), out, in);
 }
 
 void RoundExchange::leave(const Partials& mine, std::uint64_t step) {
   if (left_ == 0) begin_round();
-  mine_ = mine;
+  mine_ = arrays_.gradients(mine);
   const int bucket = ownership_.buckets() - ++left_;
   seal(bucket);
   post(bucket, step);
@@ -164,12 +171,10 @@ ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
       const float* sums = is_own ? mine_.at(node) + own.begin : std::exchange(at, at + width);
       if (!is_own && width > 0 && !has_injected_ && is_injected(Injection::What::message, step)) {
         has_injected_ = true;
-        injected_.assign(sums, sums + width);
-        flip_bit(injected_[settings_.injection->element % width]);
-        sums = injected_.data();
+        sums = arrays_.flipped(sums, width, settings_.injection->element % width);
       }
       if (settings_.sealed) {
-        grid_.checksums(sums, chunks, now.data());
+        arrays_.checksums(sums, chunks, now.data());
         seals_->found(peer, place_of(place++, bucket)) = seal_of(now.data(), chunks);
       }
       all[node] = sums;
@@ -184,7 +189,7 @@ void RoundExchange::look_again(int bucket) {
   const Span chunks = ownership_.bucket(bucket);
   std::vector<std::uint64_t> now(as_index(chunks.size()));
   for (auto was = flight(bucket).sealed.begin(); const auto& [node, partial] : mine_) {
-    grid_.checksums(partial + grid_.floats_of(chunks).begin, chunks, now.data());
+    arrays_.checksums(partial + grid_.floats_of(chunks).begin, chunks, now.data());
     const auto changed = std::mismatch(now.begin(), now.end(), (was++)->begin()).first;
     if (changed != now.end()) changed_ = chunks.lo + static_cast<int>(changed - now.begin());
   }
@@ -192,12 +197,12 @@ void RoundExchange::look_again(int bucket) {
 
 // Waits for a bucket, and adds what this rank owns of it.
 void RoundExchange::fold(int bucket, std::uint64_t step) {
-  comm_.wait(flight(bucket).ticket);
+  arrays_.wait(comm_, flight(bucket).ticket);
   const std::size_t begin = begins_[as_index(bucket)];
   const Range own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
   ConstPartials all = arrived(bucket, step);
   for (const auto& [node, array] : held_) all[node] = array + begin;
-  for (const auto& [node, array] : next_) combine_to(array + begin, node, all, own.size());
+  for (const auto& [node, array] : next_) arrays_.sum(array + begin, node, all, own.size());
   look_again(bucket);
 }
 

@@ -30,6 +30,7 @@ class RoundExchange {
     bool sealed = true;
     bool waits = false;  // for each bucket, instead of while the next one is computed
     std::optional<Injection> injection;  // for tests: gradient and message
+    ArrayExchange* arrays = nullptr;     // of the gradients, if they are not the host's
   };
 
   using Sums = GradientExchange::Sums;
@@ -75,7 +76,7 @@ class RoundExchange {
   // A bucket that travels.
   struct Flight {
     Group::Ticket ticket = 0;
-    Buffer room;                                     // partials of others
+    Room room;                                       // partials of others
     std::vector<std::vector<std::uint64_t>> sealed;  // checksums of mine_, by partial and chunk
   };
 
@@ -107,6 +108,8 @@ class RoundExchange {
   const ChunkGrid& grid_;
   const Ownership& ownership_;
   Settings settings_;
+  HostExchange host_;
+  ArrayExchange& arrays_;
   std::vector<std::size_t> begins_;      // of buckets, in an array of what this rank owns
   std::vector<std::vector<int>> first_;  // by rank and round: its first node in seals_
   std::optional<Seals> seals_;           // by node and bucket, then the tails of a rank's partials
@@ -116,11 +119,10 @@ class RoundExchange {
   int travels_ = -1;  // the bucket that has left and is not added yet
   Partials mine_;     // of this round
   std::array<Flight, 2> flights_;
-  std::deque<Buffer> arrays_;  // of what this rank owns
+  std::deque<Room> rooms_;  // of what this rank owns
   std::vector<float*> unused_;
   Partials held_;  // sums of what came in earlier rounds
   Partials next_;  // what this round makes, in an array of held_ where it begins with that
-  std::vector<float> injected_;
   bool has_injected_ = false;  // a message, in this step
   std::vector<Damaged> damaged_;
   std::optional<int> changed_;

@@ -49,7 +49,8 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
         layout,
         grid_,
         ownership_,
-        GradientExchange::Settings{settings_.shards, settings_.sealed, settings_.injection});
+        GradientExchange::Settings{
+            settings_.shards, settings_.sealed, settings_.injection, settings_.arrays});
   else
     rounds_.emplace(comm,
                     layout,
@@ -59,7 +60,8 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
                                             settings_.width,
                                             settings_.sealed,
                                             settings_.is_waiting,
-                                            settings_.injection});
+                                            settings_.injection,
+                                            settings_.arrays});
   for (int rank = 0; rank < comm.size(); ++rank)
     most_chunks_ = std::max(most_chunks_, ownership_.chunks_of(rank));
   std::size_t at = 0;
@@ -146,7 +148,7 @@ const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
   inject_momentum(state);
   // What is its own follows in apply(), which reads it anyway.
   if (settings_.sealed && !others_.empty()) {
-    each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
+    check_others(state);
     find_wrong();
   }
   tail_of(mine)[layout_.in_tail(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
@@ -213,10 +215,11 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   if (damaged_) return Ended::damaged;
   if (first_not_finite()) return Ended::not_finite;
   if (settings_.accelerated != nullptr) settings_.accelerated->keep();
-  is_behind_ = stays_;
+  is_behind_ = stays();
   std::swap(state.weights, next_weights_);
   std::swap(momentum_, next_momentum_);
   std::swap(records_, next_records_);
+  gather_apart();
   return Ended::well;
 }
 
@@ -256,7 +259,7 @@ std::uint64_t ShardedUpdate::root(const State& state) const {
 bool ShardedUpdate::verify(const State& state) {
   if (!settings_.sealed) return true;
   if (findings_.empty()) {
-    each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
+    check_others(state);
     if (settings_.accelerated != nullptr)
       check_there(state);
     else

@@ -53,6 +53,9 @@ class ShardedUpdate {
     // Makes the steps instead of the processor, and must outlive this; nullptr: none does. For
     // apply(), not for serve().
     ChunkUpdate* accelerated = nullptr;
+    // Of the arrays of the accelerator, if gradients and weights go to other ranks from there;
+    // nullptr: they go by way of the host's memory.
+    ArrayExchange* arrays = nullptr;
   };
 
   // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
@@ -69,10 +72,10 @@ class ShardedUpdate {
   [[nodiscard]] RoundExchange* rounds() { return rounds_ ? &*rounds_ : nullptr; }
 
   // Whether gradients need not come to the host (StepInput::stays): what is computed by the
-  // accelerator that moves the weights is all that there is.
-  [[nodiscard]] bool stays() const { return stays_; }
+  // accelerator that moves the weights is all that there is, or they are exchanged from there.
+  [[nodiscard]] bool stays() const { return stays_ || is_apart(); }
 
-  // What this rank owns of the weights is in `state.weights`, too, even if it stays elsewhere.
+  // What this rank has of the weights is in `state.weights`, too, even if it stays elsewhere.
   void bring_weights(State& state);
 
   // For tests: flips a bit of a weight wherever this rank has it.
@@ -185,6 +188,7 @@ class ShardedUpdate {
   void find_wrong();
   void check_weights(const State& state, int chunk);
   void check_weights(const float* values, Span chunks);
+  void check_others(const State& state);
   void check_momentum(int chunk);
   void check_own(const State& state, int chunk);
   void check_gradient(int chunk);
@@ -211,6 +215,11 @@ class ShardedUpdate {
   void share(std::vector<double>& by_chunk);
 
   // accelerated.cpp:
+  [[nodiscard]] bool is_apart() const { return settings_.arrays != nullptr; }
+
+  void check_apart(Span chunks);
+  void gather_apart();
+  void gather_apart(int bucket);
   void begin_there(const State& state);
   void compare_reports();
   void check_there(const State& state);

@@ -30,6 +30,8 @@ void ShardedUpdate::begin(State& state) {
            momentum_);
   exchange_records(state.weights.data());
   records_ = next_records_;
+  is_behind_ = is_apart();
+  gather_apart();
 }
 
 void ShardedUpdate::add_slices(float* array, std::vector<Levels::Sliced>& to) const {
@@ -51,7 +53,7 @@ void ShardedUpdate::exchange_records(float* weights) {
   std::vector<Levels::Sliced> all{{reinterpret_cast<float*>(blocks_.data()), {}}};
   for (int rank = 0; rank < comm_.size(); ++rank)
     all.front().slices.push_back(blocks.part(comm_.size(), rank));
-  if (settings_.zero < 3) add_slices(weights, all);
+  if (settings_.zero < 3 && !is_apart()) add_slices(weights, all);
   levels_.gather(all);
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const std::byte* const at = blocks_.data() + bytes * place(rank);
@@ -76,6 +78,7 @@ void ShardedUpdate::share(std::vector<double>& by_chunk) {
 }
 
 void ShardedUpdate::gather_weights(State& state, int bucket) {
+  if (is_apart()) return gather_apart(bucket);
   levels_.gather({{state.weights.data(), ownership_.slices(bucket)}});
   if (!settings_.sealed) return;
   const Span all = ownership_.bucket(bucket);

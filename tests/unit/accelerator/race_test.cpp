@@ -130,3 +130,23 @@ TEST_CASE("whole steps have no races, kernels access what they say, and no wait 
     }
   }
 }
+
+TEST_CASE("kernels of image networks access what they say, and have no races") {
+  for (const char* const words : {"cnn2", "resnet:cifar20,depth=8"})
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+      CAPTURE(words);
+      const Step step(words);
+      auto device = DeviceSums::create(step.model,
+                                       recording_device::new_queue(),
+                                       {.shards = k_shards, .precision = precision})
+                        .value();
+      const Floats running(step.model.layout.statistic_floats, 1.0F);
+      Samples few = step.samples();
+      few.count = 1;
+      (void)device->sum(step.input, {2, 3});
+      (void)device->evaluate(few, step.weights.data(), running.data(), 1, 0);
+      CHECK(joined(recording_device::races()) == "");
+      CHECK(joined(recording_device::strays()) == "");
+      CHECK(recording_device::launches() > 30);
+    }
+}

@@ -125,52 +125,6 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
   }
 }
 
-TEST_CASE("causal softmax and its gradient on a device are those of double precision") {
-  for (const int width : {1, 2, 31, 64, 257, 300})
-    for (const int heads : {1, 3}) {
-      CAPTURE(width);
-      const Shape shape{heads * width, width};
-      const auto columns = static_cast<std::size_t>(width);
-      const float scale = 0.125F;
-      const Floats scores = noise(shape.count(), 6, 40);
-      const Floats d = noise(shape.count(), 7);
-      Floats weights = scores;
-      // What no row may see must not matter, whatever it is.
-      for (std::size_t row = 0; row < static_cast<std::size_t>(shape.rows); ++row)
-        for (std::size_t i = row % columns + 1; i < columns; ++i)
-          weights[row * columns + i] = std::numeric_limits<float>::quiet_NaN();
-      Floats d_scores = d;
-      for (std::size_t i = 0; i < d.size(); ++i)
-        if (std::isnan(weights[i])) d_scores[i] = weights[i];
-      run_both(
-          [&] {
-            return CausalSoftmax{{shape.rows, width}, scale, weights.data()};
-          },
-          {&weights});
-      run_both(
-          [&] {
-            return CausalSoftmaxBackward{
-                {shape.rows, width}, scale, weights.data(), d_scores.data()};
-          },
-          {&d_scores});
-      Doubles expected(shape.count()), d_expected(shape.count());
-      for (std::size_t row = 0; row < static_cast<std::size_t>(shape.rows); ++row) {
-        const std::size_t begin = row * columns;
-        const std::size_t seen = row % columns + 1;
-        double sum = 0, level = 0;
-        for (std::size_t i = 0; i < seen; ++i) sum += std::exp(scores[begin + i] * 0.125);
-        for (std::size_t i = 0; i < seen; ++i) {
-          expected[begin + i] = std::exp(scores[begin + i] * 0.125) / sum;
-          level += expected[begin + i] * d[begin + i];
-        }
-        for (std::size_t i = 0; i < seen; ++i)
-          d_expected[begin + i] = expected[begin + i] * (d[begin + i] - level) * 0.125;
-      }
-      CHECK(worst(weights, expected) < 2e-6);
-      CHECK(worst(d_scores, d_expected) < 2e-6);
-    }
-}
-
 TEST_CASE("cross-entropy on a device is that of double precision, with smoothed labels too") {
   for (const Shape& shape : k_shapes)
     for (const float smoothing : {0.0F, 0.1F})

@@ -14,18 +14,28 @@ namespace dts::train::accelerator {
 
 inline constexpr int k_shards = 6;  // not a power of two
 inline constexpr int k_micro = 2;
+inline constexpr std::size_t k_images = 25;  // not a multiple of them
 inline constexpr const char* k_small =
     "gpt2,vocab_size=61,n_positions=9,n_embd=48,n_layer=2,n_head=3,n_inner=80";
 
 struct Step {
   Model model;
-  std::vector<std::byte> bytes = std::vector<std::byte>(400);
+  std::vector<std::byte> bytes;  // tokens
+  std::vector<std::uint8_t> pixels;
+  std::vector<std::uint8_t> labels;
   Buffer weights;
   StepInput input;
 
   explicit Step(const std::string& words = k_small) : model(make_model(words).value()) {
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<std::byte>(dts::mix(i) % static_cast<unsigned>(model.classes));
+    const auto classes = static_cast<unsigned>(model.classes);
+    if (model.reads.what == Reads::What::tokens)
+      for (std::size_t i = 0; i < 400; ++i)
+        bytes.push_back(static_cast<std::byte>(dts::mix(i) % classes));
+    else
+      for (std::size_t i = 0; i < k_images; ++i)
+        labels.push_back(static_cast<std::uint8_t>(dts::mix(i) % classes));
+    for (std::size_t i = 0; i < labels.size() * model.reads.format->pixels(); ++i)
+      pixels.push_back(static_cast<std::uint8_t>(dts::mix(i)));
     weights = Buffer(model.layout.parameter_floats);
     initial_weights(model.layout, 3, weights.data());
     // Biases and norms as they are later.
@@ -37,6 +47,13 @@ struct Step {
 
   [[nodiscard]] Samples samples() const {
     Samples all;
+    if (!labels.empty()) {
+      all.images = pixels.data();
+      all.labels = labels.data();
+      all.count = labels.size();
+      all.format = model.reads.format;
+      return all;
+    }
     all.context = model.reads.context;
     all.tokens = {bytes.data(), bytes.size(), 1};
     all.count = (bytes.size() - 1) / static_cast<std::size_t>(all.context);

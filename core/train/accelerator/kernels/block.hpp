@@ -3,6 +3,7 @@
 //
 // A kernel is a struct of its arguments with
 //   k_threads                the threads of a block, a power of two
+//   k_blocks_together        if it needs many registers: how many blocks share a multiprocessor
 //   Shared                   what the threads of a block share: plain arrays, undefined at first
 //   blocks()                 how many blocks there are; they are independent of each other
 //   run(block, shared)       the code of one block
@@ -12,8 +13,10 @@
 //
 // So that this is the same on both: Shared is touched within each() alone; within one each() no
 // thread reads or writes what another one writes; nothing of a thread outlives each() but what it
-// has stored; loops around each() are the same for all threads. No atomics. Tests run the threads
-// and blocks in both directions and compare bits, since what breaks these rules depends on it.
+// has stored, and what it keeps (Block::Kept<Value> kept(block): kept[t] in work(t) alone,
+// undefined at first; on a device registers, as far as loops over it are unrolled); loops around
+// each() are the same for all threads. No atomics. Tests run the threads and blocks in both
+// directions and compare bits, since what breaks these rules depends on it.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +25,11 @@
 #if defined(__CUDACC__)
 #define DTS_BLOCK_CODE __device__
 #define DTS_CODE_OF_BOTH __host__ __device__
+#define DTS_UNROLLED_TWICE _Pragma("unroll 2")  // a loop: more of it needs too many registers
 #else
 #define DTS_BLOCK_CODE
 #define DTS_CODE_OF_BOTH
+#define DTS_UNROLLED_TWICE
 #endif
 
 namespace dts::train::accelerator {

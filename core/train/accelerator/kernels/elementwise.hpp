@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one element a thread: sums, biases with residuals, GELU, SwiGLU, rotations.
+// Kernels of one element a thread: sums, biases with residuals, GELU, SwiGLU, ReLU, rotations.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -206,6 +206,42 @@ struct Rotate : Elementwise {
       const float s = sign * sine[angle];
       x[0] = a * cosine[angle] - b * s;
       x[half] = b * cosine[angle] + a * s;
+    });
+  }
+};
+
+// y = max(y, 0), in place; a NaN stays.
+struct Relu : Elementwise {
+  float* y = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::writes(visit, y, count);
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) {
+      if (y[i] < 0) y[i] = 0;
+    });
+  }
+};
+
+// d = 0 where y was not above zero.
+struct ReluBackward : Elementwise {
+  const float* y = nullptr;
+  float* d = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, y, count);
+    accelerator::writes(visit, d, count);
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    for_each(block, [&](std::size_t i) {
+      if (!(y[i] > 0)) d[i] = 0;
     });
   }
 };

@@ -2,11 +2,16 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
+#include "core/train/accelerator/kernels/attention_backward.hpp"
+#include "core/train/accelerator/kernels/batch_norm.hpp"
 #include "core/train/accelerator/kernels/chunks.hpp"
 #include "core/train/accelerator/kernels/columns.hpp"
+#include "core/train/accelerator/kernels/convolution.hpp"
 #include "core/train/accelerator/kernels/elementwise.hpp"
 #include "core/train/accelerator/kernels/embedding.hpp"
+#include "core/train/accelerator/kernels/narrowing.hpp"
 #include "core/train/accelerator/kernels/norm.hpp"
+#include "core/train/accelerator/kernels/pooling.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
 #include "core/train/accelerator/kernels/softmax.hpp"
 #include "core/train/accelerator/kernels/sums.hpp"
@@ -64,8 +69,6 @@ using Kernels = KernelList<Add,
                            NormaliseBackward<About::mean>,
                            ColumnSums,
                            NormGradients<About::mean>,
-                           CausalSoftmax,
-                           CausalSoftmaxBackward,
                            CrossEntropy,
                            Squares,
                            Total<float>,
@@ -84,6 +87,30 @@ using Kernels = KernelList<Add,
                            UpdateChunks<UpdateRule::lamb>,
                            MoveChunks,
                            Copy,
-                           RoundMatrices>;
+                           RoundMatrices,
+                           Relu,
+                           ReluBackward,
+                           Unfold<float>,
+                           Unfold<Bfloat>,
+                           Fold,
+                           WeightsByTap<float>,
+                           WeightsByTap<Bfloat>,
+                           WeightsByChannel,
+                           ChannelMoments,
+                           ChannelStatistics,
+                           ChannelGradients,
+                           BatchNormRelu,
+                           BatchNormReluGradients,
+                           BatchNormBackward,
+                           BatchNormReluPool,
+                           BatchNormPoolGradients,
+                           BatchNormPoolBackward,
+                           PixelMeans,
+                           PixelMeansBackward,
+                           Narrow,
+                           NarrowBackward,
+                           AttendForward,
+                           AttendQueries,
+                           AttendKeys>;
 
 }  // namespace dts::train::accelerator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of softmax: of attention's scores, and of logits with their cross-entropy.
+// Kernels of softmax: of logits with their cross-entropy.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -7,84 +7,6 @@
 #include <cmath>
 
 namespace dts::train::accelerator {
-
-// Scores [rows][width] become weights: row r is of position r % width, and sees columns up to that
-// one: exp(scale s - top) / sum, 0 elsewhere.
-struct CausalSoftmax : Rowwise {
-  struct Shared {
-    float tops[k_threads];
-    float sums[k_threads];
-  };
-
-  float scale = 1;
-  float* values = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    accelerator::writes(visit, values, area());
-  }
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    float* const row = values + row_begin(block.index(), width);
-    const int seen = static_cast<int>(block.index() % static_cast<std::size_t>(width)) + 1;
-    block.each([&](int thread) {
-      float top = row[0] * scale;
-      strided<k_threads>(thread, seen, [&](int i) { top = Larger()(top, row[i] * scale); });
-      shared.tops[thread] = top;
-    });
-    fold(block, shared.tops, Larger());
-    block.each([&](int thread) {
-      float sum = 0;
-      strided<k_threads>(
-          thread, seen, [&](int i) { sum += expf(row[i] * scale - shared.tops[0]); });
-      shared.sums[thread] = sum;
-    });
-    fold(block, shared.sums, Sum());
-    block.each([&](int thread) {
-      const float inverse = 1.0F / shared.sums[0];
-      strided<k_threads>(thread, width, [&](int i) {
-        row[i] = i < seen ? expf(row[i] * scale - shared.tops[0]) * inverse : 0.0F;
-      });
-    });
-  }
-};
-
-// d_weights becomes the gradient of the scores, before their scale.
-struct CausalSoftmaxBackward : Rowwise {
-  struct Shared {
-    float levels[k_threads];
-  };
-
-  float scale = 1;
-  const float* weights = nullptr;
-  float* d_weights = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    accelerator::reads(visit, weights, area());
-    accelerator::writes(visit, d_weights, area());
-  }
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const std::size_t begin = row_begin(block.index(), width);
-    const float* const row = weights + begin;
-    float* const d_row = d_weights + begin;
-    const int seen = static_cast<int>(block.index() % static_cast<std::size_t>(width)) + 1;
-    block.each([&](int thread) {
-      float level = 0;
-      strided<k_threads>(thread, seen, [&](int i) { level += row[i] * d_row[i]; });
-      shared.levels[thread] = level;
-    });
-    fold(block, shared.levels, Sum());
-    block.each([&](int thread) {
-      strided<k_threads>(thread, width, [&](int i) {
-        d_row[i] = i < seen ? row[i] * (d_row[i] - shared.levels[0]) * scale : 0.0F;
-      });
-    });
-  }
-};
 
 // Of each row of logits: its loss, and whether the label's logit is the largest. With a gradient,
 // the logits become scale * (softmax - target), where `smoothing` of the target is spread over all

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks of image networks on a device but for convolutions: batch normalisation with what
+// follows it, pooling, shortcuts, and linear layers (model/blocks.hpp, model/image_blocks.hpp).
+#pragma once
+
+#include "core/train/accelerator/queue.hpp"
+#include "core/train/model/image_blocks.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace dts::train::accelerator {
+
+// `partials` has room for the sums of any block's channels: the memory of norm_partials().
+// Everything throws DeviceError, as do the blocks. The queue must outlive them.
+[[nodiscard]] std::size_t norm_partials(const Images& shape);
+
+[[nodiscard]] std::unique_ptr<Block> device_bn_relu(Queue& queue,
+                                                    const Layout& layout,
+                                                    const std::string& name,
+                                                    const Images& shape,
+                                                    Edge in,
+                                                    Edge out,
+                                                    const float* residual,
+                                                    double* partials);
+
+// The output is in blocks of 16 channels.
+[[nodiscard]] std::unique_ptr<Block> device_bn_relu_pool(Queue& queue,
+                                                         const Layout& layout,
+                                                         const std::string& name,
+                                                         const Images& shape,
+                                                         Edge in,
+                                                         Edge out,
+                                                         double* partials);
+
+[[nodiscard]] std::unique_ptr<Block> device_gradient_sum(Queue& queue,
+                                                         std::size_t count,
+                                                         Edge in,
+                                                         const float* branch);
+
+[[nodiscard]] std::unique_ptr<Block> device_narrowing_shortcut(Queue& queue,
+                                                               const Images& in_shape,
+                                                               Edge in,
+                                                               Edge out);
+
+[[nodiscard]] std::unique_ptr<Block> device_average_pool(Queue& queue,
+                                                         const Images& in_shape,
+                                                         Edge in,
+                                                         Edge out);
+
+// `product` and then ReLU, of `count` values.
+[[nodiscard]] std::unique_ptr<Block> device_relu_after(Queue& queue,
+                                                       std::unique_ptr<Block> product,
+                                                       std::size_t count,
+                                                       Edge out);
+
+}  // namespace dts::train::accelerator

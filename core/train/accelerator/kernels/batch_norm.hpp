@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of batch normalisation with what follows it: ReLU, and before that a residual.
+#pragma once
+
+#include "core/train/accelerator/kernels/channels.hpp"
+
+#include <cmath>
+
+namespace dts::train::accelerator {
+
+inline constexpr float k_batch_norm_epsilon = 1e-5F;  // device/kernels.hpp
+
+// Each [channels].
+struct ChannelNorm {
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  const float* variance = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit, int channels) const {
+    for (const float* const one : {gamma, beta, mean, variance})
+      accelerator::reads(visit, one, static_cast<std::size_t>(channels));
+  }
+};
+
+// Of one channel.
+struct ChannelScale {
+  float mean = 0;
+  float inverse = 0;
+  float scale = 0;
+  float shift = 0;
+
+  DTS_BLOCK_CODE ChannelScale(const ChannelNorm& norm, int channel)
+      : mean(norm.mean[channel]),
+        inverse(1.0F / sqrtf(norm.variance[channel] + k_batch_norm_epsilon)),
+        scale(norm.gamma[channel] * inverse),
+        shift(norm.beta[channel] - mean * scale) {}
+
+  [[nodiscard]] DTS_BLOCK_CODE float normal(float x) const { return (x - mean) * inverse; }
+
+  // The same bits wherever it is computed.
+  [[nodiscard]] DTS_BLOCK_CODE float operator()(float x) const { return fmaf(x, scale, shift); }
+};
+
+// Zero for what is below it; a NaN stays.
+[[nodiscard]] DTS_BLOCK_CODE inline float above_zero(float x) {
+  return x < 0 ? 0.0F : x;
+}
+
+// The sums of x and of its squares.
+struct ChannelMoments : ChannelPartials {
+  const float* x = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, area());
+    writes_partials(visit);
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    add_up(block, shared, [&](int thread) {
+      TwoSums sums;
+      for_each_row(block, thread, [&](int row) {
+        const float value = x[place(row, channel(block, thread))];
+        sums.first += value;
+        sums.second += value * value;
+      });
+      return sums;
+    });
+  }
+};
+
+// Mean and biased variance of each channel.
+struct ChannelStatistics : ChannelEnds {
+  int rows = 0;
+  float* mean = nullptr;
+  float* variance = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    reads_partials(visit);
+    accelerator::writes(visit, mean, blocks());
+    accelerator::writes(visit, variance, blocks());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    add_up(block, shared, [&](double sum, double squares) {
+      const double middle = sum / rows;
+      const double off = squares / rows - middle * middle;
+      mean[block.index()] = static_cast<float>(middle);
+      variance[block.index()] = static_cast<float>(off > 0 ? off : 0);
+    });
+  }
+};
+
+// The gradients of beta and gamma, of sums of a gradient and of its products with what is normal.
+struct ChannelGradients : ChannelEnds {
+  float* d_gamma = nullptr;
+  float* d_beta = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    reads_partials(visit);
+    accelerator::writes(visit, d_gamma, blocks());
+    accelerator::writes(visit, d_beta, blocks());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    add_up(block, shared, [&](double sum, double product) {
+      d_beta[block.index()] = static_cast<float>(sum);
+      d_gamma[block.index()] = static_cast<float>(product);
+    });
+  }
+};
+
+// Through the statistics of the batch: the gradient of x from that of what it became.
+struct ThroughStatistics {
+  float level = 0;
+  float slope = 0;
+  float scale = 0;
+
+  DTS_BLOCK_CODE ThroughStatistics(
+      const ChannelScale& s, const float* d_gamma, const float* d_beta, int channel, int count)
+      : level(d_beta[channel] / static_cast<float>(count)),
+        slope(d_gamma[channel] / static_cast<float>(count)),
+        scale(s.scale) {}
+
+  [[nodiscard]] DTS_BLOCK_CODE float operator()(float gradient, float normal) const {
+    return scale * (gradient - level - normal * slope);
+  }
+};
+
+// y = relu(batch norm(x) + residual); nullptr: no residual.
+struct BatchNormRelu : Channelwise {
+  struct Shared {};
+
+  ChannelNorm norm;
+  const float* x = nullptr;
+  const float* residual = nullptr;
+  float* y = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    norm.accesses(visit, channels);
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, residual, area());
+    accelerator::writes(visit, y, area());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    block.each([&](int thread) {
+      const ChannelScale scale(norm, channel(block, thread));
+      for_each_row(block, thread, [&](int row) {
+        const std::size_t at = place(row, channel(block, thread));
+        y[at] = above_zero(scale(x[at]) + (residual == nullptr ? 0.0F : residual[at]));
+      });
+    });
+  }
+};
+
+// d_y becomes the gradient before the ReLU; its sums, and those of its products with the normal x.
+struct BatchNormReluGradients : ChannelPartials {
+  ChannelNorm norm;
+  const float* x = nullptr;
+  const float* y = nullptr;
+  float* d_y = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    norm.accesses(visit, channels);
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, y, area());
+    accelerator::writes(visit, d_y, area());
+    writes_partials(visit);
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    add_up(block, shared, [&](int thread) {
+      const ChannelScale scale(norm, channel(block, thread));
+      TwoSums sums;
+      for_each_row(block, thread, [&](int row) {
+        const std::size_t at = place(row, channel(block, thread));
+        const float gradient = y[at] > 0 ? d_y[at] : 0.0F;
+        d_y[at] = gradient;
+        sums.first += gradient;
+        sums.second += gradient * scale.normal(x[at]);
+      });
+      return sums;
+    });
+  }
+};
+
+// The gradient of x.
+struct BatchNormBackward : Channelwise {
+  struct Shared {};
+
+  ChannelNorm norm;
+  const float* d_gamma = nullptr;
+  const float* d_beta = nullptr;
+  const float* x = nullptr;
+  const float* d_y = nullptr;  // before the ReLU
+  float* d_x = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    norm.accesses(visit, channels);
+    accelerator::reads(visit, d_gamma, static_cast<std::size_t>(channels));
+    accelerator::reads(visit, d_beta, static_cast<std::size_t>(channels));
+    accelerator::reads(visit, x, area());
+    accelerator::reads(visit, d_y, area());
+    accelerator::writes(visit, d_x, area());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    block.each([&](int thread) {
+      const ChannelScale scale(norm, channel(block, thread));
+      const ThroughStatistics through(scale, d_gamma, d_beta, channel(block, thread), rows);
+      for_each_row(block, thread, [&](int row) {
+        const std::size_t at = place(row, channel(block, thread));
+        d_x[at] = through(d_y[at], scale.normal(x[at]));
+      });
+    });
+  }
+};
+
+}  // namespace dts::train::accelerator

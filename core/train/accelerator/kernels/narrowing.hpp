@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the shortcut into a stage of half the size and twice the channels: every second pixel
+// of every second row, between zeros for the channels that are new (model/image_blocks.hpp).
+#pragma once
+
+#include "core/train/accelerator/kernels/channels.hpp"
+
+namespace dts::train::accelerator {
+
+// Where a pixel of the output comes from.
+struct NarrowedShape {
+  int height = 0;  // of the input
+  int width = 0;
+
+  [[nodiscard]] DTS_BLOCK_CODE int pixel(int row) const {
+    const int out_width = (width + 1) / 2;
+    const int out_height = (height + 1) / 2;
+    const int image = row / (out_height * out_width);
+    const int y = row / out_width % out_height;
+    return (image * height + 2 * y) * width + 2 * (row % out_width);
+  }
+
+  // Of all images of `rows` pixels of the output.
+  [[nodiscard]] std::size_t pixels(int rows) const {
+    const int of_image = (height + 1) / 2 * ((width + 1) / 2);
+    return static_cast<std::size_t>(rows / of_image) * static_cast<std::size_t>(height * width);
+  }
+};
+
+// channels: of the output.
+struct Narrow : Channelwise {
+  struct Shared {};
+
+  NarrowedShape shape;
+  const float* x = nullptr;
+  float* y = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, row_begin(shape.pixels(rows), channels / 2));
+    accelerator::writes(visit, y, area());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    block.each([&](int thread) {
+      const int mine = channel(block, thread);
+      const int from = mine - channels / 4;
+      const bool is_zero = from < 0 || from >= channels / 2;
+      for_each_row(block, thread, [&](int row) {
+        y[place(row, mine)] =
+            is_zero ? 0.0F
+                    : x[row_begin(static_cast<std::size_t>(shape.pixel(row)), channels / 2) +
+                        static_cast<std::size_t>(from)];
+      });
+    });
+  }
+};
+
+// Adds to d_x. channels: of the input.
+struct NarrowBackward : Channelwise {
+  struct Shared {};
+
+  NarrowedShape shape;
+  const float* d_y = nullptr;
+  float* d_x = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, d_y, 2 * area());
+    accelerator::writes(visit, d_x, row_begin(shape.pixels(rows), channels));
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    block.each([&](int thread) {
+      const int mine = channel(block, thread);
+      for_each_row(block, thread, [&](int row) {
+        d_x[place(shape.pixel(row), mine)] +=
+            d_y[row_begin(static_cast<std::size_t>(row), 2 * channels) +
+                static_cast<std::size_t>(mine + channels / 2)];
+      });
+    });
+  }
+};
+
+}  // namespace dts::train::accelerator

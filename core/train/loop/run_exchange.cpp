@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// How gradients and weights go between the devices of ranks: which way, and who says so.
+#include "core/base/os/log.hpp"
+#include "core/train/accelerator/device_sums.hpp"
+#include "core/train/accelerator/open_device.hpp"
+#include "core/train/loop/numerics.hpp"
+#include "core/train/loop/run.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace dts::train {
+namespace {
+
+using Settings = std::map<std::string, std::string>;
+
+constexpr std::string_view k_prefix = "NCCL_";
+constexpr std::string_view k_of_host = "NCCL_HOSTID";  // tells hosts apart, so it may differ
+
+// The environment's, of which NCCL reads more than any list of ours would have.
+Settings settings_here() {
+  Settings all;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string_view text = *one;
+    const auto end = text.find('=');
+    const std::string_view name = text.substr(0, end);
+    if (text.substr(0, k_prefix.size()) == k_prefix && name != k_of_host)
+      all[std::string(name)] = text.substr(end + 1);
+  }
+  return all;
+}
+
+std::string as_text(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+// Collective: every rank's text.
+std::vector<std::string> gather_texts(Comm& comm, const std::string& mine) {
+  const auto longest = static_cast<std::size_t>(-comm.least(-static_cast<int>(mine.size())));
+  std::string padded = mine;
+  padded.resize(longest + 1);
+  std::string blocks(padded.size() * static_cast<std::size_t>(comm.size()), '\0');
+  comm.wait(comm.post_gather(padded.data(), blocks.data(), padded.size()));
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < blocks.size(); at += padded.size()) all.emplace_back(&blocks[at]);
+  return all;
+}
+
+// Collective: rank 0 tells what is not the same everywhere.
+Result<void> agree_on_settings(Comm& comm, const std::string& library, const Settings& mine) {
+  Settings named = mine;
+  named["NCCL's version"] = library;
+  const std::vector<std::string> texts = gather_texts(comm, as_text(named));
+  std::map<std::string, std::vector<std::string>> values;  // by name and rank
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const nlohmann::json all = nlohmann::json::parse(texts[rank]);
+    for (const auto& [name, value] : all.items())
+      values.try_emplace(name, texts.size(), "not set").first->second[rank] =
+          value.get<std::string>();
+  }
+  std::string found;
+  for (const auto& [name, of_ranks] : values)
+    if (const std::string one = disagreement(name, of_ranks); !one.empty())
+      found += (found.empty() ? "" : "; ") + one;
+  if (found.empty()) return {};
+  return fail(Errc::invalid,
+              comm.rank() == 0 ? "the ranks do not agree on " + found : "",
+              "set the same NCCL_* variables and install the same NCCL for all ranks");
+}
+
+}  // namespace
+
+// The library that links this rank's device to others.
+Result<std::string> Run::find_link() const {
+  const char* const hint = "use --device-exchange staged";
+  const std::string device = device_->facts.name;
+  DTS_ASSIGN(const auto facts, accelerator::find_link(device_sums_->queue()));
+  if (device.find(" MIG ") != std::string::npos)
+    return fail(Errc::invalid, device + " is a part of a GPU, which NCCL does not link", hint);
+  if (shares_device_ && options_.exchange == ExchangeKind::automatic)
+    return fail(Errc::invalid, "ranks share a device", hint);
+  if (shares_device_ && facts.shares_devices == 0)
+    return fail(
+        Errc::invalid,
+        fmt::format("ranks share a device, which {} does not link; NCCL 2.30 and later does",
+                    facts.library),
+        hint);
+  return std::string(facts.library);
+}
+
+// Collective. Which way it is on all ranks; empty: staged.
+Result<std::string> Run::choose_link() {
+  if (options_.exchange == ExchangeKind::staged || options_.staleness) return std::string();
+  auto found = find_link();
+  if (!found) {
+    const std::string option = "--device-exchange ";
+    found =
+        tl::unexpected<Error>(Error(found.error()).during(option + to_string(options_.exchange)));
+  }
+  const Verdict verdict = comm_.agree(found ? 0 : exit_code(found.error().code));
+  if (verdict.code == 0) return found;
+  const bool is_first = verdict.rank == comm_.rank();
+  if (options_.exchange == ExchangeKind::nccl) return is_first ? found : fail(Errc::invalid, "");
+  if (is_first) tell("dttrain: {}: took staged\n", found.error().message);
+  return std::string();
+}
+
+// Collective, after make_backend(). Servers of asynchronous trainings move weights on the
+// processor, where workers' gradients come.
+int Run::link_devices() {
+  if (device_sums_ == nullptr || comm_.size() == 1) return 0;
+  const auto library = choose_link();
+  if (const int code = settle(library ? Result<void>{} : tl::unexpected<Error>(library.error()));
+      code != 0)
+    return code;
+  if (!library->empty()) return link_devices_by(*library);
+  exchange_ = as_text({{"kind", "staged"}});
+  report_.note("sums and weights go between devices by way of the host's memory (staged)\n");
+  return 0;
+}
+
+int Run::link_devices_by(const std::string& library) {
+  const Settings settings = settings_here();
+  if (const int code = settle(agree_on_settings(comm_, library, settings)); code != 0) return code;
+  Result<accelerator::LinkId> id = accelerator::LinkId{};
+  if (comm_.rank() == 0) id = accelerator::make_link_id(device_sums_->queue());
+  if (const int code = settle(id ? Result<void>{} : tl::unexpected<Error>(id.error())); code != 0)
+    return code;
+  comm_.broadcast(id->data(), id->size());
+  device_sums_->link(comm_, *id, {shares_device_, std::chrono::seconds(options_.comm_timeout)});
+  const std::string path = accelerator::find_link(device_sums_->queue()).value().path;
+  exchange_ =
+      as_text({{"kind", "nccl"}, {"library", library}, {"path", path}, {"settings", settings}});
+  std::string words = library;
+  for (const auto& [name, value] : settings) words += fmt::format(", {}={}", name, value);
+  report_.note(fmt::format("sums and weights go from device to device by nccl: {}\n", words));
+  return 0;
+}
+
+}  // namespace dts::train
