@@ -36,7 +36,8 @@ std::optional<bool> outcome(const std::string& text, std::map<std::string, std::
 
 TEST_CASE("of a case whose word is certain, the body that runs is converted") {
   const std::string body =
-      "MODE=fast\ncase $MODE in\n  slow) N=1;;\n  f*|quick)\n    N=4\n    srun prog --n $N\n    "
+      "MODE=fast\ncase $MODE in\n  slow) srun -n 2 slow;;\n  f*|quick)\n    N=4\n    srun -n 4 "
+      "prog --n $N\n    "
       ";;\n"
       "  *) exit 1;;\nesac\n";
   const auto job_of_case = [](const std::string& text) {
