@@ -195,6 +195,14 @@ void Program::note(const std::vector<std::string>& more, const std::vector<std::
   losses.insert(losses.end(), lost.begin(), lost.end());
 }
 
+void Program::add_blanks(const std::vector<Blank>& more) {
+  for (const Blank& one : more)
+    if (std::none_of(blanks.begin(), blanks.end(), [&](const Blank& other) {
+          return other.option == one.option && other.texts == one.texts;
+        }))
+      blanks.push_back(one);
+}
+
 std::string Program::source() const {
   return text.empty() ? to_source(words) : text;
 }

@@ -27,6 +27,9 @@ struct Program {
   // What goes with a part of it: both for people.
   void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);
 
+  // Those of a part of it, each once.
+  void add_blanks(const std::vector<Blank>& more);
+
   // The text that a shell expands.
   [[nodiscard]] std::string source() const;
   [[nodiscard]] bool needs_shell() const;

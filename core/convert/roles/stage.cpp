@@ -131,7 +131,7 @@ class Stage {
           if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
             made.notes.push_back(note);
         made.note({}, one.losses);
-        made.blanks.insert(made.blanks.end(), one.blanks.begin(), one.blanks.end());
+        made.add_blanks(one.blanks);
       } else if (is_line_of_home(i)) {
         const bool pauses_only = is_pause(part.item);
         if (!pauses_only && !container.empty())
