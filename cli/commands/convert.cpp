@@ -4,6 +4,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/convert_test.hpp"
+#include "cli/commands/script_file.hpp"
 #include "cli/output/convert.hpp"
 #include "cli/output/terminal.hpp"
 #include "core/base/exit_codes.hpp"
@@ -14,7 +15,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <memory>
@@ -26,14 +26,6 @@ struct ConvertOptions {
   std::string file, output;
   bool force = false, json = false, tests = false;
 };
-
-Result<std::string> read_script(const std::string& path) {
-  struct stat info {};
-
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    return fail(Errc::invalid, path + " is a folder", "name the script in it");
-  return read_file(path == "-" ? "/dev/stdin" : path, lint::k_largest_script);
-}
 
 Result<void> check_output(const ConvertOptions& typed) {
   if (typed.output.empty()) return {};
@@ -48,6 +40,7 @@ Result<void> check_output(const ConvertOptions& typed) {
 
 Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arguments) {
   DTS_TRY(check_output(typed));
+  DTS_TRY(refuse_folder(typed.file));
   DTS_ASSIGN(std::string text, read_script(typed.file));
   Converted converted;
   converted.path = typed.file;

@@ -5,6 +5,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_layers.hpp"
 #include "cli/commands/lint_job_file.hpp"
+#include "cli/commands/script_file.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/terminal.hpp"
 #include "core/base/exit_codes.hpp"
@@ -27,8 +28,6 @@
 
 namespace dts::cli {
 namespace {
-
-constexpr const char* k_standard_input = "-";
 
 struct LintOptions {
   std::vector<std::string> files;
@@ -158,13 +157,8 @@ Result<void> fix(LintedFile& file, const lint::Options& options) {
 }
 
 Result<LintedFile> look_at(const std::string& path, lint::Options options, bool fixes) {
-  const bool is_input = path == k_standard_input;
-
-  struct stat info {};
-
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    return fail(Errc::invalid, path + " is a folder", "name the scripts in it");
-  auto text = read_file(is_input ? "/dev/stdin" : path, lint::k_largest_script);
+  DTS_TRY(refuse_folder(path));
+  auto text = read_script(path);
   if (!text && text.error().code == Errc::invalid) return too_large(path);
   if (!text) return tl::unexpected<Error>(std::move(text).error());
   options.file_name = path.substr(path.rfind('/') + 1);

@@ -59,9 +59,6 @@ struct PlanReport {
 // "now", "14:05:10" of the same day, or "2026-11-27 14:05", in the local time zone.
 [[nodiscard]] std::string time_in_words(std::int64_t time, std::int64_t now);
 
-// The two largest units: "2 h 10 min", "3 d", "45 s".
-[[nodiscard]] std::string wait_in_words(std::int64_t seconds);
-
 // When it starts, where, and why not now; each a sentence.
 [[nodiscard]] std::vector<std::string> start_in_words(const PlanReport& report);
 [[nodiscard]] std::string cost_in_words(const PlanReport& report);

@@ -4,6 +4,7 @@
 #include "cli/output/wrapped.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/run/summary/goodput.hpp"
 
 #include <fmt/format.h>
 
@@ -107,7 +108,7 @@ std::vector<std::string> cells_of(const Outlook& outlook, std::int64_t now) {
   if (!start.expected.preempted.empty())
     note += fmt::format(", preempts {}", start.expected.preempted.size());
   return {start_cell(outlook, now),
-          is_expected ? wait_in_words(wait) : "-",
+          is_expected ? run::duration_words(std::chrono::seconds(wait)) : "-",
           cost ? std::to_string(cost->units) : "-",
           total ? amount_in_words(*total) : "-",
           outlook.goodput ? share_in_words(outlook.goodput->estimate.goodput) : "-",

@@ -4,6 +4,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/run/summary/goodput.hpp"
 
 #include <fmt/format.h>
 
@@ -79,7 +80,7 @@ std::vector<std::string> expected_in_words(const PlanReport& report) {
   const std::int64_t wait = expected.start_time - report.now;
   std::string first = wait > k_now ? fmt::format("at {} (in {})",
                                                  time_in_words(expected.start_time, report.now),
-                                                 wait_in_words(wait))
+                                                 run::duration_words(std::chrono::seconds(wait)))
                                    : std::string("now");
   if (!expected.nodes.empty()) first += " on " + printable(expected.nodes, k_longest_text);
   if (!expected.partition.empty())
@@ -133,19 +134,6 @@ std::string time_in_words(std::int64_t time, std::int64_t now) {
   return text.data();
 }
 
-std::string wait_in_words(std::int64_t seconds) {
-  constexpr std::pair<std::int64_t, const char*> k_units[] = {
-      {86'400, "d"}, {3'600, "h"}, {60, "min"}, {1, "s"}};
-  std::vector<std::string> words;
-  for (const auto& [length, unit] : k_units) {
-    const std::int64_t count = seconds / length;
-    seconds %= length;
-    if (count > 0) words.push_back(fmt::format("{} {}", count, unit));
-    if ((count == 0 && !words.empty()) || words.size() == 2) break;
-  }
-  return words.empty() ? "0 s" : join(words, " ");
-}
-
 std::vector<std::string> start_in_words(const PlanReport& report) {
   const Start& start = report.outlook.start;
   if (start.answer == Start::Answer::expected) return expected_in_words(report);
@@ -170,7 +158,7 @@ std::string cost_in_words(const PlanReport& report) {
     words +=
         fmt::format("; {} for {}",
                     amount_in_words(*total),
-                    wait_in_words(static_cast<std::int64_t>(std::llround(*cost->hours * 3600))));
+                    run::duration_words(std::chrono::seconds(std::llround(*cost->hours * 3600))));
   else
     words += "; no time limit is known, so there is no total";
   if (report.elements > 0)
@@ -188,11 +176,12 @@ std::string goodput_in_words(const Outlook& outlook) {
   if (!outlook.goodput) return "not known: such a run cannot be simulated";
   const auto& [model, estimate, is_of_limit] = *outlook.goodput;
   const reliability::Failures& failures = model.failures;
-  std::string words = fmt::format("{} of {}{} is computing that counts (+- {}, 95 %)",
-                                  share_in_words(estimate.goodput),
-                                  wait_in_words(std::llround(model.wall.count())),
-                                  is_of_limit ? "" : ", as no limit is known,",
-                                  share_in_words(estimate.goodput_error));
+  std::string words =
+      fmt::format("{} of {}{} is computing that counts (+- {}, 95 %)",
+                  share_in_words(estimate.goodput),
+                  run::duration_words(std::chrono::seconds(std::llround(model.wall.count()))),
+                  is_of_limit ? "" : ", as no limit is known,",
+                  share_in_words(estimate.goodput_error));
   words += fmt::format("; a save of {} every {}{}{}",
                        format_duration(model.policy.save),
                        format_duration(estimate.interval),

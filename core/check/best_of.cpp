@@ -17,6 +17,18 @@ double better(const Measure& row, double a, double b) {
   return row.better == Better::higher ? std::max(a, b) : std::min(a, b);
 }
 
+// Bits that were wrong once are wrong.
+void add(Steps& steps, const Steps& again) {
+  if (again.digest.empty()) return;
+  const unsigned repeats = steps.repeats;
+  steps.repeats += again.repeats;
+  for (const unsigned odd : again.odd_repeats) steps.odd_repeats.push_back(repeats + odd);
+  if (steps.digest.empty())
+    steps.digest = again.digest;
+  else if (steps.digest != again.digest)
+    steps.odd_repeats.push_back(repeats);
+}
+
 void take_better(Node& node, const Node& again) {
   std::map<std::string, const Measured*> values;
   for (const Measured& measured : again.measures) values.emplace(identity(measured), &measured);
@@ -29,15 +41,17 @@ void take_better(Node& node, const Node& again) {
     if (measured.others && second.others)
       measured.others = std::min(*measured.others, *second.others);
   }
-  if (again.steps.digest.empty()) return;
-  const unsigned repeats = node.steps.repeats;
-  node.steps.repeats += again.steps.repeats;
-  for (const unsigned odd : again.steps.odd_repeats)
-    node.steps.odd_repeats.push_back(repeats + odd);
-  if (node.steps.digest.empty())
-    node.steps.digest = again.steps.digest;
-  else if (node.steps.digest != again.steps.digest)
-    node.steps.odd_repeats.push_back(repeats);
+  add(node.steps, again.steps);
+  for (const GpuSteps& other : again.gpu_steps) {
+    const auto same =
+        std::find_if(node.gpu_steps.begin(), node.gpu_steps.end(), [&](const GpuSteps& one) {
+          return one.gpu == other.gpu && one.path == other.path;
+        });
+    if (same == node.gpu_steps.end())
+      node.gpu_steps.push_back(other);
+    else
+      add(same->steps, other.steps);
+  }
 }
 
 bool is_known(const Pair& pair) {

@@ -16,8 +16,8 @@ inline constexpr unsigned k_facts_schema = 1;
 inline constexpr std::size_t k_most_nodes = 16384;
 inline constexpr std::size_t k_largest_facts = std::size_t{256} << 20;  // bytes of a check.json
 
-// One value of one node. A measure that a node has several times is told apart by `numa`, `gpu` and
-// `model`, or `what`.
+// One value of one node. A measure that a node has several times is told apart by `numa`, `gpu`,
+// `peer` and `model`, or `what`.
 struct Measured {
   std::string key;
   double value = 0;  // finite, not negative but for an offset
@@ -28,6 +28,7 @@ struct Measured {
   std::optional<double> others{};  // the share of processor time that other programs had meanwhile
   std::optional<unsigned> gpu{};   // of a GPU: its number
   std::string model{};             // of a GPU
+  std::optional<unsigned> peer{};  // of a copy between GPUs: the number of the one that is read
 };
 
 // The same training step from the same state, repeated.
@@ -37,13 +38,22 @@ struct Steps {
   std::vector<unsigned> odd_repeats{};  // those with another digest than the first
 };
 
+// The same on one of a node's GPUs.
+struct GpuSteps {
+  unsigned gpu = 0;
+  std::string model;
+  std::string path;  // its PCI address
+  Steps steps;
+};
+
 struct Node {
   std::string name;
   unsigned rank = 0;
   std::string cpu;  // model
   std::vector<Measured> measures;
   Steps steps;
-  std::vector<std::string> notes;  // why something was not measured
+  std::vector<GpuSteps> gpu_steps{};
+  std::vector<std::string> notes{};  // why something was not measured
 };
 
 struct Pair {

@@ -13,7 +13,10 @@ void judge_values(const Facts& facts,
                   const Limits& limits,
                   const Facts* baseline,
                   Verdict& verdict);
-void judge_gpus(const Facts& facts, Verdict& verdict);  // after judge_values()
+// After judge_values(): how many there are, and each one's rates beside those of all others of its
+// model, on whatever node.
+void judge_gpus(const Facts& facts, const Limits& limits, Verdict& verdict);
+void judge_gpu_digests(const Facts& facts, Verdict& verdict);
 void judge_neighbours(const Facts& facts, const Limits& limits, Verdict& verdict);
 void judge_clocks(const Facts& facts, const Limits& limits, Verdict& verdict);
 void judge_links(const Facts& facts, const Limits& limits, const Facts* baseline, Verdict& verdict);
@@ -22,6 +25,12 @@ void judge_digests(const Facts& facts, const Facts* baseline, Verdict& verdict);
 inline void blame(NodeVerdict& node, std::string reason) {
   node.fit = false;
   node.reasons.push_back(std::move(reason));
+}
+
+// No later measurement makes up for that.
+inline void blame_for_bits(NodeVerdict& node, std::string reason) {
+  node.steps_fit = false;
+  blame(node, std::move(reason));
 }
 
 // The logarithm by which `value` is worse than `reference`; infinite for a rate of 0.
@@ -44,6 +53,12 @@ inline const double k_no_noise = std::log(20.0);
 
 // "48 % of"; times that are worse are several times as long: "3.2 times".
 [[nodiscard]] std::string ratio_in_words(Better better, double value, double reference);
+
+// A few digits tell digests apart.
+[[nodiscard]] inline std::string short_form(const std::string& digest) {
+  constexpr std::size_t k_shown = 12;
+  return digest.substr(0, k_shown);
+}
 
 // "n1, n2, n3", at most four of them by name.
 [[nodiscard]] std::string in_words(const std::vector<std::string>& names);

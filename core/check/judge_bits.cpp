@@ -64,17 +64,6 @@ struct Groups {
   }
 };
 
-// A few digits tell digests apart.
-std::string short_form(const std::string& digest) {
-  constexpr std::size_t k_shown = 12;
-  return digest.substr(0, k_shown);
-}
-
-void blame_for_bits(NodeVerdict& node, std::string reason) {
-  node.steps_fit = false;
-  blame(node, std::move(reason));
-}
-
 void judge_group(const Facts& facts, const Groups& groups, Verdict& verdict) {
   if (groups.nodes.size() < 2) return;
   std::size_t total = 0;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many GPUs work: where none was found, against the peers; everywhere, against what was asked.
-// Fewer than the peers' is found with the other values.
+// Fewer than the peers' is found with the other values. And each one beside all others of its
+// model.
 #include "core/check/judge.hpp"
+#include "core/check/measures.hpp"
 #include "core/check/spread.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace dts::check {
 namespace {
@@ -53,9 +57,105 @@ void compare_with_peers(const Facts& facts,
           fmt::format("it has no GPU that works, but its peers have {:.6g}", usual));
 }
 
+// One GPU's value.
+struct Place {
+  std::size_t node = 0;
+  std::size_t measure = 0;  // in Node::measures
+};
+
+// Of a GPU that is near one NUMA node and far from another, its best one.
+std::vector<Place> best_of_each(const Facts& facts,
+                                const std::string& key,
+                                const std::string& model) {
+  std::vector<Place> places;
+  for (std::size_t node = 0; node < facts.nodes.size(); ++node) {
+    const auto& measures = facts.nodes[node].measures;
+    std::map<unsigned, std::size_t> best;
+    for (std::size_t i = 0; i < measures.size(); ++i) {
+      if (measures[i].key != key || measures[i].model != model || !measures[i].gpu) continue;
+      const auto [at, is_new] = best.try_emplace(*measures[i].gpu, i);
+      if (!is_new && measures[i].value > measures[at->second].value) at->second = i;
+    }
+    for (const auto& [gpu, measure] : best) places.push_back({node, measure});
+  }
+  return places;
+}
+
+struct Compared {
+  const Measure* row = nullptr;
+  bool is_link = false;
+  std::vector<Place> places;
+  Sample sample{{}};
+};
+
+// Whose noise is estimated together, as far as they are of one GPU.
+std::vector<JointNoise::Member> members_of(const Facts& facts,
+                                           const std::vector<Compared>& all,
+                                           const Place& wanted) {
+  const auto gpu_of = [&](const Place& place) {
+    return std::pair(place.node, facts.nodes[place.node].measures[place.measure].gpu);
+  };
+  std::vector<JointNoise::Member> members;
+  for (const Compared& one : all)
+    for (std::size_t i = 0; i < one.places.size(); ++i)
+      if (gpu_of(one.places[i]) == gpu_of(wanted)) members.push_back({&one.sample, i});
+  return members;
+}
+
+// A link's rate depends on the slot, so that other slots say something only where there is nothing
+// better to compare with; what is on the card does not.
+void compare_one(const Facts& facts,
+                 const Limits& limits,
+                 const std::vector<Compared>& all,
+                 const Compared& one,
+                 Verdict& verdict) {
+  const double scale = one.sample.peers() < 3 ? 2 : 1;
+  JointNoise noise(limits.deviations);
+  for (std::size_t i = 0; i < one.places.size() && one.sample.peers() > 0; ++i) {
+    const Place& place = one.places[i];
+    const Measured& measured = facts.nodes[place.node].measures[place.measure];
+    Judged& judged = verdict.nodes[place.node].measures[place.measure];
+    if (!judged.fit || (one.is_link && (judged.peers || judged.baseline))) continue;
+    const double others = std::exp(one.sample.centre(i));
+    const Better better = one.row->better;
+    const double limit = std::max(allowed(better, limits.tolerance(*one.row) * scale),
+                                  std::min(noise.limit(members_of(facts, all, place)), k_no_noise));
+    if (worse_by(better, measured.value, others) <= limit + 1e-9) continue;
+    judged.fit = false;
+    blame(verdict.nodes[place.node],
+          fmt::format("{} is {} that of other GPUs of its model ({})",
+                      label(measured),
+                      ratio_in_words(better, measured.value, others),
+                      of_quantity(measured.value, others, measured.unit)));
+  }
+}
+
+void compare_gpus(const Facts& facts, const Limits& limits, Verdict& verdict) {
+  std::set<std::string> models;
+  for (const Node& node : facts.nodes)
+    for (const Measured& one : node.measures)
+      if (one.gpu) models.insert(one.model);
+  for (const std::string& model : models) {
+    std::vector<Compared> all;
+    for (const std::string key : {"hbm", "gpu_bf16", "gpu_fp32", "h2d", "d2h"}) {
+      std::vector<Place> places = best_of_each(facts, key, model);
+      std::vector<double> values;
+      for (const Place& at : places)
+        values.push_back(
+            std::log(std::max(facts.nodes[at.node].measures[at.measure].value, 1e-300)));
+      all.push_back({find_measure(key),
+                     key == "h2d" || key == "d2h",
+                     std::move(places),
+                     Sample(std::move(values))});
+    }
+    for (const Compared& one : all) compare_one(facts, limits, all, one, verdict);
+  }
+}
+
 }  // namespace
 
-void judge_gpus(const Facts& facts, Verdict& verdict) {
+void judge_gpus(const Facts& facts, const Limits& limits, Verdict& verdict) {
+  compare_gpus(facts, limits, verdict);
   std::map<std::string, std::vector<std::size_t>> by_cpu;
   for (std::size_t i = 0; i < facts.nodes.size(); ++i) by_cpu[facts.nodes[i].cpu].push_back(i);
   if (facts.gpus_asked == 0)

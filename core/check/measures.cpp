@@ -51,6 +51,7 @@ std::string identity(const Measured& measured) {
   std::string text = measured.key;
   if (measured.numa) text += fmt::format("/{}", *measured.numa);
   if (measured.gpu) text += fmt::format("/{}", *measured.gpu);
+  if (measured.peer) text += fmt::format("/{}", *measured.peer);
   if (!measured.model.empty()) text += "/" + measured.model;
   if (!measured.what.empty()) text += "/" + measured.what;
   return text;
@@ -59,21 +60,26 @@ std::string identity(const Measured& measured) {
 std::string label(const Measured& measured) {
   const Measure* row = find_measure(measured.key);
   std::string text = row != nullptr ? row->label : measured.key;
-  if (measured.numa) text += fmt::format(" of NUMA node {}", *measured.numa);
+  if (measured.numa && !measured.gpu) text += fmt::format(" of NUMA node {}", *measured.numa);
   if (!measured.what.empty())
     text += fmt::format("{} the {} folder", measured.key == "write" ? " to" : "", measured.what);
   if (measured.gpu) text += fmt::format(" {}", *measured.gpu);
   const bool both = !measured.model.empty() && !measured.path.empty();
   const std::string place = measured.model + (both ? ", " : "") + measured.path;
   if (!place.empty()) text += fmt::format(" ({})", place);
+  if (measured.peer) text += fmt::format(" from GPU {}", *measured.peer);
+  if (measured.numa && measured.gpu)
+    text += fmt::format(" {} NUMA node {}", measured.key == "d2h" ? "to" : "from", *measured.numa);
   return text;
 }
 
 std::string heading(const Measured& measured) {
   const Measure* row = find_measure(measured.key);
   std::string text = row != nullptr ? row->heading : measured.key;
-  if (measured.numa) text += fmt::format(" {}", *measured.numa);
+  if (measured.numa && !measured.gpu) text += fmt::format(" {}", *measured.numa);
   if (measured.gpu) text += fmt::format(" {}", *measured.gpu);
+  if (measured.peer) text += fmt::format(" from {}", *measured.peer);
+  if (measured.numa && measured.gpu) text += fmt::format(" NUMA {}", *measured.numa);
   if (!measured.what.empty()) text += " " + measured.what;
   return text;
 }

@@ -17,6 +17,7 @@ using nlohmann::json;
 constexpr std::size_t k_most_problems = 20;
 constexpr std::size_t k_longest_text = 4096;
 constexpr unsigned k_most_repeats = 1'000'000;
+constexpr std::size_t k_most_gpus = 1024;
 
 // Reads members of an object and notes by its place each that is not as expected.
 class Reader {
@@ -129,6 +130,7 @@ Measured read_measure(const Reader& reader) {
   measure.unit = reader.text("unit");
   measure.numa = reader.whole("numa");
   measure.gpu = reader.whole("gpu");
+  measure.peer = reader.whole("peer");
   measure.model = reader.text("model");
   measure.what = reader.text("what");
   measure.path = reader.text("path");
@@ -158,6 +160,13 @@ Node read_node(const Reader& reader, Diagnostics& problems) {
   });
   if (const json* steps = reader.find("steps"))
     node.steps = read_steps(Reader(*steps, "the steps of " + node.name, problems));
+  reader.each("gpu_steps", k_most_gpus, [&](const json& one, const std::string& place) {
+    const Reader steps(one, place, problems);
+    node.gpu_steps.push_back({steps.whole("gpu").value_or(0),
+                              steps.text("model"),
+                              steps.text("path"),
+                              read_steps(steps)});
+  });
   node.notes = reader.texts("notes");
   return node;
 }

@@ -20,8 +20,9 @@ Verdict judge(const Facts& facts, const Limits& limits, const Facts* baseline) {
     for (const std::string& note : node.notes) verdict.notes.push_back(node.name + ": " + note);
   }
   judge_digests(facts, baseline, verdict);
+  judge_gpu_digests(facts, verdict);
   judge_values(facts, limits, baseline, verdict);
-  judge_gpus(facts, verdict);
+  judge_gpus(facts, limits, verdict);
   judge_neighbours(facts, limits, verdict);
   judge_clocks(facts, limits, verdict);
   judge_links(facts, limits, baseline, verdict);

@@ -51,7 +51,7 @@ Expanded written_out(const lint::Subject& subject, const Options& options, bool 
               resolver,
               options.arguments,
               options.environment && hands_environment_on(subject));
-  return expanded(text, subject.script, programs, known, decides);
+  return expanded(text, subject.script, programs, known, subject.job.nodes.value_or(1), decides);
 }
 
 Conversion converted(std::string_view text, const Options& options, bool decides) {

@@ -9,9 +9,11 @@
 #include "core/convert/program/layout.hpp"
 #include "core/convert/program/shell_program.hpp"
 #include "core/convert/repair.hpp"
+#include "core/convert/roles/lines.hpp"
+#include "core/convert/roles/stage.hpp"
+#include "core/convert/steps.hpp"
 #include "core/convert/texts.hpp"
 #include "core/lint/rules/facts.hpp"
-#include "core/plan/program/job_name.hpp"
 #include "core/plan/program/own_launcher.hpp"
 
 #include <algorithm>
@@ -74,7 +76,6 @@ class Converter {
     std::vector<Item> items;
     for (const Part& part : parts_) items.push_back(part.item);
     rendezvous_ = rendezvous_of(items);
-    for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
     is_launched_ = std::any_of(parts_.begin(), parts_.end(), is_started_on_all);
     if (std::none_of(
             items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
@@ -88,16 +89,29 @@ class Converter {
       if (parts_[i].role == Role::around)
         parts_[i].verdict =
             verdict_on(parts_[i].item, rendezvous_, i < last_ || last_ == parts_.size());
+    Known known(subject_.script, resolver_, options_.arguments, false);
+    cast_ = cast_of(parts_, subject_.job, resolver_, known);
+    if (cast_.has_roles()) meet_by_roles(cast_, rendezvous_);
+    for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
+    if (!cast_.roles.empty()) settle_lines(cast_, rendezvous_, parts_);
     lose_exit_codes(parts_);
     early_options(parts_, resolver_, draft_);
     make_programs();
+    join_programs(cast_, subject_.job, parts_, programs_, places_, draft_);
+    const Sizes sizes = cast_.has_roles() ? sizes_of_job(resolver_) : Sizes{};
+    for (Program& program : programs_) set_sizes(program, sizes);
     keep_needed(parts_, programs_, rendezvous_);
+    if (cast_.has_roles()) lose_hosts(programs_, parts_);
     write_rows();
-    write_steps();
+    write_steps(sizes);
   }
 
+  // Of the next program.
   [[nodiscard]] Facts facts() const {
-    return {subject_.job.nodes.value_or(1), subject_.job.gpus_per_node};
+    const std::size_t at = programs_.size();
+    const bool has_own = cast_.has_roles() && at < cast_.nodes.size() && cast_.nodes[at];
+    return {has_own ? cast_.nodes[at]->size() : subject_.job.nodes.value_or(1),
+            subject_.job.gpus_per_node};
   }
 
   void make_programs() {
@@ -107,12 +121,27 @@ class Converter {
       if (part.role == Role::program) {
         places_.push_back(i);
         programs_.push_back(make_program(part.item));
-        if (is_beside) programs_.back().losses.emplace_back(k_side_by_side);
+        Program& program = programs_.back();
+        if (is_beside && cast_.roles.empty()) program.losses.emplace_back(k_side_by_side);
+        if (program.names_nodes && !are_first_nodes(program, programs_.size() - 1))
+          program.losses.emplace_back(
+              "--nodelist of srun: dtsubmit has no counterpart for one step");
         is_beside = is_beside || part.item.statement->background;
       }
       is_beside = is_beside && !waits(part.item);
       inliner_.follow(*part.item.statement, part.role != Role::program);
     }
+  }
+
+  // Those that a step gets by its number of nodes, or a role.
+  [[nodiscard]] bool are_first_nodes(const Program& program, std::size_t at) const {
+    if (!cast_.roles.empty()) return true;
+    if (!cast_.nodes[at]) return false;
+    const auto nodes = program.settings.find("nodes");
+    const std::size_t size = nodes == program.settings.end() || nodes->second.texts.empty()
+                                 ? subject_.job.nodes.value_or(1)
+                                 : parse_number(nodes->second.texts.back()).value_or(0);
+    return *cast_.nodes[at] == NodeRange{0, size};
   }
 
   Program make_program(const Item& item) {
@@ -140,8 +169,9 @@ class Converter {
     const auto own = plan::find_own_launcher(command_of(program, {}, options_));
     const bool is_recognised =
         own.kind == plan::OwnLauncher::Kind::torchrun || own.kind == plan::OwnLauncher::Kind::node;
+    program.starts_processes = starts || is_recognised;
     settle_layout(
-        program, draft_, subject_.job, starts || is_recognised, is_recognised, is_launched_);
+        program, draft_, subject_.job, program.starts_processes, is_recognised, is_launched_);
     return program;
   }
 
@@ -172,6 +202,7 @@ class Converter {
     if (part.role != Role::around) {
       if (part.role == Role::definition && programs_.empty())
         return {part.item.spans, Became::unnecessary, "", "the function is not called"};
+      row.why = part.verdict.why;
       return row;
     }
     if (part.is_kept) {
@@ -208,7 +239,8 @@ class Converter {
     return row;
   }
 
-  void write_steps() {
+  void write_steps(const Sizes& sizes) {
+    draft_.are_roles = cast_.has_roles();
     const bool stops = lint::turns_on(subject_, "errexit");
     const bool has_many_nodes = subject_.job.nodes.value_or(1) > 1;
     const SetUpText tear_down =
@@ -220,11 +252,13 @@ class Converter {
       Program& program = programs_[i];
       const SetUpText set_up = set_up_of(parts_, 0, places_[i], has_many_nodes, rendezvous_, stops);
       Step step{"", parts_[places_[i]].row, program.settings, {}};
-      const std::string text = with_exports(set_up, program, used_later, options_);
+      const std::string text =
+          with_sizes(with_exports(set_up, program, used_later, options_), sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
       step.command = command_of(program, set_up, options_);
-      hand_to_container(program, set_up, step);
-      step.name = name_of_step(step.command);
+      hand_to_container(program, set_up, draft_, step);
+      step.name = cast_.has_roles() ? cast_.roles[i].name : name_of_step(step.command, draft_);
+      step.until_others_end = cast_.has_roles() && cast_.roles[i].until_others_end;
       Row& row = draft_.rows[step.row];
       row.what = shell_text_of(step.command);
       row.why = join(program.notes, "; ");
@@ -234,45 +268,6 @@ class Converter {
     }
   }
 
-  static void fill_in(const Program& program, Step& step, Row& row) {
-    if (program.blanks.empty()) return;
-    std::vector<std::string> texts;
-    for (const Blank& one : program.blanks)
-      if (!one.why.empty()) texts.push_back(shown(one.option, one.texts) + ": " + one.why);
-    row.became = Became::fill_in;
-    row.why = "to fill in: " + join(texts, "; ") + (row.why.empty() ? "" : "; " + row.why);
-    step.blanks = program.blanks;
-  }
-
-  // pyxis hands only variables on that are named, where srun's own container gets them all.
-  void hand_to_container(const Program& program, const SetUpText& set_up, Step& step) {
-    const auto own = step.settings.find("container-runtime");
-    const auto job = draft_.settings.find("container-runtime");
-    const bool is_pyxis = own != step.settings.end()
-                              ? own->second.texts == std::vector<std::string>{"pyxis"}
-                              : job != draft_.settings.end() &&
-                                    job->second.texts == std::vector<std::string>{"pyxis"};
-    if (!is_pyxis) return;
-    std::vector<std::string>& all = step.settings["container-env"].texts;
-    step.settings["container-env"].row = k_no_row;
-    if (job != draft_.settings.end() && draft_.settings.count("container-env") > 0 && all.empty())
-      all = draft_.settings["container-env"].texts;
-    for (const std::string& name : handed_on(program, set_up))
-      if (std::find(all.begin(), all.end(), name) == all.end() &&
-          !problem_of("container-env", {name}))
-        all.push_back(name);
-    if (all.empty()) step.settings.erase("container-env");
-  }
-
-  [[nodiscard]] std::string name_of_step(const std::vector<std::string>& command) const {
-    const std::string name = plan::default_job_name(command);
-    std::string unique = name;
-    const auto is_taken = [&](const Step& step) { return step.name == unique; };
-    for (int i = 2; std::any_of(draft_.steps.begin(), draft_.steps.end(), is_taken); ++i)
-      unique = name + "-" + std::to_string(i);
-    return unique;
-  }
-
   const Options& options_;
   lint::Subject subject_;
   Resolver resolver_;
@@ -280,6 +275,7 @@ class Converter {
   Draft draft_;
   std::vector<Part> parts_;
   Rendezvous rendezvous_;
+  Cast cast_;
   std::vector<std::size_t> places_;  // of the programs in parts_
   std::vector<Program> programs_;
   std::size_t last_ = 0;      // the last program's place

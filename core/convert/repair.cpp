@@ -44,7 +44,7 @@ Conversion repaired(Draft draft) {
   } else {
     const auto array = draft.settings.find("array");
     if (draft.steps.size() > 1 && array != draft.settings.end()) {
-      draft.lose(array->second.row, "a job of several steps cannot be an array");
+      draft.lose(array->second.row, "a job of several steps or roles cannot be an array");
       draft.settings.erase(array);
     }
     for (int round = 0; round < k_most_rounds; ++round) {

@@ -141,17 +141,21 @@ void Reader::read_choices(Command& command) {
   for (skip_newlines(); !done() && !sees_keyword("esac"); skip_newlines()) {
     const std::size_t before = at_;
     take("(");
-    // The patterns.
+    Choice choice;
     for (skip_blanks(); !done() && peek() != ')' && peek() != '\n'; skip_blanks()) {
       const std::size_t pattern = at_;
-      (void)word(WordEnd::operators);
+      Word one = word(WordEnd::operators);
+      if (at_ > pattern) choice.patterns.push_back(std::move(one));
       if (peek() == '|') ++at_;
       if (at_ == pattern) break;
     }
     if (!take(")")) return;
     command.bodies.push_back(statements());
-    if (!take(";;&") && !take(";;") && !take(";&")) return;
-    if (at_ == before) return;
+    for (const std::string_view ending : {";;&", ";;", ";&"})
+      if (choice.ending.empty() && take(ending)) choice.ending = ending;
+    const bool is_last = choice.ending.empty();
+    command.choices.push_back(std::move(choice));
+    if (is_last || at_ == before) return;
   }
 }
 

@@ -66,6 +66,12 @@ struct Redirection {
   int here_document = -1;  // its index in Script::here_documents
 };
 
+// Of `case`: the patterns of a body, and what ends it.
+struct Choice {
+  std::vector<Word> patterns;
+  std::string ending{};  // ";;", ";&", ";;&"; empty: the last one has none
+};
+
 struct Command {
   enum class Kind {
     simple,
@@ -89,6 +95,7 @@ struct Command {
   std::string name{};                  // of a function, or of the variable of `for`
   std::vector<Statements> conditions;  // of if, elif, while and until
   std::vector<Statements> bodies;
+  std::vector<Choice> choices;  // of case, one for each body
 };
 
 // Commands joined by |.

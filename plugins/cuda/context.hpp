@@ -29,12 +29,15 @@ struct dttrain_context {
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 
   int device = 0;
-  cudaStream_t stream = nullptr;  // DTTRAIN_COMPUTE
+  int numa = -1;                        // the node of the host's memory that is near; -1: not known
+  std::map<void*, std::size_t> pinned;  // by where it is
+  cudaStream_t stream = nullptr;        // DTTRAIN_COMPUTE
   cudaStream_t copy_in = nullptr;
   cudaStream_t copy_out = nullptr;
   cublasLtHandle_t products = nullptr;
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
+  cudaEvent_t timer[2] = {};  // made when they are needed
   std::string wrong;
   std::shared_ptr<CudaLink> link;  // to other ranks' devices; nullptr: none yet
 
@@ -48,8 +51,6 @@ struct dttrain_context {
 // In the table; memory.cpp:
 const char* cuda_allocate(dttrain_context* context, size_t bytes, void** at);
 void cuda_release(dttrain_context* context, void* at);
-const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at);
-void cuda_release_host(dttrain_context* context, void* at);
 const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes);
 const char* cuda_to_host(dttrain_context* context, void* to, const void* from, size_t bytes);
 const char* cuda_clear(dttrain_context* context, void* at, size_t bytes);
@@ -69,8 +70,22 @@ const char* cuda_begin_graph(dttrain_context* context);
 const char* cuda_end_graph(dttrain_context* context, dttrain_graph** graph);
 const char* cuda_replay(dttrain_context* context, dttrain_graph* graph);
 void cuda_free_graph(dttrain_context* context, dttrain_graph* graph);
+// host_memory.cpp:
+const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at);
+void cuda_release_host(dttrain_context* context, void* at);
+// Of the device with this PCI address, by sysfs; -1 if that does not say.
+int cuda_numa_of(const char* pci);
 // products.cpp:
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product);
+// measure.cpp:
+const char* cuda_copy(dttrain_context* context, void* to, const void* from, size_t bytes);
+const char* cuda_copy_from(
+    dttrain_context* context, void* to, dttrain_context* other, const void* from, size_t bytes);
+const char* cuda_reach(dttrain_context* context, dttrain_context* other, int* is_direct);
+const char* cuda_pin(dttrain_context* context, void* at, size_t bytes);
+void cuda_unpin(dttrain_context* context, void* at);
+const char* cuda_start_timer(dttrain_context* context);
+const char* cuda_stop_timer(dttrain_context* context, double* seconds);
 // launch.cu:
 const char* cuda_launch(dttrain_context* context, uint32_t kernel, const void* arguments);
 // For open() and close(), in streams.cpp, too:

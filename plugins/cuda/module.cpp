@@ -3,6 +3,7 @@
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
 
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -64,11 +65,23 @@ int count(dttrain_answer* answer) {
 }
 
 void close(dttrain_context* context) {
+  for (cudaEvent_t const event : context->timer)
+    if (event != nullptr) (void)cudaEventDestroy(event);
   context->link.reset();
   if (context->workspace != nullptr) (void)cudaFree(context->workspace);
   if (context->products != nullptr) (void)cublasLtDestroy(context->products);
   cuda_end_streams(context);
   delete context;
+}
+
+// As in sysfs; empty if CUDA does not say.
+std::string pci_of(int device) {
+  char text[32] = {};
+  if (cudaDeviceGetPCIBusId(text, sizeof text, device) != cudaSuccess) return {};
+  std::string pci = text;
+  for (char& letter : pci)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return pci;
 }
 
 // What is lacking, or nullptr.
@@ -106,6 +119,7 @@ dttrain_context* open(int device, dttrain_answer* answer) {
   }
   std::unique_ptr<dttrain_context, decltype(&close)> made(new dttrain_context, &close);
   made->device = device;
+  made->numa = cuda_numa_of(pci_of(device).c_str());
   if (const char* const wrong = begin(*made)) {
     lack(answer, DTTRAIN_LACKS_OTHER, wrong);
     return nullptr;
@@ -150,6 +164,8 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   put(facts->driver, kernel + (kernel.empty() ? "" : ", ") + "CUDA " + version_text(driver));
   const auto version = static_cast<int>(cublasLtGetVersion());
   put(facts->name, properties.name);
+  put(facts->pci, pci_of(context->device));
+  facts->numa = context->numa;
   put(facts->libraries,
       "compute capability " + version_text(properties.major, properties.minor) + ", cuBLASLt " +
           version_text(version / 10000, version / 100 % 100) + "." + std::to_string(version % 100));
@@ -195,7 +211,14 @@ const dttrain_device k_table{DTTRAIN_DEVICE_ABI,
                              cuda_end_graph,
                              cuda_replay,
                              cuda_free_graph,
-                             cuda_exchange()};
+                             cuda_exchange(),
+                             cuda_copy,
+                             cuda_copy_from,
+                             cuda_reach,
+                             cuda_pin,
+                             cuda_unpin,
+                             cuda_start_timer,
+                             cuda_stop_timer};
 
 }  // namespace
 

@@ -1,99 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""checks.py BUILD OUT: what tests/gpu/run.sh runs once all is built. Each check is a row: its name, whether it passed, was skipped or
+"""checks.py BUILD OUT: whether all is right on this machine's GPU. Each check is a row: its name, whether it passed, was skipped or
 failed, and what was measured. Exits with 1 if one failed."""
 
 import json
 import os
-import platform
-import random
-import re
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
 
-BUILD, OUT = sys.argv[1], sys.argv[2]
-MODULE = os.path.join(BUILD, "lib/dtsubmit/dttrain-cuda.so")
-DTTRAIN = os.path.join(BUILD, "bin/dttrain")
-DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
-CUDA = ["--device", "cuda"]
-SHARED = [*CUDA, "--share-device", "on"]
+from rows import CUDA, DEVICE_CHECK, DTTRAIN, HOST, MODULE, OUT, REPEATS, SHARED, TOLERANCE, Skip, images, need, row, run, text, train, write
+
+TINY = "vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
+TINY_LLAMA = ("vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,num_attention_heads=4,"
+              "num_key_value_heads=2")
+MINI = ["--model", f"gpt2,{TINY}" if HOST else "gpt2:char-mini", "--batch", 16, "--shards", 8, "--optimizer", "adamw", "--warmup", 5,
+        "--limit-train", 100 if HOST else 2000]
 NCCL = ["--device-exchange", "nccl"]
 STAGED = ["--device-exchange", "staged"]
-REPEATS = 20
-TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
-ROWS = []
-
-
-class Skip(Exception):
-    """Why a check cannot be run here."""
-
-
-def row(name):
-    """Runs a check, which returns what it measured."""
-    def decorate(check):
-        begin = time.time()
-        try:
-            result, detail = "ok", check()
-        except Skip as why:
-            result, detail = "skipped", str(why)
-        except (AssertionError, subprocess.SubprocessError, OSError) as wrong:
-            result, detail = "FAILED", str(wrong)
-        ROWS.append({"check": name, "result": result, "detail": detail, "seconds": round(time.time() - begin, 1)})
-        print(f"{name:<34} {result:<8} {ROWS[-1]['seconds']:>6.1f} s  {str(detail).splitlines()[0] if detail else ''}", flush=True)
-        return check
-    return decorate
-
-
-def run(command, expect=(0,), timeout=240, **env):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout, check=False,
-                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env})
-    assert done.returncode in expect, f"exit {done.returncode} of {' '.join(map(str, command))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    return done.stdout
-
-
-def need(path):
-    if not os.path.exists(path):
-        raise Skip(f"not built: {os.path.basename(path)}")
-
-
-def text():
-    path = os.path.join(OUT, "text.txt")
-    if not os.path.exists(path):
-        with open(path, "w", encoding="ascii") as file:
-            file.write("".join(f"{n} squared is {n * n}, and {n} cubed is {n ** 3}.\n" for n in range(20000)))
-    return ["--data", path]
-
-
-def images():
-    """CIFAR-10 in form, made up: each class has a brightness of its own, under noise."""
-    folder = os.path.join(OUT, "images")
-    if not os.path.isdir(folder):
-        os.makedirs(folder)
-        draw = random.Random(1)
-        for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
-            labels = [draw.randrange(10) for _ in range(512)]
-            with open(os.path.join(folder, name), "wb") as file:
-                for label in labels:
-                    file.write(bytes([label]) + bytes(16 * label + byte % 96 for byte in draw.randbytes(3072)))
-    return ["--data", folder]
-
-
-def train(arguments, ranks=0):
-    """Losses, digest and seconds of the steps; of models of tokens on text()."""
-    need(DTTRAIN)
-    if ranks and not shutil.which("mpirun"):
-        raise Skip("no mpirun")
-    with tempfile.TemporaryDirectory() as folder:
-        words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
-        out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder], timeout=400)
-        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
-            steps = [event for event in map(json.loads, lines) if event["event"] == "step"]
-    return steps, re.search(r"digest ([0-9a-f]{16})", out).group(1)
-
-
-MINI = ["--model", "gpt2:char-mini", "--batch", 16, "--shards", 8, "--optimizer", "adamw", "--warmup", 5, "--limit-train", 2000]
 
 
 @row("kernels and products")
@@ -122,16 +44,17 @@ row("compute-sanitizer synccheck")(lambda: sanitized("synccheck"))
 
 
 def apart(there, here, most):
-    worst = max(abs(a["loss"] - b["loss"]) / b["loss"] for a, b in zip(train(there)[0], train(here)[0], strict=True))
+    worst = max(abs(a["loss"] - b["loss"]) / b["loss"] for a, b in zip(train(there)[0]["step"], train(here)[0]["step"], strict=True))
     assert worst < most, f"worst {worst:.1e}, at most {most}"
-    return f"30 steps, largest relative difference {worst:.1e}"
+    return f"{COUNT} steps, largest relative difference {worst:.1e}"
 
 
-LLAMA = ["--model", "llama:char-mini", *MINI[2:]]
-STEPS = ["--steps", 30]
+LLAMA = ["--model", f"llama,{TINY_LLAMA}" if HOST else "llama:char-mini", *MINI[2:]]
+COUNT = 4 if HOST else 30
+STEPS = ["--steps", COUNT]
 row("losses beside the processor's, gpt2")(lambda: apart([*MINI, *CUDA, *STEPS], [*MINI, *STEPS], TOLERANCE))
 row("losses beside the processor's, llama")(lambda: apart([*LLAMA, *CUDA, *STEPS], [*LLAMA, *STEPS], TOLERANCE))
-RESNET = ["--model", "resnet:cifar20", *images(), "--batch", 64, "--shards", 4, "--augment", "crop,flip", "--lr", 0.0001]
+RESNET = ["--model", "resnet:cifar20,depth=8" if HOST else "resnet:cifar20", *images(), "--batch", 8 if HOST else 64, "--shards", 4, "--augment", "crop,flip", "--lr", 0.0001]
 row("losses beside the processor's, resnet")(lambda: apart([*RESNET, *CUDA, *STEPS], [*RESNET, *STEPS], TOLERANCE))
 row("losses of bf16 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "bf16"], [*MINI, *CUDA, *STEPS], 1e-2))
 row("losses of TF32 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "tf32"], [*MINI, *CUDA, *STEPS], 1e-3))
@@ -157,6 +80,8 @@ def _():
 
 def nccl_version():
     """Of the library that the module has found, as [2, 28, 9]; None if there is none."""
+    if HOST:
+        return None
     path = os.path.join(OUT, "kernels.json")
     need(path)
     with open(path, encoding="utf-8") as file:
@@ -215,14 +140,19 @@ def _():
 
 @row("facts of the GPU")
 def _():
-    need(DTTRAIN)
-    with tempfile.TemporaryDirectory() as folder:
-        run([DTTRAIN, *text(), *MINI, *CUDA, "--steps", 1, "--run-dir", folder])
-        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
-            devices = json.loads(next(lines))["devices"]
-    unknown = [name for name, value in devices[0].items() if value in (None, "")]
-    assert not unknown, f"not known: {unknown}"
-    return json.dumps(devices[0])
+    events, _ = train([*MINI, *CUDA, "--steps", 1])
+    devices, later = events["start"][0]["devices"], events["devices"][0]["devices"]
+    unknown = [name for one in (devices[0], later[0]) for name, value in one.items() if value in (None, "")]
+    assert HOST or not unknown, f"not known: {unknown}"
+    return json.dumps({**devices[0], **later[0]})
+
+
+@row("the same digest, recomputed, offloaded")
+def _():
+    digests = {train([*MINI, *CUDA, "--steps", 3, *words])[1]
+               for words in ([], ["--recompute", "block"], ["--recompute", "block", "--offload", "activations"])}
+    assert len(digests) == 1, digests
+    return digests.pop()
 
 
 @row("the same digest at --zero 2 and 3")
@@ -242,33 +172,4 @@ def _():
     return "the same digest"
 
 
-@row("GPT-2 124M, for the record")
-def _():
-    rates = []
-    for precision in ("fp32", "tf32", "bf16"):
-        steps, _ = train(["--model", "gpt2:124M", "--batch", 8, "--shards", 2, "--optimizer", "adamw", "--steps", 6, *CUDA,
-                          "--precision", precision])
-        seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
-        rates.append(f"{8 * 1024 / seconds:.0f} tokens/s {precision}")
-    return ", ".join(rates)
-
-
-@row("ResNet-20, for the record")
-def _():
-    rates = []
-    for precision in ("fp32", "tf32", "bf16"):
-        steps, _ = train(["--model", "resnet:cifar20", *images(), "--batch", 2048, "--shards", 2, "--steps", 6, *CUDA, "--precision", precision])
-        seconds = sorted(step["seconds"] for step in steps)[len(steps) // 2]
-        rates.append(f"{2048 / seconds:.0f} images/s {precision}")
-    return ", ".join(rates)
-
-
-def facts():
-    query = ["nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader"]
-    gpus = run(query).strip().splitlines() if shutil.which("nvidia-smi") else []
-    return {"gpus": gpus, "machine": platform.machine(), "kernel": platform.release(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-
-
-with open(os.path.join(OUT, "gpu.json"), "w", encoding="utf-8") as result:
-    json.dump({**facts(), "checks": ROWS}, result, indent=1)
-sys.exit(1 if any(one["result"] == "FAILED" for one in ROWS) else 0)
+write("checks")

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh OUT [BUILD]: all checks of --device cuda that this machine can run, as a table on standard output and as JSON in
-# OUT/gpu.json. BUILD is a folder that the project was built in; without it, the project is built in OUT/build, or where MPI or
+# run.sh OUT [BUILD]: all checks and benchmarks of --device cuda that this machine can run, in less than eight minutes, the build
+# included: what has not begun by then is skipped. A table on standard output, OUT/checks.json and OUT/benches.json, and of these a page,
+# OUT/index.html. BUILD is a folder that the project was built in; without it, the project is built in OUT/build, or where MPI or
 # oneDNN is missing the module and its own check alone. Exits with 77, and says why, where there is no card or no compiler for it.
+# GPU_CHECKS_HOST=1 runs all of it with tiny sizes on the host's processor instead, from a BUILD with tests; its results say so.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ $# -ge 1 ] || { echo "usage: run.sh OUT [BUILD]" >&2; exit 2; }
@@ -11,11 +13,12 @@ out=$(cd "$1" && pwd)
 
 skip() {
   echo "skipped: $1"
-  printf '{"skipped": "%s"}\n' "$1" >"$out/gpu.json"
+  printf '{"skipped": "%s"}\n' "$1" >"$out/checks.json"
   exit 77
 }
 
-[ -e /dev/nvidiactl ] || skip "no GPU: no /dev/nvidiactl"
+export GPU_CHECKS_END="${GPU_CHECKS_END:-$(($(date +%s) + 470))}"
+[ "${GPU_CHECKS_HOST:-0}" = 1 ] || [ -e /dev/nvidiactl ] || skip "no GPU: no /dev/nvidiactl"
 command -v python3 >/dev/null || skip "no python3"
 export PATH="$PATH:/usr/local/cuda/bin"
 if [ $# -ge 2 ]; then
@@ -24,7 +27,7 @@ else
   build=$out/build
   command -v nvcc >/dev/null || skip "no nvcc, and no BUILD was given"
   if ! { cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DDTSUBMIT_CUDA=ON &&
-    cmake --build "$build" --target dttrain dttrain-cuda device_check -j "$(nproc)"; } >"$out/build.log" 2>&1; then
+    cmake --build "$build" --target dttrain dttrain-cuda device_check device_profile -j "$(nproc)"; } >"$out/build.log" 2>&1; then
     echo "not the whole project, see $out/build.log: building the module and its check alone"
     mkdir -p "$build/bin" "$build/lib/dtsubmit"
     cd "$root"
@@ -32,12 +35,17 @@ else
     if echo '#include <nccl.h>' | nvcc -x cu -E - >/dev/null 2>&1; then nccl="-DDTTRAIN_HAS_NCCL plugins/cuda/nccl.cpp"; fi
     # shellcheck disable=SC2086
     nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch=native -I. $nccl \
-      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/streams.cpp plugins/cuda/graph.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
+      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/host_memory.cpp plugins/cuda/streams.cpp plugins/cuda/graph.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
       -o "$build/lib/dtsubmit/dttrain-cuda.so"
     c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_images.cpp tests/gpu/device_products.cpp tests/gpu/device_link.cpp \
-      tests/support/host_device.cpp tests/support/host_streams.cpp tests/support/host_exchange.cpp \
-      core/train/accelerator/queue.cpp core/train/accelerator/streams.cpp -ldl -pthread \
+      tests/support/host_device.cpp tests/support/host_measuring.cpp tests/support/host_streams.cpp tests/support/host_products.cpp tests/support/host_exchange.cpp core/train/accelerator/queue.cpp core/train/accelerator/streams.cpp -ldl -pthread \
       -o "$build/bin/device_check"
   fi
 fi
-exec python3 "$root/tests/gpu/checks.py" "$build" "$out"
+[ "${GPU_CHECKS_HOST:-0}" = 1 ] && echo "no card: the host's processor stands in, and no number says anything of a GPU"
+failed=0
+# What is right before how fast it is; a third of the time is kept for that.
+GPU_CHECKS_END=$(($(date +%s) + (GPU_CHECKS_END - $(date +%s)) * 2 / 3)) python3 "$root/tests/gpu/checks.py" "$build" "$out" || failed=1
+python3 "$root/tests/gpu/benches.py" "$build" "$out" || failed=1
+python3 "$root/tests/gpu/page.py" "$out"
+exit $failed

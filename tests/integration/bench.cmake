@@ -7,5 +7,5 @@ foreach(name measures slow_link)
 endforeach()
 # No times of this machine: the stand-in's devices have clocks of their own.
 add_test(NAME integration_bench_gpu
-         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/bench_gpu.py $<TARGET_FILE:dttrain> $<TARGET_FILE:cuda_fixture> $<TARGET_FILE:dtsubmit>)
+         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/bench_gpu.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module> $<TARGET_FILE:dtsubmit>)
 set_tests_properties(integration_bench_gpu PROPERTIES LABELS integration TIMEOUT 300 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)

@@ -10,7 +10,7 @@ endforeach()
 # A device made of the host's processor.
 foreach(name device device_exchange)
   add_test(NAME integration_trainer_${name}
-           COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module>)
+           COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain> $<TARGET_FILE:host_device_module> $<TARGET_FILE:nvml_fixture>)
   set_tests_properties(integration_trainer_${name} PROPERTIES
     LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endforeach()

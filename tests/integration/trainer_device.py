@@ -3,7 +3,7 @@
 on processors and the same bits for any number of ranks, at every stage of --zero, through audits and restarts. The device is the
 host's processor behind the same table of functions (tests/support/host_device.cpp); tests/gpu/run.sh is for real ones.
 
-Usage: trainer_device.py DTTRAIN HOST_DEVICE, the module, with the real one beside DTTRAIN if it was built"""
+Usage: trainer_device.py DTTRAIN HOST_DEVICE NVML, the modules, with the real one of the trainer beside DTTRAIN if it was built"""
 
 import gzip
 import os
@@ -112,6 +112,47 @@ def llama(trainer, module):
     assert worst < TOLERANCE, worst
 
 
+def watched(trainer, module, nvml):
+    """Facts of the GPUs while they compute, by a stand-in for NVML, and the share of what they can do."""
+    os.symlink(nvml, trainer.path("libnvidia-ml.so.1"))
+    env = {**module, "LD_LIBRARY_PATH": trainer.path(""), "NVML_FIXTURE_NODE": "mesh"}
+    _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 52, "--run-dir", trainer.path("watched")], env=env)
+    assert "slowed down" not in err, err
+    start = events(trainer.path("watched"), "start")[0]
+    assert [one["links"] for one in start["devices"]] == [[{"rank": 1, "nvlinks": 2, "direct": True}], [{"rank": 0, "nvlinks": 2, "direct": True}]], start
+    peak = sum(one["gemm_peak"] for one in start["devices"])
+    assert peak > 1e6 and abs(start["gemm_peak"] / peak - 1) < 1e-6 and start["sheet_peak"] == "unknown", start
+    told = events(trainer.path("watched"), "devices")
+    assert [one["step"] for one in told] == [1, 50, 52], told
+    first, second = told[0]["devices"]
+    assert (first["clock_mhz"], first["temperature_c"], first["power_w"], first["throttle"]) == (1410, 40, 250.5, []), first
+    assert second["rank"] == 1 and second["power_w"] is None and second["ecc_uncorrected"] is None, second
+    for step in events(trainer.path("watched"), "step"):
+        assert abs(step["mfu_gemm"] * start["gemm_peak"] / step["flop_per_s"] - 1) < 1e-6 and "mfu_sheet" not in step, step
+    # Without NVML, nothing is known, and that is said.
+    trainer.run(0, [*SMALL, *CUDA, "--steps", 2, "--run-dir", trainer.path("unwatched")], env=module)
+    told = events(trainer.path("unwatched"), "devices")[0]["devices"][0]
+    assert told["clock_mhz"] is None and told["throttle"] is None, told
+
+
+AGAIN = ["--recompute", "block"]
+AWAY = [*AGAIN, "--offload", "activations"]
+
+
+def keeping(trainer, module):
+    """What is kept of a forward pass decides no bit, on processors and devices, with weights that come block by block, too."""
+    for model in (SMALL, LLAMA):
+        for device, more in (([], AGAIN), (CUDA, AGAIN), (CUDA, AWAY)):
+            alone = digest(trainer.run(0, [*model, *device, "--steps", 4], env=module)[0])
+            for ranks, zero in ((0, 1), (2, 3), (3, 2)):
+                out, _ = trainer.run(ranks, [*model, *device, *(shared(ranks) if device else []), *more, "--zero", zero, "--steps", 4], env=module)
+                assert digest(out) == alone, f"{ranks} ranks {more}: {out}"
+    for arguments, words in (([*AGAIN, "--model", "cnn2"], "cnn2 has no blocks of layers"), ([*SMALL, *AWAY], "in the node's memory already"),
+                             ([*SMALL, *CUDA, *AWAY[2:]], "add --recompute block")):
+        _, err = trainer.run(0, [*arguments, "--steps", 2], expect=2, env=module)
+        assert words in err, err
+
+
 def layouts(trainer, module):
     alone = beside_processor(trainer, module, "gpt2", SMALL)
     for ranks, more in ((2, []), (3, ["--audit", 0.5]), (6, ["--overlap", "on", "--bucket-size", "20K"]), (3, ["--zero", 2]), (2, ["--zero", 3]),
@@ -212,4 +253,6 @@ with Trainer(os.path.abspath(sys.argv[1])) as the_trainer:
     images(the_trainer, the_module)
     optimizers(the_trainer, the_module)
     precisions(the_trainer, the_module)
+    keeping(the_trainer, the_module)
+    watched(the_trainer, the_module, os.path.abspath(sys.argv[3]))
     faults(the_trainer, the_module)

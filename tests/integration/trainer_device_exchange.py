@@ -48,7 +48,11 @@ def layouts(trainer, module):
         digests = {digest(trainer.run(ranks, [*SMALL, *optimizer, *STEPS, *shared(ranks), *way], env=module)[0])
                    for ranks, way in ((0, []), (2, NCCL), (3, NCCL), (3, STAGED))}
         assert len(digests) == 1, f"{optimizer}: {digests}"
-    # From two ranks to three, and to one.
+    images = ["--model", "mlp", "--batch", 12, "--shards", 6, "--limit-train", 200, "--warmup", 0, "--device", "cuda", "--steps", 2]
+    digests = {digest(trainer.run(ranks, [*images, *shared(ranks), *more], env=module)[0])
+               for ranks, more in ((0, []), (2, NCCL), (3, [*NCCL, "--zero", 2]))}
+    assert len(digests) == 1, f"mlp: {digests}"
+    # From two ranks to three, and on with another stage.
     folder = ["--checkpoint-dir", trainer.path("saved"), "--save-every", 3]
     trainer.run(2, [*SMALL, *STEPS, *NCCL, *folder, "--inject", "nan:3@5"], expect=NO_RESTART, env=module)
     out, err = trainer.run(3, [*SMALL, *STEPS, *shared(3), *NCCL, *folder, "--inject", "nan:3@8"], expect=NO_RESTART, env=module)

@@ -2,6 +2,7 @@
 #include "tests/support/host_device.hpp"
 
 #include "core/train/accelerator/kernels/kernel_list.hpp"
+#include "tests/support/host_context.hpp"
 #include "tests/support/host_exchange.hpp"
 #include "tests/support/host_streams.hpp"
 
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <random>
@@ -74,48 +74,6 @@ void run(const Kernel& kernel) {
   });
 }
 
-// As a device that reads 10 bits of a fraction may have it: to nearest, ties to even.
-float in_tf32(float value) {
-  auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7F800000U) == 0x7F800000U) return value;
-  bits += 0xFFFU + ((bits >> 13) & 1U);
-  return std::bit_cast<float>(bits & ~0x1FFFU);
-}
-
-float at(const dttrain_factor& factor, int factors, int matrix, int row, int column) {
-  if (factor.is_transposed != 0) std::swap(row, column);
-  const std::int64_t place =
-      matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column;
-  if (factors == DTTRAIN_BF16)
-    return std::bit_cast<float>(
-        static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(factor.values)[place]) << 16);
-  const float value = static_cast<const float*>(factor.values)[place];
-  return factors == DTTRAIN_TF32 ? in_tf32(value) : value;
-}
-
-void multiply_now(const dttrain_product& p) {
-  const auto columns = static_cast<std::size_t>(p.columns);
-  std::vector<float> row(columns);
-  std::vector<float> right(static_cast<std::size_t>(p.inner) * columns);
-  for (int matrix = 0; matrix < p.count; ++matrix) {
-    for (int k = 0; k < p.inner; ++k)
-      for (int c = 0; c < p.columns; ++c)
-        right[static_cast<std::size_t>(k) * columns + static_cast<std::size_t>(c)] =
-            at(p.right, p.factors, matrix, k, c);
-    for (int r = 0; r < p.rows; ++r) {
-      std::fill(row.begin(), row.end(), 0.0F);
-      for (int k = 0; k < p.inner; ++k) {
-        const float left = at(p.left, p.factors, matrix, r, k);
-        const float* const along = right.data() + static_cast<std::size_t>(k) * columns;
-        for (std::size_t c = 0; c < columns; ++c) row[c] += left * along[c];
-      }
-      float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
-      for (int c = 0; c < p.columns; ++c)
-        out[c] = row[static_cast<std::size_t>(c)] + (p.adds != 0 ? out[c] : 0.0F);
-    }
-  }
-}
-
 int lacks(dttrain_answer* answer) {
   *answer = {g_lack, ""};
   if (g_lack != 0) std::snprintf(answer->text, sizeof answer->text, "as the test wants it");
@@ -123,56 +81,102 @@ int lacks(dttrain_answer* answer) {
 }
 
 int count(dttrain_answer* answer) {
-  return lacks(answer) != 0 ? 0 : 2;
-}
-
-dttrain_context* open(int device, dttrain_answer* answer) {
-  return lacks(answer) != 0 ? nullptr : new dttrain_context{device, {}, nullptr, nullptr, ""};
+  return lacks(answer) != 0 ? 0 : static_cast<int>(devices().size());
 }
 
 void close(dttrain_context* context) {
+  hold(-1, 0);
   delete context;
+}
+
+dttrain_context* open(int device, dttrain_answer* answer) {
+  if (lacks(answer) != 0) return nullptr;
+  auto* const made = new dttrain_context{devices().at(static_cast<std::size_t>(device))};
+  hold(1, 0);
+  const char* const wrong = broken("open", *made);
+  if (wrong == nullptr) return made;
+  close(made);
+  answer->lack = DTTRAIN_LACKS_OTHER;
+  std::snprintf(answer->text, sizeof answer->text, "%s", wrong);
+  return nullptr;
 }
 
 const char* facts(dttrain_context* context, dttrain_facts* facts) {
   std::snprintf(facts->name, sizeof facts->name, "the host as a device, for tests");
-  std::snprintf(facts->uuid, sizeof facts->uuid, "host-%d", context->device);
+  std::snprintf(facts->uuid, sizeof facts->uuid, "host-%d", context->gpu.number);
+  std::snprintf(facts->pci, sizeof facts->pci, "0000:%02x:00.0", 0x3b + context->gpu.number);
   std::snprintf(facts->driver, sizeof facts->driver, "none");
   facts->ecc = -1;
+  facts->numa = 0;
   std::snprintf(facts->libraries, sizeof facts->libraries, "plain loops");
   facts->memory = std::size_t{1} << 30;
   return nullptr;
 }
 
 const char* allocate(dttrain_context* context, std::size_t bytes, void** at) {
+  if (const char* const wrong = broken("allocate", *context)) return wrong;
   if (const char* const wrong = context->in_graph()) return wrong;
   *at = std::malloc(bytes);
   if (*at == nullptr) return "out of memory";
   std::memset(*at, 0xff, bytes);
+  context->memory[*at] = bytes;
+  hold(0, 1);
   return nullptr;
 }
 
-void release(dttrain_context* /*context*/, void* at) {
+void release(dttrain_context* context, void* at) {
+  if (context->memory.erase(at) != 0) hold(0, -1);
   std::free(at);
 }
 
-template <int stream>
-const char* copy(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
-  return context->enqueue(stream, [=] { std::memcpy(to, from, bytes); });
+const char* to_device(dttrain_context* context, void* to, const void* from, size_t bytes) {
+  context->spend(DTTRAIN_COPY_IN, static_cast<double>(bytes), context->gpu.to);
+  return context->enqueue(DTTRAIN_COPY_IN, [=] { std::memcpy(to, from, bytes); });
+}
+
+const char* to_host(dttrain_context* context, void* to, const void* from, size_t bytes) {
+  context->spend(DTTRAIN_COPY_OUT, static_cast<double>(bytes), context->gpu.from);
+  return context->enqueue(DTTRAIN_COPY_OUT, [=] { std::memcpy(to, from, bytes); });
 }
 
 const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
   return context->enqueue(DTTRAIN_COMPUTE, [=] { std::memset(at, 0, bytes); });
 }
 
+// The kernel that each step of training has once a shard.
+bool flips(dttrain_context& context, const CrossEntropy& kernel) {
+  return kernel.has_gradient && goes_wrong(context);
+}
+
+template <class Kernel>
+bool flips(dttrain_context& /*context*/, const Kernel& /*kernel*/) {
+  return false;
+}
+
+void flip(const CrossEntropy& kernel) {
+  // The gradient is there now; a bit that bf16 keeps, but that no look at the loss would show.
+  constexpr std::uint32_t k_bit = 1U << 20;
+  kernel.logits[0] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernel.logits[0]) ^ k_bit);
+}
+
+template <class Kernel>
+void flip(const Kernel& /*kernel*/) {}
+
 const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
   const bool is_known = Kernels::visit(number, arguments, [&](const auto& kernel) {
-    (void)context->enqueue(DTTRAIN_COMPUTE, [kernel] { run(kernel); });
+    (void)context->enqueue(DTTRAIN_COMPUTE, [context, kernel] {
+      run(kernel);
+      if (flips(*context, kernel)) flip(kernel);
+    });
   });
   return is_known ? nullptr : "no such kernel";
 }
 
 const char* multiply(dttrain_context* context, const dttrain_product* product) {
+  if (const char* const wrong = broken("multiply", *context)) return wrong;
+  context->spend(DTTRAIN_COMPUTE,
+                 2.0 * product->rows * product->columns * product->inner * product->count,
+                 context->gpu.products);
   return context->enqueue(DTTRAIN_COMPUTE, [product = *product] { multiply_now(product); });
 }
 
@@ -254,8 +258,8 @@ const dttrain_device* table() {
                                    release,
                                    allocate,
                                    release,
-                                   copy<DTTRAIN_COPY_IN>,
-                                   copy<DTTRAIN_COPY_OUT>,
+                                   to_device,
+                                   to_host,
                                    clear,
                                    launch,
                                    multiply,
@@ -270,8 +274,14 @@ const dttrain_device* table() {
                                    end_graph,
                                    replay,
                                    free_graph,
-
-                                   exchange()};
+                                   exchange(),
+                                   copy,
+                                   copy_from,
+                                   reach,
+                                   pin,
+                                   unpin,
+                                   start_timer,
+                                   stop_timer};
   return &made;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/host_streams.hpp"
+#include "tests/support/host_context.hpp"
 
 namespace host_device {
 
 const char* wait(dttrain_context* context) {
+  if (const char* const wrong = broken("wait", *context)) return wrong;
   if (const char* const wrong = context->in_graph()) return wrong;
   for (int stream = 0; stream < DTTRAIN_STREAMS; ++stream)
     context->run_until(stream, context->of(stream).end());

@@ -4,16 +4,10 @@
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
-#include "tests/support/host_exchange.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 struct dttrain_event {
@@ -25,51 +19,6 @@ struct dttrain_event {
 
 struct dttrain_graph {
   std::vector<std::function<void()>> pieces;
-};
-
-struct dttrain_context {
-  using Piece = std::function<void()>;
-
-  struct Stream {
-    std::deque<Piece> work;
-    std::uint64_t done = 0;
-
-    [[nodiscard]] std::uint64_t end() const { return done + work.size(); }
-  };
-
-  int device = 0;
-  std::array<Stream, DTTRAIN_STREAMS> streams;
-  std::unique_ptr<dttrain_graph> open;  // that is being made
-  std::unique_ptr<host_device::HostLink> link;
-  std::string wrong;
-
-  const char* enqueue(int stream, Piece piece) {
-    if (open == nullptr)
-      of(stream).work.push_back(std::move(piece));
-    else if (stream == DTTRAIN_COMPUTE)
-      open->pieces.push_back(std::move(piece));
-    else
-      return in_graph();
-    return nullptr;
-  }
-
-  // Does the first pieces of a stream, and what they follow.
-  void run_until(int stream, std::uint64_t place) {
-    Stream& one = of(stream);
-    while (one.done < place) {
-      const Piece piece = std::move(one.work.front());
-      one.work.pop_front();
-      ++one.done;
-      piece();
-    }
-  }
-
-  // What is said of calls while a graph is made; NULL otherwise.
-  [[nodiscard]] const char* in_graph() const {
-    return open == nullptr ? nullptr : "called while a graph is made";
-  }
-
-  Stream& of(int stream) { return streams[static_cast<std::size_t>(stream)]; }
 };
 
 namespace host_device {

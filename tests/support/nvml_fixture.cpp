@@ -166,3 +166,33 @@ NVML_FIXTURE int nvmlDeviceGetNvLinkRemotePciInfo_v2(Device* device, unsigned li
   say_address(beyond == 'n' ? 0x40 : static_cast<unsigned>(beyond - '0'), info);
   return k_success;
 }
+
+NVML_FIXTURE int nvmlDeviceGetHandleByPciBusId_v2(const char* address, void** device) {
+  unsigned bus = 0;
+  const char* const colon = std::strchr(address, ':');
+  if (colon == nullptr || std::sscanf(colon + 1, "%x", &bus) != 1 || bus < 0x3b || bus > 0x3e)
+    return k_not_found;
+  *device = &g_devices[bus - 0x3b];
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetClockInfo(Device* device, int kind, unsigned* megahertz) {
+  *megahertz = kind == 1 ? 1410 - 100 * device->index : 1215;  // SM, memory
+  return kind == 1 || kind == 2 ? k_success : k_invalid;
+}
+
+NVML_FIXTURE int nvmlDeviceGetTemperature(Device* device, int /*sensor*/, unsigned* celsius) {
+  *celsius = 40 + device->index;
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetPowerUsage(Device* device, unsigned* milliwatts) {
+  *milliwatts = 250500;
+  return device->index == 1 ? k_not_supported : k_success;
+}
+
+// In the mesh, 0 and 3 cannot read each other's memory.
+NVML_FIXTURE int nvmlDeviceGetP2PStatus(Device* a, Device* b, int kind, int* status) {
+  *status = is_linked() && a->index + b->index != 3 ? 0 : 1;
+  return kind == 0 ? k_success : k_not_supported;
+}

@@ -100,6 +100,24 @@ std::optional<bool> outcome_of(const shell::Statements& condition, const Known& 
   return all;
 }
 
+std::optional<std::size_t> choice_of(const shell::Command& choice, const Known& known) {
+  if (choice.words.size() != 1 || choice.choices.size() != choice.bodies.size() ||
+      has_side_effect(choice))
+    return std::nullopt;
+  const KnownText word = known.text(choice.words[0]);
+  if (!word.is_exact()) return std::nullopt;
+  for (std::size_t i = 0; i < choice.choices.size(); ++i) {
+    for (const Word& one : choice.choices[i].patterns) {
+      const auto pattern = pattern_of(one, known);
+      if (!pattern) return std::nullopt;
+      if (!matches(word.text, *pattern)) continue;
+      const std::string& ending = choice.choices[i].ending;
+      return ending.empty() || ending == ";;" ? std::optional(i) : std::nullopt;
+    }
+  }
+  return choice.bodies.size();
+}
+
 std::string facts_of(std::string_view text, const Known& known) {
   constexpr std::size_t k_longest = 40;
   std::vector<std::string> facts;

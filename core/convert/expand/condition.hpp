@@ -16,6 +16,11 @@ namespace dts::convert {
                                              const Known& known);
 [[nodiscard]] std::optional<bool> outcome_of(const shell::Pipeline& pipeline, const Known& known);
 
+// The place of the body that `case` runs, bodies.size() if none; nullopt: only the job knows, or
+// it goes on with another one.
+[[nodiscard]] std::optional<std::size_t> choice_of(const shell::Command& choice,
+                                                   const Known& known);
+
 // "IMAGE is not set, NODES is 2": what the text's variables hold, for people.
 [[nodiscard]] std::string facts_of(std::string_view text, const Known& known);
 

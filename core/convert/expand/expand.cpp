@@ -3,9 +3,12 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/expand/condition.hpp"
-#include "core/convert/expand/sequence.hpp"
+#include "core/convert/expand/node_values.hpp"
+#include "core/convert/expand/shapes.hpp"
+#include "core/convert/expand/turns.hpp"
 #include "core/convert/expand/wrapper.hpp"
 #include "core/convert/words/extent.hpp"
+#include "core/shell/parse.hpp"
 
 #include <fmt/format.h>
 
@@ -23,44 +26,6 @@ constexpr int k_deepest_list = 64;
 
 bool is_in(const Span& inner, const Span& outer) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
-}
-
-// The only command, whatever its kind, and nothing is done with its output or exit code.
-const Command* whole_command(const Statement& statement) {
-  if (statement.background || statement.pipelines.size() != 1) return nullptr;
-  const shell::Pipeline& pipeline = statement.pipelines[0];
-  const bool is_whole = !pipeline.negated && pipeline.commands.size() == 1 &&
-                        pipeline.commands[0].redirections.empty();
-  return is_whole ? &pipeline.commands[0] : nullptr;
-}
-
-bool has_background(const Statements& statements) {
-  return std::any_of(statements.begin(), statements.end(), [](const Statement& one) {
-    if (one.background) return true;
-    for (const shell::Pipeline& pipeline : one.pipelines)
-      for (const Command& command : pipeline.commands)
-        if (std::any_of(command.bodies.begin(), command.bodies.end(), has_background)) return true;
-    return false;
-  });
-}
-
-bool ends_script(const Statements& statements) {
-  bool ends = false;
-  each_command(statements, [&ends](const Command& command) {
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
-    ends = ends || verb == "exit" || verb == "return";
-  });
-  return ends;
-}
-
-// Its turns are not all alike.
-bool leaves_loop(const Statements& statements) {
-  bool leaves = ends_script(statements);
-  each_command(statements, [&leaves](const Command& command) {
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
-    leaves = leaves || verb == "break" || verb == "continue";
-  });
-  return leaves;
 }
 
 // `whole` without `parts`, which are in order.
@@ -81,11 +46,13 @@ class Expander {
            const shell::Script& script,
            const std::vector<Span>& programs,
            Known& known,
+           std::size_t nodes,
            bool decides)
       : text_(text),
         script_(script),
         programs_(programs),
         known_(known),
+        nodes_(nodes, known),
         decides_(decides),
         made_{Rewrite(text)} {}
 
@@ -103,11 +70,16 @@ class Expander {
       made_.script.keep({at, span.begin});
       if (!rewrite(one, span, depth)) {
         made_.script.keep(span);
-        known_.follow(one);
+        follow(one);
       }
       at = std::max(at, span.end);
     }
     made_.script.keep({at, range.end});
+  }
+
+  void follow(const Statement& one) {
+    known_.follow(one);
+    nodes_.follow(one);
   }
 
   // False: it stays as it is.
@@ -117,13 +89,15 @@ class Expander {
     if (const auto word = wrappers_.wrapper_in(one)) return unwrap(one, span, *word);
     if (!decides_) return false;
     if (one.pipelines.size() == 2 && !one.background) return joined(one);
+    if (const Command* piped = piped_list(one)) return without_tee(*piped, span, depth);
     const Command* command = whole_command(one);
     if (command == nullptr) return false;
     if (command->kind == Command::Kind::simple && defaulted(*command)) {
-      known_.follow(one);
+      follow(one);
       return true;
     }
     if (command->kind == Command::Kind::branch) return branch(*command, depth);
+    if (command->kind == Command::Kind::choice) return choice(*command, depth);
     if (command->kind == Command::Kind::each) return loop(*command, depth);
     return false;
   }
@@ -137,7 +111,14 @@ class Expander {
     made_.script.keep({span.begin, word.begin});
     made_.script.keep({word.end, span.end});
     drop({word}, "a function that prints the command and runs it");
-    known_.follow(one);
+    follow(one);
+    return true;
+  }
+
+  bool without_tee(const Command& list, const Span& span, int depth) {
+    const Span body = extent_of(text_, script_, list.bodies[0]);
+    drop(rest_of(span, {body}), "tee: each rank's output is in the run directory");
+    this->list(list.bodies[0], body, depth + 1);
     return true;
   }
 
@@ -179,7 +160,7 @@ class Expander {
     Statement rest;
     rest.span = second;
     rest.pipelines.push_back(one.pipelines[1]);
-    known_.follow(rest);
+    follow(rest);
     return true;
   }
 
@@ -194,6 +175,16 @@ class Expander {
       if (why.find(facts) == std::string::npos) why += (why.empty() ? "" : ", ") + facts;
       if (*outcome) break;
     }
+    return only_body(command, taken, why, depth);
+  }
+
+  bool choice(const Command& command, int depth) {
+    const auto taken = choice_of(command, known_);
+    return taken && only_body(command, *taken, reason(command.words[0].span), depth);
+  }
+
+  // One of the bodies is run, or none.
+  bool only_body(const Command& command, std::size_t taken, const std::string& why, int depth) {
     // That the script ends here is left to the shell: the set-up then fails with its message.
     if (taken < command.bodies.size() && ends_script(command.bodies[taken])) return false;
     std::vector<Span> bodies;
@@ -216,7 +207,7 @@ class Expander {
           return is_in(one, command.span);
         });
     if (!starts_programs || command.bodies.size() != 1 || command.bodies[0].empty()) return false;
-    const auto turns = turns_of(command);
+    const auto turns = turns_of(command, text_, known_, nodes_);
     if (!turns) return false;
     const Statements& body = command.bodies[0];
     const Span range = extent_of(text_, script_, body);
@@ -226,7 +217,7 @@ class Expander {
       return true;
     }
     const std::size_t size = turns->second.size() * (range.end - range.begin);
-    if (leaves_loop(body) || has_background(body) ||
+    if (leaves_loop(body) || (has_background(body) && !names_nodes(body)) ||
         made_.script.text().size() + size > k_longest_script)
       return false;
     made_.rows.push_back({rest_of(command.span, {range}),
@@ -234,30 +225,13 @@ class Expander {
                           "",
                           fmt::format("its {} turns are written out", turns->second.size())});
     for (const std::string& value : turns->second) {
-      made_.script.insert(turns->first + "=" + shell_quote(value) + "\n");
-      known_.set(turns->first, value);
+      const std::string line = turns->first + "=" + value + "\n";
+      made_.script.insert(line);
+      for (const Statement& one : shell::parse(line).statements) follow(one);
       list(body, range, depth + 1);
       made_.script.insert("\n");
     }
     return true;
-  }
-
-  // The variable's name and its values.
-  [[nodiscard]] std::optional<std::pair<std::string, std::vector<std::string>>> turns_of(
-      const Command& command) const {
-    if (command.words.empty()) return std::nullopt;
-    if (command.name.empty()) {
-      const std::size_t open = text_.find("((", command.span.begin);
-      const std::size_t close = text_.find("))", command.span.begin);
-      if (open >= close || close >= command.span.end) return std::nullopt;
-      return counted_turns(text_.substr(open + 2, close - open - 2), known_);
-    }
-    if (!shell::is_name_begin(command.name[0]) ||
-        text_.substr(command.span.begin).starts_with("select"))
-      return std::nullopt;
-    auto words = known_.words(command.words);
-    if (!words) return std::nullopt;
-    return std::pair{command.name, std::move(*words)};
   }
 
   [[nodiscard]] std::string reason(const Span& span) const {
@@ -273,6 +247,7 @@ class Expander {
   const shell::Script& script_;
   const std::vector<Span>& programs_;
   Known& known_;
+  NodeValues nodes_;
   bool decides_;
   Wrappers wrappers_;
   Expanded made_;
@@ -284,8 +259,9 @@ Expanded expanded(std::string_view text,
                   const shell::Script& script,
                   const std::vector<Span>& programs,
                   Known& known,
+                  std::size_t nodes,
                   bool decides) {
-  return Expander(text, script, programs, known, decides).run();
+  return Expander(text, script, programs, known, nodes, decides).run();
 }
 
 }  // namespace dts::convert

@@ -17,12 +17,13 @@ struct Expanded {
   std::vector<Row> rows{};  // of what is not in it any more
 };
 
-// `programs`: places of the commands that do the job's work. `decides`: branches and loops too,
-// not only functions. `known` is followed to the script's end.
+// `nodes`: of the job. `programs`: places of the commands that do the job's work. `decides`:
+// branches and loops too, not only functions. `known` is followed to the script's end.
 [[nodiscard]] Expanded expanded(std::string_view text,
                                 const shell::Script& script,
                                 const std::vector<Span>& programs,
                                 Known& known,
+                                std::size_t nodes,
                                 bool decides);
 
 }  // namespace dts::convert

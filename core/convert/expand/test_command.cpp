@@ -31,25 +31,6 @@ TestOutcome compared(const std::string& sign, std::string_view left, std::string
   return std::nullopt;
 }
 
-// An unquoted * or ? of a word is kept, anything else is quoted by a backslash; nullopt: not known.
-std::optional<std::string> pattern_of(const Word& word, const Known& known) {
-  std::string pattern;
-  for (const shell::Piece& piece : word.pieces) {
-    Word one;
-    one.pieces.push_back(piece);
-    const KnownText value = known.text(one);
-    if (!value.is_exact()) return std::nullopt;
-    for (const char c : value.text) {
-      const bool is_active = !piece.quoted && (c == '*' || c == '?');
-      if (!piece.quoted && std::string_view("[(+@!|").find(c) != std::string_view::npos)
-        return std::nullopt;
-      if (!is_active) pattern += '\\';
-      pattern += c;
-    }
-  }
-  return pattern;
-}
-
 bool is_unary(const std::string& sign) {
   return sign == "-z" || sign == "-n";
 }
@@ -223,6 +204,24 @@ TestOutcome outcome_of_test(const Command& command, const Known& known) {
 
 TestOutcome outcome_of_long_test(const std::vector<Word>& words, const Known& known) {
   return LongTest(words, known).run();
+}
+
+std::optional<std::string> pattern_of(const Word& word, const Known& known) {
+  std::string pattern;
+  for (const shell::Piece& piece : word.pieces) {
+    Word one;
+    one.pieces.push_back(piece);
+    const KnownText value = known.text(one);
+    if (!value.is_exact()) return std::nullopt;
+    for (const char c : value.text) {
+      const bool is_active = !piece.quoted && (c == '*' || c == '?');
+      if (!piece.quoted && std::string_view("[(+@!|").find(c) != std::string_view::npos)
+        return std::nullopt;
+      if (!is_active) pattern += '\\';
+      pattern += c;
+    }
+  }
+  return pattern;
 }
 
 bool matches(std::string_view text, std::string_view pattern) {

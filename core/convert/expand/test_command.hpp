@@ -23,6 +23,10 @@ namespace dts::convert {
 [[nodiscard]] std::optional<bool> outcome_of_long_test(const std::vector<shell::Word>& words,
                                                        const Known& known);
 
+// The pattern for matches() that a word is: an unquoted * or ? stays one, anything else is quoted
+// by a backslash; nullopt: not known, or more than that.
+[[nodiscard]] std::optional<std::string> pattern_of(const shell::Word& word, const Known& known);
+
 // The text matches a pattern of * and ?, in which \ quotes.
 [[nodiscard]] bool matches(std::string_view text, std::string_view pattern);
 

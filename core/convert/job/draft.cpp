@@ -20,6 +20,7 @@ std::vector<std::string> typed(const spec::Option& option, const std::vector<std
 
 nlohmann::json to_table(const Step& step) {
   nlohmann::json table{{"name", step.name}, {"command", step.command}};
+  if (step.until_others_end) table["until"] = "others end";
   for (const spec::Setting& one : layer_of(step.settings)) table[one.key] = *one.value;
   return table;
 }
@@ -30,7 +31,7 @@ std::string commented(const std::vector<Blank>& blanks, const std::string& step)
   for (const Blank& blank : blanks) {
     std::string line = shown(blank.option, blank.texts);
     std::replace(line.begin(), line.end(), '\n', ' ');
-    text += "# " + (step.empty() ? "" : "of step " + step + ": ") + line + "\n";
+    text += "# " + (step.empty() ? "" : "of " + step + ": ") + line + "\n";
   }
   return text;
 }
@@ -84,6 +85,18 @@ RowIndex Draft::add(Span span, Became became, std::string what, std::string why)
   return add(Row{{span}, became, std::move(what), std::move(why)});
 }
 
+void Draft::take_back(const std::string& option, const std::string& why) {
+  const auto asked = settings.find(option);
+  if (asked == settings.end()) return;
+  if (asked->second.row < rows.size()) {
+    Row& row = rows[asked->second.row];
+    row.became = Became::unnecessary;
+    row.what.clear();
+    row.why = why;
+  }
+  settings.erase(asked);
+}
+
 void Draft::lose(RowIndex row, const std::string& why) {
   if (row >= rows.size()) return;
   Row& one = rows[row];
@@ -102,12 +115,15 @@ std::string to_job_file(const Draft& draft) {
   } else if (!draft.steps.empty()) {
     nlohmann::json list = nlohmann::json::array();
     for (const Step& step : draft.steps) list.push_back(to_table(step));
+    const std::string key = draft.are_roles ? "roles" : "steps";
     layer.push_back(
-        {"steps", std::make_shared<const nlohmann::json>(std::move(list)), k_origin, "/steps", {}});
+        {key, std::make_shared<const nlohmann::json>(std::move(list)), k_origin, "/" + key, {}});
   }
   std::string blanks = commented(draft.blanks, "");
   for (const Step& step : draft.steps)
-    blanks += commented(step.blanks, draft.steps.size() > 1 ? step.name : "");
+    blanks +=
+        commented(step.blanks,
+                  draft.steps.size() > 1 ? (draft.are_roles ? "role " : "step ") + step.name : "");
   if (!blanks.empty()) blanks = "# Fill in what the script leaves open:\n" + blanks;
   return blanks + spec::to_toml(layer, spec::Origins::omitted);
 }

@@ -49,24 +49,28 @@ struct Blank {
   std::string why;  // for people
 };
 
-// A program that is run after the one before it has ended.
+// A program that is run after the one before it has ended, or as a role beside the others.
 struct Step {
   std::string name;
   RowIndex row = k_no_row;
   Settings settings;  // in addition to the job's
   std::vector<std::string> command;
   std::vector<Blank> blanks{};
+  bool until_others_end = false;  // of a role
 };
 
 struct Draft {
   std::vector<Row> rows;
   Settings settings;
   std::vector<Step> steps;  // one: the job's own command
+  bool are_roles = false;   // all steps at once, each on nodes of its own
   std::vector<Blank> blanks;
 
   RowIndex add(Row row);
   // A row of that kind for `span`.
   RowIndex add(Span span, Became became, std::string what, std::string why);
+  // The option is asked for no more; its row, if it has one, says why.
+  void take_back(const std::string& option, const std::string& why);
   // Turns the row into a lost one, once.
   void lose(RowIndex row, const std::string& why);
 };

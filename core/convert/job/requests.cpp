@@ -112,7 +112,9 @@ class RequestReader {
   }
 
   void known(const lint::Directive& one, Row& row) {
-    const std::string name(one.option->name);
+    // sbatch's other name of the same option.
+    const std::string name(one.option->name == "tasks-per-node" ? "ntasks-per-node"
+                                                                : one.option->name);
     for (const Reason& reason : k_unnecessary)
       if (reason.name == name) return drop(row, reason.why);
     if (name == "export") {
@@ -229,11 +231,8 @@ void drop_cores_of_no_gpu(const lint::Subject& subject, Draft& draft) {
   if (asked == draft.settings.end() || subject.job.has_gpus || subject.says("--gpus") ||
       subject.says("gres"))
     return;
-  Row& row = draft.rows[asked->second.row];
-  row.became = Became::unnecessary;
-  row.what.clear();
-  row.why = "the job asks for no GPUs, and Slurm gives no cores without them";
-  draft.settings.erase(asked);
+  draft.take_back("cpus-per-gpu",
+                  "the job asks for no GPUs, and Slurm gives no cores without them");
 }
 
 }  // namespace

@@ -107,4 +107,16 @@ std::string first_node_line(const Item& item) {
   return text;
 }
 
+std::string address_line(const Item& item, const Rendezvous& rendezvous) {
+  std::string text;
+  if (!item.only_sets() || !item.sets.arrays.empty() || !item.sets.functions.empty()) return text;
+  for (const std::string& name : item.sets.variables) {
+    const auto address = rendezvous.addresses.find(name);
+    if (address == rendezvous.addresses.end()) return "";
+    if (!text.empty()) text += "\n";
+    text += (item.sets.exported.count(name) > 0 ? "export " : "") + name + "=$" + address->second;
+  }
+  return text;
+}
+
 }  // namespace dts::convert

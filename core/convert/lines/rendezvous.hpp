@@ -12,6 +12,8 @@ namespace dts::convert {
 
 struct Rendezvous {
   std::map<std::string, std::string> others;  // head_node_ip: MASTER_ADDR
+  // By what their lines are to say instead: DTSUBMIT_ROLE_HEAD_ADDR.
+  std::map<std::string, std::string> addresses{};
   Names hosts;  // all variables that are made of the names of the job's nodes
 
   [[nodiscard]] bool has(const std::string& name) const;
@@ -28,5 +30,8 @@ struct Rendezvous {
 // Keeps lines that name the first node right where every node runs them: its name, whatever the
 // script asked.
 [[nodiscard]] std::string first_node_line(const Item& item);
+
+// Likewise of a line whose variables have other values in the roles of a job; empty: they do not.
+[[nodiscard]] std::string address_line(const Item& item, const Rendezvous& rendezvous);
 
 }  // namespace dts::convert

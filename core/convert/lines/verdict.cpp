@@ -98,6 +98,13 @@ Verdict on_quick_step(const Item& item, const lint::Run& run) {
   if (is_one_of(k_printers, verb) && !writes_file(item))
     return {VerdictKind::unnecessary,
             "prints; the run directory has nodes, versions and environment"};
+  const bool is_inside = run.launch.option("container-image") != nullptr ||
+                         run.launch.option("container-name") != nullptr;
+  if (is_inside && verb == "true")
+    return {VerdictKind::unnecessary, "dtsubmit makes a container for each program"};
+  if (is_inside)
+    return {VerdictKind::lost,
+            "a step in a container beside the program: write it as one of [[steps]]"};
   if (run.launch.command_at >= run.words.size() || simple_command(*item.statement) == nullptr)
     return {VerdictKind::lost, "a step beside the program: write it as one of [[steps]]"};
   const std::size_t at = run.words[run.launch.command_at].span.begin;

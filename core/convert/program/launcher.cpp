@@ -31,6 +31,8 @@ class Reading {
     Row row;
     row.became = Became::option;
     if (is_size(name)) return size(name, one.value);
+    if (name == "container-name")
+      return note(name, "a container is made of the image for each program");
     if (name == "container-workdir") {
       made_.folder = to_source(from_expanded({{one.value, true}, {}, false}));
       return note(name, "the program changes there");
@@ -46,16 +48,16 @@ class Reading {
     }
     if (name == "mpi") return mpi_type(one.value);
     if (name == "export") return exported(one.value);
+    if (name == "nodelist") return void(made_.names_nodes = true);
     if (is_without_counterpart(name))
       return lose(fmt::format(
           "--{} of srun: {}",
           name,
           spec::instead_of_srun("--" + name).value_or("dtsubmit has no counterpart for one step")));
     if (name == "no-option-of-this-job")
-      return made_.notes.emplace_back(
-                 "options of srun that are not set, or only under a condition: a job does without "
-                 "them"),
-             void();
+      return void(
+          made_.notes.emplace_back("options of srun that are not set, or only under a "
+                                   "condition: a job does without them"));
     note(name, spec::instead_of_srun("--" + name).value_or("dtsubmit decides it for its own step"));
   }
 
@@ -76,6 +78,8 @@ class Reading {
       return lose(fmt::format("-{} of mpirun has no counterpart", name));
     note(name, "hosts, binding and output are dtsubmit's");
   }
+
+  void lose(std::string why) { made_.losses.push_back(std::move(why)); }
 
  private:
   // Relative paths are those of the folder where the job is submitted.
@@ -109,13 +113,18 @@ class Reading {
       source += one.text;
       if (one.kind != Segment::Kind::source) continue;
       const Names used = used_names(one.text);
-      is_open = is_open && !used.empty() && one.text.find_first_of("(`") == std::string::npos;
+      const bool is_number =
+          one.text.starts_with("$((") && one.text.find_first_of("`$", 1) == std::string::npos;
+      is_open = is_open && !used.empty() &&
+                (is_number || one.text.find_first_of("(`") == std::string::npos);
       for (const std::string& variable : used) {
-        const bool is_needed = !is_assigned(variable) && !variable.starts_with("SLURM");
-        is_open = is_open && is_needed;
+        const bool is_of_job = variable.starts_with("SLURM");
+        const bool is_needed = !is_of_job && !is_assigned(variable);
+        is_open = is_open && (is_needed || (is_of_job && is_number));
         if (is_needed) names.insert(variable);
       }
     }
+    is_open = is_open && !names.empty();
     if (is_size_of_job(name, source)) return note(name, "the job's own");
     made_.needs.insert(names.begin(), names.end());
     const std::string all = join(std::vector<std::string>(names.begin(), names.end()), ", ");
@@ -147,7 +156,11 @@ class Reading {
     made_.blanks.push_back({option, texts, why});
   }
 
-  void mpi_type(const std::string& value) {
+  // ${SLURM_MPI_TYPE:-pmix} is not set on a login node.
+  void mpi_type(const std::string& text) {
+    const std::size_t begin = text.find("{SLURM_MPI_TYPE:-");
+    const std::string value =
+        begin == 1 && text.ends_with('}') ? text.substr(18, text.size() - 19) : text;
     if (problem_of("mpi", {value}) || value.find(lint::k_unknown) != std::string::npos)
       return lose("--mpi: its value is not known");
     made_.settings["mpi"] = {{value}, k_no_row};
@@ -171,8 +184,6 @@ class Reading {
       return lose(fmt::format("the value of {} is not known", text.substr(0, text.find('='))));
     made_.variables.push_back({{Segment::Kind::literal, text, true}});
   }
-
-  void lose(std::string why) { made_.losses.push_back(std::move(why)); }
 
   void note(const std::string& name, const std::string& why) {
     made_.notes.push_back(fmt::format("{}{}: {}", name.size() > 1 ? "--" : "-", name, why));
@@ -236,13 +247,6 @@ void comment_out_with_image(Launched& made) {
   });
 }
 
-std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
-  std::vector<std::string> names;
-  for (std::size_t i = launch.launcher_at; i < std::min(launch.command_at, words.size()); ++i)
-    if (!plain(words[i])) names.push_back(to_source(words[i]));
-  return join(names, ", ");
-}
-
 }  // namespace
 
 Launched launched(const std::vector<FlatWord>& words,
@@ -265,6 +269,9 @@ Launched launched(const std::vector<FlatWord>& words,
     read_before(words, launch.launcher_at, made);
     for (const LaunchOption& one : launch.options)
       launch.launcher == Launcher::srun ? reading.srun(one) : reading.mpirun(one);
+    if (const auto image = image_of_name(launch, runs))
+      image->value.empty() ? reading.lose("--container-name: no srun of the script makes it")
+                           : reading.srun(*image);
     if (launch.has_unknown_options)
       made.losses.push_back(fmt::format("{}: options in {} are known only to the shell of the job",
                                         made.name,

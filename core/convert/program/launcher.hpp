@@ -23,7 +23,8 @@ struct Launched {
   std::vector<std::string> notes;  // "--label: ..."
   std::vector<std::string> losses;
   std::vector<Blank> blanks;
-  Names needs;  // variables of the shell that submits, without which something is lost
+  bool names_nodes = false;  // srun --nodelist
+  Names needs;               // variables of the shell that submits, without which something is lost
 };
 
 // `runs`: of the script, whose values tell a program in a variable from options.

@@ -153,6 +153,36 @@ bool is_size_of_job(std::string_view name, std::string_view source) {
   });
 }
 
+std::optional<lint::LaunchOption> image_of_name(const lint::Launch& launch,
+                                                const lint::Runs& runs) {
+  // pyxis: NAME:exec, NAME:create and so on.
+  const auto name_of = [](const lint::LaunchOption& one) {
+    return one.value.substr(0, one.value.find(':'));
+  };
+  const lint::LaunchOption* name = launch.option("container-name");
+  if (name == nullptr || launch.option("container-image") != nullptr) return std::nullopt;
+  const lint::LaunchOption* only = nullptr;
+  bool are_several = false;
+  for (const lint::Run& run : runs.runs) {
+    const lint::LaunchOption* other = run.launch.option("container-name");
+    const lint::LaunchOption* image = run.launch.option("container-image");
+    if (other == nullptr || image == nullptr) continue;
+    if (name_of(*other) == name_of(*name)) return *image;
+    are_several = are_several || (only != nullptr && only->value != image->value);
+    only = image;
+  }
+  // Names that the job makes up cannot be compared, but all are of one image.
+  const bool is_certain = only != nullptr && !are_several;
+  return is_certain ? *only : lint::LaunchOption{"container-image", "", {}};
+}
+
+std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
+  std::vector<std::string> names;
+  for (std::size_t i = launch.launcher_at; i < std::min(launch.command_at, words.size()); ++i)
+    if (!plain(words[i])) names.push_back(to_source(words[i]));
+  return join(names, ", ");
+}
+
 bool is_without_counterpart(std::string_view name) {
   return is_one_of(k_lost_options, name);
 }

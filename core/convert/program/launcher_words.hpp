@@ -32,4 +32,14 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
 // Options of srun that change what the ranks do, and that dtsubmit lacks.
 [[nodiscard]] bool is_without_counterpart(std::string_view name);
 
+// Of the launcher's own words those that only the shell of the job knows, for people.
+[[nodiscard]] std::string unknown_options(const std::vector<FlatWord>& words,
+                                          const lint::Launch& launch);
+
+// --container-image of the container that srun enters by --container-name alone, as another srun
+// of the script made it; without a value: none did. nullopt: it has an image of its own, or no
+// name.
+[[nodiscard]] std::optional<lint::LaunchOption> image_of_name(const lint::Launch& launch,
+                                                              const lint::Runs& runs);
+
 }  // namespace dts::convert

@@ -50,7 +50,12 @@ class Layout {
     if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node"))
       program_.notes.emplace_back(
           "every node gets the same number of ranks; Slurm may fill the first ones");
-    const bool is_given = has("ntasks") || has("ntasks-per-node") || has("ntasks-per-gpu");
+    const bool is_open =
+        std::any_of(program_.blanks.begin(), program_.blanks.end(), [](const Blank& one) {
+          return one.option.starts_with("ntasks");
+        });
+    const bool is_given =
+        is_open || has("ntasks") || has("ntasks-per-node") || has("ntasks-per-gpu");
     if (!is_given) set("ntasks-per-node", 1);
   }
 
@@ -130,15 +135,7 @@ class Layout {
 
   void drop(const std::string& name, const std::string& why) {
     program_.settings.erase(name);
-    const auto before = draft_.settings.find(name);
-    if (before == draft_.settings.end()) return;
-    if (before->second.row < draft_.rows.size()) {
-      Row& row = draft_.rows[before->second.row];
-      row.became = Became::unnecessary;
-      row.what.clear();
-      row.why = why;
-    }
-    draft_.settings.erase(before);
+    draft_.take_back(name, why);
   }
 
   Program& program_;

@@ -84,6 +84,7 @@ class Maker {
     for (FlatWord& one : made.variables) variable(std::move(one));
     program_.folder = made.folder;
     program_.needs.merge(made.needs);
+    program_.names_nodes = made.names_nodes;
     program_.note(made.notes, made.losses);
     program_.blanks = std::move(made.blanks);
   }
@@ -192,6 +193,14 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
 void Program::note(const std::vector<std::string>& more, const std::vector<std::string>& lost) {
   notes.insert(notes.end(), more.begin(), more.end());
   losses.insert(losses.end(), lost.begin(), lost.end());
+}
+
+void Program::add_blanks(const std::vector<Blank>& more) {
+  for (const Blank& one : more)
+    if (std::none_of(blanks.begin(), blanks.end(), [&](const Blank& other) {
+          return other.option == one.option && other.texts == one.texts;
+        }))
+      blanks.push_back(one);
 }
 
 std::string Program::source() const {

@@ -20,10 +20,15 @@ struct Program {
   std::vector<std::string> notes;
   std::vector<std::string> losses;
   std::vector<Blank> blanks{};
+  bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
+  bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
   Names needs;  // variables of the shell that submits, without which something is lost
 
   // What goes with a part of it: both for people.
   void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);
+
+  // Those of a part of it, each once.
+  void add_blanks(const std::vector<Blank>& more);
 
   // The text that a shell expands.
   [[nodiscard]] std::string source() const;

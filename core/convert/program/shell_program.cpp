@@ -59,15 +59,6 @@ void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program&
   add_told(told, program);
 }
 
-// Those of several programs, each once.
-void add_blanks(const std::vector<Blank>& more, Program& program) {
-  for (const Blank& one : more)
-    if (std::none_of(program.blanks.begin(), program.blanks.end(), [&](const Blank& other) {
-          return other.option == one.option && other.texts == one.texts;
-        }))
-      program.blanks.push_back(one);
-}
-
 void cut_launcher(const lint::Run& run,
                   const ProgramContext& context,
                   Cutter& cutter,
@@ -92,10 +83,11 @@ void cut_launcher(const lint::Run& run,
     program.settings[name] = asked;
   }
   program.needs.merge(made.needs);
+  program.names_nodes = program.names_nodes || made.names_nodes;
   if (!made.variables.empty())
     program.losses.emplace_back("variables that the launcher sets for a program");
   program.note(made.notes, made.losses);
-  add_blanks(made.blanks, program);
+  program.add_blanks(made.blanks);
   cutter.cut(run.words[launch.launcher_at].span.begin, run.words[launch.command_at].span.begin);
 }
 

@@ -150,6 +150,9 @@ void check_gres_with_gpus_per_node(const Subject& subject, Report& report) {
     report.add(gres->span, "sbatch refuses --gres=gpu together with --gpus-per-node");
 }
 
+// --requeue=expedite
+constexpr Release k_requeue_takes_value{25, 11};
+
 void check_option_of_other_release(const Subject& subject, Report& report) {
   const Release slurm = *subject.site.slurm;
   for (const Directive& one : subject.header.directives) {
@@ -166,6 +169,12 @@ void check_option_of_other_release(const Subject& subject, Report& report) {
                              to_string(slurm),
                              one.name,
                              to_string(one.option->until)));
+    else if (one.name == "requeue" && !one.value.empty() && slurm < k_requeue_takes_value)
+      report.add(one.span,
+                 fmt::format("--requeue of Slurm {} takes no value: `{}` came with {}",
+                             to_string(slurm),
+                             one.value,
+                             to_string(k_requeue_takes_value)));
   }
 }
 

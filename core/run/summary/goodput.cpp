@@ -261,12 +261,18 @@ std::map<std::string, double> in_seconds(const TimeUse& use) {
 }
 
 std::string duration_words(milliseconds time) {
-  const std::int64_t all = (time.count() + 500) / 1000;
-  const std::int64_t days = all / 86400, hours = all / 3600 % 24, minutes = all / 60 % 60;
-  if (days > 0) return fmt::format("{} d {} h", days, hours);
-  if (hours > 0) return fmt::format("{} h {} min", hours, minutes);
-  if (minutes > 0) return fmt::format("{} min {} s", minutes, all % 60);
-  return fmt::format("{} s", all);
+  constexpr std::pair<std::int64_t, const char*> k_units[] = {
+      {86'400, "d"}, {3'600, "h"}, {60, "min"}, {1, "s"}};
+  std::int64_t rest = (time.count() + 500) / 1000;
+  std::string words;
+  for (const auto& [length, unit] : k_units) {
+    const std::int64_t count = rest / length;
+    rest %= length;
+    const bool is_second = !words.empty();
+    if (count > 0) words += fmt::format("{}{} {}", is_second ? " " : "", count, unit);
+    if (is_second) break;
+  }
+  return words.empty() ? "0 s" : words;
 }
 
 std::string in_words(const TimeUse& use) {

@@ -81,12 +81,12 @@ struct Goodput {
 // Seconds by the phases' names, with their total as "wall"; for JSON.
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
 
-// "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases of at least a second,
+// "93 % of 2 h 14 min computing; queued 10 min, lost 40 s": the phases of at least a second,
 // longest first. "unknown: the program reported no steps; ..." if goodput() is negative. Empty if
 // no time has passed.
 [[nodiscard]] std::string in_words(const TimeUse& use);
 
-// "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, smaller units are cut off.
+// "40 s", "10 min 5 s", "2 h", "3 d 2 h": the two largest units, to the nearest second.
 [[nodiscard]] std::string duration_words(std::chrono::milliseconds time);
 
 }  // namespace dts::run

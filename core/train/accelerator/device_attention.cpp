@@ -8,7 +8,7 @@ namespace {
 
 class DeviceAttention : public Block {
  public:
-  DeviceAttention(Queue& queue, const Attention& shape, Edge out, float* deltas, bool rounds)
+  DeviceAttention(Queue& queue, const Attention& shape, Edge out, float* deltas, Bfloat* copy)
       : queue_(queue),
         base_{{shape.batch,
                shape.context,
@@ -16,7 +16,7 @@ class DeviceAttention : public Block {
                shape.queries.count,
                shape.keys.count,
                1.0F / std::sqrt(static_cast<float>(shape.width)),
-               rounds},
+               copy != nullptr},
               values_of(shape.queries),
               values_of(shape.keys),
               values_of(shape.values)},
@@ -25,10 +25,11 @@ class DeviceAttention : public Block {
         d_v_(gradients_of(shape.values)),
         out_{out, shape.queries.count * shape.width, shape.queries.count},
         log_sums_(queue.allocate(base_.shape.positions())),
-        deltas_(deltas) {}
+        deltas_(deltas),
+        copy_(copy) {}
 
   void forward(const Pass& /*pass*/) override {
-    queue_.launch(AttendForward{base_, {out_.edge.value, out_.pitch}, log_sums_});
+    queue_.launch(AttendForward{base_, {out_.edge.value, out_.pitch}, log_sums_, copy_});
   }
 
   void backward(const Pass& /*pass*/) override {
@@ -52,13 +53,14 @@ class DeviceAttention : public Block {
   Heads out_;
   float* log_sums_;  // from the forward pass to the backward pass
   float* deltas_;
+  Bfloat* copy_;
 };
 
 }  // namespace
 
 std::unique_ptr<Block> device_attention(
-    Queue& queue, const Attention& shape, Edge out, float* deltas, bool rounds) {
-  return std::make_unique<DeviceAttention>(queue, shape, out, deltas, rounds);
+    Queue& queue, const Attention& shape, Edge out, float* deltas, Bfloat* copy) {
+  return std::make_unique<DeviceAttention>(queue, shape, out, deltas, copy);
 }
 
 }  // namespace dts::train::accelerator

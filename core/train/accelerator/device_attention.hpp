@@ -10,9 +10,9 @@
 namespace dts::train::accelerator {
 
 // `deltas` [batch][heads][context] are undefined between passes, so that all layers share them.
-// `rounds`: factors, and weights among them, to bf16; sums are fp32. The block throws DeviceError.
-// The queue must outlive it.
+// `copy`: of the output, rounded; if it is set, factors are rounded to bf16, weights among them,
+// and sums are fp32. The block throws DeviceError. The queue must outlive it.
 [[nodiscard]] std::unique_ptr<Block> device_attention(
-    Queue& queue, const Attention& shape, Edge out, float* deltas, bool rounds);
+    Queue& queue, const Attention& shape, Edge out, float* deltas, Bfloat* copy);
 
 }  // namespace dts::train::accelerator

@@ -100,20 +100,26 @@ class DeviceProjection : public Block {
     if (!shape_.bias.empty())
       queue_.launch(ColumnSums{{shape_.rows, shape_.out}, out_.gradient, pass.sums + places_.bias});
     const dttrain_factor x{in_.value, shape_.in, shape_.is_in_out ? 1 : 0, 0};
-    const dttrain_factor d_y{out_.gradient, shape_.out, shape_.is_in_out ? 0 : 1, 0};
+    dttrain_factor d_y{products_.round_once(out_.gradient, shape_.rows, shape_.out),
+                       shape_.out,
+                       shape_.is_in_out ? 0 : 1,
+                       0};
+    const bool is_rounded = products_.rounds();
     float* const d_weights = pass.sums + places_.range.begin;
     if (shape_.is_in_out)
-      product(x, d_y, shape_.rows, d_weights, shape_.in, shape_.out, false);
+      product(x, d_y, shape_.rows, d_weights, shape_.in, shape_.out, false, {false, is_rounded});
     else
-      product(d_y, x, shape_.rows, d_weights, shape_.out, shape_.in, false);
+      product(d_y, x, shape_.rows, d_weights, shape_.out, shape_.in, false, {is_rounded, false});
     if (in_.gradient == nullptr) return;
-    product({out_.gradient, shape_.out, 0, 0},
+    d_y.is_transposed = 0;
+    product(d_y,
             weights(pass, shape_.is_in_out),
             shape_.out,
             in_.gradient,
             shape_.rows,
             shape_.in,
-            shape_.into == Into::adds);
+            shape_.into == Into::adds,
+            {is_rounded, false});
   }
 
   [[nodiscard]] Range completes() const override {
@@ -137,9 +143,11 @@ class DeviceProjection : public Block {
                float* out,
                int rows,
                int columns,
-               bool adds) {
+               bool adds,
+               Products::Rounded rounded = {}) {
     products_.multiply(
-        {left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0, DTTRAIN_FP32});
+        {left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0, DTTRAIN_FP32},
+        rounded);
   }
 
   Queue& queue_;
@@ -148,6 +156,24 @@ class DeviceProjection : public Block {
   ProjectionPlaces places_;
   Edge in_;
   Edge out_;
+};
+
+class DeviceOffload : public Block {
+ public:
+  DeviceOffload(Queue& queue, float* at, std::size_t count)
+      : queue_(queue), at_(at), count_(count), there_(queue.allocate_pinned(count)) {}
+
+  void forward(const Pass& pass) override {
+    if (pass.training) queue_.offload(there_, at_, count_);
+  }
+
+  void backward(const Pass& /*pass*/) override { queue_.bring_back(at_, there_, count_); }
+
+ private:
+  Queue& queue_;
+  float* at_;
+  std::size_t count_;
+  float* there_;
 };
 
 }  // namespace
@@ -165,18 +191,22 @@ std::unique_ptr<Block> DeviceBlocks::embedding(const Layout& layout,
   return std::make_unique<DeviceEmbedding>(queue_, layout, shape, ids, out);
 }
 
+Bfloat* DeviceBlocks::copy_of(const RowShape& shape, const Edge& edge) {
+  return products_.keep_copy(edge.value, floats_of(shape.rows, shape.width));
+}
+
 std::unique_ptr<Block> DeviceBlocks::layer_norm(const Layout& layout,
                                                 const Norm& norm,
                                                 Edge in,
                                                 Edge out) {
-  return device_norm<About::mean>(queue_, layout, norm, in, out);
+  return device_norm<About::mean>(queue_, layout, norm, in, out, copy_of(norm.shape, out));
 }
 
 std::unique_ptr<Block> DeviceBlocks::rms_norm(const Layout& layout,
                                               const Norm& norm,
                                               Edge in,
                                               Edge out) {
-  return device_norm<About::zero>(queue_, layout, norm, in, out);
+  return device_norm<About::zero>(queue_, layout, norm, in, out, copy_of(norm.shape, out));
 }
 
 std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
@@ -189,15 +219,24 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
   const std::size_t positions =
       floats_of(shape.batch, shape.context) * static_cast<std::size_t>(shape.queries.count);
-  return device_attention(queue_, shape, out, scratch(0, positions), products_.rounds());
+  return device_attention(
+      queue_,
+      shape,
+      out,
+      scratch(0, positions),
+      products_.keep_copy(out.value, positions * static_cast<std::size_t>(shape.width)));
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {
-  return device_gelu(queue_, count, in, out);
+  return device_gelu(queue_, count, in, out, products_.keep_copy(out.value, count));
 }
 
 std::unique_ptr<Block> DeviceBlocks::swiglu(std::size_t count, Edge gate, Edge up, Edge out) {
-  return device_swiglu(queue_, count, gate, up, out);
+  return device_swiglu(queue_, count, gate, up, out, products_.keep_copy(out.value, count));
+}
+
+std::unique_ptr<Block> DeviceBlocks::offload(float* at, std::size_t count) {
+  return std::make_unique<DeviceOffload>(queue_, at, count);
 }
 
 std::unique_ptr<Block> DeviceBlocks::rotation(

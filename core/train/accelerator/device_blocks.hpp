@@ -20,6 +20,8 @@ class DeviceBlocks : public BlockMaker {
  public:
   DeviceBlocks(Queue& queue, Precision precision) : queue_(queue), products_(queue, precision) {}
 
+  [[nodiscard]] Products& products() { return products_; }
+
   [[nodiscard]] float* floats(std::size_t count) override { return queue_.allocate(count); }
 
   [[nodiscard]] std::uint32_t* tokens(std::size_t count) override {
@@ -53,6 +55,7 @@ class DeviceBlocks : public BlockMaker {
                                                 int context,
                                                 int width,
                                                 const Heads& heads) override;
+  [[nodiscard]] std::unique_ptr<Block> offload(float* at, std::size_t count) override;
 
   // blocks.hpp and image_blocks.hpp:
   [[nodiscard]] std::unique_ptr<Block> first_convolution(const Layout& layout,
@@ -101,6 +104,9 @@ class DeviceBlocks : public BlockMaker {
   // Memory that one block after the other uses: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
   double* partials(const Images& shape);
+
+  // Of what a product reads.
+  Bfloat* copy_of(const RowShape& shape, const Edge& edge);
 
   [[nodiscard]] std::unique_ptr<Block> convolution(Range weights,
                                                    const DeviceConvolutionShape& shape,

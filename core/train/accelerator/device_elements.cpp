@@ -6,11 +6,11 @@ namespace {
 
 class DeviceGelu : public Block {
  public:
-  DeviceGelu(Queue& queue, std::size_t count, Edge in, Edge out)
-      : queue_(queue), count_(count), in_(in), out_(out) {}
+  DeviceGelu(Queue& queue, std::size_t count, Edge in, Edge out, Bfloat* copy)
+      : queue_(queue), count_(count), in_(in), out_(out), copy_(copy) {}
 
   void forward(const Pass& /*pass*/) override {
-    queue_.launch(GeluForward{{count_}, in_.value, out_.value});
+    queue_.launch(GeluForward{{count_}, in_.value, out_.value, copy_});
   }
 
   void backward(const Pass& /*pass*/) override {
@@ -22,15 +22,16 @@ class DeviceGelu : public Block {
   std::size_t count_;
   Edge in_;
   Edge out_;
+  Bfloat* copy_;
 };
 
 class DeviceSwiglu : public Block {
  public:
-  DeviceSwiglu(Queue& queue, std::size_t count, Edge gate, Edge up, Edge out)
-      : queue_(queue), count_(count), gate_(gate), up_(up), out_(out) {}
+  DeviceSwiglu(Queue& queue, std::size_t count, Edge gate, Edge up, Edge out, Bfloat* copy)
+      : queue_(queue), count_(count), gate_(gate), up_(up), out_(out), copy_(copy) {}
 
   void forward(const Pass& /*pass*/) override {
-    queue_.launch(SwigluForward{{count_}, gate_.value, up_.value, out_.value});
+    queue_.launch(SwigluForward{{count_}, gate_.value, up_.value, out_.value, copy_});
   }
 
   void backward(const Pass& /*pass*/) override {
@@ -44,6 +45,7 @@ class DeviceSwiglu : public Block {
   Edge gate_;
   Edge up_;
   Edge out_;
+  Bfloat* copy_;
 };
 
 class DeviceRotation : public Block {
@@ -76,13 +78,14 @@ class DeviceRotation : public Block {
 
 }  // namespace
 
-std::unique_ptr<Block> device_gelu(Queue& queue, std::size_t count, Edge in, Edge out) {
-  return std::make_unique<DeviceGelu>(queue, count, in, out);
+std::unique_ptr<Block> device_gelu(
+    Queue& queue, std::size_t count, Edge in, Edge out, Bfloat* copy) {
+  return std::make_unique<DeviceGelu>(queue, count, in, out, copy);
 }
 
 std::unique_ptr<Block> device_swiglu(
-    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out) {
-  return std::make_unique<DeviceSwiglu>(queue, count, gate, up, out);
+    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out, Bfloat* copy) {
+  return std::make_unique<DeviceSwiglu>(queue, count, gate, up, out, copy);
 }
 
 std::unique_ptr<Block> device_rotation(Queue& queue, const Rotation& rotation) {

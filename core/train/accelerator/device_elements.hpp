@@ -10,13 +10,12 @@
 
 namespace dts::train::accelerator {
 
-// The blocks throw DeviceError. The queue must outlive them.
-[[nodiscard]] std::unique_ptr<Block> device_gelu(Queue& queue,
-                                                 std::size_t count,
-                                                 Edge in,
-                                                 Edge out);
+// `copy`: of the output, rounded; perhaps nullptr. The blocks throw DeviceError. The queue must
+// outlive them.
+[[nodiscard]] std::unique_ptr<Block> device_gelu(
+    Queue& queue, std::size_t count, Edge in, Edge out, Bfloat* copy);
 [[nodiscard]] std::unique_ptr<Block> device_swiglu(
-    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out);
+    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out, Bfloat* copy);
 
 struct Rotation {
   const float* cosine = nullptr;  // [context][width / 2], on the device

@@ -11,11 +11,12 @@ DeviceNetwork::DeviceNetwork(const Model& model,
                              int micro_batch,
                              Precision precision,
                              Queue& queue,
+                             Keeping keeping,
                              std::function<void(const std::string&)> told)
     : model_(model),
       queue_(queue),
       blocks_(queue, precision),
-      plan_(model, micro_batch, precision, blocks_),
+      plan_(model, micro_batch, precision, blocks_, keeping),
       graphs_(queue, std::move(told)),
       reader_(model.reads),
       images_(plan_.input().value == nullptr
@@ -123,9 +124,12 @@ void DeviceNetwork::train(const Samples& samples,
   });
   lap(Phase::forward);
   play(PassKey::Part::backward, [&] {
-    for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
-      if (training.enter) training.enter((*block)->reads_again());
-      (*block)->backward(pass);
+    for (const Plan::Visit& visit : plan_.way_back()) {
+      if (training.enter) training.enter(visit.reads());
+      if (visit.again)
+        visit.block->forward(pass);
+      else
+        visit.block->backward(pass);
     }
     add_scalars(training, sums);
   });

@@ -24,8 +24,9 @@ class DeviceNetwork {
     Objective objective;
     bool with_nan = false;      // for tests: the first logit is NaN
     bool with_squares = false;  // Scalar::squares
-    // If set, is called before each block's forward, and then before each one's backward pass, with
-    // the weights that it reads; the pass is then enqueued piece by piece, otherwise as graphs.
+    // If set, is called before each block's forward pass, and then on each visit of the way back
+    // (Plan::way_back), with the weights that it reads; the pass is then enqueued piece by piece,
+    // otherwise as graphs.
     std::function<void(Range)> enter = nullptr;
     DeviceLaps* laps = nullptr;               // data, forward and backward, if set
     std::span<const Placement> placements{};  // of each image; none: as they are
@@ -36,6 +37,7 @@ class DeviceNetwork {
                 int micro_batch,
                 Precision precision,
                 Queue& queue,
+                Keeping keeping = {},
                 std::function<void(const std::string&)> told = nullptr);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
@@ -53,6 +55,9 @@ class DeviceNetwork {
                                const float* weights,
                                const float* running,
                                const std::function<void(Range)>& enter = nullptr);
+
+  // What rounds factors, and has copies of arrays that are rounded already.
+  [[nodiscard]] Products& products() { return blocks_.products(); }
 
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 

@@ -7,7 +7,7 @@ namespace {
 template <About about>
 class DeviceNorm : public Block {
  public:
-  DeviceNorm(Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out)
+  DeviceNorm(Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out, Bfloat* copy)
       : queue_(queue),
         norm_(norm),
         range_(layout.range(norm.name + ".weight", norm.name + last())),
@@ -15,7 +15,8 @@ class DeviceNorm : public Block {
         mean_(has_mean() ? queue.allocate(static_cast<std::size_t>(norm.shape.rows)) : nullptr),
         inverse_(queue.allocate(static_cast<std::size_t>(norm.shape.rows))),
         in_(in),
-        out_(out) {}
+        out_(out),
+        copy_(copy) {}
 
   void forward(const Pass& pass) override {
     queue_.launch(Normalise<about>{{norm_.shape.rows, norm_.shape.width},
@@ -25,7 +26,8 @@ class DeviceNorm : public Block {
                                    has_mean() ? pass.weights + bias_ : nullptr,
                                    out_.value,
                                    mean_,
-                                   inverse_});
+                                   inverse_,
+                                   copy_});
   }
 
   void backward(const Pass& pass) override {
@@ -62,19 +64,20 @@ class DeviceNorm : public Block {
   float* inverse_;
   Edge in_;
   Edge out_;
+  Bfloat* copy_;
 };
 
 }  // namespace
 
 template <About about>
 std::unique_ptr<Block> device_norm(
-    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out) {
-  return std::make_unique<DeviceNorm<about>>(queue, layout, norm, in, out);
+    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out, Bfloat* copy) {
+  return std::make_unique<DeviceNorm<about>>(queue, layout, norm, in, out, copy);
 }
 
 template std::unique_ptr<Block> device_norm<About::mean>(
-    Queue&, const Layout&, const Norm&, Edge, Edge);
+    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*);
 template std::unique_ptr<Block> device_norm<About::zero>(
-    Queue&, const Layout&, const Norm&, Edge, Edge);
+    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*);
 
 }  // namespace dts::train::accelerator

@@ -9,9 +9,10 @@
 
 namespace dts::train::accelerator {
 
-// Throws DeviceError, as does the block. The queue must outlive it.
+// `copy`: of the output, rounded; perhaps nullptr. Throws DeviceError, as does the block. The queue
+// must outlive it.
 template <About about>
 [[nodiscard]] std::unique_ptr<Block> device_norm(
-    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out);
+    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out, Bfloat* copy);
 
 }  // namespace dts::train::accelerator

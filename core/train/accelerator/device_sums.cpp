@@ -43,7 +43,12 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       settings_(std::move(settings)),
       team_(settings_.threads),
       queue_(std::move(queue)),
-      network_(model, settings_.micro_batch, settings_.precision, *queue_, settings_.told),
+      network_(model,
+               settings_.micro_batch,
+               settings_.precision,
+               *queue_,
+               settings_.keeping,
+               settings_.told),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
@@ -51,6 +56,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
+  (void)network_.products().keep_copy(resident_.weights, model.layout.parameter_floats);
   // Left siblings that wait, and one, and one that is on its way to the host if a rank's run may be
   // more than one node: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
@@ -78,20 +84,38 @@ void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings set
   resident_.is_exchanged = true;
 }
 
-void DeviceSums::begin_arrivals() {
+namespace {
+
+// Of `range`, what `runs`, which ascend, do not have yet, and from now on do.
+std::vector<Range> add_gaps(std::vector<Range>& runs, Range range) {
+  std::vector<Range> gaps = gaps_in(runs, range);
+  runs.insert(runs.end(), gaps.begin(), gaps.end());
+  std::sort(runs.begin(), runs.end());
+  return gaps;
+}
+
+}  // namespace
+
+void DeviceSums::begin_arrivals(bool in_parts) {
   const Range all{0, model_.layout.parameter_floats};
   there_ = resident_.is_exchanged ? std::vector{all} : resident_.own;
   are_all_there_ = gaps_in(there_, all).empty();
+  rounded_.clear();
+  if (are_all_there_ && !in_parts) round(all);
 }
 
 // While the device computes what was enqueued before, once for all passes.
 void DeviceSums::arrive(Range range, const float* weights) {
-  const std::vector<Range> gaps = gaps_in(there_, range);
-  for (const Range gap : gaps)
+  for (const Range gap : add_gaps(there_, range))
     queue_->to_device_after(
         weights_read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
-  there_.insert(there_.end(), gaps.begin(), gaps.end());
-  std::sort(there_.begin(), there_.end());
+  round(range);
+}
+
+// What has not been, of weights that are there.
+void DeviceSums::round(Range range) {
+  for (const Range gap : add_gaps(rounded_, range))
+    network_.products().round(resident_.weights + gap.begin, gap.size());
 }
 
 // Until the next sum().
@@ -168,7 +192,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
     let_stay({});
-    begin_arrivals();
+    begin_arrivals(input.window != nullptr);
     if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
     Partials there;
@@ -226,7 +250,7 @@ void DeviceSums::depart(const Departure& departure, const Partials& there, const
 
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
   return guarded(settings_.failed, [&] {
-    begin_arrivals();
+    begin_arrivals(input.window != nullptr);
     give(shard_sum(input, input.audited));
     if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return audited_;
@@ -252,7 +276,7 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
-    begin_arrivals();
+    begin_arrivals(false);
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
@@ -271,7 +295,7 @@ Score DeviceSums::evaluate_within(Window& window,
   return guarded(settings_.failed, [&] {
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
-    begin_arrivals();
+    begin_arrivals(true);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);
          round += static_cast<std::size_t>(parts)) {

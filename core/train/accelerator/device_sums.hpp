@@ -29,6 +29,7 @@ struct DeviceSettings {
   Precision precision = Precision::fp32;
   std::size_t own_floats = 0;  // about what update() will own, and
   std::size_t moments = 0;     // of each of them: 0 if it is not used
+  Keeping keeping{};
   // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
   std::function<void(const std::string&)> failed = nullptr;
   // PassGraphs' lines for people.
@@ -92,9 +93,10 @@ class DeviceSums : public Backend {
 
   void give(float* sums) { unused_.push_back(sums); }
 
-  // Weights on the device:
-  void begin_arrivals();
+  // Weights on the device, which come `in_parts` within a window:
+  void begin_arrivals(bool in_parts);
   void arrive(Range range, const float* weights);
+  void round(Range range);
   void end_pass();
   void let_stay(Partials sums);
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
@@ -125,6 +127,7 @@ class DeviceSums : public Backend {
   DeviceUpdate update_;
   DeviceLaps laps_;
   std::vector<Range> there_;  // of the weights that sum() or evaluate() was called with; ascending
+  std::vector<Range> rounded_;  // of these, for products of bf16; ascending
   bool are_all_there_ = false;
   Event weights_read_;  // by the last pass
   std::array<Event, 2> computed_;

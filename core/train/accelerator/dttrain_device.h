@@ -54,12 +54,16 @@ struct dttrain_facts {
   int ecc;             /* of its memory: 1 on, 0 off, -1 not known */
   int clock;           /* the highest of its processors, MHz; 0: not known */
   int memory_clock;    /* likewise */
+  int numa;            /* the NUMA node that it is near, and that has its memory of the host;
+                          -1: not known */
+  char pci[32];        /* its address, as in sysfs: "0000:3b:00.0" */
 };
 
 struct dttrain_context;
 
 /* Streams of a context: of kernels, products and clear(); of to_device(); of to_host(). */
 enum dttrain_stream { DTTRAIN_COMPUTE = 0, DTTRAIN_COPY_IN = 1, DTTRAIN_COPY_OUT = 2 };
+
 #define DTTRAIN_STREAMS 3
 
 /* A place in a stream. */
@@ -159,6 +163,27 @@ struct dttrain_device {
 
   /* Between the devices of several processes; NULL if this module has nothing for that. */
   const struct dttrain_exchange* exchange;
+
+  /* For measuring. Unlike the others, these may be called while the thread has opened further
+   * contexts since. */
+  /* Enqueue: within the device's memory, and to it from that of another context's device. */
+  const char* (*copy)(struct dttrain_context* context, void* to, const void* from, size_t bytes);
+  const char* (*copy_from)(struct dttrain_context* context,
+                           void* to,
+                           struct dttrain_context* other,
+                           const void* from,
+                           size_t bytes);
+  /* Lets copies between both go without the host's memory, if that is possible: 1, otherwise 0. */
+  const char* (*reach)(struct dttrain_context* context,
+                       struct dttrain_context* other,
+                       int* is_direct);
+  /* Makes pages of the host what allocate_host() gives, wherever they are, until unpin(). */
+  const char* (*pin)(struct dttrain_context* context, void* at, size_t bytes);
+  void (*unpin)(struct dttrain_context* context, void* at);
+  /* Seconds by the device's own clock for what was enqueued between both calls; the second one
+   * waits for it. */
+  const char* (*start_timer)(struct dttrain_context* context);
+  const char* (*stop_timer)(struct dttrain_context* context, double* seconds);
 };
 
 /* The type of dttrain_device_v1. */

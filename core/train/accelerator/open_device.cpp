@@ -63,31 +63,7 @@ Result<void> check_table(const dttrain_device* table,
 
 }  // namespace
 
-Result<OpenedDevice> open_device(const dttrain_device* table,
-                                 const std::string& path,
-                                 const std::string& name,
-                                 int local) {
-  DTS_TRY(check_table(table, path, name));
-  dttrain_answer answer{};
-  OpenedDevice opened;
-  opened.devices = table->count(&answer);
-  if (opened.devices <= 0)
-    return lacking(answer.lack == 0 ? DTTRAIN_LACKS_DEVICE : answer.lack, answer);
-  opened.number = local % opened.devices;
-  dttrain_context* const context = table->open(opened.number, &answer);
-  if (context == nullptr) return lacking(answer.lack, answer);
-  opened.queue = std::make_unique<Queue>(*table, context);
-  try {
-    opened.facts = opened.queue->facts();
-  } catch (const DeviceError& e) {
-    return fail(Errc::invalid,
-                fmt::format("device {} does not work: {}", opened.number, e.what()),
-                "look at the node, or use --device cpu");
-  }
-  return opened;
-}
-
-Result<OpenedDevice> open_device(const std::string& name, int local) {
+Result<DeviceModule> load_device_module(const std::string& name) {
   const auto path =
       plugin::find_plugin_file(fmt::format("dttrain-{}.so", name), "module of dttrain");
   if (!path)
@@ -100,8 +76,49 @@ Result<OpenedDevice> open_device(const std::string& name, int local) {
     return fail(Errc::invalid,
                 loaded.error().message,
                 loaded.error().hint.empty() ? k_reinstall : loaded.error().hint);
-  return open_device(
-      plugin::function_at<dttrain_device_entry>(loaded->address)(), loaded->path, name, local);
+  const DeviceModule module{plugin::function_at<dttrain_device_entry>(loaded->address)(),
+                            loaded->path};
+  DTS_TRY(check_table(module.table, module.path, name));
+  return module;
+}
+
+Result<int> count_devices(const DeviceModule& module) {
+  dttrain_answer answer{};
+  const int count = module.table->count(&answer);
+  if (count <= 0) return lacking(answer.lack == 0 ? DTTRAIN_LACKS_DEVICE : answer.lack, answer);
+  return count;
+}
+
+Result<dttrain_context*> open_context(const DeviceModule& module, int number) {
+  dttrain_answer answer{};
+  dttrain_context* const context = module.table->open(number, &answer);
+  if (context == nullptr) return lacking(answer.lack, answer);
+  return context;
+}
+
+Result<OpenedDevice> open_device(const dttrain_device* table,
+                                 const std::string& path,
+                                 const std::string& name,
+                                 int local) {
+  DTS_TRY(check_table(table, path, name));
+  OpenedDevice opened;
+  DTS_ASSIGN(opened.devices, count_devices({table, path}));
+  opened.number = local % opened.devices;
+  DTS_ASSIGN(dttrain_context* const context, open_context({table, path}, opened.number));
+  opened.queue = std::make_unique<Queue>(*table, context);
+  try {
+    opened.facts = opened.queue->facts();
+  } catch (const DeviceError& e) {
+    return fail(Errc::invalid,
+                fmt::format("device {} does not work: {}", opened.number, e.what()),
+                "look at the node, or use --device cpu");
+  }
+  return opened;
+}
+
+Result<OpenedDevice> open_device(const std::string& name, int local) {
+  DTS_ASSIGN(const DeviceModule module, load_device_module(name));
+  return open_device(module.table, module.path, name, local);
 }
 
 }  // namespace dts::train::accelerator

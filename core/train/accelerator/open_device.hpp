@@ -22,10 +22,26 @@ struct OpenedDevice {
   }
 };
 
-// The device for the `local`-th rank of this node, from 0, by the module dttrain-NAME.so, which is
-// looked for where plug-ins are and stays loaded: of several devices that the rank sees the one of
-// its number, going round. Errc::invalid says what is missing or too old, the module, a library,
-// the driver or the device, and what to do.
+// A module's table of functions, checked, and what messages call it.
+struct DeviceModule {
+  const dttrain_device* table = nullptr;
+  std::string path;
+};
+
+// The module dttrain-NAME.so, which is looked for where plug-ins are and stays loaded.
+// Errc::invalid says what is missing, the module or a library, and what to do.
+[[nodiscard]] Result<DeviceModule> load_device_module(const std::string& name);
+
+// How many devices the module finds, at least one. Errc::invalid says why there is none: the driver
+// or the device.
+[[nodiscard]] Result<int> count_devices(const DeviceModule& module);
+
+// A context of device `number`, which the caller closes. Errc::invalid says what is lacking.
+[[nodiscard]] Result<dttrain_context*> open_context(const DeviceModule& module, int number);
+
+// The device for the `local`-th rank of this node, from 0: of several devices that the rank sees
+// the one of its number, going round. Errc::invalid says what is missing or too old, the module, a
+// library, the driver or the device, and what to do.
 [[nodiscard]] Result<OpenedDevice> open_device(const std::string& name, int local);
 
 // The same with a module's table, where `path` is what messages call it. Pure but for the table.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/accelerator/products.hpp"
 
+#include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace dts::train::accelerator {
@@ -15,8 +17,43 @@ void Products::reserve(std::size_t values) {
   room_ = values;
 }
 
+Bfloat* Products::keep_copy(const float* values, std::size_t count) {
+  if (!rounds()) return nullptr;
+  Copy& copy = copies_[values];
+  if (copy.to == nullptr) copy = {count, queue_.allocate<Bfloat>(count)};
+  if (copy.count != count) throw std::logic_error("two copies of one array, of two sizes");
+  return copy.to;
+}
+
+Bfloat* Products::copy_of(const float* value) const {
+  const auto after = copies_.upper_bound(value);
+  if (after == copies_.begin()) return nullptr;
+  const auto& [first, copy] = *std::prev(after);
+  const auto at = static_cast<std::size_t>(value - first);
+  return at < copy.count ? copy.to + at : nullptr;
+}
+
+void Products::round(const float* values, std::size_t count) {
+  constexpr int k_row = 16;
+  if (Bfloat* const to = copy_of(values))
+    queue_.launch(
+        RoundMatrices{{count}, static_cast<int>(count / k_row), k_row, k_row, 0, values, to});
+}
+
+const void* Products::round_once(const float* values, int rows, int columns) {
+  if (!rounds()) return values;
+  const std::size_t count = row_begin(static_cast<std::size_t>(rows), columns);
+  reserve(count);
+  queue_.launch(RoundMatrices{{count}, rows, columns, columns, 0, values, rounded_[2]});
+  return rounded_[2];
+}
+
 // `rows` and `columns` after any transposition.
 void Products::round(dttrain_factor& factor, int rows, int columns, int count, Bfloat* to) {
+  if (Bfloat* const copy = copy_of(static_cast<const float*>(factor.values))) {
+    factor.values = copy;
+    return;
+  }
   if (factor.is_transposed != 0) std::swap(rows, columns);
   const std::size_t area = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   queue_.launch(RoundMatrices{{static_cast<std::size_t>(count) * area},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of fp32 arrays on a device, in the precision of a training: for bf16 both factors
-// are rounded first, into memory that all products share.
+// Matrix products of fp32 arrays on a device, in the precision of a training. For bf16 both factors
+// are rounded first, into memory that all products share, unless there is a rounded copy of the
+// array that they are in.
 #pragma once
 
 #include "core/train/accelerator/queue.hpp"
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 
 namespace dts::train::accelerator {
 
@@ -29,18 +31,38 @@ class Products {
     bool right = false;
   };
 
+  // A copy of an array that stays, which whoever writes there rounds, too: factors within are read
+  // from it. nullptr if nothing is rounded.
+  [[nodiscard]] Bfloat* keep_copy(const float* values, std::size_t count);
+
+  // Rounds a part, of multiples of 16, of an array with a copy, after it was written.
+  void round(const float* values, std::size_t count);
+
+  // A factor of several products in a row, without gaps: rounded here where factors are, until the
+  // next call.
+  [[nodiscard]] const void* round_once(const float* values, int rows, int columns);
+
   // `product` as of fp32: what its factors are is changed here.
   void multiply(dttrain_product product, Rounded rounded);
 
   void multiply(const dttrain_product& product) { multiply(product, {}); }
 
  private:
+  struct Copy {
+    std::size_t count = 0;
+    Bfloat* to = nullptr;
+  };
+
+  // Where the copy of a value is; nullptr if there is none.
+  [[nodiscard]] Bfloat* copy_of(const float* value) const;
+
   void round(dttrain_factor& factor, int rows, int columns, int count, Bfloat* to);
 
   Queue& queue_;
   Precision precision_;
   std::size_t room_ = 0;
-  std::array<Bfloat*, 2> rounded_{};  // of left and right factors
+  std::array<Bfloat*, 3> rounded_{};  // of left and right factors, and round_once()
+  std::map<const float*, Copy> copies_;
 };
 
 }  // namespace dts::train::accelerator

@@ -12,6 +12,7 @@ Queue::Queue(const dttrain_device& device, dttrain_context* context)
 Queue::~Queue() {
   (void)device_.wait(context_);
   for (const auto& [at, bytes] : memory_) free_memory(at);
+  for (void* const at : pinned_) device_.release_host(context_, at);
   for (const Staging* const one : {&in_, &out_})
     if (one->at != nullptr) device_.release_host(context_, one->at);
   for (dttrain_graph* const graph : graphs_) device_.free_graph(context_, graph);
@@ -54,6 +55,32 @@ void* Queue::allocate_bytes(std::size_t bytes) {
   return at;
 }
 
+float* Queue::allocate_pinned(std::size_t count) {
+  forbid("an allocation");
+  void* at = nullptr;
+  check(device_.allocate_host(context_, count * sizeof(float), &at));
+  pinned_.push_back(at);
+  return static_cast<float*>(at);
+}
+
+void Queue::offload(float* pinned, const float* from, std::size_t count) {
+  forbid("a copy to the host");
+  follow_copies();
+  streams_.follow(Stream::copy_out, Stream::compute);
+  check(device_.to_host(context_, pinned, from, count * sizeof(float)));
+  streams_.enqueued(Stream::copy_out);
+  has_offloads_ = true;
+}
+
+void Queue::bring_back(float* to, const float* pinned, std::size_t count) {
+  forbid("a copy to the device");
+  streams_.follow(Stream::copy_in, Stream::compute);
+  streams_.follow(Stream::copy_in, Stream::copy_out);
+  check(device_.to_device(context_, to, pinned, count * sizeof(float)));
+  streams_.enqueued(Stream::copy_in);
+  has_copies_ = true;
+}
+
 void Queue::release(void* at) {
   wait();
   allocated_ -= memory_[at];
@@ -64,6 +91,7 @@ void Queue::release(void* at) {
 // By the next piece at the latest, so that several copies are followed at once.
 void Queue::follow_copies() {
   if (std::exchange(has_copies_, false)) streams_.follow(Stream::compute, Stream::copy_in);
+  if (std::exchange(has_offloads_, false)) streams_.follow(Stream::compute, Stream::copy_out);
 }
 
 void Queue::begin_piece() {

@@ -118,6 +118,12 @@ class Queue {
     await(event);
   }
 
+  // Pinned memory of the host, as long as the queue; and copies between it and the device's memory
+  // that are done in their order like all else, and that nobody here waits for.
+  [[nodiscard]] float* allocate_pinned(std::size_t count);
+  void offload(float* pinned, const float* from, std::size_t count);
+  void bring_back(float* to, const float* pinned, std::size_t count);
+
   // Until the device has done all.
   void wait() {
     forbid("a wait of the host");
@@ -207,7 +213,10 @@ class Queue {
   std::size_t allocated_ = 0;
   Staging in_;
   Staging out_;
-  bool has_copies_ = false;  // that no kernel has followed yet
+  std::vector<void*> pinned_;
+  // That no kernel has followed yet:
+  bool has_copies_ = false;    // to the device
+  bool has_offloads_ = false;  // from it, after which kernels may write where they were read
   bool in_graph_ = false;
   std::size_t pieces_ = 0;  // of the graph that is being made
   std::vector<dttrain_graph*> graphs_;

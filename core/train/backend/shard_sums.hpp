@@ -26,7 +26,8 @@ class ShardSums : public Backend {
       int shards,
       int micro_batch,
       int threads,
-      Precision precision = Precision::fp32);
+      Precision precision = Precision::fp32,
+      Keeping keeping = {});
 
   [[nodiscard]] Partials sum(const StepInput& input, Span run) override;
 

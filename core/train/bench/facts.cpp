@@ -17,6 +17,7 @@ Json measure_json(const Measure& measure) {
   Json json{{"key", measure.key}};
   if (measure.numa) json["numa"] = *measure.numa;
   if (measure.gpu) json["gpu"] = *measure.gpu;
+  if (measure.peer) json["peer"] = *measure.peer;
   if (!measure.model.empty()) json["model"] = measure.model;
   if (!measure.path.empty()) json["path"] = measure.path;
   if (!measure.what.empty()) json["what"] = measure.what;
@@ -30,6 +31,7 @@ Measure measure_of(const Json& json) {
   Measure measure{json.at("key"), json.at("value"), json.at("unit")};
   if (json.contains("numa")) measure.numa = json.at("numa").get<int>();
   if (json.contains("gpu")) measure.gpu = json.at("gpu").get<int>();
+  if (json.contains("peer")) measure.peer = json.at("peer").get<int>();
   measure.model = json.value("model", "");
   measure.path = json.value("path", "");
   measure.what = json.value("what", "");
@@ -37,14 +39,24 @@ Measure measure_of(const Json& json) {
   return measure;
 }
 
+Json steps_json(const Steps& steps) {
+  return {{"repeats", steps.repeats}, {"digest", steps.digest}, {"odd_repeats", steps.odd}};
+}
+
+Steps steps_of(const Json& json) {
+  return {json.at("repeats"), json.at("digest"), json.at("odd_repeats")};
+}
+
 Json rank_json(const RankFacts& facts, const std::string& name) {
   Json json{{"node", name}, {"rank", facts.rank}, {"cpu", facts.cpu}, {"cores", facts.cores}};
   json["measures"] = Json::array();
   for (const Measure& measure : facts.measures) json["measures"].push_back(measure_json(measure));
-  if (facts.steps)
-    json["steps"] = {{"repeats", facts.steps->repeats},
-                     {"digest", facts.steps->digest},
-                     {"odd_repeats", facts.steps->odd}};
+  if (facts.steps) json["steps"] = steps_json(*facts.steps);
+  for (const GpuSteps& one : facts.gpu_steps) {
+    Json steps{{"gpu", one.gpu}, {"model", one.model}, {"path", one.path}};
+    steps.update(steps_json(one.steps));
+    json["gpu_steps"].push_back(std::move(steps));
+  }
   json["notes"] = facts.notes;
   return json;
 }
@@ -84,10 +96,9 @@ std::string dump(const Json& json, int indent = -1) {
 RankFacts rank_of(const Json& json) {
   RankFacts facts{json.at("node"), json.at("rank"), json.at("cpu"), json.at("cores")};
   for (const Json& measure : json.at("measures")) facts.measures.push_back(measure_of(measure));
-  if (json.contains("steps")) {
-    const Json& steps = json.at("steps");
-    facts.steps = Steps{steps.at("repeats"), steps.at("digest"), steps.at("odd_repeats")};
-  }
+  if (json.contains("steps")) facts.steps = steps_of(json.at("steps"));
+  for (const Json& one : json.value("gpu_steps", Json::array()))
+    facts.gpu_steps.push_back({one.at("gpu"), one.at("model"), one.at("path"), steps_of(one)});
   for (const Json& pair : json.at("pairs"))
     facts.pairs.push_back({pair.at(0), pair.at(1), pair.at(2), pair.at(3), pair.at(4)});
   for (const Json& note : json.at("notes")) facts.notes.push_back(note);
@@ -101,6 +112,7 @@ void RankFacts::append(RankFacts other) {
   if (other.cores > 0) cores = other.cores;
   if (other.steps) steps = std::move(other.steps);
   std::move(other.measures.begin(), other.measures.end(), std::back_inserter(measures));
+  std::move(other.gpu_steps.begin(), other.gpu_steps.end(), std::back_inserter(gpu_steps));
   std::move(other.pairs.begin(), other.pairs.end(), std::back_inserter(pairs));
   std::move(other.notes.begin(), other.notes.end(), std::back_inserter(notes));
 }

@@ -22,8 +22,9 @@ struct Measure {
   std::string path{};         // of a disk: the folder; of a GPU: its PCI address
   // The share of the processors' time that other programs had meanwhile, where that matters.
   std::optional<double> others{};
-  std::optional<int> gpu{};  // of a GPU: its number among those that this process sees
-  std::string model{};       // of a GPU
+  std::optional<int> gpu{};   // of a GPU: its number among those that this process sees
+  std::string model{};        // of a GPU
+  std::optional<int> peer{};  // of a copy between GPUs: the number of the one that is read
 };
 
 // One training step, repeated from the same state.
@@ -31,6 +32,14 @@ struct Steps {
   int repeats = 0;
   std::string digest;      // of the state after the first
   std::vector<int> odd{};  // the repeats, from 0, whose digest is another
+};
+
+// The same on a GPU.
+struct GpuSteps {
+  int gpu = 0;
+  std::string model;  // of the GPU
+  std::string path;   // its PCI address
+  Steps steps;
 };
 
 // Between two ranks, in both directions alike.
@@ -51,6 +60,7 @@ struct RankFacts {
   int cores = 0;
   std::vector<Measure> measures{};
   std::optional<Steps> steps{};
+  std::vector<GpuSteps> gpu_steps{};
   std::vector<PairFact> pairs{};  // that this rank has measured
   std::vector<std::string> notes{};
 

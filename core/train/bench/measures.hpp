@@ -22,8 +22,10 @@ void measure_gemm(const BenchOptions& options, double seconds, RankFacts& facts)
 // counts.
 void measure_memory(const BenchOptions& options, double seconds, RankFacts& facts);
 
-// GPUs that CUDA shows and that can be used, and of each the bandwidth of copies from pinned
-// memory, to it, and within its own. Without a driver and without a sign of GPUs, nothing.
+// GPUs that the module of dttrain shows and that can be used; of each the bandwidth of copies from
+// and to pinned memory of each NUMA node and within its own, and products of matrices; copies from
+// each to each other; and a training step from the same state again and again, on all of them at
+// once. Without a driver and without a sign of GPUs, nothing.
 void measure_gpus(const BenchOptions& options, double seconds, RankFacts& facts);
 
 // Write with fsync and read, past the page cache where possible, in the run's and in the scratch

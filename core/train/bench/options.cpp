@@ -83,9 +83,9 @@ bool add_injection(BenchOptions& o, Text text) {
   return injection.has_value();
 }
 
-bool set_steps(BenchOptions& o, Text text) {
+bool set_repeats(int& to, Text text) {
   const auto number = number_up_to(text, 1000000);
-  if (number) o.steps = static_cast<int>(*number);
+  if (number) to = static_cast<int>(*number);
   return number && *number > 0;
 }
 
@@ -121,7 +121,18 @@ const Row k_rows[] = {
      "folder whose disk is measured as scratch [$TMPDIR or /tmp]",
      [](BenchOptions& o, Text t) { return set_path(o.scratch, t); }},
     {"--pairs", "BYTES", "size of the messages for bandwidth [4194304, quick: 1048576]", set_pairs},
-    {"--steps", "N", "repeats of the training step [100, quick: 10]", set_steps},
+    {"--steps",
+     "N",
+     "repeats of the training step [100, quick: 10]",
+     [](BenchOptions& o, Text t) { return set_repeats(o.steps, t); }},
+    {"--gpu-steps",
+     "N",
+     "the same on GPUs [1000, quick: 50]",
+     [](BenchOptions& o, Text t) { return set_repeats(o.gpu_steps, t); }},
+    {"--gpu-model",
+     "MODEL",
+     "of tokens: whose step that is, as in dttrain --model [a gpt2 of 18M]",
+     [](BenchOptions& o, Text t) { return set_path(o.gpu_model, t); }},
     {"--gpus", "N", "that each rank should find: say so where there is none", set_gpus},
     {"--phase", "NAME,...", "only these", add_phases},
     {"--inject", "WHAT", "a fault on purpose, for tests", add_injection},

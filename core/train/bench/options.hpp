@@ -25,8 +25,11 @@ struct BenchOptions {
   std::string output;   // empty: standard output
   std::string run_dir;  // empty: not measured
   std::string scratch = "/tmp";
-  std::uint64_t pair_bytes = 0;     // 0: 4 MiB, with --quick 1 MiB
-  int steps = 0;                    // 0: 100, with --quick 10
+  std::uint64_t pair_bytes = 0;  // 0: 4 MiB, with --quick 1 MiB
+  int steps = 0;                 // 0: 100, with --quick 10
+  int gpu_steps = 0;             // 0: 1,000, with --quick 50, or fewer of slow ones
+  // Whose step they are; a millisecond or a few of a GPU.
+  std::string gpu_model = "gpt2,vocab_size=4096,n_positions=256,n_embd=768,n_layer=2,n_head=12";
   std::uint64_t gpus = 0;           // that each rank should find; 0: any number
   std::vector<std::string> phases;  // empty: all
   std::vector<Injection> injections;
@@ -36,6 +39,8 @@ struct BenchOptions {
   bool help = false;
 
   [[nodiscard]] int repeats() const { return steps > 0 ? steps : quick ? 10 : 100; }
+
+  [[nodiscard]] int gpu_repeats() const { return gpu_steps > 0 ? gpu_steps : quick ? 50 : 1000; }
 
   [[nodiscard]] std::uint64_t message_bytes() const {
     return pair_bytes > 0 ? pair_bytes : std::uint64_t{quick ? 1U : 4U} << 20;

@@ -28,7 +28,7 @@ constexpr Phase k_phases[] = {
     {"cores", measure_cores, 0.3, 0.05, milliseconds(10000)},
     {"gemm", measure_gemm, 2.0, 0.4, milliseconds(16000)},
     {"memory", measure_memory, 1.5, 0.2, milliseconds(16000)},
-    {"gpu", measure_gpus, 2.0, 0.3, milliseconds(60000)},  // drivers start slowly
+    {"gpu", measure_gpus, 24.0, 2.0, milliseconds(120000)},  // drivers start slowly
     {"disk", measure_disk, 6.0, 0.8, milliseconds(24000)},
     {"steps", measure_steps, 10.0, 2.5, milliseconds(24000)},
 };
@@ -52,6 +52,8 @@ std::vector<std::string> words_of(const BenchOptions& options,
   add("--scratch", options.scratch);
   add("--steps", std::to_string(options.repeats()));
   add("--gpus", std::to_string(options.gpus));
+  if (options.gpu_steps > 0) add("--gpu-steps", std::to_string(options.gpu_steps));
+  add("--gpu-model", options.gpu_model);
   for (Injection injection : options.injections) {
     if (injection.rank != rank) continue;
     injection.rank = 0;  // there is but one in the process

@@ -8,9 +8,11 @@
 #include "core/train/comm/comm.hpp"
 #include "core/train/data/shared_samples.hpp"
 #include "core/train/loop/checkpoints.hpp"
+#include "core/train/loop/device_places.hpp"
 #include "core/train/loop/settle.hpp"
 #include "core/train/options/options.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
+#include "core/train/telemetry/gpu_health.hpp"
 #include "core/train/telemetry/report.hpp"
 #include "core/train/telemetry/trace.hpp"
 #include "core/train/timing/timeline.hpp"
@@ -29,7 +31,7 @@ namespace dts::train {
 namespace accelerator {
 struct OpenedDevice;
 class DeviceSums;
-}
+}  // namespace accelerator
 
 // As dtsubmit calls this node.
 [[nodiscard]] std::string node_name();
@@ -71,10 +73,15 @@ class Run {
 
   // run_device.cpp:
   int open_device();
-  [[nodiscard]] Result<void> place_devices(const dttrain_facts& mine);
   [[nodiscard]] std::size_t own_floats() const;
   [[nodiscard]] Result<void> make_backend();
   [[nodiscard]] std::size_t device_memory();
+
+  // run_devices.cpp:
+  [[nodiscard]] Result<void> place_devices(const accelerator::OpenedDevice& mine);
+  void look_at_devices(const std::vector<DevicePlace>& all);
+  [[nodiscard]] double measured_peak(int device) const;
+  void report_devices();
 
   // run_exchange.cpp:
   int link_devices();
@@ -148,7 +155,10 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<accelerator::OpenedDevice> device_;  // nullptr: the processor computes
   std::string devices_;                                // of all ranks, as JSON
-  bool shares_device_ = false;  // some rank, with another one
+  Peaks peaks_;                                        // of all ranks
+  std::optional<GpuMonitor> monitor_;                  // if there is a device
+  std::uint64_t throttled_ = 0;                        // for which reasons it was told
+  bool shares_device_ = false;                         // some rank, with another one
   std::unique_ptr<Backend> backend_;
   accelerator::DeviceSums* device_sums_ = nullptr;  // backend_, if a device computes
   std::string exchange_;                            // between devices, as JSON; empty: none

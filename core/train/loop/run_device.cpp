@@ -23,6 +23,22 @@ int local_rank(const Comm& comm) {
       std::count(begin, begin + comm.rank(), comm.nodes()[static_cast<std::size_t>(comm.rank())]));
 }
 
+Result<void> check_keeping(const Options& options) {
+  if (options.keeping.recomputes && !options.model->has_layers)
+    return fail(Errc::usage,
+                fmt::format("--recompute block: {} has no blocks of layers, only gpt2 and llama do",
+                            options.model->name));
+  if (options.keeping.offloads && !options.keeping.recomputes)
+    return fail(Errc::usage,
+                "--offload activations: all of them are more than a link can move in a step",
+                "add --recompute block, with which only what goes into each block is moved");
+  if (options.keeping.offloads && options.device == DeviceKind::cpu)
+    return fail(Errc::usage,
+                "--offload activations: those of processors are in the node's memory already",
+                "use it with --device cuda or auto");
+  return {};
+}
+
 Result<std::unique_ptr<accelerator::OpenedDevice>> open(int local) {
   DTS_ASSIGN(auto opened, accelerator::open_device(k_module, local));
   return std::make_unique<accelerator::OpenedDevice>(std::move(opened));
@@ -38,10 +54,11 @@ Result<void> named(const Result<void>& result) {
 
 // Collective.
 int Run::open_device() {
+  if (const int code = settle(check_keeping(options_)); code != 0) return code;
   if (options_.device == DeviceKind::cpu) return 0;
   auto opened = open(local_rank(comm_));
   Result<void> mine = opened ? Result<void>{} : Result<void>(tl::unexpected<Error>(opened.error()));
-  if (comm_.least(mine ? 1 : 0) == 1) mine = place_devices((*opened)->facts);
+  if (comm_.least(mine ? 1 : 0) == 1) mine = place_devices(**opened);
   if (options_.device == DeviceKind::automatic) {
     const Verdict verdict = comm_.agree(mine ? 0 : exit_code(mine.error().code));
     if (verdict.code != 0) {
@@ -58,21 +75,6 @@ int Run::open_device() {
   return 0;
 }
 
-// Collective. All ranks must have a device of their own, unless they may share; they agree.
-Result<void> Run::place_devices(const dttrain_facts& mine) {
-  DevicePlace place{{}, mine};
-  const std::string node = node_name();
-  node.copy(place.node.data(), place.node.size() - 1);
-  const std::vector<DevicePlace> all = comm_.gather(place);
-  devices_ = devices_json(all);
-  Result<void> checked = check_one_each(all);
-  shares_device_ = !checked;
-  if (comm_.least(options_.shares_device ? 1 : 0) == 0) return checked;
-  if (!checked && comm_.rank() == 0)
-    tell("dttrain: warning: {}; one rank for each is faster\n", checked.error().message);
-  return {};
-}
-
 // Of parameters, about: owners get whole chunks.
 std::size_t Run::own_floats() const {
   const auto ranks = static_cast<std::size_t>(comm_.size());
@@ -86,9 +88,13 @@ Result<void> Run::make_backend() {
   const int shards = static_cast<int>(options_.shards);
   const int threads = static_cast<int>(options_.threads);
   if (device_ == nullptr) {
-    DTS_ASSIGN(
-        backend_,
-        ShardSums::create(model_, shards, options_.micro_batch(), threads, options_.precision));
+    DTS_ASSIGN(backend_,
+               ShardSums::create(model_,
+                                 shards,
+                                 options_.micro_batch(),
+                                 threads,
+                                 options_.precision,
+                                 {options_.keeping.recomputes, false}));
     return {};
   }
   accelerator::DeviceSettings settings{shards,
@@ -98,6 +104,7 @@ Result<void> Run::make_backend() {
                                        options_.precision,
                                        own_floats(),
                                        options_.staleness ? 0 : layout_.moments.size()};
+  settings.keeping = options_.keeping;
   settings.failed = [this](const std::string& what) {
     print_error(
         Error{Errc::io,

@@ -221,6 +221,7 @@ int Run::loop() {
     const double seconds = seconds_since(start);
     if (const int code = after(next); code != 0) return code;
     if (const int code = tune(seconds); code != 0) return code;
+    report_devices();
     if (evaluates_now()) evaluate();
     if (const int code = trace_step(); code != 0) return code;
   }
@@ -260,7 +261,9 @@ int Run::run() {
                    asynchronous(),
                    device_ == nullptr ? "" : devices_,
                    device_ == nullptr ? 0 : device_memory(),
-                   exchange_});
+                   exchange_,
+                   peaks_.measured,
+                   peaks_.sheet});
   comm_.started();
   begin_trace();
   const int code = loop();

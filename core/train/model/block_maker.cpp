@@ -4,6 +4,7 @@
 #include "core/train/memory/buffer.hpp"
 
 #include <deque>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,10 @@ class ProcessorBlocks : public BlockMaker {
 
   std::unique_ptr<Block> average_pool(const Images& in_shape, Edge in, Edge out) override {
     return train::average_pool(in_shape, in, out);
+  }
+
+  std::unique_ptr<Block> offload(float* /*at*/, std::size_t /*count*/) override {
+    throw std::logic_error("activations of processors are in the host's memory already");
   }
 
  private:

@@ -88,6 +88,10 @@ class BlockMaker {
   [[nodiscard]] virtual std::unique_ptr<Block> average_pool(const Images& in_shape,
                                                             Edge in,
                                                             Edge out) = 0;
+
+  // Copies what is there to the host's memory, on the forward pass of a training, and back on the
+  // backward pass. Where it is there already, std::logic_error.
+  [[nodiscard]] virtual std::unique_ptr<Block> offload(float* at, std::size_t count) = 0;
 };
 
 // Of the processor.

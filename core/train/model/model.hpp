@@ -27,6 +27,8 @@ struct Model {
   // Appends the blocks, which Plan::maker() makes, from the plan's input to its logits. Called once
   // for each thread, on that thread. May throw std::exception, as the primitives of oneDNN do.
   std::function<void(Plan&)> build;
+  // Whether build() tells the plan which of them make a layer.
+  bool has_layers = false;
 };
 
 }  // namespace dts::train

@@ -20,7 +20,8 @@ constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
 Result<std::unique_ptr<Network>> Network::create(const Model& model,
                                                  int micro_batch,
-                                                 Precision precision) {
+                                                 Precision precision,
+                                                 Keeping keeping) {
   const int most = std::numeric_limits<int>::max() / model.reads.predictions();
   if (micro_batch > most)
     return fail(Errc::usage,
@@ -32,7 +33,7 @@ Result<std::unique_ptr<Network>> Network::create(const Model& model,
                 "choose a smaller --batch or more --shards");
   omp_set_num_threads(1);
   try {
-    return std::unique_ptr<Network>(new Network(model, micro_batch, precision));
+    return std::unique_ptr<Network>(new Network(model, micro_batch, precision, keeping));
   } catch (const std::exception& e) {
     return fail(
         Errc::internal,
@@ -42,8 +43,8 @@ Result<std::unique_ptr<Network>> Network::create(const Model& model,
   }
 }
 
-Network::Network(const Model& model, int micro_batch, Precision precision)
-    : model_(model), plan_(model, micro_batch, precision), reader_(model.reads) {
+Network::Network(const Model& model, int micro_batch, Precision precision, Keeping keeping)
+    : model_(model), plan_(model, micro_batch, precision, keeping), reader_(model.reads) {
   model.build(plan_);
   indices_.resize(static_cast<std::size_t>(micro_batch));
   labels_.resize(indices_.size() * static_cast<std::size_t>(model.reads.predictions()));
@@ -65,9 +66,9 @@ void Network::forward(const Pass& pass, const std::function<void()>& enter) {
 
 void Network::pass_by(const Training& training) {
   for (std::size_t i = 0; i < plan_.blocks().size(); ++i) training.enter();
-  for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
+  for (const Plan::Visit& visit : plan_.way_back()) {
     training.enter();
-    const Range range = (*block)->completes();
+    const Range range = visit.again ? Range{} : visit.block->completes();
     if (range.begin < range.end) training.ready(range);
   }
 }
@@ -79,6 +80,20 @@ HeadResult Network::head(const Objective& objective) {
                        model_.classes,
                        objective,
                        plan_.logits().gradient);
+}
+
+void Network::back(const Pass& pass, const Training& training) {
+  for (const Plan::Visit& visit : plan_.way_back()) {
+    if (training.enter) training.enter();
+    if (visit.again) {
+      if (training.enter) visit.block->prepare(pass.weights);
+      visit.block->forward(pass);
+      continue;
+    }
+    visit.block->backward(pass);
+    const Range range = visit.block->completes();
+    if (training.ready && range.begin < range.end) training.ready(range);
+  }
 }
 
 void Network::train(const Samples& samples,
@@ -99,12 +114,7 @@ void Network::train(const Samples& samples,
   if (training.with_nan && !has_image) plan_.logits().value[0] = k_nan;
   const HeadResult result = head(training.objective);
   lap(Phase::forward);
-  for (auto block = plan_.blocks().rbegin(); block != plan_.blocks().rend(); ++block) {
-    if (training.enter) training.enter();
-    (*block)->backward(pass);
-    const Range range = (*block)->completes();
-    if (training.ready && range.begin < range.end) training.ready(range);
-  }
+  back(pass, training);
   const Layout& layout = model_.layout;
   std::fill_n(sums + layout.scalar(Scalar::loss), static_cast<std::size_t>(Scalar::count), 0.0F);
   sums[layout.scalar(Scalar::loss)] = result.loss;

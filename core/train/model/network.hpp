@@ -53,8 +53,9 @@ class Network {
     // If set, is told during the backward pass of each range of gradients that is final. The ranges
     // cover all parameters, each once; in general from the last one to the first.
     std::function<void(Range)> ready = nullptr;
-    // If set, is called before each block's forward, and then before each one's backward pass, and
-    // the weights that it reads are there until the next call; prepare() is not needed then.
+    // If set, is called before each block's forward pass, and then on each visit of the way back
+    // (Plan::way_back), and the weights that it reads are there until the next call; prepare() is
+    // not needed then.
     std::function<void()> enter = nullptr;
     Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
     std::span<const Placement> placements{};  // of each image; none: as they are
@@ -62,7 +63,10 @@ class Network {
 
   // Errc::internal if oneDNN has no implementation or memory runs out. `model` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Network>> create(
-      const Model& model, int micro_batch, Precision precision = Precision::fp32);
+      const Model& model,
+      int micro_batch,
+      Precision precision = Precision::fp32,
+      Keeping keeping = {});
 
   // The thread must call this after `weights` [Layout::parameter_floats] changed.
   void prepare(const float* weights);
@@ -80,6 +84,8 @@ class Network {
   // Plan::reads().
   [[nodiscard]] std::vector<Range> reads(bool training) const { return plan_.reads(training); }
 
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+
   // Of samples [first, first + count), count <= micro_batch. `enter` as in Training.
   [[nodiscard]] Score evaluate(const Samples& samples,
                                std::size_t first,
@@ -91,7 +97,7 @@ class Network {
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 
  private:
-  Network(const Model& model, int micro_batch, Precision precision);
+  Network(const Model& model, int micro_batch, Precision precision, Keeping keeping);
 
   [[nodiscard]] SampleReader::Input input() {
     return {plan_.input().value, plan_.tokens(), labels_.data()};
@@ -99,6 +105,7 @@ class Network {
 
   void forward(const Pass& pass, const std::function<void()>& enter);
   HeadResult head(const Objective& objective);
+  void back(const Pass& pass, const Training& training);
 
   const Model& model_;
   Plan plan_;

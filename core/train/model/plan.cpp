@@ -5,17 +5,23 @@
 
 namespace dts::train {
 
-Plan::Plan(const Model& model, int micro_batch, Precision precision)
+Plan::Plan(const Model& model, int micro_batch, Precision precision, Keeping keeping)
     : model_(model),
       micro_batch_(micro_batch),
       precision_(precision),
+      keeping_(keeping),
       own_(processor_blocks()),
       maker_(*own_) {
   begin();
 }
 
-Plan::Plan(const Model& model, int micro_batch, Precision precision, BlockMaker& maker)
-    : model_(model), micro_batch_(micro_batch), precision_(precision), maker_(maker) {
+Plan::Plan(
+    const Model& model, int micro_batch, Precision precision, BlockMaker& maker, Keeping keeping)
+    : model_(model),
+      micro_batch_(micro_batch),
+      precision_(precision),
+      keeping_(keeping),
+      maker_(maker) {
   begin();
 }
 
@@ -29,12 +35,56 @@ void Plan::begin() {
     tokens_ = maker_.tokens(samples * static_cast<std::size_t>(reads.context));
 }
 
+void Plan::begin_layer() {
+  in_layer_ = true;
+  next_shared_ = 0;
+  layers_.push_back({blocks_.size(), blocks_.size()});
+}
+
+void Plan::end_layer(float* input, std::size_t count) {
+  in_layer_ = false;
+  layers_.back().end = blocks_.size();
+  if (keeping_.offloads) add(maker_.offload(input, count));
+}
+
+// Layers ask for the same sizes in the same order; one that does not gets memory of its own.
+float* Plan::layer_floats(std::size_t count) {
+  if (!keeping_.recomputes || !in_layer_) return floats(count);
+  const std::size_t place = next_shared_++;
+  if (place == shared_.size()) shared_.push_back({floats(count), count});
+  return shared_[place].count == count ? shared_[place].at : floats(count);
+}
+
+// Once a layer's input is in the host's memory, the next but one's output may take its place.
+float* Plan::output_floats(std::size_t number, std::size_t count) {
+  if (!keeping_.offloads) return floats(count);
+  if (alternately_.empty()) alternately_ = {floats(count), floats(count)};
+  return alternately_[number % alternately_.size()];
+}
+
+// The last layer's values are still there. Nobody reads again what a layer's last block writes.
+std::vector<Plan::Visit> Plan::way_back() const {
+  std::vector<Visit> visits;
+  std::size_t next = blocks_.size();
+  const auto back_to = [&](std::size_t begin) {
+    while (next > begin) visits.push_back({blocks_[--next].get(), false});
+  };
+  for (auto layer = layers_.rbegin(); layer != layers_.rend() && keeping_.recomputes; ++layer) {
+    back_to(layer->end);
+    if (layer != layers_.rbegin())
+      for (std::size_t i = layer->begin; i + 1 < layer->end; ++i)
+        visits.push_back({blocks_[i].get(), true});
+    back_to(layer->begin);
+  }
+  back_to(0);
+  return visits;
+}
+
 std::vector<Range> Plan::reads(bool training) const {
   std::vector<Range> all;
   for (const auto& block : blocks_) all.push_back(block->reads());
   if (training)
-    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block)
-      all.push_back((*block)->reads_again());
+    for (const Visit& visit : way_back()) all.push_back(visit.reads());
   return all;
 }
 

@@ -12,7 +12,7 @@ Decoder::Decoder(Plan& plan, int context, int width)
       d_normal_(gradient(width)) {}
 
 Edge Decoder::embed(const std::string& tokens, const std::string& positions, Into into) {
-  const Edge begin = stream();
+  const Edge begin = output();
   plan_.add(
       plan_.maker().embedding(plan_.layout(),
                               {tokens, positions, plan_.micro_batch(), context_, width_, into},

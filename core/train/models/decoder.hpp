@@ -42,11 +42,21 @@ class Decoder {
   [[nodiscard]] float* gradient(int width) { return plan_.floats(count(width)); }
 
   [[nodiscard]] Edge activation(int width, float* gradient) {
-    return {plan_.floats(count(width)), gradient};
+    return {plan_.layer_floats(count(width)), gradient};
   }
 
-  // The next place of the stream (token_blocks.hpp).
+  // The next place of the stream (token_blocks.hpp) within a layer.
   [[nodiscard]] Edge stream() { return activation(width_, d_stream_); }
+
+  // Where the stream leaves the layer that has begun, or has none begun.
+  [[nodiscard]] Edge output() {
+    return {plan_.output_floats(outputs_++, count(width_)), d_stream_};
+  }
+
+  void begin_layer() { plan_.begin_layer(); }
+
+  // `from`: the output() that it has read.
+  void end_layer(Edge from) { plan_.end_layer(from.value, count(width_)); }
 
   // What a norm of the stream writes.
   [[nodiscard]] Edge normal() { return activation(width_, d_normal_); }
@@ -63,6 +73,7 @@ class Decoder {
   int context_;
   int width_;
   int rows_;
+  std::size_t outputs_ = 0;
   float* d_stream_;
   float* d_normal_;
 };

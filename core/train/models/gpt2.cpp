@@ -76,8 +76,10 @@ class Builder : private Decoder {
   void build() {
     Edge at = embed(k_tokens, k_positions, Into::adds);
     for (int layer = 0; layer < s_.layers; ++layer) {
-      at = add_attention(layer, at);
-      at = add_mlp(layer, at);
+      begin_layer();
+      const Edge from = at;
+      at = add_mlp(layer, add_attention(layer, from));
+      end_layer(from);
     }
     finish(k_tokens, s_.vocabulary, true, norm("transformer.ln_f", at, Into::overwrites));
   }
@@ -134,7 +136,7 @@ class Builder : private Decoder {
     conv1d(in_layer(layer, "mlp.c_fc"), s_.width, s_.inner, normed, inner, nullptr);
     const Edge curved = activation(s_.inner, d_inner_);
     plan().add(plan().maker().gelu(count(s_.inner), inner, curved));
-    const Edge to = stream();
+    const Edge to = output();
     conv1d(in_layer(layer, "mlp.c_proj"), s_.inner, s_.width, curved, to, from.value);
     return to;
   }
@@ -184,6 +186,7 @@ Result<Model> make(const Sizes& sizes) {
   model.flops = decoder_flops(
       model.layout, {1.0 * shape.context * shape.width, shape.layers, shape.width, shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
+  model.has_layers = true;
   return model;
 }
 

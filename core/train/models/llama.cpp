@@ -79,8 +79,10 @@ class Builder : private Decoder {
   void build() {
     Edge at = embed(k_tokens, "", s_.is_tied ? Into::adds : Into::overwrites);
     for (int layer = 0; layer < s_.layers; ++layer) {
-      at = add_attention(layer, at);
-      at = add_mlp(layer, at);
+      begin_layer();
+      const Edge from = at;
+      at = add_mlp(layer, add_attention(layer, from));
+      end_layer(from);
     }
     finish(s_.is_tied ? k_tokens : k_head,
            s_.vocabulary,
@@ -167,7 +169,7 @@ class Builder : private Decoder {
     linear(in_layer(layer, "mlp.up_proj.weight"), widens, normed, up, Into::overwrites);
     const Edge product = activation(s_.inner, d_inner_);
     plan().add(plan().maker().swiglu(count(s_.inner), gate, up, product));
-    const Edge to = stream();
+    const Edge to = output();
     linear(in_layer(layer, "mlp.down_proj.weight"),
            {s_.inner, s_.width},
            product,
@@ -249,6 +251,7 @@ Result<Model> make(const Sizes& sizes) {
                                shape.queries(),
                                shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
+  model.has_layers = true;
   return model;
 }
 

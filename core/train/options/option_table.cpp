@@ -111,6 +111,14 @@ const Option k_options[] = {
      "on|off",
      "whether several ranks may have one GPU, for tests [off]",
      [](Options& o, Text t) { return set_choice(o.shares_device, t, "on", "off"); }},
+    {"--recompute",
+     "none|block",
+     "block: keep what goes into each block of layers, and compute the rest again [none]",
+     [](Options& o, Text t) { return set_choice(o.keeping.recomputes, t, "block", "none"); }},
+    {"--offload",
+     "none|activations",
+     "activations: keep that in the node's memory, with --recompute block on a GPU [none]",
+     [](Options& o, Text t) { return set_choice(o.keeping.offloads, t, "activations", "none"); }},
     {"--device-exchange",
      "KIND",
      "sums and weights from GPU to GPU by nccl, or by way of the host's memory (staged); auto:\n"
@@ -261,7 +269,7 @@ const Option k_options[] = {
     {"--slow-rank",
      "RANK:MS",
      "make this rank take MS longer for each step than the others, for drills",
-     set_slow_rank},
+     [](Options& o, Text t) { return set_of_rank(o.slow_rank, o.slow_rank_ms, t); }},
     {"--inject",
      "FAULT",
      "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise\n"

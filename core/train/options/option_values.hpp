@@ -55,6 +55,15 @@ inline bool set_optional(std::optional<std::uint64_t>& to,
   return true;
 }
 
+// "RANK:NUMBER".
+inline bool set_of_rank(std::optional<std::uint64_t>& rank,
+                        std::uint64_t& number,
+                        const std::string& text) {
+  const auto colon = text.find(':');
+  return colon != std::string::npos && set_optional(rank, text.substr(0, colon), 0) &&
+         set_number(number, text.substr(colon + 1), 0);
+}
+
 // "4M", "whole" (0).
 inline bool set_bucket(std::optional<std::uint64_t>& to, const std::string& text) {
   constexpr double k_largest = 1e15;

@@ -32,6 +32,11 @@ std::string root_field(std::uint64_t root) {
   return root == 0 ? "" : fmt::format(R"(,"root":"{}")", to_hex(root));
 }
 
+std::string peaks_field(const StartEvent& e) {
+  const auto known = [](double peak) { return peak > 0 ? number(peak) : R"("unknown")"; };
+  return fmt::format(R"(,"gemm_peak":{},"sheet_peak":{})", known(e.gemm_peak), known(e.sheet_peak));
+}
+
 // As JSON: a string with its quotes.
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -114,7 +119,7 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{}{}{})",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","device":"{}","hierarchy":"{}"{}{}{}{})",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
@@ -129,7 +134,8 @@ void Report::started(const StartEvent& e) {
           e.devices.empty()
               ? ""
               : fmt::format(R"(,"devices":{},"device_memory":{})", e.devices, e.device_memory),
-          e.exchange.empty() ? "" : R"(,"exchange":)" + e.exchange));
+          e.exchange.empty() ? "" : R"(,"exchange":)" + e.exchange,
+          e.devices.empty() ? "" : peaks_field(e)));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
                   attempt_,
                   counted(e.world_size, "rank"),
@@ -156,6 +162,9 @@ Report::Values Report::values_of(const StepEvent& e) {
   if (e.tokens > 0) values.emplace_back("tokens_per_s", rate(e.tokens));
   if (start_.flops > 0) values.emplace_back("flop_per_s", rate(start_.flops));
   if (start_.peak > 0) values.emplace_back("peak_share", rate(start_.flops) / start_.peak);
+  if (start_.gemm_peak > 0) values.emplace_back("mfu_gemm", rate(start_.flops) / start_.gemm_peak);
+  if (start_.sheet_peak > 0)
+    values.emplace_back("mfu_sheet", rate(start_.flops) / start_.sheet_peak);
   values.emplace_back("seconds", e.seconds);
   if (e.staleness) {
     values.emplace_back("staleness_mean", e.staleness->first);
@@ -192,6 +201,10 @@ void Report::step(const StepEvent& e) {
   if (e.step % k_print_every == 0)
     say(fmt::format("step {:>6}/{}  {}\n", e.step, e.total, details));
   progress_.show(e.step, details);
+}
+
+void Report::devices(std::uint64_t step, const std::string& healths) {
+  if (active_) event("devices", step, R"("devices":)" + healths);
 }
 
 void Report::saved(const SaveEvent& e) {

@@ -43,6 +43,10 @@ struct StartEvent {
   std::string devices;            // JSON, one of each rank; empty: processors
   std::size_t device_memory = 0;  // bytes that each of them has allocated, at most
   std::string exchange;  // JSON, what carries sums and weights between them; empty: nothing
+  // FLOP/s of all ranks' devices: of products as they were measured at the start, and of their
+  // data sheets; 0: not known.
+  double gemm_peak = 0;
+  double sheet_peak = 0;
 };
 
 struct StepEvent {
@@ -93,6 +97,7 @@ class Report {
   void started(const StartEvent& event);
   void step(const StepEvent& event);
   void saved(const SaveEvent& event);
+  void devices(std::uint64_t step, const std::string& healths);  // a JSON list
   // `what` is not finite: the step goes on without its update, the `count`-th of at most `most`.
   void skipped(std::uint64_t step,
                const std::string& what,

@@ -26,13 +26,15 @@ std::string joined(const std::vector<std::string>& lines) {
 // On the device of `queue`.
 std::unique_ptr<DeviceSums> device_of(const Step& step,
                                       Precision precision,
-                                      std::unique_ptr<Queue> queue) {
+                                      std::unique_ptr<Queue> queue,
+                                      Keeping keeping = {}) {
   return DeviceSums::create(step.model,
                             std::move(queue),
                             {.shards = k_shards,
                              .own_shards = k_shards,
                              .micro_batch = k_micro,
-                             .precision = precision})
+                             .precision = precision,
+                             .keeping = keeping})
       .value();
 }
 
@@ -56,8 +58,11 @@ Samples few_samples(const Step& step) {
 }
 
 // Two steps with all that follows them: sums of shards, an update that is clipped, an evaluation.
-void train_twice(const Step& step, Precision precision, std::unique_ptr<Queue> queue) {
-  const auto device = device_of(step, precision, std::move(queue));
+void train_twice(const Step& step,
+                 Precision precision,
+                 std::unique_ptr<Queue> queue,
+                 Keeping keeping = {}) {
+  const auto device = device_of(step, precision, std::move(queue), keeping);
   const std::size_t floats = step.model.layout.parameter_floats;
   ChunkUpdate& update = *device->update();
   const ChunkUpdate::Owned owned = owned_by_one_of(1, "lamb", floats);
@@ -216,6 +221,18 @@ TEST_CASE("whole steps have no races, kernels access what they say, and no wait 
         CHECK_FALSE(recording_device::races().empty());
       }
     }
+  }
+}
+
+TEST_CASE("nor do steps that compute layers again from memory of the host") {
+  for (const char* const words :
+       {"gpt2,vocab_size=19,n_positions=5,n_embd=16,n_layer=3,n_head=2,n_inner=32",
+        "llama,vocab_size=19,max_position_embeddings=5,hidden_size=16,intermediate_size=32,"
+        "num_hidden_layers=3,num_attention_heads=4,num_key_value_heads=2"}) {
+    CAPTURE(words);
+    train_twice(Step(words), Precision::fp32, recording_device::new_queue(), {true, true});
+    CHECK(joined(recording_device::races()) == "");
+    CHECK(joined(recording_device::strays()) == "");
   }
 }
 

@@ -60,13 +60,15 @@ struct Step {
     return all;
   }
 
-  [[nodiscard]] std::unique_ptr<DeviceSums> device(Precision precision = Precision::fp32) const {
+  [[nodiscard]] std::unique_ptr<DeviceSums> device(Precision precision = Precision::fp32,
+                                                   Keeping keeping = {}) const {
     auto made = DeviceSums::create(model,
                                    new_queue(),
                                    {.shards = k_shards,
                                     .own_shards = k_shards,
                                     .micro_batch = k_micro,
-                                    .precision = precision});
+                                    .precision = precision,
+                                    .keeping = keeping});
     REQUIRE(made);
     return std::move(*made);
   }

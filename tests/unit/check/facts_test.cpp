@@ -21,7 +21,8 @@ const char* const k_document = R"({
                 {"key": "memory", "numa": 1, "value": 2.1e10, "unit": "B/s", "others": 0.25},
                 {"key": "hbm", "gpu": 7, "model": "H100", "path": "0000:3b:00.0", "value": 3e12, "unit": "B/s"},
                 {"key": "write", "path": "/tmp", "what": "scratch", "value": 4.0e8, "unit": "B/s"}],
-   "steps": {"repeats": 100, "digest": "1e4d", "odd_repeats": [3]}, "notes": ["no bf16 here"]},
+   "steps": {"repeats": 100, "digest": "1e4d", "odd_repeats": [3]},
+   "gpu_steps": [{"gpu": 7, "model": "H100", "path": "0000:3b:00.0", "repeats": 1000, "digest": "2e", "odd_repeats": [699]}], "notes": ["no bf16 here"]},
   {"node": "n2", "rank": 1, "measures": [{"key": "clock_offset", "value": -0.5, "unit": "s"}]}],
  "pairs": [{"a": "n1", "b": "n2", "latency": 1.2e-6, "bandwidth": 1.1e10, "disturbed": true}],
  "collectives": [{"operation": "all_reduce", "bytes": 8, "time": 3.1e-6, "algbw": 2.6e6, "busbw": 3.9e6}],
@@ -47,6 +48,10 @@ TEST_CASE("a document is read whole; members of later releases are skipped") {
   CHECK(heading(facts->nodes[0].measures[2]) == "HBM 7");
   CHECK(facts->nodes[0].measures[3].path == "/tmp");
   CHECK(facts->nodes[0].steps.odd_repeats == std::vector<unsigned>{3});
+  REQUIRE(facts->nodes[0].gpu_steps.size() == 1);
+  CHECK(facts->nodes[0].gpu_steps[0].gpu == 7);
+  CHECK(facts->nodes[0].gpu_steps[0].path == "0000:3b:00.0");
+  CHECK(facts->nodes[0].gpu_steps[0].steps.odd_repeats == std::vector<unsigned>{699});
   CHECK(facts->nodes[0].notes.size() == 1);
   CHECK(facts->nodes[1].measures[0].value == -0.5);
   CHECK(facts->pairs[0].latency == 1.2e-6);
@@ -71,6 +76,7 @@ TEST_CASE("what is wrong is named by its place") {
         {"\"key\": \"cores\"", "\"key\": \"\"", "nodes[0].measures[0].key"},
         {"\"numa\": 1", "\"numa\": -1", "nodes[0].measures[1].numa"},
         {"\"gpu\": 7", "\"gpu\": 0.5", "nodes[0].measures[2].gpu"},
+        {"\"repeats\": 1000", "\"repeats\": -1", "nodes[0].gpu_steps[0].repeats"},
         {"\"gpus_asked\": 8", "\"gpus_asked\": -1", "gpus_asked"},
         {"[3]", "[3.5]", "odd_repeats[0]"},
         {"[\"no bf16 here\"]", "[7]", "nodes[0].notes[0]"},

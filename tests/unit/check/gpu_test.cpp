@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs that are slow or missing are named, whichever of the cluster they are.
+#include "core/check/best_of.hpp"
+#include "core/check/measures.hpp"
 #include "tests/support/contains.hpp"
 #include "tests/unit/check/clusters.hpp"
 
@@ -122,4 +124,86 @@ TEST_CASE("as many GPUs as were asked for, on every node") {
   facts.gpus_asked = k_gpus;
   value_of(facts, 2, "gpus") = 3;
   CHECK(judged(facts).size() == 1);
+}
+
+TEST_CASE("on one node alone, GPUs of a model are compared with each other") {
+  for (const char* key : {"hbm", "gpu_bf16", "h2d"})
+    for (const unsigned gpu : {0U, 3U}) {
+      Random random(3, 4);
+      Facts facts = healthy_cluster(1, 11);
+      add_gpus(facts.nodes[0], 8, 1, random);
+      for (unsigned one = 0; one < 8; ++one) {
+        Measured rate = facts.nodes[0].measures.back();
+        rate.key = "gpu_bf16";
+        rate.gpu = one;
+        rate.path = fmt::format("0000:{:02x}:00.0", 0x3b + one);
+        rate.value = 6e14 * std::exp(0.01 * normal(random));
+        facts.nodes[0].measures.push_back(rate);
+      }
+      REQUIRE(judged(facts).empty());
+      value_of(facts, 0, key, gpu) *= 0.7;
+      REQUIRE(judged(facts).size() == 1);
+      CAPTURE(judged(facts).front());
+      CHECK(contains(judged(facts).front(), fmt::format(" GPU {} (", gpu)));
+      CHECK(contains(judged(facts).front(), "% of that of other GPUs of its model ("));
+    }
+}
+
+TEST_CASE("a copy between GPUs and one from a NUMA node are measures of their own") {
+  Measured one{"peer", 4e11, "B/s"};
+  one.gpu = 1;
+  one.peer = 0;
+  one.model = "NVIDIA H100";
+  CHECK(identity(one) == "peer/1/0/NVIDIA H100");
+  CHECK(label(one) == "bandwidth to GPU 1 (NVIDIA H100) from GPU 0");
+  one.peer.reset();
+  one.key = "d2h";
+  one.numa = 1;
+  CHECK(label(one) == "bandwidth from GPU 1 (NVIDIA H100) to NUMA node 1");
+}
+
+namespace {
+
+Facts with_steps(unsigned nodes, unsigned gpus) {
+  Facts facts = healthy_cluster(nodes, 12);
+  for (Node& node : facts.nodes)
+    for (unsigned gpu = 0; gpu < gpus; ++gpu)
+      node.gpu_steps.push_back({gpu,
+                                "NVIDIA H100",
+                                fmt::format("0000:{:02x}:00.0", 0x3b + gpu),
+                                {1000, "aaaaaaaaaaaaaaaa", {}}});
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU that gives other bits is named, from repeat to repeat and beside others") {
+  CHECK(judged(with_steps(3, 4)).empty());
+  for (const std::size_t node : {0, 2}) {
+    Facts facts = with_steps(3, 4);
+    facts.nodes[node].gpu_steps[1].steps.odd_repeats = {699};
+    REQUIRE(judged(facts).size() == 1);
+    CHECK(judged(facts).front() ==
+          facts.nodes[node].name +
+              ": GPU 1 (NVIDIA H100, 0000:3c:00.0): 1 of 1000 repeats of the same training step "
+              "gave other bits than the first, the first of them repeat 700");
+    facts = with_steps(3, 4);
+    facts.nodes[node].gpu_steps[3].steps.digest = "bbbbbbbbbbbbbbbb";
+    REQUIRE(judged(facts).size() == 1);
+    CHECK(judged(facts).front() ==
+          facts.nodes[node].name +
+              ": GPU 3 (NVIDIA H100, 0000:3e:00.0): the same training step gave other bits than "
+              "on other GPUs of its model (bbbbbbbbbbbb, but aaaaaaaaaaaa on 11 of them)");
+    // Another model has other bits, and may.
+    facts.nodes[node].gpu_steps[3].model = "NVIDIA A100";
+    CHECK(judged(facts).empty());
+  }
+  Facts two = with_steps(1, 2);
+  two.nodes[0].gpu_steps[1].steps.digest = "bbbbbbbbbbbbbbbb";
+  REQUIRE(judged(two).size() == 1);
+  CHECK(contains(judged(two).front(), "no majority says which are right: n1 GPU 0 computed aaaa"));
+  // What looks unfit is measured again: wrong bits are not forgiven.
+  const Facts merged = best_of(with_steps(1, 2), two);
+  REQUIRE(judged(merged).size() == 1);
+  CHECK(contains(judged(merged).front(), "GPU 1 (NVIDIA H100, 0000:3c:00.0): 1 of 2000 repeats"));
 }

@@ -97,7 +97,7 @@ std::vector<Situation> lost_situations() {
        {"Job 41 is over (failed, JobLaunchFailure) and its agent recorded no end: its "
         "batch "
         "script, the agent, was killed (signal 9).\n",
-        "It ended at 2026-01-02T03:15:40Z, 1 min 0 s ago.\n",
+        "It ended at 2026-01-02T03:15:40Z, 1 min ago.\n",
         "Attempt 1 was under way, since 2026-01-02T03:00:10Z.\n",
         "next: dmesg on its first node",
         "next: dtsubmit requeue 41   ("}},

@@ -20,7 +20,7 @@ std::vector<Situation> pending_situations() {
        Standing::pending,
        {"Job 41 waits: it is next, and waits for nodes to become free (Resources).\n",
         "It was submitted at 2026-01-02T03:00:01Z, 16 min 39 s ago.\n",
-        "Slurm expects to start it at 2026-01-02T03:26:40Z, in 10 min 0 s.\n",
+        "Slurm expects to start it at 2026-01-02T03:26:40Z, in 10 min.\n",
         "next: a shorter --time or fewer --nodes"}},
       {"held",
        Story().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
@@ -90,7 +90,7 @@ std::vector<Situation> pending_situations() {
          job.eligible_time = at(4600);
        }),
        Standing::pending,
-       {"it was submitted to begin later: at 2026-01-02T04:16:40Z, in 1 h 0 min (BeginTime).\n"},
+       {"it was submitted to begin later: at 2026-01-02T04:16:40Z, in 1 h (BeginTime).\n"},
        {"cred_expire"}},
       {"launch failed, requeued, held",
        Story().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
@@ -123,9 +123,9 @@ std::vector<Situation> running_situations() {
            .slurm(JobState::running, "None")
            .with([](auto& job) { job.end_time = at(1060); }),
        Standing::running,
-       {"Job 41 has been running since 2026-01-02T03:04:40Z (12 min 0 s): attempt 1 on n1,n2.\n",
+       {"Job 41 has been running since 2026-01-02T03:04:40Z (12 min): attempt 1 on n1,n2.\n",
         "It has done step 140 of 200, as reported 7 s ago.\n",
-        "Slurm ends it at 2026-01-02T03:17:40Z, in 1 min 0 s.\n",
+        "Slurm ends it at 2026-01-02T03:17:40Z, in 1 min.\n",
         "next: dtsubmit logs -f 41\n"},
        {"being stopped", "Not every rank"}},
       {"without a time limit, for which Slurm keeps a year",

@@ -2,6 +2,7 @@
 // Conditions whose outcome is certain when a script is converted, and those that are the job's.
 #include "core/convert/expand/condition.hpp"
 
+#include "core/convert/convert.hpp"
 #include "core/convert/expand/test_command.hpp"
 #include "core/shell/parse.hpp"
 
@@ -32,6 +33,31 @@ std::optional<bool> outcome(const std::string& text, std::map<std::string, std::
 }
 
 }  // namespace
+
+TEST_CASE("of a case whose word is certain, the body that runs is converted") {
+  const std::string body =
+      "MODE=fast\ncase $MODE in\n  slow) srun -n 2 slow;;\n  f*|quick)\n    N=4\n    srun -n 4 "
+      "prog --n $N\n    "
+      ";;\n"
+      "  *) exit 1;;\nesac\n";
+  const auto job_of_case = [](const std::string& text) {
+    return convert_script("#!/bin/bash\n" + text, {"job.sh", {}, {}});
+  };
+  const Conversion made = job_of_case("#SBATCH -N 2\n" + body + "srun late\n");
+  CHECK(made.is_lossless());
+  CHECK(made.job_file.find(R"(["prog", "--n", "4"])") != std::string::npos);
+  // Only the job knows the word, or the body goes on with the next.
+  CHECK_FALSE(job_of_case("#SBATCH -N 2\nMODE=$(cat m)\n" + body.substr(10) + "srun late\n")
+                  .job_file.find(R"(["prog", "--n", "4"])") != std::string::npos);
+  std::string falls = body;
+  falls.replace(falls.rfind("    ;;\n"), 7, "    ;&\n");
+  CHECK(job_of_case("#SBATCH -N 2\n" + falls + "srun late\n")
+            .job_file.find(R"(["prog", "--n", "4"])") == std::string::npos);
+  // No pattern matches: nothing is run.
+  const Conversion none = job_of_case("case a in b) srun x;; esac\nsrun prog\n");
+  CHECK(none.is_lossless());
+  CHECK(none.job_file.find("\"x\"") == std::string::npos);
+}
 
 TEST_CASE("conditions that are certain have the outcome that bash gives them") {
   // Each was run by bash 5.2 with A=x set and no B.

@@ -192,7 +192,8 @@ TEST_CASE("the batch shell's own host does not get into every node's rendezvous"
 }
 
 TEST_CASE("programs side by side are no steps") {
-  CHECK_FALSE(converted("srun server &\nsrun client\n").is_lossless());
+  CHECK_FALSE(converted("#SBATCH -N 2\nsrun server &\nsrun client\n").is_lossless());
+  CHECK_FALSE(converted("#SBATCH -n 2\nsrun server &\nsrun client\n").is_lossless());
   CHECK(converted("srun one &\nwait\nsrun two &\nwait $!\n").is_lossless());
   // What the set-up starts in the background stays there.
   CHECK(contains(converted("monitor > log &\nsrun prog\n").job_file, "monitor > log &\n"));

@@ -216,7 +216,7 @@ TEST_CASE("a silent program without progress is reported once, after an hour") {
   REQUIRE(quiet != nullptr);
   CHECK(quiet->rank == 1);
   CHECK(quiet->node == "n0");
-  CHECK(quiet->detail.find("for 1 h 0 min, and rank 1 on n0 has used no processor time") !=
+  CHECK(quiet->detail.find("for 1 h, and rank 1 on n0 has used no processor time") !=
         std::string::npos);
   CHECK(quiet->detail.find("--hang-timeout") != std::string::npos);
   CHECK(job.count<Kill>() == 0);  // no hang timeout was requested

@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 using namespace dts;
@@ -85,6 +87,46 @@ TEST_CASE("a rule holds from one release to another, and without a release unles
   CHECK(holds_for(cores, std::nullopt));
   CHECK_FALSE(holds_for(*find_rule("log-folder-missing"), Release{23, 2}));
   CHECK_FALSE(holds_for(*find_rule("first-node-is-not-rank-0"), std::nullopt));
+}
+
+TEST_CASE("what a script gets to hear depends on the release of Slurm") {
+  // Rules that hold in some releases only, by the text of their own bad script: 22.05, 24.11, 25.11
+  // and 26.05.
+  constexpr Release k_releases[] = {{22, 5}, {24, 11}, {25, 11}, {26, 5}};
+  const std::map<std::string, std::string> holds{{"srun-loses-cores", "1000"},
+                                                 {"log-folder-missing", "1000"},
+                                                 {"gres-with-gpus-per-node", "0001"},
+                                                 {"first-node-is-not-rank-0", "0001"}};
+  for (const auto& [id, expected] : holds) {
+    const Rule& rule = *find_rule(id);
+    std::string found;
+    for (const Release release : k_releases) {
+      Options options = options_for(rule);
+      options.site.slurm = release;
+      const auto all = lint_script(script_of(rule, "bad.sh"), options);
+      found +=
+          std::any_of(all.begin(),
+                      all.end(),
+                      [&](const Finding& one) { return one.rule->id == std::string_view(rule.id); })
+              ? '1'
+              : '0';
+    }
+    CHECK_MESSAGE(found == expected, id);
+  }
+  for (const Rule& rule : rules()) {
+    CAPTURE(rule.id);
+    const bool depends = rule.since > Release{22, 5} || rule.until != Release{};
+    CHECK((!depends || holds.count(rule.id) > 0));
+  }
+  // --requeue takes a value from 25.11 on.
+  for (const Release release : k_releases) {
+    Options options;
+    options.site.slurm = release;
+    const auto all = lint_script(
+        "#!/bin/bash\n#SBATCH --requeue=expedite\n#SBATCH --open-mode=append\nsrun prog\n",
+        options);
+    CHECK(all.size() == (release < Release{25, 11} ? 1 : 0));
+  }
 }
 
 TEST_CASE("comments turn rules off: everywhere, on a line, on the next one") {

@@ -50,7 +50,12 @@ std::string shown(const Command& command) {
   }
   for (const Word& word : command.words) add(shown(word));
   for (const Statements& part : command.conditions) add("?{" + shown(part) + "}");
-  for (const Statements& part : command.bodies) add("{" + shown(part) + "}");
+  for (std::size_t i = 0; i < command.bodies.size(); ++i) {
+    if (i < command.choices.size())
+      for (const Word& one : command.choices[i].patterns) add(shown(one) + ")");
+    add("{" + shown(command.bodies[i]) + "}");
+    if (i < command.choices.size()) text += command.choices[i].ending;
+  }
   for (const Redirection& one : command.redirections)
     add((one.descriptor < 0 ? "" : std::to_string(one.descriptor)) + one.sign + shown(one.target));
   return text;
@@ -115,7 +120,7 @@ TEST_CASE("compound commands") {
   CHECK(tree("while read x; do a; done < b") == "loop ?{read x} {a} <b");
   CHECK(tree("for i in 1 2; do a $i; done") == "each i 1 2 {a $i}");
   CHECK(tree("for ((i = 0; i < 3; i++)); do a; done") == "each 'i = 0; i < 3; i++' {a}");
-  CHECK(tree("case $a in (b | c) d ;; *) e ;& esac") == "case $a {d} {e}");
+  CHECK(tree("case $a in (b | c) d ;; *) e ;& esac") == "case $a b) c) {d};; *) {e};&");
   CHECK(tree("f() { a; }; function g { b; }") == "function f {group {a}}; function g {group {b}}");
   CHECK(tree("(a; b) | { c; }") == "subshell {a; b} | group {c}");
   CHECK(tree("[[ $a =~ ^(b|c)$ && -n d ]] && e") == "test $a =~ ^(b|c)$ && -n d && e");

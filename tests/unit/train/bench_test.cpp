@@ -31,6 +31,8 @@ RankFacts some_facts(int rank, const std::string& node) {
   facts.measures.push_back({"write", 4e8, "B/s", {}, "run", "/runs/x"});
   facts.measures.push_back({"hbm", 3e12, "B/s", {}, "", "0000:3b:00.0", {}, 5, "H100"});
   facts.steps = Steps{100, "1e4d000000000000", {7, 9}};
+  facts.measures.push_back({"peer", 4e11, "B/s", {}, "", "0000:3b:00.0", {}, 5, "H100", 2});
+  facts.gpu_steps.push_back({5, "H100", "0000:3b:00.0", {1000, "1e4d000000000001", {699}}});
   facts.notes = {"no bf16 instructions here"};
   return facts;
 }
@@ -135,11 +137,15 @@ TEST_CASE("a rank's facts survive the way to rank 0") {
   const auto read = decode_rank(encode(facts));
   REQUIRE(read);
   CHECK(read->rank == 3);
-  CHECK(read->measures.size() == 4);
+  CHECK(read->measures.size() == 5);
   CHECK(read->measures[1].numa == 1);
   CHECK(read->measures[2].what == "run");
   CHECK(read->measures[3].gpu == 5);
   CHECK(read->measures[3].model == "H100");
+  CHECK(read->measures[4].peer == 2);
+  REQUIRE(read->gpu_steps.size() == 1);
+  CHECK(read->gpu_steps[0].gpu == 5);
+  CHECK(read->gpu_steps[0].steps.odd == std::vector<int>{699});
   CHECK(read->steps->odd == std::vector<int>{7, 9});
   CHECK(read->pairs.at(0).latency == 1.5e-6);
   CHECK(read->pairs.at(0).disturbed);

@@ -72,8 +72,10 @@ class DeviceConvolution : public Block {
     for (int first = 0; first < in_shape_.batch; first += at_once_) {
       const int images = std::min(at_once_, in_shape_.batch - first);
       unfold(first, images);
-      add_weight_gradient(first, images);
-      if (in_.gradient != nullptr) make_input_gradient(first, images);
+      const void* const d_y = products_.round_once(
+          out_.gradient + out_begin(first), pixels(images), out_shape_.channels);
+      add_weight_gradient(first, images, d_y);
+      if (in_.gradient != nullptr) make_input_gradient(first, images, d_y);
     }
     queue_.launch(WeightsByChannel{{product_of(out_shape_.channels, k_taps * unit_.channels)},
                                    unit_.channels,
@@ -138,8 +140,8 @@ class DeviceConvolution : public Block {
         {unfolded(images)}, unit_, strides_, from, reinterpret_cast<Value*>(unfolded_)});
   }
 
-  void add_weight_gradient(int first, int images) {
-    products_.multiply({{out_.gradient + out_begin(first), out_shape_.channels, 1, 0},
+  void add_weight_gradient(int first, int images, const void* d_y) {
+    products_.multiply({{d_y, out_shape_.channels, 1, 0},
                         {unfolded_, unit_.pitch(), 0, 0},
                         d_by_tap_,
                         out_shape_.channels,
@@ -150,12 +152,12 @@ class DeviceConvolution : public Block {
                         1,
                         first > 0 ? 1 : 0,
                         DTTRAIN_FP32},
-                       {false, products_.rounds()});
+                       {products_.rounds(), products_.rounds()});
   }
 
   // In place of what was unfolded.
-  void make_input_gradient(int first, int images) {
-    products_.multiply({{out_.gradient + out_begin(first), out_shape_.channels, 0, 0},
+  void make_input_gradient(int first, int images, const void* d_y) {
+    products_.multiply({{d_y, out_shape_.channels, 0, 0},
                         {by_tap_, unit_.pitch(), 0, 0},
                         unfolded_,
                         pixels(images),
@@ -166,7 +168,7 @@ class DeviceConvolution : public Block {
                         1,
                         0,
                         DTTRAIN_FP32},
-                       {false, products_.rounds()});
+                       {products_.rounds(), products_.rounds()});
     queue_.launch(
         Fold{{static_cast<std::size_t>(images) * static_cast<std::size_t>(strides_.image)},
              unit_,

@@ -181,6 +181,7 @@ struct AttendForward : Attend {
 
   HeadRows<float> out;
   float* log_sums = nullptr;
+  Bfloat* copy = nullptr;  // of the output, if set, which has no gaps between rows then
 
   [[nodiscard]] std::size_t blocks() const {
     return static_cast<std::size_t>(shape.batch) *
@@ -195,6 +196,7 @@ struct AttendForward : Attend {
           accelerator::writes(visit, at, count);
         });
     accelerator::writes(visit, log_sums, shape.positions());
+    accelerator::writes(visit, copy, shape.positions() * static_cast<std::size_t>(shape.width));
   }
 
   template <class Block>
@@ -283,7 +285,10 @@ struct AttendForward : Attend {
       float* const to =
           out.row(row(place.sample, place.tile) + row_in_tile, place.head, shape.width);
       const float sum = shared.sum[row_in_tile];
-      strided<k_parts>(thread % k_parts, shape.width, [&](int i) { to[i] /= sum; });
+      strided<k_parts>(thread % k_parts, shape.width, [&](int i) {
+        to[i] /= sum;
+        write_copy(copy, static_cast<std::size_t>(to - out.values + i), to[i]);
+      });
       if (thread % k_parts == 0)
         log_sums[shape.of_head(place.sample, place.head) +
                  static_cast<std::size_t>(place.tile * k_tile + row_in_tile)] =

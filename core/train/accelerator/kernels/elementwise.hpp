@@ -2,7 +2,7 @@
 // Kernels of one element a thread: sums, biases with residuals, GELU, SwiGLU, ReLU, rotations.
 #pragma once
 
-#include "core/train/accelerator/kernels/block.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 
 #include <cmath>
 
@@ -79,16 +79,21 @@ inline constexpr float k_gelu_cubic = 0.044715F;
 struct GeluForward : Elementwise {
   const float* x = nullptr;
   float* y = nullptr;
+  Bfloat* copy = nullptr;  // of y, if set
 
   template <class Visit>
   void accesses(const Visit& visit) const {
+    accelerator::writes(visit, copy, count);
     accelerator::reads(visit, x, count);
     accelerator::writes(visit, y, count);
   }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { y[i] = x[i] * gelu_gate(x[i]); });
+    for_each(block, [&](std::size_t i) {
+      y[i] = x[i] * gelu_gate(x[i]);
+      write_copy(copy, i, y[i]);
+    });
   }
 };
 
@@ -126,9 +131,11 @@ struct SwigluForward : Elementwise {
   const float* gate = nullptr;
   const float* up = nullptr;
   float* y = nullptr;
+  Bfloat* copy = nullptr;  // of y, if set
 
   template <class Visit>
   void accesses(const Visit& visit) const {
+    accelerator::writes(visit, copy, count);
     accelerator::reads(visit, gate, count);
     accelerator::reads(visit, up, count);
     accelerator::writes(visit, y, count);
@@ -136,7 +143,10 @@ struct SwigluForward : Elementwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { y[i] = gate[i] * logistic(gate[i]) * up[i]; });
+    for_each(block, [&](std::size_t i) {
+      y[i] = gate[i] * logistic(gate[i]) * up[i];
+      write_copy(copy, i, y[i]);
+    });
   }
 };
 

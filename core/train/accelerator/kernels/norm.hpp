@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/train/accelerator/kernels/columns.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 
 #include <cmath>
 
@@ -37,9 +38,11 @@ struct Normalise : Rowwise {
   float* y = nullptr;
   float* mean = nullptr;
   float* inverse = nullptr;
+  Bfloat* copy = nullptr;  // of y, if set
 
   template <class Visit>
   void accesses(const Visit& visit) const {
+    accelerator::writes(visit, copy, area());
     accelerator::reads(visit, x, area());
     accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
     accelerator::reads(visit, beta, static_cast<std::size_t>(width));
@@ -73,6 +76,7 @@ struct Normalise : Rowwise {
       strided<k_threads>(thread, width, [&](int i) {
         const float normal = (from[i] - middle) * scale * gamma[i];
         to[i] = about == About::mean ? normal + beta[i] : normal;
+        write_copy(copy, row_begin(row, width) + static_cast<std::size_t>(i), to[i]);
       });
     });
   }

@@ -19,6 +19,11 @@ using Bfloat = std::uint16_t;  // the upper half of a float
   return static_cast<Bfloat>((is_nan ? quiet : nearest) >> 16);
 }
 
+// The rounded copy of what is written, if there is one.
+DTS_BLOCK_CODE inline void write_copy(Bfloat* copy, std::size_t at, float value) {
+  if (copy != nullptr) copy[at] = rounded_to_bf16(value);
+}
+
 // to [matrices][rows][columns], without gaps, of matrices that may have gaps between rows and
 // between each other. An element is one of `to`.
 struct RoundMatrices : Elementwise {
@@ -32,7 +37,10 @@ struct RoundMatrices : Elementwise {
   template <class Visit>
   void accesses(const Visit& visit) const {
     const std::size_t area = row_begin(static_cast<std::size_t>(rows), columns);
-    for (std::size_t matrix = 0; matrix < count / area; ++matrix)
+    const bool has_gaps = pitch != columns;
+    for (std::size_t matrix = 0; matrix < count / area && !has_gaps; ++matrix)
+      accelerator::reads(visit, from + matrix * static_cast<std::size_t>(stride), area);
+    for (std::size_t matrix = 0; matrix < count / area && has_gaps; ++matrix)
       for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row)
         accelerator::reads(visit,
                            from + matrix * static_cast<std::size_t>(stride) + row_begin(row, pitch),

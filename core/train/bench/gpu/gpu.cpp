@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/train/bench/gpu/gpu.hpp"
+
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
-#include "core/train/bench/cpus.hpp"
-#include "core/train/bench/gpu/cuda.hpp"
-#include "core/train/bench/measures.hpp"
-#include "core/train/bench/timing.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 namespace dts::train::bench {
 namespace {
-
-struct Kind {
-  const char* key;
-  CudaCopies::Way way;
-  double moved;  // bytes of memory a byte: a copy on the device reads and writes it
-};
-
-constexpr Kind k_copies[] = {{"h2d", CudaCopies::Way::to_device, 1},
-                             {"d2h", CudaCopies::Way::to_host, 1},
-                             {"hbm", CudaCopies::Way::on_device, 2}};
-
-struct Budget {
-  std::size_t bytes = 0;  // of a copy
-  double seconds = 0;     // of each kind
-};
 
 // What NVIDIA's driver shows of the machine, whether or not it works.
 bool has_driver() {
@@ -39,51 +21,76 @@ bool has_driver() {
   });
 }
 
-// The first of our cores in the GPU's NUMA node, where the pinned memory is to be; nullopt if there
-// is none, or one node only.
-std::optional<int> core_near(const std::string& pci) {
-  const auto text = read_file(fmt::format("/sys/bus/pci/devices/{}/numa_node", pci));
-  const auto number = text ? parse_number(trim(*text)) : std::nullopt;
-  if (!number) return std::nullopt;  // -1: not known
-  for (const NumaCores& node : by_numa(own_cores()))
-    if (node.numa == static_cast<int>(*number)) return node.cores.front();
-  return std::nullopt;
-}
+class Gpus {
+ public:
+  Gpus(const BenchOptions& options, const accelerator::DeviceModule& module, int count)
+      : options_(options), module_(module), count_(count) {}
 
-// Seconds of a copy: the median, after a first one that does not count.
-Result<double> copy_seconds(CudaCopies& copies, CudaCopies::Way way, double budget) {
-  constexpr std::size_t k_least_rounds = 5, k_most_rounds = 100;
-  std::vector<double> rounds;
-  DTS_TRY(copies.copy(way));
-  const Clock::time_point start = Clock::now();
-  while (rounds.size() < k_least_rounds ||
-         (rounds.size() < k_most_rounds && seconds_since(start) < budget)) {
-    DTS_ASSIGN(const double seconds, copies.copy(way));
-    rounds.push_back(seconds);
+  void measure(double seconds, RankFacts& facts) {
+    // What a GPU computes counts for more than how fast it is.
+    const double for_rates = seconds / 6;
+    measure_rates(for_rates / 2, facts);
+    if (gpus_.size() > 1) measure_peers(gpus_, bytes(), for_rates / 2, facts);
+    std::vector<GpuSteps> named;
+    for (const auto& gpu : gpus_)
+      named.push_back({gpu->number(), gpu->facts().name, gpu->facts().pci, {}});
+    gpus_.clear();
+    measure_steps(std::move(named), seconds - for_rates, facts);
   }
-  return median(std::move(rounds));
-}
 
-Result<std::vector<Measure>> rates_of(const CudaDriver& driver,
-                                      int ordinal,
-                                      const GpuName& name,
-                                      const Budget& budget) {
-  std::optional<OnCore> near;
-  if (const auto core = core_near(name.pci)) near.emplace(*core);
-  CudaCopies copies(driver, ordinal);
-  DTS_TRY(copies.begin(budget.bytes));
-  std::vector<Measure> rates;
-  for (const Kind& kind : k_copies) {
-    DTS_ASSIGN(const double seconds, copy_seconds(copies, kind.way, budget.seconds));
-    Measure rate{
-        kind.key, per_second(kind.moved * static_cast<double>(budget.bytes), seconds), "B/s"};
-    rate.path = name.pci;
-    rate.gpu = ordinal;
-    rate.model = name.model;
-    rates.push_back(std::move(rate));
+ private:
+  [[nodiscard]] std::size_t bytes() const { return (options_.quick ? 64 : 256) * k_mib; }
+
+  static void complain(const std::string& gpu, const Error& error, RankFacts& facts) {
+    facts.notes.push_back(fmt::format("{}: {}", gpu, error.message));
   }
-  return rates;
-}
+
+  void measure_rates(double seconds, RankFacts& facts) {
+    for (int number = 0; number < count_; ++number) {
+      auto gpu = std::make_unique<MeasuredGpu>(module_, number);
+      const auto opened = gpu->open(bytes());
+      auto rates = opened ? rates_of(*gpu, bytes(), seconds / count_, facts.notes)
+                          : tl::unexpected<Error>(opened.error());
+      if (!rates) {
+        complain(fmt::format("GPU {}{}", number, gpu->place()), rates.error(), facts);
+        continue;
+      }
+      facts.measures.insert(facts.measures.end(), rates->begin(), rates->end());
+      gpus_.push_back(std::move(gpu));
+    }
+  }
+
+  void measure_steps(std::vector<GpuSteps> named, double seconds, RankFacts& facts) {
+    std::vector<int> numbers;
+    for (const GpuSteps& one : named) numbers.push_back(one.gpu);
+    auto found = repeat_steps(options_, numbers, seconds);
+    int working = 0;
+    int fewest = options_.gpu_repeats();
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      GpuSteps& one = named[i];
+      if (!found[i]) {
+        complain(fmt::format("GPU {} ({}): the training step", one.gpu, one.path),
+                 found[i].error(),
+                 facts);
+        continue;
+      }
+      ++working;
+      one.steps = *std::move(found[i]);
+      fewest = std::min(fewest, one.steps.repeats);
+      facts.gpu_steps.push_back(std::move(one));
+    }
+    if (fewest < options_.gpu_repeats())
+      facts.notes.push_back(fmt::format("{} repeats of the step on GPUs instead of {}: it is slow",
+                                        fewest,
+                                        options_.gpu_repeats()));
+    facts.add("gpus", working, "");
+  }
+
+  const BenchOptions& options_;
+  const accelerator::DeviceModule& module_;
+  int count_;
+  std::vector<std::unique_ptr<MeasuredGpu>> gpus_;  // whose rates are known
+};
 
 }  // namespace
 
@@ -91,36 +98,14 @@ void measure_gpus(const BenchOptions& options, double seconds, RankFacts& facts)
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const bool hidden = visible != nullptr && *visible == '\0';  // by whoever gave us none
   if (hidden && options.gpus == 0) return;
-  // So that a number is the same slot on all nodes. No other thread reads the environment.
-  ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
-  const auto driver = CudaDriver::open();
-  const auto count = driver ? driver->devices() : tl::unexpected<Error>(driver.error());
-  if (!count || *count == 0) {
-    if (options.gpus == 0 && !has_driver()) return;
-    facts.add("gpus", 0, "");
-    return facts.notes.push_back(count ? "CUDA finds no GPU"
-                                       : "GPUs are not measured: " + count.error().message);
-  }
-  const Budget budget{(options.quick ? 64 : 256) * k_mib,
-                      seconds / static_cast<double>(*count) / std::size(k_copies)};
-  std::vector<Measure> all;
-  int working = 0;
-  for (int ordinal = 0; ordinal < *count; ++ordinal) {
-    const auto name = driver->name_of(ordinal);
-    auto rates =
-        name ? rates_of(*driver, ordinal, *name, budget) : tl::unexpected<Error>(name.error());
-    if (!rates) {
-      facts.notes.push_back(fmt::format("GPU {}{}: {}",
-                                        ordinal,
-                                        name ? fmt::format(" ({})", name->pci) : "",
-                                        rates.error().message));
-      continue;
-    }
-    ++working;
-    all.insert(all.end(), rates->begin(), rates->end());
-  }
-  facts.add("gpus", working, "");
-  facts.measures.insert(facts.measures.end(), all.begin(), all.end());
+  const auto module = accelerator::load_device_module("cuda");
+  const auto count =
+      module ? accelerator::count_devices(*module) : tl::unexpected<Error>(module.error());
+  if (count) return Gpus(options, *module, *count).measure(seconds, facts);
+  if (options.gpus == 0 && !has_driver()) return;
+  facts.notes.push_back("GPUs are not measured: " + count.error().message);
+  // Without a module nobody knows how many there are.
+  if (module || options.gpus > 0) facts.add("gpus", 0, "");
 }
 
 }  // namespace dts::train::bench

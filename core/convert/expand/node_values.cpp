@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/expand/node_values.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/lint/script/values.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+using shell::Command;
+using shell::Piece;
+using shell::Word;
+using MaybeNodes = std::optional<NodeRange>;
+
+// Of one host they make one host, whatever they cut out of its line.
+constexpr std::string_view k_line_filters[] = {
+    "awk", "cut", "tr", "grep", "sed", "sort", "uniq", "xargs", "cat"};
+
+// What prints the name or an address of the node that it runs on.
+constexpr std::string_view k_askers[] = {"hostname", "ip", "ifconfig"};
+
+std::string verb_of_command(const Command& command) {
+  return command.words.empty() ? "" : literal_of(command.words[0]);
+}
+
+// The commands of a substitution that print: without IFS=, and the like.
+const shell::Pipeline* printing(const shell::Statements& commands) {
+  if (commands.empty() || commands.back().pipelines.empty()) return nullptr;
+  for (std::size_t i = 0; i + 1 < commands.size(); ++i) {
+    const Command* one = simple_command(commands[i]);
+    if (one == nullptr || !one->words.empty()) return nullptr;
+  }
+  return &commands.back().pipelines[0];
+}
+
+// The word behind "--nodelist=" or "-w"; nullopt: it does not begin so.
+std::optional<Word> without_prefix(const Word& word, std::string_view prefix) {
+  if (word.pieces.empty() || word.pieces[0].kind != Piece::Kind::literal ||
+      !word.pieces[0].text.starts_with(prefix))
+    return std::nullopt;
+  Word rest = word;
+  rest.pieces[0].text.erase(0, prefix.size());
+  if (rest.pieces[0].text.empty()) rest.pieces.erase(rest.pieces.begin());
+  return rest.pieces.empty() ? std::nullopt : std::optional(rest);
+}
+
+}  // namespace
+
+std::optional<Word> nodelist_of(const Command& command, std::size_t end) {
+  for (std::size_t i = 0; i < command.words.size(); ++i) {
+    const Word& word = command.words[i];
+    if (word.span.begin >= end) break;
+    const std::string text = literal_of(word);
+    if ((text == "-w" || text == "--nodelist") && i + 1 < command.words.size())
+      return command.words[i + 1];
+    if (auto value = without_prefix(word, "--nodelist=")) return value;
+    if (text != "-W" && !text.starts_with("-w="))
+      if (auto value = without_prefix(word, "-w")) return value;
+  }
+  return std::nullopt;
+}
+
+void NodeValues::follow(const shell::Statement& statement) {
+  const Command* command = simple_command(statement);
+  const std::string verb = command == nullptr ? "" : verb_of_command(*command);
+  const bool declares = verb == "export" || verb == "declare" || verb == "readonly";
+  if (command != nullptr && !statement.background && (command->words.empty() || declares)) {
+    for (const shell::Assignment& one : command->assignments) assign(one);
+    return;
+  }
+  if (command != nullptr && (verb == "mapfile" || verb == "readarray")) return read_lines(*command);
+  // if [[ $ip == *" "* ]]; then ip=...: another name of the same node.
+  const SetNames sets = set_names(statement);
+  bool reads_it = false;
+  const auto looks_at = [&](const std::string& name) {
+    reads_it = false;
+    each_command({statement}, [&](const Command& one) {
+      for (const Word& word : one.words)
+        for (const Piece& piece : word.pieces) reads_it = reads_it || piece.text == name;
+    });
+    return reads_it;
+  };
+  for (const auto* all : {&sets.variables, &sets.arrays})
+    for (const std::string& name : *all) {
+      const auto before = values_.find(name);
+      if (before == values_.end()) continue;
+      if (before->second.nodes.size() != 1 || !looks_at(name)) values_.erase(before);
+    }
+}
+
+void NodeValues::assign(const shell::Assignment& one) {
+  MaybeNodes nodes;
+  if (one.is_array) {
+    for (const Word& word : one.elements) {
+      const MaybeNodes next = nodes_of(word);
+      const bool fits = next && (!nodes || nodes->end == next->begin);
+      if (!fits) return (void)values_.erase(one.name);
+      nodes = nodes ? NodeRange{nodes->begin, next->end} : *next;
+    }
+  } else if (!one.appends && !one.is_element) {
+    nodes = nodes_of(one.value);
+  }
+  if (!nodes) return (void)values_.erase(one.name);
+  values_[one.name] = {*nodes, one.is_array};
+}
+
+// mapfile -t NODES < <(scontrol show hostnames)
+void NodeValues::read_lines(const Command& command) {
+  const std::string name = literal_of(command.words.back());
+  values_.erase(name);
+  if (command.redirections.size() != 1) return;
+  const Piece* piece = only_piece(command.redirections[0].target);
+  if (piece == nullptr || piece->kind == Piece::Kind::literal) return;
+  const MaybeNodes nodes = piece->kind == Piece::Kind::process
+                               ? of_commands(piece->commands)
+                               : nodes_of(command.redirections[0].target);
+  if (nodes) values_[name] = {*nodes, true};
+}
+
+MaybeNodes NodeValues::nodes_of(const Word& word) const {
+  const Piece* piece = only_piece(word);
+  if (piece == nullptr) return std::nullopt;
+  if (piece->kind == Piece::Kind::parameter) return of_parameter(*piece);
+  if (piece->kind == Piece::Kind::command) return of_commands(piece->commands);
+  return std::nullopt;
+}
+
+MaybeNodes NodeValues::nodes_of(const std::string& variable) const {
+  const auto value = values_.find(variable);
+  return value == values_.end() ? std::nullopt : MaybeNodes(value->second.nodes);
+}
+
+MaybeNodes NodeValues::of_parameter(const Piece& piece) const {
+  if (piece.operation.empty()) {
+    if (piece.text == "SLURMD_NODENAME" || piece.text == "HOSTNAME") return NodeRange{0, 1};
+    if (piece.text == "SLURM_JOB_NODELIST" || piece.text == "SLURM_NODELIST")
+      return NodeRange{0, nodes_};
+  }
+  const auto found = values_.find(piece.text);
+  if (found == values_.end()) return std::nullopt;
+  const Value& value = found->second;
+  const std::size_t first = value.nodes.begin;
+  if (piece.operation.empty()) return value.is_array ? NodeRange{first, first + 1} : value.nodes;
+  return of_slice(value, piece.operation);
+}
+
+// [0], [-1], [@], [@]:1, [@]:0:3
+MaybeNodes NodeValues::of_slice(const Value& value, const std::string& operation) const {
+  const NodeRange nodes = value.nodes;
+  const std::size_t close = operation.find(']');
+  if (operation[0] != '[' || close == std::string::npos) return std::nullopt;
+  const std::string index = operation.substr(1, close - 1);
+  const std::string rest = operation.substr(close + 1);
+  const auto number = [this](std::string text) {
+    if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);
+    return known_.number(trim(text));
+  };
+  const auto size = static_cast<std::int64_t>(nodes.size());
+  if (index != "@" && index != "*") {
+    auto at = index.starts_with('-') ? number(index.substr(1)) : number(index);
+    if (at && index.starts_with('-')) at = size - *at;
+    if (!rest.empty() || !at || *at < 0 || *at >= size) return std::nullopt;
+    const std::size_t begin = nodes.begin + static_cast<std::size_t>(*at);
+    // The first element of a list in a single word is all of it.
+    return value.is_array || size == 1 ? NodeRange{begin, begin + 1}
+                                       : MaybeNodes(*at == 0 ? MaybeNodes(nodes) : std::nullopt);
+  }
+  if (rest.empty()) return nodes;
+  const std::vector<std::string> parts = split(rest, ':');
+  if (parts.size() < 2 || parts.size() > 3 || !parts[0].empty()) return std::nullopt;
+  const auto from = number(parts[1]);
+  const auto count = parts.size() == 3 ? number(parts[2]) : std::optional<std::int64_t>(size);
+  if (!from || !count || *from < 0 || *from >= size || *count < 1) return std::nullopt;
+  return NodeRange{nodes.begin + static_cast<std::size_t>(*from),
+                   nodes.begin + static_cast<std::size_t>(std::min(*from + *count, size))};
+}
+
+MaybeNodes NodeValues::of_commands(const shell::Statements& commands) const {
+  const shell::Pipeline* pipeline = printing(commands);
+  if (pipeline == nullptr || commands.back().pipelines.size() != 1) return std::nullopt;
+  MaybeNodes nodes = of_command(pipeline->commands[0]);
+  for (std::size_t i = 1; i < pipeline->commands.size() && nodes; ++i)
+    nodes = filtered(pipeline->commands[i], *nodes);
+  return nodes;
+}
+
+MaybeNodes NodeValues::of_command(const Command& command) const {
+  if (command.kind != Command::Kind::simple) return std::nullopt;
+  const std::string verb = verb_of_command(command);
+  const auto& words = command.words;
+  if (is_one_of(k_askers, verb)) return NodeRange{0, 1};
+  if (verb == "srun") {
+    const bool asks = std::any_of(words.begin(), words.end(), [](const Word& one) {
+      return is_one_of(k_askers, literal_of(one));
+    });
+    const auto where = nodelist_of(command, command.span.end);
+    return asks && where ? nodes_of(*where) : std::nullopt;
+  }
+  if (verb == "scontrol") {
+    const bool shows = words.size() > 2 && literal_of(words[1]) == "show" &&
+                       literal_of(words[2]).starts_with("hostname");
+    if (!shows) return std::nullopt;
+    return words.size() == 3 ? MaybeNodes(NodeRange{0, nodes_}) : nodes_of(words[3]);
+  }
+  const bool names = verb == "echo" || verb == "getent" || verb == "host" || verb == "dig";
+  return names && words.size() > 1 ? nodes_of(words.back()) : std::nullopt;
+}
+
+MaybeNodes NodeValues::filtered(const Command& filter, NodeRange nodes) const {
+  const std::string verb = verb_of_command(filter);
+  if (nodes.size() == 1 && (is_one_of(k_line_filters, verb) || verb == "head" || verb == "tail"))
+    return nodes;
+  if (verb == "sort" || verb == "uniq") return nodes;
+  if (verb != "head" && verb != "tail") return std::nullopt;
+  // head -n 1, head -1, tail -n +2
+  std::string count;
+  for (std::size_t i = 1; i < filter.words.size(); ++i) count += literal_of(filter.words[i]);
+  if (!count.starts_with('-')) return std::nullopt;
+  count.erase(0, count.starts_with("-n") ? 2 : 1);
+  const bool is_from = verb == "tail" && count.starts_with('+');
+  const auto number = parse_number(is_from ? count.substr(1) : count);
+  if (!number || *number == 0) return std::nullopt;
+  const std::size_t some = std::min<std::size_t>(*number, nodes.size());
+  if (is_from)
+    return *number > nodes.size() ? std::nullopt
+                                  : MaybeNodes(NodeRange{nodes.begin + some - 1, nodes.end});
+  return verb == "head" ? NodeRange{nodes.begin, nodes.begin + some}
+                        : NodeRange{nodes.end - some, nodes.end};
+}
+
+}  // namespace dts::convert

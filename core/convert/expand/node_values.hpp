@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the job's nodes the variables of a script name, statement by statement. Pure.
+#pragma once
+
+#include "core/convert/expand/known.hpp"
+#include "core/shell/syntax.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace dts::convert {
+
+// Nodes of the job by their place in its list, from `begin` up to and without `end`; never empty.
+struct NodeRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  [[nodiscard]] std::size_t size() const { return end - begin; }
+
+  [[nodiscard]] bool meets(const NodeRange& other) const {
+    return begin < other.end && other.begin < end;
+  }
+
+  bool operator==(const NodeRange&) const = default;
+};
+
+// Understands what scripts do to name nodes: scontrol show hostnames, head and tail, elements and
+// slices of arrays, hostname in the batch script and through srun -w. Names and addresses of nodes
+// are not told apart.
+class NodeValues {
+ public:
+  // `known` has the numbers; it must outlive this, and be followed beside it.
+  NodeValues(std::size_t nodes, const Known& known) : nodes_(nodes), known_(known) {}
+
+  // The statement has been run, once.
+  void follow(const shell::Statement& statement);
+
+  // The nodes that the word names; nullopt: it names none, or they are not known.
+  [[nodiscard]] std::optional<NodeRange> nodes_of(const shell::Word& word) const;
+  [[nodiscard]] std::optional<NodeRange> nodes_of(const std::string& variable) const;
+
+ private:
+  struct Value {
+    NodeRange nodes;
+    bool is_array = false;
+  };
+
+  using MaybeNodes = std::optional<NodeRange>;
+
+  void assign(const shell::Assignment& one);
+  void read_lines(const shell::Command& command);
+  [[nodiscard]] MaybeNodes of_parameter(const shell::Piece& piece) const;
+  [[nodiscard]] MaybeNodes of_slice(const Value& value, const std::string& operation) const;
+  [[nodiscard]] MaybeNodes of_commands(const shell::Statements& commands) const;
+  [[nodiscard]] MaybeNodes of_command(const shell::Command& command) const;
+  [[nodiscard]] MaybeNodes filtered(const shell::Command& filter, NodeRange nodes) const;
+
+  std::size_t nodes_;
+  const Known& known_;
+  std::map<std::string, Value> values_;
+};
+
+// The value of srun's --nodelist in `command`, as the script writes it, before its `end`th byte;
+// nullopt: it has none there.
+[[nodiscard]] std::optional<shell::Word> nodelist_of(const shell::Command& command,
+                                                     std::size_t end);
+
+}  // namespace dts::convert

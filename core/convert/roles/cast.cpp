@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/roles/cast.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/roles/waiting.hpp"
+#include "core/spec/parts.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// What the launcher of a program on one node says of output and names makes it no other program.
+constexpr std::string_view k_of_no_program[] = {
+    "nodelist", "output", "error", "input", "container-name", "job-name", "open-mode"};
+
+const shell::Command* command_of_program(const Item& item) {
+  if (item.statement->pipelines.size() != 1) return nullptr;
+  const shell::Command& command = item.statement->pipelines[0].commands[0];
+  return command.kind == shell::Command::Kind::simple ? &command : nullptr;
+}
+
+class Casting {
+ public:
+  Casting(const std::vector<Part>& parts,
+          const lint::Job& job,
+          const Resolver& resolver,
+          Known& known)
+      : parts_(parts),
+        job_(job),
+        resolver_(resolver),
+        known_(known),
+        size_(job.nodes.value_or(1)),
+        values_(size_, known) {}
+
+  Cast run() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].role == Role::program) {
+        places_.push_back(i);
+        cast_.nodes.push_back(nodes_of(parts_[i].item));
+      }
+      follow(parts_[i].item);
+    }
+    find_end();
+    const auto waiting = waiting_in(parts_, places_);
+    if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting))
+      cast_.roles.clear();
+    std::sort(cast_.roles.begin(), cast_.roles.end(), [](const Troupe& a, const Troupe& b) {
+      return a.nodes.begin < b.nodes.begin;
+    });
+    name_roles();
+    if (cast_.has_roles()) find_addresses();
+    return std::move(cast_);
+  }
+
+ private:
+  void follow(const Item& item) {
+    known_.follow(*item.statement);
+    values_.follow(*item.statement);
+    for (const auto* all : {&item.sets.variables, &item.sets.arrays})
+      for (const std::string& name : *all) {
+        const auto nodes = values_.nodes_of(name);
+        const auto [before, is_new] = held_.emplace(name, nodes);
+        if (!is_new && before->second != nodes) before->second = std::nullopt;
+      }
+  }
+
+  // Without a launcher a program runs on the first node, where the batch script does.
+  [[nodiscard]] std::optional<NodeRange> nodes_of(const Item& item) const {
+    const shell::Command* command = command_of_program(item);
+    const bool has_launcher =
+        std::any_of(item.mains.begin(), item.mains.end(), [](const lint::Run* run) {
+          return run->launch.launcher != lint::Launcher::none;
+        });
+    if (!has_launcher) return NodeRange{0, 1};
+    if (command == nullptr || item.mains.size() != 1) return std::nullopt;
+    const lint::Run& run = *item.mains[0];
+    if (const auto word = nodelist_of(*command, begin_of_program(run)))
+      return values_.nodes_of(*word);
+    if (run.launch.option("nodelist") != nullptr || run.launch.has_unknown_options)
+      return std::nullopt;
+    const lint::LaunchOption* nodes = run.launch.option("nodes");
+    const bool is_all = nodes == nullptr || number_in(nodes->value) == size_;
+    return is_all ? std::optional(NodeRange{0, size_}) : std::nullopt;
+  }
+
+  static std::size_t begin_of_program(const lint::Run& run) {
+    return run.launch.command_at < run.words.size() ? run.words[run.launch.command_at].span.begin
+                                                    : run.span.end;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> number_in(const std::string& value) const {
+    const auto text = resolver_.text(from_expanded({{value, true}, {}, false}));
+    return text ? parse_number(*text) : std::nullopt;
+  }
+
+  // False: some programs share nodes with others, but not all.
+  bool make_roles() {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (!cast_.nodes[i]) return false;
+      const NodeRange nodes = *cast_.nodes[i];
+      const auto same = std::find_if(cast_.roles.begin(),
+                                     cast_.roles.end(),
+                                     [&](const Troupe& one) { return one.nodes == nodes; });
+      if (same != cast_.roles.end() && !same->are_alike) {
+        same->programs.push_back(i);
+        continue;
+      }
+      if (std::any_of(cast_.roles.begin(), cast_.roles.end(), [&](const Troupe& one) {
+            return one.nodes.meets(nodes);
+          }))
+        return false;
+      if (!cast_.roles.empty() && is_one_more(cast_.roles.back(), i)) {
+        Troupe& role = cast_.roles.back();
+        role.nodes.end = nodes.end;
+        role.are_alike = true;
+        role.programs.push_back(i);
+        continue;
+      }
+      cast_.roles.push_back({"", nodes, {i}});
+    }
+    return !cast_.roles.empty() && cast_.roles.size() <= spec::k_most_parts;
+  }
+
+  // The next turn of a loop over nodes, on the next one.
+  [[nodiscard]] bool is_one_more(const Troupe& role, std::size_t at) const {
+    const std::size_t before = role.programs.back();
+    const bool is_next = cast_.nodes[before]->size() == 1 && cast_.nodes[at]->size() == 1 &&
+                         role.nodes.end == cast_.nodes[at]->begin && before + 1 == at &&
+                         (role.programs.size() == 1 || role.are_alike);
+    if (!is_next) return false;
+    const auto [words, names] = signature_of(parts_[places_[before]].item);
+    if (words != signature_of(parts_[places_[at]].item).first) return false;
+    for (std::size_t i = places_[before] + 1; i < places_[at]; ++i)
+      for (const auto* all : {&parts_[i].item.sets.variables, &parts_[i].item.sets.arrays})
+        for (const std::string& name : *all)
+          if (names.count(name) > 0) return false;
+    return true;
+  }
+
+  // The words that make the program what it is, and the names in them.
+  [[nodiscard]] std::pair<std::string, Names> signature_of(const Item& item) const {
+    const shell::Command* command = command_of_program(item);
+    if (command == nullptr || item.mains.size() != 1) return {};
+    const lint::Launch& launch = item.mains[0]->launch;
+    const std::string& source = item.source;
+    std::string text;
+    const auto is_left_out = [&](const Span& span) {
+      return std::any_of(
+          launch.options.begin(), launch.options.end(), [&](const lint::LaunchOption& one) {
+            const bool meets = one.span.begin < span.end && span.begin < one.span.end;
+            return meets && is_one_of(k_of_no_program, one.name);
+          });
+    };
+    const auto add = [&](const Span& span) {
+      if (span.begin < item.span().begin || is_left_out(span)) return;
+      text += source.substr(span.begin - item.span().begin, span.end - span.begin) + " ";
+    };
+    for (const shell::Assignment& one : command->assignments) add(one.span);
+    const auto nodelist = nodelist_of(*command, begin_of_program(*item.mains[0]));
+    for (const shell::Word& word : command->words)
+      if (!nodelist || word.span.end < nodelist->span.begin ||
+          word.span.begin > nodelist->span.end ||
+          word.span.begin > begin_of_program(*item.mains[0]))
+        add(word.span);
+    return {text, used_names(text)};
+  }
+
+  // Several programs of one role are run by one shell, as one rank.
+  [[nodiscard]] bool fit_on_one_node() const {
+    return std::all_of(cast_.roles.begin(), cast_.roles.end(), [this](const Troupe& role) {
+      if (role.programs.size() < 2 || role.are_alike) return true;
+      std::size_t with_gpus = 0;
+      for (const std::size_t one : role.programs) {
+        const Item& item = parts_[places_[one]].item;
+        if (!is_one_task(item)) return false;
+        with_gpus += has_gpus_of_its_own(item) ? 1 : 0;
+      }
+      return role.nodes.size() == 1 && with_gpus < 2;
+    });
+  }
+
+  [[nodiscard]] bool is_one_task(const Item& item) const {
+    return std::all_of(item.mains.begin(), item.mains.end(), [this](const lint::Run* run) {
+      const lint::Launch& launch = run->launch;
+      if (launch.launcher == lint::Launcher::none) return !launch.starts_processes;
+      if (launch.launcher != lint::Launcher::srun) return false;
+      for (const char* name : {"ntasks", "ntasks-per-node"})
+        if (const lint::LaunchOption* one = launch.option(name)) return number_in(one->value) == 1;
+      return !job_.has_many_tasks() || job_.tasks_on_node() == 1;
+    });
+  }
+
+  static bool has_gpus_of_its_own(const Item& item) {
+    constexpr std::string_view k_names[] = {
+        "gpus", "gpus-per-task", "gpus-per-node", "gres", "gpus-per-socket"};
+    return std::any_of(item.mains.begin(), item.mains.end(), [&](const lint::Run* run) {
+      return std::any_of(std::begin(k_names), std::end(k_names), [&](std::string_view name) {
+        return run->launch.option(name) != nullptr;
+      });
+    });
+  }
+
+  // Programs in the background go on beside the lines behind them, until one waits.
+  void find_end() {
+    if (places_.empty()) return;
+    cast_.end = places_.back() + 1;
+    if (!parts_[places_.back()].item.statement->background) return;
+    while (cast_.end < parts_.size() && !waits(parts_[cast_.end].item)) ++cast_.end;
+  }
+
+  // The batch script goes on on its node once all programs have been started.
+  [[nodiscard]] bool goes_on() const {
+    for (std::size_t i = places_.back() + 1; i < cast_.end; ++i)
+      if (is_action(parts_[i])) return true;
+    return false;
+  }
+
+  // False: nobody waits for any of them, or for some only.
+  bool settle_ends(const Waiting& waiting) {
+    bool ends = false;
+    for (Troupe& role : cast_.roles) {
+      std::size_t waited = 0;
+      for (const std::size_t one : role.programs) waited += waiting.is_waited_for[one] ? 1 : 0;
+      const bool goes_on = role.nodes == NodeRange{0, 1} && this->goes_on();
+      const bool has_foreground =
+          goes_on || std::any_of(role.programs.begin(), role.programs.end(), [&](std::size_t one) {
+            return !parts_[places_[one]].item.statement->background;
+          });
+      const bool ends_by_itself =
+          goes_on || !parts_[places_[role.programs.back()]].item.statement->background;
+      if (has_foreground && (!ends_by_itself || role.are_alike)) return false;
+      const bool has_all = waited == role.programs.size();
+      if (!has_foreground && waited > 0 && !has_all) return false;
+      role.until_others_end = !has_foreground && waited == 0;
+      ends = ends || !role.until_others_end;
+    }
+    return ends;
+  }
+
+  void name_roles() {
+    Names verbs;
+    bool are_names = true;
+    for (Troupe& role : cast_.roles) {
+      const Item& first = parts_[places_[role.programs.front()]].item;
+      role.name = first.mains.empty() ? "" : verb_of(*first.mains.front());
+      are_names = are_names && is_safe_name(role.name) && role.name.find('.') == std::string::npos;
+      verbs.insert(spec::variable_name(role.name));
+    }
+    if (are_names && verbs.size() == cast_.roles.size()) return;
+    std::size_t others = 0;
+    for (Troupe& role : cast_.roles) {
+      if (role.nodes == NodeRange{0, 1})
+        role.name = "head";
+      else
+        role.name = ++others == 1 ? "workers" : "workers-" + std::to_string(others);
+    }
+  }
+
+  void find_addresses() {
+    for (const auto& [name, nodes] : held_)
+      for (const Troupe& role : cast_.roles)
+        if (nodes && *nodes == NodeRange{role.nodes.begin, role.nodes.begin + 1})
+          cast_.addresses[name] = "DTSUBMIT_ROLE_" + spec::variable_name(role.name) + "_ADDR";
+  }
+
+  const std::vector<Part>& parts_;
+  const lint::Job& job_;
+  const Resolver& resolver_;
+  Known& known_;
+  std::size_t size_;
+  NodeValues values_;
+  Cast cast_;
+  std::vector<std::size_t> places_;                       // of the programs in parts_
+  std::map<std::string, std::optional<NodeRange>> held_;  // nullopt: not always the same nodes
+};
+
+}  // namespace
+
+bool is_action(const Part& part) {
+  return part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
+         !part.item.only_sets();
+}
+
+const Troupe* Cast::home() const {
+  const auto found = std::find_if(roles.begin(), roles.end(), [](const Troupe& one) {
+    return one.nodes == NodeRange{0, 1};
+  });
+  return found == roles.end() ? nullptr : &*found;
+}
+
+Cast cast_of(const std::vector<Part>& parts,
+             const lint::Job& job,
+             const Resolver& resolver,
+             Known& known) {
+  return Casting(parts, job, resolver, known).run();
+}
+
+}  // namespace dts::convert

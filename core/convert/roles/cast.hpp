@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that a script starts side by side on nodes of their own, as roles of a job. Pure.
+#pragma once
+
+#include "core/convert/expand/node_values.hpp"
+#include "core/convert/parts.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// Programs that are run on the same nodes.
+struct Troupe {
+  std::string name;
+  NodeRange nodes;
+  std::vector<std::size_t> programs;  // their places among the script's programs, in order
+  bool are_alike = false;             // the same program once for each of the nodes
+  bool until_others_end = false;      // the script does not wait for them
+};
+
+struct Cast {
+  std::vector<std::optional<NodeRange>> nodes;  // of each program of the script
+  // By their nodes. Empty: nothing is side by side, or it cannot be told apart by nodes. One: all
+  // are on one node, by a shell of their own.
+  std::vector<Troupe> roles;
+  // Variables of the script that hold the name or address of a role's first node, by the variable
+  // that each role has for it: DTSUBMIT_ROLE_HEAD_ADDR.
+  std::map<std::string, std::string> addresses;
+  // The first of the script's parts that is not run beside programs any more.
+  std::size_t end = 0;
+
+  [[nodiscard]] bool has_roles() const { return roles.size() > 1; }
+
+  // The role on the node of the batch script, and on no other; null: none.
+  [[nodiscard]] const Troupe* home() const;
+};
+
+// A line that has to be run, and not only sets variables.
+[[nodiscard]] bool is_action(const Part& part);
+
+// `known` is followed to the script's end. The parts have their verdicts.
+[[nodiscard]] Cast cast_of(const std::vector<Part>& parts,
+                           const lint::Job& job,
+                           const Resolver& resolver,
+                           Known& known);
+
+}  // namespace dts::convert

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lines around a script's programs are in a job of roles. Pure.
+#pragma once
+
+#include "core/convert/roles/cast.hpp"
+
+#include <vector>
+
+namespace dts::convert {
+
+// Roles find each other by the variables of their own, not by the ranks' rendezvous.
+void meet_by_roles(const Cast& cast, Rendezvous& rendezvous);
+
+// Lines that wait for programs are dtsubmit's; what is exported of addresses is kept, since
+// programs of several roles may read it.
+void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Part>& parts);
+
+// Lines that are kept and list the job's nodes would list those of their role: lost.
+void lose_hosts(const std::vector<Program>& programs, std::vector<Part>& parts);
+
+}  // namespace dts::convert

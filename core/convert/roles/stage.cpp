@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/roles/stage.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+bool is_pause(const Item& item) {
+  return item.runs.size() == 1 && item.runs[0]->name() == "sleep" &&
+         simple_command(*item.statement) != nullptr && !item.statement->background;
+}
+
+std::string source_without_tail(const Item& item) {
+  return item.source.substr(0, item.source.size() - item.tail.size());
+}
+
+std::string text_of_program(const Program& program, bool is_background) {
+  if (program.text.empty()) return to_source(program.words) + (is_background ? " &\n" : "\n");
+  return is_background ? "{\n" + program.text + "\n} &\n" : program.text + "\n";
+}
+
+bool is_of_container(const std::string& name) {
+  return name.starts_with("container") || name == "mount";
+}
+
+std::map<std::string, std::vector<std::string>> container_of(const Program& program) {
+  std::map<std::string, std::vector<std::string>> container;
+  for (const auto& [name, asked] : program.settings)
+    if (is_of_container(name)) container[name] = asked.texts;
+  return container;
+}
+
+class Stage {
+ public:
+  Stage(const Cast& cast,
+        const lint::Job& job,
+        std::vector<Part>& parts,
+        const std::vector<Program>& programs,
+        const std::vector<std::size_t>& places)
+      : cast_(cast), job_(job), parts_(parts), programs_(programs), places_(places) {
+    for (const std::size_t one : places_)
+      if (parts_[one].item.statement->background) {
+        first_ = one;
+        break;
+      }
+  }
+
+  // The last part that the role's program is made of.
+  [[nodiscard]] std::size_t last_place_of(const Troupe& role) const {
+    std::size_t last = places_[role.programs.back()];
+    if (cast_.home() == &role)
+      for (std::size_t i = last; i < cast_.end; ++i)
+        if (parts_[i].role == Role::program &&
+            std::find(places_.begin(), places_.end(), i) == places_.end())
+          last = i;
+    return last;
+  }
+
+  Program program_of_role(const Troupe& role) {
+    const bool is_home = cast_.home() == &role;
+    Program made = programs_[role.programs.front()];
+    const std::string pauses = is_home ? "" : pauses_before(places_[role.programs.front()]);
+    if (is_home && (role.programs.size() > 1 || has_lines_of_its_own()))
+      made = of_home(role);
+    else if (!pauses.empty())
+      made.text = pauses + (made.text.empty() ? "exec " + to_source(made.words) : made.text);
+    if (role.are_alike)
+      for (const std::size_t one : role.programs) made.note({}, programs_[one].losses);
+    settle_size(role, made);
+    if (cast_.has_roles()) made.notes.insert(made.notes.begin(), "role " + role.name);
+    for (const std::size_t one : role.programs)
+      parts_[places_[one]].verdict.why = cast_.has_roles() ? "of role " + role.name : "";
+    return made;
+  }
+
+ private:
+  // Lines that the batch script runs while programs are in the background.
+  [[nodiscard]] bool is_line_of_home(std::size_t at) const {
+    const Part& part = parts_[at];
+    if (at <= first_ || at >= cast_.end || part.role != Role::around) return false;
+    const bool sets_for_later = at > places_.back() && part.item.only_sets() &&
+                                part.verdict.kind != Verdict::Kind::unnecessary;
+    return is_action(part) || sets_for_later || is_pause(part.item);
+  }
+
+  [[nodiscard]] bool has_lines_of_its_own() const {
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      if (is_line_of_home(i)) return true;
+    return false;
+  }
+
+  [[nodiscard]] std::string pauses_before(std::size_t place) const {
+    std::string text;
+    for (std::size_t i = first_; i < place; ++i)
+      if (i > first_ && is_pause(parts_[i].item))
+        text += source_without_tail(parts_[i].item) + "\n";
+    return text;
+  }
+
+  // Otherwise the programs would end with the shell.
+  [[nodiscard]] bool waits_at_end(const Troupe& role) const {
+    if (!parts_[places_[role.programs.back()]].item.statement->background) return false;
+    for (std::size_t i = places_.back() + 1; i < cast_.end; ++i)
+      if (parts_[i].role == Role::program) return false;  // a line of its own is the last
+    return true;
+  }
+
+  // All that the batch script runs on its own node, in its order.
+  Program of_home(const Troupe& role) {
+    Program made;
+    std::string pauses;
+    const auto container = container_of(programs_[role.programs.front()]);
+    made.settings = programs_[role.programs.front()].settings;
+    made.folder = programs_[role.programs.front()].folder;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      Part& part = parts_[i];
+      if (next < role.programs.size() && places_[role.programs[next]] == i) {
+        const Program& one = programs_[role.programs[next++]];
+        if (container_of(one) != container || one.folder != made.folder)
+          made.losses.emplace_back("programs on one node within and outside of a container");
+        made.text += pauses + text_of_program(one, part.item.statement->background);
+        pauses.clear();
+        made.needs.insert(one.needs.begin(), one.needs.end());
+        for (const std::string& note : one.notes)
+          if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
+            made.notes.push_back(note);
+        made.note({}, one.losses);
+        made.add_blanks(one.blanks);
+      } else if (is_line_of_home(i)) {
+        const bool pauses_only = is_pause(part.item);
+        if (!pauses_only && !container.empty())
+          made.losses.push_back(
+              fmt::format("`{}` runs outside of the container", part.item.runs[0]->name()));
+        (pauses_only ? pauses : made.text) +=
+            (pauses_only ? "" : pauses) + source_without_tail(part.item) +
+            (part.item.statement->background ? " &" : "") + part.item.tail + "\n";
+        if (!pauses_only) pauses.clear();
+        part.role = Role::program;
+        part.verdict.why = cast_.has_roles() ? "of role " + role.name : "";
+      }
+    }
+    if (waits_at_end(role)) made.text += "wait\n";
+    while (made.text.ends_with('\n')) made.text.pop_back();
+    return made;
+  }
+
+  void settle_size(const Troupe& role, Program& made) const {
+    const bool is_joined = role.programs.size() > 1 && !role.are_alike;
+    const auto own = made.settings.find("ntasks");
+    const auto all = own == made.settings.end() || own->second.texts.empty()
+                         ? std::nullopt
+                         : parse_number(own->second.texts.back());
+    std::uint64_t tasks = job_.tasks_on_node().value_or(1);
+    if (is_joined)
+      tasks = 1;
+    else if (all)
+      tasks = *all / cast_.nodes[role.programs.front()]->size();
+    made.settings.erase("ntasks");
+    made.settings["nodes"] = {{std::to_string(role.nodes.size())}, k_no_row};
+    if (role.are_alike && tasks == 1) {  // programs that do not know of each other
+      made.settings.erase("ntasks-per-node");
+      made.settings["per-node"] = {{}, k_no_row};
+      return;
+    }
+    if (made.starts_processes) return;
+    if (made.settings.count("ntasks-per-node") == 0 || all || is_joined)
+      made.settings["ntasks-per-node"] = {{std::to_string(std::max<std::uint64_t>(tasks, 1))},
+                                          k_no_row};
+  }
+
+  const Cast& cast_;
+  const lint::Job& job_;
+  std::vector<Part>& parts_;
+  const std::vector<Program>& programs_;
+  const std::vector<std::size_t>& places_;
+  std::size_t first_ = 0;  // the first program in the background
+};
+
+}  // namespace
+
+void join_programs(const Cast& cast,
+                   const lint::Job& job,
+                   std::vector<Part>& parts,
+                   std::vector<Program>& programs,
+                   std::vector<std::size_t>& places,
+                   Draft& draft) {
+  if (cast.roles.empty()) return;
+  Stage stage(cast, job, parts, programs, places);
+  std::vector<Program> joined;
+  std::vector<std::size_t> last;
+  for (const Troupe& role : cast.roles) {
+    joined.push_back(stage.program_of_role(role));
+    last.push_back(stage.last_place_of(role));
+  }
+  programs = std::move(joined);
+  places = std::move(last);
+  draft.take_back("ntasks", "each program has its own number of ranks");
+  if (!cast.has_roles()) return;
+  draft.take_back("nodes", "each role has its own number of nodes");
+  draft.take_back("ntasks-per-node", "each role has its own number of ranks");
+}
+
+Sizes sizes_of_job(const Resolver& resolver) {
+  Sizes sizes;
+  for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NTASKS", "SLURM_NPROCS"})
+    if (const auto value = resolver.variable(name)) sizes[name] = *value;
+  return sizes;
+}
+
+std::string with_sizes(const std::string& text, const Sizes& sizes) {
+  std::string made;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t sign = text.compare(at, 2, "${") == 0 ? 2 : text[at] == '$' ? 1 : 0;
+    std::size_t end = at + sign;
+    while (end < text.size() && shell::is_name_char(text[end])) ++end;
+    const auto size = sizes.find(text.substr(at + sign, end - at - sign));
+    const bool is_closed = sign < 2 || (end < text.size() && text[end] == '}');
+    if (size != sizes.end() && is_closed) {
+      made += size->second;
+      at = end + (sign == 2 ? 1 : 0);
+      continue;
+    }
+    end = std::max(end, at + 1);
+    made += text.substr(at, end - at);
+    at = end;
+  }
+  return made;
+}
+
+void set_sizes(Program& program, const Sizes& sizes) {
+  program.text = with_sizes(program.text, sizes);
+  for (FlatWord& word : program.words)
+    for (Segment& one : word)
+      if (one.kind == Segment::Kind::source) one.text = with_sizes(one.text, sizes);
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of a script joined to those of its roles. Pure.
+#pragma once
+
+#include "core/convert/roles/cast.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// One program for each role, in the roles' order; `places` become those of their last programs.
+// The role on the node of the batch script gets that script's lines between programs, others the
+// pauses before theirs. What only the whole job has leaves `draft`.
+void join_programs(const Cast& cast,
+                   const lint::Job& job,
+                   std::vector<Part>& parts,
+                   std::vector<Program>& programs,
+                   std::vector<std::size_t>& places,
+                   Draft& draft);
+
+// Sizes of the job by their variables, which in a role are those of the role.
+using Sizes = std::map<std::string, std::string>;
+
+[[nodiscard]] Sizes sizes_of_job(const Resolver& resolver);
+
+// The text with the numbers in place of the variables.
+[[nodiscard]] std::string with_sizes(const std::string& text, const Sizes& sizes);
+
+void set_sizes(Program& program, const Sizes& sizes);
+
+}  // namespace dts::convert

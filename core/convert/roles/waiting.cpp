@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/roles/waiting.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// What `wait` waits for: $!, variables, or everything.
+bool waits_for_everything(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->name() == "wait" && run->words.size() == 1;
+  });
+}
+
+class Watcher {
+ public:
+  Watcher(const std::vector<Part>& parts, const std::vector<std::size_t>& places)
+      : parts_(parts), made_{std::vector<bool>(places.size())} {}
+
+  std::optional<Waiting> run() {
+    for (const Part& part : parts_) {
+      const Item& item = part.item;
+      if (part.role == Role::program && !program(item)) return std::nullopt;
+      if (waits(item)) wait(item);
+      if (next_ > 0 && item.source.find("$!") != std::string::npos)
+        for (const auto* all : {&item.sets.variables, &item.sets.arrays})
+          for (const std::string& name : *all) started_[name].push_back(next_ - 1);
+    }
+    return are_beside_ ? std::optional(std::move(made_)) : std::nullopt;
+  }
+
+ private:
+  // False: it starts after others have been waited for.
+  bool program(const Item& item) {
+    are_beside_ = are_beside_ || !open_.empty();
+    if (has_waited_ && !item.mains.empty()) return false;
+    if (item.statement->background)
+      open_.push_back(next_);
+    else
+      made_.is_waited_for[next_] = true;
+    ++next_;
+    return true;
+  }
+
+  void wait(const Item& item) {
+    has_waited_ = has_waited_ || !open_.empty();
+    std::vector<std::size_t> ended;
+    if (waits_for_everything(item)) {
+      ended = open_;
+    } else {
+      for (const auto& [name, programs] : started_)
+        if (item.used.count(name) > 0) ended.insert(ended.end(), programs.begin(), programs.end());
+      if (item.source.find("$!") != std::string::npos && !open_.empty())
+        ended.push_back(open_.back());
+    }
+    for (const std::size_t one : ended) made_.is_waited_for[one] = true;
+  }
+
+  const std::vector<Part>& parts_;
+  Waiting made_;
+  std::map<std::string, std::vector<std::size_t>> started_;  // by the variables of their $!
+  std::vector<std::size_t> open_;                            // in the background
+  std::size_t next_ = 0;
+  bool are_beside_ = false;
+  bool has_waited_ = false;
+};
+
+}  // namespace
+
+std::optional<Waiting> waiting_in(const std::vector<Part>& parts,
+                                  const std::vector<std::size_t>& places) {
+  return Watcher(parts, places).run();
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// For which programs in the background a script waits before it ends. Pure.
+#pragma once
+
+#include "core/convert/parts.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace dts::convert {
+
+struct Waiting {
+  std::vector<bool> is_waited_for;  // for each program; those of the foreground are
+};
+
+// `places`: of the programs in `parts`. nullopt: no program is in the background while another one
+// starts or is waited for, or programs start after the script has waited for others.
+[[nodiscard]] std::optional<Waiting> waiting_in(const std::vector<Part>& parts,
+                                                const std::vector<std::size_t>& places);
+
+}  // namespace dts::convert

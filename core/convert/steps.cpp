@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/steps.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/texts.hpp"
+#include "core/plan/program/job_name.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+
+void fill_in(const Program& program, Step& step, Row& row) {
+  if (program.blanks.empty()) return;
+  std::vector<std::string> texts;
+  for (const Blank& one : program.blanks)
+    if (!one.why.empty()) texts.push_back(shown(one.option, one.texts) + ": " + one.why);
+  row.became = Became::fill_in;
+  row.why = "to fill in: " + join(texts, "; ") + (row.why.empty() ? "" : "; " + row.why);
+  step.blanks = program.blanks;
+}
+
+void hand_to_container(const Program& program,
+                       const SetUpText& set_up,
+                       const Draft& draft,
+                       Step& step) {
+  const auto own = step.settings.find("container-runtime");
+  const auto job = draft.settings.find("container-runtime");
+  const bool is_pyxis =
+      own != step.settings.end()
+          ? own->second.texts == std::vector<std::string>{"pyxis"}
+          : job != draft.settings.end() && job->second.texts == std::vector<std::string>{"pyxis"};
+  if (!is_pyxis) return;
+  std::vector<std::string>& all = step.settings["container-env"].texts;
+  step.settings["container-env"].row = k_no_row;
+  const auto of_job = draft.settings.find("container-env");
+  if (of_job != draft.settings.end() && all.empty()) all = of_job->second.texts;
+  for (const std::string& name : handed_on(program, set_up))
+    if (std::find(all.begin(), all.end(), name) == all.end() &&
+        !problem_of("container-env", {name}))
+      all.push_back(name);
+  if (all.empty()) step.settings.erase("container-env");
+}
+
+std::string name_of_step(const std::vector<std::string>& command, const Draft& draft) {
+  const std::string name = plan::default_job_name(command);
+  std::string unique = name;
+  const auto is_taken = [&](const Step& step) { return step.name == unique; };
+  for (int i = 2; std::any_of(draft.steps.begin(), draft.steps.end(), is_taken); ++i)
+    unique = name + "-" + std::to_string(i);
+  return unique;
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pinned memory of the host on the NUMA node that is near the device. CUDA takes pages wherever the
+// calling thread gets them; so they are taken here, and pinned where they are.
+#include "plugins/cuda/context.hpp"
+
+#include <linux/mempolicy.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+namespace {
+
+constexpr int k_most_nodes = 1024;
+constexpr int k_word = 8 * sizeof(unsigned long);
+
+// Where the node has no memory left, another one's is better than none (mbind(2)); where the kernel
+// refuses the call, as in containers, the thread's own node has to do.
+void prefer(void* at, std::size_t bytes, int numa) {
+  if (numa < 0 || numa >= k_most_nodes) return;
+  std::array<unsigned long, k_most_nodes / k_word> mask{};
+  mask[static_cast<std::size_t>(numa / k_word)] = 1UL << (numa % k_word);
+  (void)::syscall(SYS_mbind, at, bytes, MPOL_PREFERRED, mask.data(), k_most_nodes + 1, 0);
+}
+
+}  // namespace
+
+int cuda_numa_of(const char* pci) {
+  std::ifstream file("/sys/bus/pci/devices/" + std::string(pci) + "/numa_node");
+  int node = -1;
+  return file >> node ? node : -1;
+}
+
+const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at) {
+  void* const pages =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) {
+    context->wrong = "no memory of the host: " + std::string(std::strerror(errno));
+    return context->wrong.c_str();
+  }
+  prefer(pages, bytes, context->numa);
+  if (const char* const wrong = context->check(
+          cudaHostRegister(pages, bytes, cudaHostRegisterPortable), "cudaHostRegister")) {
+    ::munmap(pages, bytes);
+    return wrong;
+  }
+  context->pinned[pages] = bytes;
+  *at = pages;
+  return nullptr;
+}
+
+void cuda_release_host(dttrain_context* context, void* at) {
+  const auto found = context->pinned.find(at);
+  if (found == context->pinned.end()) return;
+  (void)cudaHostUnregister(at);
+  ::munmap(at, found->second);
+  context->pinned.erase(found);
+}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests/gpu/checks.py and benches.py share: where things are, rows of results, trainings. Both are called with BUILD OUT by run.sh.
+
+GPU_CHECKS_HOST=1: without a card, on the host's processor behind the same table of functions and with tiny sizes, so that the scripts
+are known to run to their end; results then say nothing of a GPU. GPU_CHECKS_END: the second, as `date +%s` counts, at which all is to
+be over; what has not begun by then is skipped."""
+
+import json
+import os
+import platform
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HOST = os.environ.get("GPU_CHECKS_HOST") == "1"
+END = float(os.environ.get("GPU_CHECKS_END", "inf"))
+BUILD, OUT = sys.argv[1], sys.argv[2]
+MODULE = os.path.join(BUILD, "tests/host_device" if HOST else "lib/dtsubmit", "dttrain-cuda.so")
+os.environ["DTSUBMIT_PLUGIN_PATH"] = os.path.dirname(os.path.abspath(MODULE))
+DTTRAIN = os.path.join(BUILD, "bin/dttrain")
+DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
+DEVICE_PROFILE = os.path.join(BUILD, "bin/device_profile")
+CUDA = ["--device", "cuda"]
+SHARED = [*CUDA, "--share-device", "on"]
+REPEATS = 2 if HOST else 20
+TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
+ROWS = []
+
+
+class Skip(Exception):
+    """Why a check cannot be run here."""
+
+
+def left(most):
+    """Seconds for the next command."""
+    if END - time.time() < 5:
+        raise Skip("no time is left")
+    return min(most, END - time.time())
+
+
+def row(name):
+    """Runs a check, which returns what it measured."""
+    def decorate(check):
+        begin = time.time()
+        try:
+            left(0)
+            result, detail = "ok", check()
+        except Skip as why:
+            result, detail = "skipped", str(why)
+        except subprocess.TimeoutExpired as late:
+            result, detail = ("skipped", "no time is left") if time.time() >= END - 1 else ("FAILED", str(late))
+        except (AssertionError, subprocess.SubprocessError, OSError, KeyError, ValueError) as wrong:
+            result, detail = "FAILED", f"{type(wrong).__name__}: {wrong}"
+        ROWS.append({"check": name, "result": result, "detail": detail, "seconds": round(time.time() - begin, 1)})
+        print(f"{name:<38} {result:<8} {ROWS[-1]['seconds']:>6.1f} s  {str(detail).splitlines()[0] if detail else ''}", flush=True)
+        return check
+    return decorate
+
+
+def run(command, expect=(0,), timeout=240, **env):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=left(timeout), check=False,
+                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env})
+    if 77 not in expect and done.returncode == 77:
+        raise Skip(done.stdout.strip() or done.stderr.strip())
+    assert done.returncode in expect, f"exit {done.returncode} of {' '.join(map(str, command))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
+
+
+def need(path):
+    if not os.path.exists(path):
+        raise Skip(f"not built: {os.path.basename(path)}")
+
+
+def text():
+    path = os.path.join(OUT, "text.txt")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("".join(f"{n} squared is {n * n}, and {n} cubed is {n ** 3}.\n" for n in range(300 if HOST else 20000)))
+    return ["--data", path]
+
+
+def images():
+    """CIFAR-10 in form, made up: each class has a brightness of its own, under noise."""
+    folder = os.path.join(OUT, "images")
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        draw = random.Random(1)
+        for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
+            labels = [draw.randrange(10) for _ in range(32 if HOST else 512)]
+            with open(os.path.join(folder, name), "wb") as file:
+                for label in labels:
+                    file.write(bytes([label]) + bytes(16 * label + byte % 96 for byte in draw.randbytes(3072)))
+    return ["--data", folder]
+
+
+def train(arguments, ranks=0):
+    """The events of each kind, and the digest; of models of tokens on text()."""
+    need(DTTRAIN)
+    if ranks and not shutil.which("mpirun"):
+        raise Skip("no mpirun")
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
+        out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder], timeout=400)
+        with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
+            events = [json.loads(line) for line in lines]
+    by_name = {name: [event for event in events if event["event"] == name] for name in ("start", "step", "devices")}
+    return by_name, re.search(r"digest ([0-9a-f]{16})", out).group(1)
+
+
+def machine():
+    query = ["nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader"]
+    gpus = subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip().splitlines() if shutil.which("nvidia-smi") else []
+    return {"card": not HOST, "gpus": gpus, "node": platform.node(), "machine": platform.machine(), "kernel": platform.release(),
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+
+
+def write(name, **results):
+    """OUT/NAME.json. Exits with 1 if a row failed."""
+    with open(os.path.join(OUT, f"{name}.json"), "w", encoding="utf-8") as file:
+        json.dump({**machine(), **results, "checks": ROWS}, file, indent=1)
+    sys.exit(1 if any(one["result"] == "FAILED" for one in ROWS) else 0)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products of the host's device, as plain loops.
+#include "tests/support/host_context.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace host_device {
+namespace {
+
+// As a device that reads 10 bits of a fraction may have it: to nearest, ties to even.
+float in_tf32(float value) {
+  auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7F800000U) == 0x7F800000U) return value;
+  bits += 0xFFFU + ((bits >> 13) & 1U);
+  return std::bit_cast<float>(bits & ~0x1FFFU);
+}
+
+float at(const dttrain_factor& factor, int factors, int matrix, int row, int column) {
+  if (factor.is_transposed != 0) std::swap(row, column);
+  const std::int64_t place =
+      matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column;
+  if (factors == DTTRAIN_BF16)
+    return std::bit_cast<float>(
+        static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(factor.values)[place]) << 16);
+  const float value = static_cast<const float*>(factor.values)[place];
+  return factors == DTTRAIN_TF32 ? in_tf32(value) : value;
+}
+
+}  // namespace
+
+void multiply_now(const dttrain_product& p) {
+  const auto columns = static_cast<std::size_t>(p.columns);
+  std::vector<float> row(columns);
+  std::vector<float> right(static_cast<std::size_t>(p.inner) * columns);
+  for (int matrix = 0; matrix < p.count; ++matrix) {
+    for (int k = 0; k < p.inner; ++k)
+      for (int c = 0; c < p.columns; ++c)
+        right[static_cast<std::size_t>(k) * columns + static_cast<std::size_t>(c)] =
+            at(p.right, p.factors, matrix, k, c);
+    for (int r = 0; r < p.rows; ++r) {
+      std::fill(row.begin(), row.end(), 0.0F);
+      for (int k = 0; k < p.inner; ++k) {
+        const float left = at(p.left, p.factors, matrix, r, k);
+        const float* const along = right.data() + static_cast<std::size_t>(k) * columns;
+        for (std::size_t c = 0; c < columns; ++c) row[c] += left * along[c];
+      }
+      float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
+      for (int c = 0; c < p.columns; ++c)
+        out[c] = row[static_cast<std::size_t>(c)] + (p.adds != 0 ? out[c] : 0.0F);
+    }
+  }
+}
+
+}  // namespace host_device
