@@ -38,7 +38,7 @@ else
       plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/host_memory.cpp plugins/cuda/streams.cpp plugins/cuda/graph.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
       -o "$build/lib/dtsubmit/dttrain-cuda.so"
     c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_images.cpp tests/gpu/device_products.cpp tests/gpu/device_link.cpp \
-      tests/support/host_device.cpp tests/support/host_measuring.cpp tests/support/host_streams.cpp tests/support/host_products.cpp tests/support/host_exchange.cpp core/train/accelerator/queue.cpp core/train/accelerator/streams.cpp -ldl -pthread \
+      tests/support/host_device.cpp tests/support/host_measuring.cpp tests/support/host_streams.cpp tests/support/host_products.cpp tests/support/host_exchange.cpp core/train/accelerator/queue/queue.cpp core/train/accelerator/queue/streams.cpp -ldl -pthread \
       -o "$build/bin/device_check"
   fi
 fi

@@ -3,7 +3,7 @@
 // write, and which waits order it, and tries whether each kernel reads and writes what it says.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 
 #include <cstddef>
 #include <memory>

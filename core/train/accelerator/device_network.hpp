@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/train/accelerator/device_blocks.hpp"
-#include "core/train/accelerator/device_laps.hpp"
-#include "core/train/accelerator/pass_graphs.hpp"
+#include "core/train/accelerator/queue/device_laps.hpp"
+#include "core/train/accelerator/queue/pass_graphs.hpp"
 #include "core/train/model/network.hpp"
 
 #include <array>

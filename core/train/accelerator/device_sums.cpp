@@ -52,7 +52,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
-      weights_read_(queue_->new_event()),
+      arrivals_(*queue_, network_.products(), resident_, model.layout.parameter_floats),
       computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
@@ -65,7 +65,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)) + (is_node ? 0 : 1); level >= 0;
        --level)
     give(queue_->allocate(model.layout.sum_floats()));
-  queue_->record(weights_read_);  // they are not zero before
+  arrivals_.end_pass();  // they are not zero before
   if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
@@ -84,60 +84,11 @@ void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings set
   resident_.is_exchanged = true;
 }
 
-namespace {
-
-// Of `range`, what `runs`, which ascend, do not have yet, and from now on do.
-std::vector<Range> add_gaps(std::vector<Range>& runs, Range range) {
-  std::vector<Range> gaps = gaps_in(runs, range);
-  runs.insert(runs.end(), gaps.begin(), gaps.end());
-  std::sort(runs.begin(), runs.end());
-  return gaps;
-}
-
-}  // namespace
-
-void DeviceSums::begin_arrivals(bool in_parts) {
-  const Range all{0, model_.layout.parameter_floats};
-  there_ = resident_.is_exchanged ? std::vector{all} : resident_.own;
-  are_all_there_ = gaps_in(there_, all).empty();
-  rounded_.clear();
-  if (are_all_there_ && !in_parts) round(all);
-}
-
-// While the device computes what was enqueued before, once for all passes.
-void DeviceSums::arrive(Range range, const float* weights) {
-  for (const Range gap : add_gaps(there_, range))
-    queue_->to_device_after(
-        weights_read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
-  round(range);
-}
-
-// What has not been, of weights that are there.
-void DeviceSums::round(Range range) {
-  for (const Range gap : add_gaps(rounded_, range))
-    network_.products().round(resident_.weights + gap.begin, gap.size());
-}
-
 // Until the next sum().
 void DeviceSums::let_stay(Partials sums) {
   for (const auto& [node, array] : stayed_) give(array);
   stayed_ = std::move(sums);
   resident_.gradients = stayed_.empty() ? nullptr : stayed_.begin()->second;
-}
-
-// All that it reads is there.
-void DeviceSums::end_pass() {
-  queue_->record(weights_read_);
-  are_all_there_ = true;
-}
-
-// Weights go to the device as the first pass needs them, and within a window as they come.
-DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
-  if (window == nullptr && are_all_there_) return nullptr;
-  return [this, window, weights, place = 0](Range range) mutable {
-    if (window != nullptr) window->enter(0, place++);
-    arrive(range, weights);
-  };
 }
 
 std::uint64_t DeviceSums::checksum_of(const float* sums) {
@@ -157,11 +108,11 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                  {objective_of(input, model_.reads),
                   shard == input.nan_shard,
                   input.with_squares,
-                  enter_of(input.window, input.weights),
+                  arrivals_.enter_of(input.window, input.weights),
                   input.timeline == nullptr ? nullptr : &laps_,
                   placements},
                  sums);
-  end_pass();
+  arrivals_.end_pass();
   if (input.miscomputed) {
     float changed = 0;
     queue_->to_host(&changed, sums + *input.miscomputed, 1);
@@ -192,7 +143,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
     let_stay({});
-    begin_arrivals(input.window != nullptr);
+    arrivals_.begin(input.window != nullptr);
     if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
     Partials there;
@@ -250,14 +201,16 @@ void DeviceSums::depart(const Departure& departure, const Partials& there, const
 
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
   return guarded(settings_.failed, [&] {
-    begin_arrivals(input.window != nullptr);
+    arrivals_.begin(input.window != nullptr);
     give(shard_sum(input, input.audited));
     if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return audited_;
   });
 }
 
-Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
+Score DeviceSums::evaluate_chunk(const Samples& samples,
+                                 std::size_t chunk,
+                                 const Arrivals::Enter& enter) {
   const std::size_t first = chunk * indices_.size();
   const Score score = network_.evaluate(samples,
                                         first,
@@ -265,7 +218,7 @@ Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, cons
                                         resident_.weights,
                                         running_,
                                         enter);
-  end_pass();
+  arrivals_.end_pass();
   return score;
 }
 
@@ -276,12 +229,12 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
-    begin_arrivals(false);
+    arrivals_.begin(false);
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
-      score += evaluate_chunk(samples, chunk, enter_of(nullptr, weights));
+      score += evaluate_chunk(samples, chunk, arrivals_.enter_of(nullptr, weights));
     return score;
   });
 }
@@ -295,14 +248,14 @@ Score DeviceSums::evaluate_within(Window& window,
   return guarded(settings_.failed, [&] {
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
-    begin_arrivals(true);
+    arrivals_.begin(true);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);
          round += static_cast<std::size_t>(parts)) {
       begin_walk(window, reads, 1);
       const std::size_t chunk = round + static_cast<std::size_t>(part);
       if (chunk < chunks_of(samples))
-        score += evaluate_chunk(samples, chunk, enter_of(&window, weights));
+        score += evaluate_chunk(samples, chunk, arrivals_.enter_of(&window, weights));
       else
         pass_by(window, reads.size());
       window.leave(0);

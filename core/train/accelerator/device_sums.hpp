@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/train/accelerator/arrivals.hpp"
 #include "core/train/accelerator/device_network.hpp"
 #include "core/train/accelerator/device_update.hpp"
 #include "core/train/accelerator/exchange/device_exchange.hpp"
@@ -84,8 +85,6 @@ class DeviceSums : public Backend {
   [[nodiscard]] ArrayExchange* exchange() override { return exchange_ ? &*exchange_ : nullptr; }
 
  private:
-  using Enter = std::function<void(Range)>;
-
   DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings);
 
   // The device's arrays of sums:
@@ -93,18 +92,14 @@ class DeviceSums : public Backend {
 
   void give(float* sums) { unused_.push_back(sums); }
 
-  // Weights on the device, which come `in_parts` within a window:
-  void begin_arrivals(bool in_parts);
-  void arrive(Range range, const float* weights);
-  void round(Range range);
-  void end_pass();
   void let_stay(Partials sums);
-  [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);
   float* node_sum(const StepInput& input, Span node);
   [[nodiscard]] std::uint64_t checksum_of(const float* sums);
   [[nodiscard]] std::size_t chunks_of(const Samples& samples) const;
-  [[nodiscard]] Score evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter);
+  [[nodiscard]] Score evaluate_chunk(const Samples& samples,
+                                     std::size_t chunk,
+                                     const Arrivals::Enter& enter);
 
   // Sums of a node that wait on the device until the next node is being computed.
   struct Waiting {
@@ -126,10 +121,7 @@ class DeviceSums : public Backend {
   Resident resident_;
   DeviceUpdate update_;
   DeviceLaps laps_;
-  std::vector<Range> there_;  // of the weights that sum() or evaluate() was called with; ascending
-  std::vector<Range> rounded_;  // of these, for products of bf16; ascending
-  bool are_all_there_ = false;
-  Event weights_read_;  // by the last pass
+  Arrivals arrivals_;
   std::array<Event, 2> computed_;
   Partials stayed_;  // of the last sum()
   std::optional<DeviceExchange> exchange_;

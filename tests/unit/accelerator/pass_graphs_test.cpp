@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is in a graph, in which order, and what a pass that is replayed computes.
-#include "core/train/accelerator/pass_graphs.hpp"
+#include "core/train/accelerator/queue/pass_graphs.hpp"
 
 #include "tests/unit/accelerator/step.hpp"
 

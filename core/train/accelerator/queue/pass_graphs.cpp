@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/pass_graphs.hpp"
+#include "core/train/accelerator/queue/pass_graphs.hpp"
 
 #include <fmt/format.h>
 

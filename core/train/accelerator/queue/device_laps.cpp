@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/device_laps.hpp"
+#include "core/train/accelerator/queue/device_laps.hpp"
 
 #include <chrono>
 

@@ -4,7 +4,7 @@
 
 #include "core/train/accelerator/dttrain_device.h"
 #include "core/train/accelerator/kernels/kernel_list.hpp"
-#include "core/train/accelerator/streams.hpp"
+#include "core/train/accelerator/queue/streams.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/streams.hpp"
+#include "core/train/accelerator/queue/streams.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Passes that are enqueued as graphs: what is the same in every step is put together once.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 
 #include <compare>
 #include <cstddef>

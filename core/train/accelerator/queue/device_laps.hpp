@@ -2,7 +2,7 @@
 // When a device began and ended what it was given, by its own clock: nobody waits for it.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/timing/timeline.hpp"
 
 #include <cstddef>
