@@ -133,8 +133,9 @@ def _():
     if not shutil.which("mpirun"):
         raise Skip("no mpirun")
     visible = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
+    alone = {"HOST_DEVICE_GPUS": "0/0/0/0/0"} if HOST else {}  # one device; otherwise the host has two
     run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", 2, DTTRAIN, *text(), *MINI, *CUDA, "--steps", 1], expect=(3,),
-        CUDA_VISIBLE_DEVICES=visible)
+        CUDA_VISIBLE_DEVICES=visible, **alone)
     return "exit 3"
 
 

@@ -36,7 +36,7 @@ def cell(value, kind=""):
 
 def table(heads, rows):
     """`heads`: names, with a # before those of numbers."""
-    head = "".join(f'<th class="{"number" if name[0] == "#" else ""}">{html.escape(name.lstrip("#"))}</th>' for name in heads)
+    head = "".join(f'<th class="{"number" if name.startswith("#") else ""}">{html.escape(name.lstrip("#"))}</th>' for name in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
 
 
