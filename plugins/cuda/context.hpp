@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of the module's table share: one device, its stream, and what went wrong.
+// What the functions of the module's table share: one device, its streams, and what went wrong.
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -31,13 +31,17 @@ struct dttrain_context {
   int device = 0;
   int numa = -1;                        // the node of the host's memory that is near; -1: not known
   std::map<void*, std::size_t> pinned;  // by where it is
-  cudaStream_t stream = nullptr;
+  cudaStream_t stream = nullptr;        // DTTRAIN_COMPUTE
+  cudaStream_t copy_in = nullptr;
+  cudaStream_t copy_out = nullptr;
   cublasLtHandle_t products = nullptr;
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
   cudaEvent_t timer[2] = {};  // made when they are needed
   std::string wrong;
   std::shared_ptr<CudaLink> link;  // to other ranks' devices; nullptr: none yet
+
+  [[nodiscard]] cudaStream_t of(int which) const;
 
   // NULL, or "what: CUDA's name of the error: its words".
   const char* check(cudaError_t status, const char* what);
@@ -50,7 +54,22 @@ void cuda_release(dttrain_context* context, void* at);
 const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes);
 const char* cuda_to_host(dttrain_context* context, void* to, const void* from, size_t bytes);
 const char* cuda_clear(dttrain_context* context, void* at, size_t bytes);
+// streams.cpp:
 const char* cuda_wait(dttrain_context* context);
+const char* cuda_new_event(dttrain_context* context, int is_timed, dttrain_event** event);
+void cuda_free_event(dttrain_context* context, dttrain_event* event);
+const char* cuda_record(dttrain_context* context, dttrain_event* event, int stream);
+const char* cuda_follow(dttrain_context* context, int stream, dttrain_event* event);
+const char* cuda_wait_event(dttrain_context* context, dttrain_event* event);
+const char* cuda_seconds_between(dttrain_context* context,
+                                 dttrain_event* first,
+                                 dttrain_event* last,
+                                 double* seconds);
+// graph.cpp:
+const char* cuda_begin_graph(dttrain_context* context);
+const char* cuda_end_graph(dttrain_context* context, dttrain_graph** graph);
+const char* cuda_replay(dttrain_context* context, dttrain_graph* graph);
+void cuda_free_graph(dttrain_context* context, dttrain_graph* graph);
 // host_memory.cpp:
 const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at);
 void cuda_release_host(dttrain_context* context, void* at);
@@ -69,6 +88,9 @@ const char* cuda_start_timer(dttrain_context* context);
 const char* cuda_stop_timer(dttrain_context* context, double* seconds);
 // launch.cu:
 const char* cuda_launch(dttrain_context* context, uint32_t kernel, const void* arguments);
+// For open() and close(), in streams.cpp, too:
+const char* cuda_begin_streams(dttrain_context* context);
+void cuda_end_streams(dttrain_context* context);
 // nccl.cpp; only where NCCL's header was found:
 const dttrain_exchange* cuda_exchange();
 // Whether the device can run the kernels that were compiled.

@@ -55,6 +55,8 @@ const char* cuda_start_timer(dttrain_context* context) {
     const cudaError_t status = event != nullptr ? cudaSuccess : cudaEventCreate(&event);
     if (const char* const wrong = context->check(status, "cudaEventCreate")) return wrong;
   }
+  // What is enqueued next in any stream begins after this, since none has anything left to do.
+  if (const char* const wrong = cuda_wait(context)) return wrong;
   return context->check(cudaEventRecord(context->timer[0], context->stream), "cudaEventRecord");
 }
 
@@ -64,6 +66,12 @@ const char* cuda_stop_timer(dttrain_context* context, double* seconds) {
   const auto then = [&](cudaError_t status, const char* what) {
     wrong = context->check(status, what);
   };
+  // Behind all streams: the event marks the end of each copy stream before it marks that of all.
+  for (cudaStream_t const copies : {context->copy_in, context->copy_out}) {
+    if (wrong == nullptr) then(cudaEventRecord(context->timer[1], copies), "cudaEventRecord");
+    if (wrong == nullptr)
+      then(cudaStreamWaitEvent(context->stream, context->timer[1], 0), "cudaStreamWaitEvent");
+  }
   if (wrong == nullptr)
     then(cudaEventRecord(context->timer[1], context->stream), "cudaEventRecord");
   if (wrong == nullptr) then(cudaEventSynchronize(context->timer[1]), "cudaEventSynchronize");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's memory, and copies between it and the host's on the stream.
+// The device's memory, and copies between it and the host's on streams of their own.
 #include "plugins/cuda/context.hpp"
 
 const char* dttrain_context::check(cudaError_t status, const char* what) {
@@ -23,19 +23,15 @@ void cuda_release(dttrain_context* /*context*/, void* at) {
 }
 
 const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes) {
-  return context->check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, context->stream),
+  return context->check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, context->copy_in),
                         "cudaMemcpyAsync to the device");
 }
 
 const char* cuda_to_host(dttrain_context* context, void* to, const void* from, size_t bytes) {
-  return context->check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, context->stream),
+  return context->check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, context->copy_out),
                         "cudaMemcpyAsync to the host");
 }
 
 const char* cuda_clear(dttrain_context* context, void* at, size_t bytes) {
   return context->check(cudaMemsetAsync(at, 0, bytes, context->stream), "cudaMemsetAsync");
-}
-
-const char* cuda_wait(dttrain_context* context) {
-  return context->check(cudaStreamSynchronize(context->stream), "cudaStreamSynchronize");
 }

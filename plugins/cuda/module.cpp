@@ -70,7 +70,7 @@ void close(dttrain_context* context) {
   context->link.reset();
   if (context->workspace != nullptr) (void)cudaFree(context->workspace);
   if (context->products != nullptr) (void)cublasLtDestroy(context->products);
-  if (context->stream != nullptr) (void)cudaStreamDestroy(context->stream);
+  cuda_end_streams(context);
   delete context;
 }
 
@@ -86,10 +86,7 @@ std::string pci_of(int device) {
 
 // What is lacking, or nullptr.
 const char* begin(dttrain_context& context) {
-  if (const char* const wrong =
-          context.check(cudaStreamCreateWithFlags(&context.stream, cudaStreamNonBlocking),
-                        "cudaStreamCreateWithFlags"))
-    return wrong;
+  if (const char* const wrong = cuda_begin_streams(&context)) return wrong;
   if (const char* const wrong = context.check(cublasLtCreate(&context.products), "cublasLtCreate"))
     return wrong;
   return context.check(cudaMalloc(&context.workspace, dttrain_context::k_workspace),
@@ -204,6 +201,16 @@ const dttrain_device k_table{DTTRAIN_DEVICE_ABI,
                              cuda_launch,
                              cuda_multiply,
                              cuda_wait,
+                             cuda_new_event,
+                             cuda_free_event,
+                             cuda_record,
+                             cuda_follow,
+                             cuda_wait_event,
+                             cuda_seconds_between,
+                             cuda_begin_graph,
+                             cuda_end_graph,
+                             cuda_replay,
+                             cuda_free_graph,
                              cuda_exchange(),
                              cuda_copy,
                              cuda_copy_from,

@@ -213,11 +213,12 @@ void add_update(std::vector<Case>& all, const std::string& name) {
          const Chunkwise base{count, reinterpret_cast<const OwnChunk*>(at[0]), owned, owned + 64};
          queue.launch(LookAtChunks{
              base, at[2], at[3], static_cast<int>(k_kinds), reinterpret_cast<ChunkReport*>(at[4])});
-         auto* const reports = queue.allocate<ChunkReport>(count);
+         auto* const reports = reinterpret_cast<ChunkReport*>(at[8]);
          queue.launch(
              UpdateChunks<rule>{base, factors, at[1], at[2], at[5], at[3], at[6], reports});
          queue.launch(MoveChunks{base, at[7], at[2], at[5], reports});
-       }});
+       },
+       count * sizeof(ChunkReport) / sizeof(float)});
 }
 
 void add_rounding(std::vector<Case>& all) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/random.hpp"
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 
 #include <functional>
 #include <limits>
@@ -23,6 +23,7 @@ struct Case {
   double tolerance;  // relative to the larger of 1 and the value
   std::vector<Floats> arrays;
   std::function<void(Queue&, const Places&)> enqueue;
+  std::size_t scratch = 0;  // floats that are one place more, and not compared
 };
 
 // A pure function of `seed` and the index, in [-size, size).

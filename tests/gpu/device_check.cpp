@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_check MODULE [REPEATS]: every kernel and product of a device's module beside the host's,
-// and beside itself 20 times, and its exchange with itself. A line of JSON for each; exits with 1
-// if one is wrong, with 77 if the module finds no device. Needs neither MPI nor oneDNN, so that it
-// can be built on any machine with a card.
+// and beside itself 20 times and as a graph, and its exchange with itself. A line of JSON for each;
+// exits with 1 if one is wrong, with 77 if the module finds no device. Needs neither MPI nor
+// oneDNN, so that it can be built on any machine with a card.
 #include "tests/gpu/device_cases.hpp"
 #include "tests/support/host_device.hpp"
 
@@ -21,15 +21,22 @@ namespace {
 using namespace dts::train::accelerator;
 using namespace device_check;
 
-std::vector<Floats> run(Queue& queue, const Case& one) {
+// One by one, or as a graph, of what was done once before.
+enum class By { pieces, graph };
+
+std::vector<Floats> run(Queue& queue, const Case& one, By by = By::pieces) {
   Places at;
   for (const Floats& array : one.arrays) {
     at.push_back(queue.allocate(array.size()));
     queue.to_device(at.back(), array.data(), array.size());
   }
-  one.enqueue(queue, at);
+  if (one.scratch > 0) at.push_back(queue.allocate(one.scratch));
+  if (by == By::pieces)
+    one.enqueue(queue, at);
+  else
+    queue.replay(queue.graph_of([&] { one.enqueue(queue, at); }));
   std::vector<Floats> after = one.arrays;
-  for (std::size_t i = 0; i < at.size(); ++i)
+  for (std::size_t i = 0; i < after.size(); ++i)
     queue.to_host(after[i].data(), at[i], after[i].size());
   return after;
 }
@@ -61,14 +68,18 @@ int check(Queue& device, Queue& host, int repeats) {
     const double off = worst(first, run(host, one));
     bool is_same = true;
     for (int i = 1; i < repeats && is_same; ++i) is_same = same_bits(run(device, one), first);
-    const bool fits = off <= one.tolerance && is_same;
+    const bool has_same_graph =
+        !device.has_graphs() || same_bits(run(device, one, By::graph), first);
+    const bool fits = off <= one.tolerance && is_same && has_same_graph;
     wrong += fits ? 0 : 1;
     std::printf(
-        "{\"check\": \"%s\", \"worst\": %.3g, \"tolerance\": %.3g, \"repeats\": %s, \"ok\": %s}\n",
+        "{\"check\": \"%s\", \"worst\": %.3g, \"tolerance\": %.3g, \"repeats\": %s, \"graph\": %s, "
+        "\"ok\": %s}\n",
         one.name.c_str(),
         std::isinf(off) ? 1e99 : off,
         one.tolerance,
         is_same ? "true" : "false",
+        has_same_graph ? "true" : "false",
         fits ? "true" : "false");
     std::fflush(stdout);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/device_cases.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace device_check {
@@ -51,6 +52,9 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
   };
   const std::string shape =
       std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner);
+  // Of a rounded factor, so that the next one suits any vector, too.
+  const std::size_t of_one =
+      (std::max(floats(rows, inner), floats(inner, columns)) + 127) / 128 * 64;
   for (const bool left : {false, true})
     for (const bool right : {false, true})
       for (const int factors : {DTTRAIN_BF16, DTTRAIN_TF32}) {
@@ -67,15 +71,14 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
                          const void* of_left = at[0];
                          const void* of_right = at[1];
                          if (factors == DTTRAIN_BF16) {
-                           const auto round = [&](const float* from, int count) {
-                             auto* const to =
-                                 queue.allocate<Bfloat>(static_cast<std::size_t>(count));
+                           const auto round = [&](const float* from, int count, float* place) {
+                             auto* const to = reinterpret_cast<Bfloat*>(place);
                              queue.launch(RoundMatrices{
                                  {static_cast<std::size_t>(count)}, 1, count, count, 0, from, to});
                              return to;
                            };
-                           of_left = round(at[0], rows * inner);
-                           of_right = round(at[1], inner * columns);
+                           of_left = round(at[0], rows * inner, at[3]);
+                           of_right = round(at[1], inner * columns, at[3] + of_one);
                          }
                          queue.multiply({{of_left, left_pitch, left ? 1 : 0, 0},
                                          {of_right, right_pitch, right ? 1 : 0, 0},
@@ -88,7 +91,8 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
                                          1,
                                          0,
                                          factors});
-                       }});
+                       },
+                       2 * of_one});
       }
 }
 

@@ -35,10 +35,10 @@ else
     if echo '#include <nccl.h>' | nvcc -x cu -E - >/dev/null 2>&1; then nccl="-DDTTRAIN_HAS_NCCL plugins/cuda/nccl.cpp"; fi
     # shellcheck disable=SC2086
     nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch=native -I. $nccl \
-      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/host_memory.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
+      plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/host_memory.cpp plugins/cuda/streams.cpp plugins/cuda/graph.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu -lcublasLt -ldl \
       -o "$build/lib/dtsubmit/dttrain-cuda.so"
     c++ -std=c++20 -O2 -I. tests/gpu/device_check.cpp tests/gpu/device_cases.cpp tests/gpu/device_images.cpp tests/gpu/device_products.cpp tests/gpu/device_link.cpp \
-      tests/support/host_device.cpp tests/support/host_measuring.cpp tests/support/host_products.cpp tests/support/host_exchange.cpp core/train/accelerator/queue.cpp -ldl -pthread \
+      tests/support/host_device.cpp tests/support/host_measuring.cpp tests/support/host_streams.cpp tests/support/host_products.cpp tests/support/host_exchange.cpp core/train/accelerator/queue/queue.cpp core/train/accelerator/queue/streams.cpp -ldl -pthread \
       -o "$build/bin/device_check"
   fi
 fi

@@ -41,7 +41,9 @@ def sharing(trainer, module):
     start = events(trainer.path("shares"), "start")[0]
     assert "--device auto took cpu: rank 0 " in err and start["device"] == "cpu" and "devices" not in start, err
     trainer.run(2, [*SMALL, *CUDA, "--steps", 2, "--run-dir", trainer.path("each")], env=module)
-    devices = events(trainer.path("each"), "start")[0]["devices"]
+    start = events(trainer.path("each"), "start")[0]
+    assert 1 << 20 < start["device_memory"] < 1 << 24, start
+    devices = start["devices"]
     assert [one["uuid"] for one in devices] == ["host-0", "host-1"] and devices[1]["rank"] == 1, devices
     assert devices[0]["ecc"] is None and devices[0]["clock_mhz"] is None and devices[0]["driver"] == "none", devices
 
@@ -158,6 +160,7 @@ def layouts(trainer, module):
         out, err = trainer.run(ranks, [*SMALL, *CUDA, *shared(ranks), *more, "--steps", STEPS], env=module)
         print(f"{ranks} ranks {' '.join(map(str, more))}", flush=True)
         assert digest(out) == alone, f"{ranks} ranks {more}: {out}\n{err}"
+        assert ("the backward pass is one graph of " in out) == (ranks < 6 and "--zero" not in more), out
         assert ("have one device" in err) == (ranks > DEVICES), err
     out, _ = trainer.run(3, [*SMALL, *CUDA, *shared(3), "--servers", 1, "--staleness", 1, "--steps", 4], env=module)
     assert "asynchronous" in out and "device 0 of 2 (cuda)" in out, out

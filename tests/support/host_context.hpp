@@ -18,7 +18,11 @@
 
 #include "core/train/accelerator/dttrain_device.h"
 #include "tests/support/host_exchange.hpp"
+#include "tests/support/host_streams.hpp"
 
+#include <array>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,27 +68,55 @@ const char* stop_timer(dttrain_context* context, double* seconds);
 }  // namespace host_device
 
 struct dttrain_context {
+  using Piece = std::function<void()>;
+
+  struct Stream {
+    std::deque<Piece> work;
+    std::uint64_t done = 0;
+
+    [[nodiscard]] std::uint64_t end() const { return done + work.size(); }
+  };
+
   host_device::Simulated gpu;
-  std::vector<std::function<void()>> work{};
   double clock = 0;  // s, of what is simulated
   double started = 0;
   int steps = 0;
   std::map<const void*, std::size_t> memory{};
+  std::array<Stream, DTTRAIN_STREAMS> streams{};
+  std::unique_ptr<dttrain_graph> open{};  // that is being made
   std::unique_ptr<host_device::HostLink> link{};
   std::string wrong{};
 
-  const char* enqueue(std::function<void()> piece) {
-    work.push_back(std::move(piece));
+  const char* enqueue(int stream, Piece piece) {
+    if (open == nullptr)
+      of(stream).work.push_back(std::move(piece));
+    else if (stream == DTTRAIN_COMPUTE)
+      open->pieces.push_back(std::move(piece));
+    else
+      return in_graph();
     return nullptr;
   }
 
-  // Of `amount` at a rate, once all before is done.
-  void spend(double amount, double rate) {
-    if (rate > 0) work.emplace_back([this, amount, rate] { clock += amount / rate; });
+  // Of `amount` at a rate, before what is enqueued in the stream next.
+  void spend(int stream, double amount, double rate) {
+    if (rate > 0) (void)enqueue(stream, [this, amount, rate] { clock += amount / rate; });
   }
 
-  void run_all() {
-    for (const auto& piece : work) piece();
-    work.clear();
+  // Does the first pieces of a stream, and what they follow.
+  void run_until(int stream, std::uint64_t place) {
+    Stream& one = of(stream);
+    while (one.done < place) {
+      const Piece piece = std::move(one.work.front());
+      one.work.pop_front();
+      ++one.done;
+      piece();
+    }
   }
+
+  // What is said of calls while a graph is made; NULL otherwise.
+  [[nodiscard]] const char* in_graph() const {
+    return open == nullptr ? nullptr : "called while a graph is made";
+  }
+
+  Stream& of(int stream) { return streams[static_cast<std::size_t>(stream)]; }
 };

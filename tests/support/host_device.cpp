@@ -4,6 +4,7 @@
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "tests/support/host_context.hpp"
 #include "tests/support/host_exchange.hpp"
+#include "tests/support/host_streams.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -114,6 +115,7 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
 
 const char* allocate(dttrain_context* context, std::size_t bytes, void** at) {
   if (const char* const wrong = broken("allocate", *context)) return wrong;
+  if (const char* const wrong = context->in_graph()) return wrong;
   *at = std::malloc(bytes);
   if (*at == nullptr) return "out of memory";
   std::memset(*at, 0xff, bytes);
@@ -127,18 +129,18 @@ void release(dttrain_context* context, void* at) {
   std::free(at);
 }
 
-const char* to_device(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
-  context->spend(static_cast<double>(bytes), context->gpu.to);
-  return context->enqueue([=] { std::memcpy(to, from, bytes); });
+const char* to_device(dttrain_context* context, void* to, const void* from, size_t bytes) {
+  context->spend(DTTRAIN_COPY_IN, static_cast<double>(bytes), context->gpu.to);
+  return context->enqueue(DTTRAIN_COPY_IN, [=] { std::memcpy(to, from, bytes); });
 }
 
-const char* to_host(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
-  context->spend(static_cast<double>(bytes), context->gpu.from);
-  return context->enqueue([=] { std::memcpy(to, from, bytes); });
+const char* to_host(dttrain_context* context, void* to, const void* from, size_t bytes) {
+  context->spend(DTTRAIN_COPY_OUT, static_cast<double>(bytes), context->gpu.from);
+  return context->enqueue(DTTRAIN_COPY_OUT, [=] { std::memcpy(to, from, bytes); });
 }
 
 const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
-  return context->enqueue([=] { std::memset(at, 0, bytes); });
+  return context->enqueue(DTTRAIN_COMPUTE, [=] { std::memset(at, 0, bytes); });
 }
 
 // The kernel that each step of training has once a shard.
@@ -162,23 +164,20 @@ void flip(const Kernel& /*kernel*/) {}
 
 const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
   const bool is_known = Kernels::visit(number, arguments, [&](const auto& kernel) {
-    (void)context->enqueue([kernel] { run(kernel); });
-    if (flips(*context, kernel)) (void)context->enqueue([kernel] { flip(kernel); });
+    (void)context->enqueue(DTTRAIN_COMPUTE, [context, kernel] {
+      run(kernel);
+      if (flips(*context, kernel)) flip(kernel);
+    });
   });
   return is_known ? nullptr : "no such kernel";
 }
 
 const char* multiply(dttrain_context* context, const dttrain_product* product) {
   if (const char* const wrong = broken("multiply", *context)) return wrong;
-  context->spend(2.0 * product->rows * product->columns * product->inner * product->count,
+  context->spend(DTTRAIN_COMPUTE,
+                 2.0 * product->rows * product->columns * product->inner * product->count,
                  context->gpu.products);
-  return context->enqueue([product = *product] { multiply_now(product); });
-}
-
-const char* wait(dttrain_context* context) {
-  if (const char* const wrong = broken("wait", *context)) return wrong;
-  context->run_all();
-  return nullptr;
+  return context->enqueue(DTTRAIN_COMPUTE, [product = *product] { multiply_now(product); });
 }
 
 const char* tell(dttrain_context* context, const std::string& wrong) {
@@ -215,7 +214,7 @@ const char* join(
 const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
   (void)wait(context);
   context->link->post({messages, messages + count});
-  return context->enqueue([link = context->link.get()] { link->wait(); });
+  return context->enqueue(DTTRAIN_COMPUTE, [link = context->link.get()] { link->wait(); });
 }
 
 const char* progress(dttrain_context* context, dttrain_progress* now) {
@@ -265,6 +264,16 @@ const dttrain_device* table() {
                                    launch,
                                    multiply,
                                    wait,
+                                   new_event,
+                                   free_event,
+                                   record,
+                                   follow,
+                                   wait_event,
+                                   seconds_between,
+                                   begin_graph,
+                                   end_graph,
+                                   replay,
+                                   free_graph,
                                    exchange(),
                                    copy,
                                    copy_from,

@@ -2,7 +2,7 @@
 // A device made of the host's processor: the kernels of core/train/accelerator as the host's
 // compiler sees them, behind the table of a module. For tests of everything above that table.
 //
-// What is enqueued is done when wait() is called and not before, so that a missing one is seen; new
+// What is enqueued is done when something waits for it and not before (host_streams.hpp); new
 // memory is full of NaN; each piece is an allocation of its own, so that a sanitizer sees its ends.
 #pragma once
 

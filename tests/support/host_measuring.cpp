@@ -118,8 +118,8 @@ const char* copy(dttrain_context* context, void* to, const void* from, std::size
   if (const char* const wrong = broken("copy", *context)) return wrong;
   if (!holds(*context, to, bytes) || !holds(*context, from, bytes))
     return "no memory of the device";
-  context->spend(static_cast<double>(bytes), context->gpu.within);
-  return context->enqueue([=] { std::memcpy(to, from, bytes); });
+  context->spend(DTTRAIN_COMPUTE, static_cast<double>(bytes), context->gpu.within);
+  return context->enqueue(DTTRAIN_COMPUTE, [=] { std::memcpy(to, from, bytes); });
 }
 
 const char* copy_from(dttrain_context* context,
@@ -129,8 +129,8 @@ const char* copy_from(dttrain_context* context,
                       std::size_t bytes) {
   if (const char* const wrong = broken("copy_from", *context)) return wrong;
   if (!holds(*context, to, bytes) || !holds(*other, from, bytes)) return "no memory of the device";
-  context->spend(static_cast<double>(bytes), context->gpu.between);
-  return context->enqueue([=] { std::memcpy(to, from, bytes); });
+  context->spend(DTTRAIN_COMPUTE, static_cast<double>(bytes), context->gpu.between);
+  return context->enqueue(DTTRAIN_COMPUTE, [=] { std::memcpy(to, from, bytes); });
 }
 
 const char* reach(dttrain_context* context, dttrain_context* /*other*/, int* is_direct) {
@@ -149,13 +149,13 @@ void unpin(dttrain_context* /*context*/, void* /*at*/) {
 }
 
 const char* start_timer(dttrain_context* context) {
-  context->run_all();
+  if (const char* const wrong = wait(context)) return wrong;
   context->started = clock_of(*context);
   return broken("start_timer", *context);
 }
 
 const char* stop_timer(dttrain_context* context, double* seconds) {
-  context->run_all();
+  if (const char* const wrong = wait(context)) return wrong;
   *seconds = clock_of(*context) - context->started;
   return broken("stop_timer", *context);
 }

@@ -2,11 +2,10 @@
 #include "tests/support/recording_device.hpp"
 
 #include "tests/support/host_device.hpp"
+#include "tests/support/kernel_trial.hpp"
 #include "tests/support/race_recorder.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,13 +17,25 @@ namespace {
 using namespace dts::train::accelerator;
 
 constexpr std::size_t k_host = 0;
-constexpr std::size_t k_queue = 1;
+
+// Of the recorder, as is the host.
+constexpr std::size_t actor(int stream) {
+  return 1 + static_cast<std::size_t>(stream);
+}
+
+// Accesses of a stream.
+using Record = std::function<void()>;
 
 struct Recording {
-  RaceRecorder recorder{2};
-  std::map<std::byte*, std::size_t> memory;  // bytes of each allocation
+  RaceRecorder recorder{1 + DTTRAIN_STREAMS};
+  Memory memory;
+  std::map<const dttrain_event*, RaceRecorder::Clock> events;
+  std::map<const dttrain_graph*, std::vector<Record>> graphs;
+  bool in_graph = false;
+  std::vector<Record> open;  // of the graph that is being made
   std::size_t waits = 0;
   std::size_t launches = 0;
+  std::size_t replays = 0;
   std::optional<std::size_t> left_out;
   std::vector<std::string> strays;
   std::vector<RaceRecorder::Clock> groups;  // after each group of messages
@@ -37,12 +48,29 @@ const dttrain_device& host() {
 }
 
 // What is enqueued follows what the host has done.
-void begin() {
-  g_recording.recorder.wait(k_queue, g_recording.recorder.event(k_host));
+void begin(int stream) {
+  g_recording.recorder.wait(actor(stream), g_recording.recorder.event(k_host));
 }
 
-void by_queue(const void* at, std::size_t bytes, bool writes, const std::string& what) {
-  g_recording.recorder.access(k_queue, {at, bytes}, writes, what);
+void by_stream(
+    int stream, const void* at, std::size_t bytes, bool writes, const std::string& what) {
+  g_recording.recorder.access(actor(stream), {at, bytes}, writes, what);
+}
+
+void by_kernel(const std::vector<Access>& all, const std::string& what) {
+  for (const Access& one : all) by_stream(DTTRAIN_COMPUTE, one.at, one.bytes, one.writes, what);
+}
+
+// Of kernels and the like, now or whenever the graph that is being made is replayed.
+void compute(Record record) {
+  if (g_recording.in_graph) return g_recording.open.push_back(std::move(record));
+  begin(DTTRAIN_COMPUTE);
+  record();
+}
+
+// Whether this wait counts.
+bool orders() {
+  return g_recording.left_out != g_recording.waits++;
 }
 
 const char* allocate(dttrain_context* context, std::size_t bytes, void** at) {
@@ -64,162 +92,104 @@ void release(dttrain_context* context, void* at) {
   host().release(context, at);
 }
 
-const char* copy(
-    dttrain_context* context, void* to, const void* from, std::size_t bytes, const char* what) {
-  begin();
-  by_queue(from, bytes, false, what);
-  by_queue(to, bytes, true, what);
-  return host().to_device(context, to, from, bytes);
+void copied(int stream, void* to, const void* from, std::size_t bytes, const std::string& what) {
+  begin(stream);
+  by_stream(stream, from, bytes, false, what);
+  by_stream(stream, to, bytes, true, what);
 }
 
 const char* to_device(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
-  return copy(context, to, from, bytes, "copy to the device");
+  copied(DTTRAIN_COPY_IN, to, from, bytes, "copy to the device");
+  return host().to_device(context, to, from, bytes);
 }
 
 const char* to_host(dttrain_context* context, void* to, const void* from, std::size_t bytes) {
-  return copy(context, to, from, bytes, "copy to the host");
+  copied(DTTRAIN_COPY_OUT, to, from, bytes, "copy to the host");
+  return host().to_host(context, to, from, bytes);
 }
 
 const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
-  begin();
-  by_queue(at, bytes, true, "clear");
+  compute([=] { by_stream(DTTRAIN_COMPUTE, at, bytes, true, "clear"); });
   return host().clear(context, at, bytes);
 }
 
-// All memory of the device.
-using Image = std::map<std::byte*, std::vector<std::byte>>;
-
-Image image() {
-  Image made;
-  for (const auto& [at, bytes] : g_recording.memory) made[at].assign(at, at + bytes);
-  return made;
-}
-
-void put(const Image& image) {
-  for (const auto& [at, bytes] : image) std::memcpy(at, bytes.data(), bytes.size());
-}
-
-// Where an access is in an image; nullptr if it is in no memory of the device.
-std::byte* find(Image& image, const Access& access) {
-  auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(access.at));
-  auto found = image.upper_bound(at);
-  if (found == image.begin()) return nullptr;
-  --found;
-  const auto offset = static_cast<std::size_t>(at - found->first);
-  return offset + access.bytes > found->second.size() ? nullptr : found->second.data() + offset;
-}
-
-// What a kernel reads and writes is what it says: nothing else has changed, and with all other
-// memory full of NaN it writes the same.
-class Trial {
- public:
-  Trial(std::string what, std::vector<Access> all, std::function<const char*()> run)
-      : what_(std::move(what)), all_(std::move(all)), run_(std::move(run)) {}
-
-  // Leaves what the kernel has written.
-  const char* make() {
-    Image before = image();
-    if (const char* const wrong = run_()) return wrong;
-    Image after = image();
-    Image expected = before;
-    copy(after, expected, true);
-    if (expected != after) g_recording.strays.push_back(what_ + " writes elsewhere");
-    for (auto& [at, bytes] : expected) std::fill(bytes.begin(), bytes.end(), std::byte{0xff});
-    copy(before, expected, false);
-    put(expected);
-    if (const char* const wrong = run_()) return wrong;
-    Image again = image();
-    copy(again, expected = after, true);
-    if (expected != after) g_recording.strays.push_back(what_ + " reads elsewhere");
-    put(after);
-    return nullptr;
-  }
-
- private:
-  // What it accesses, or of that what it writes.
-  void copy(Image& from, Image& to, bool written) {
-    for (const Access& one : all_)
-      if (one.writes || !written)
-        if (std::byte* const at = find(from, one)) std::memcpy(find(to, one), at, one.bytes);
-  }
-
-  std::string what_;
-  std::vector<Access> all_;
-  std::function<const char*()> run_;
-};
-
 const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
   const std::string what = "kernel " + std::to_string(number);
-  begin();
   std::vector<Access> all;
   Kernels::visit(number, arguments, [&](const auto& kernel) {
     kernel.accesses([&](const Access& access) { all.push_back(access); });
   });
-  for (const Access& one : all) by_queue(one.at, one.bytes, one.writes, what);
+  compute([=] { by_kernel(all, what); });
   ++g_recording.launches;
-  if (g_recording.left_out) return host().launch(context, number, arguments);
+  const auto run = [&] { return host().launch(context, number, arguments); };
+  if (g_recording.left_out || g_recording.in_graph) return run();
   (void)host().wait(context);  // what was enqueued before is not this kernel's
-  return Trial(what,
-               std::move(all),
-               [&] {
-                 const char* const wrong = host().launch(context, number, arguments);
-                 return wrong == nullptr ? host().wait(context) : wrong;
-               })
-      .make();
+  return try_kernel(
+      what,
+      g_recording.memory,
+      all,
+      [&] {
+        const char* const wrong = run();
+        return wrong == nullptr ? host().wait(context) : wrong;
+      },
+      g_recording.strays);
 }
 
-void by_product(const void* values,
-                std::size_t each,
-                int rows,
-                int columns,
-                int pitch,
-                std::int64_t stride,
-                int count,
-                bool writes) {
-  for (int matrix = 0; matrix < count; ++matrix)
-    for (int row = 0; row < rows; ++row) {
-      const std::int64_t place = matrix * stride + std::int64_t{row} * pitch;
-      by_queue(static_cast<const std::byte*>(values) + static_cast<std::size_t>(place) * each,
-               static_cast<std::size_t>(columns) * each,
-               writes,
-               "product");
-    }
-}
-
-void by_factor(const dttrain_product& product,
-               const dttrain_factor& factor,
-               int rows,
-               int columns) {
-  if (factor.is_transposed != 0) std::swap(rows, columns);
-  by_product(factor.values,
-             product.factors == DTTRAIN_BF16 ? sizeof(Bfloat) : sizeof(float),
-             rows,
-             columns,
-             factor.pitch,
-             factor.stride,
-             product.count,
-             false);
-}
-
-const char* multiply(dttrain_context* context, const dttrain_product* p) {
-  begin();
-  by_factor(*p, p->left, p->rows, p->inner);
-  by_factor(*p, p->right, p->inner, p->columns);
-  by_product(p->out, sizeof(float), p->rows, p->columns, p->pitch, p->stride, p->count, true);
-  return host().multiply(context, p);
+const char* multiply(dttrain_context* context, const dttrain_product* product) {
+  compute([all = accesses_of(*product)] { by_kernel(all, "product"); });
+  return host().multiply(context, product);
 }
 
 const char* wait(dttrain_context* context) {
-  if (g_recording.left_out != g_recording.waits++)
-    g_recording.recorder.wait(k_host, g_recording.recorder.event(k_queue));
+  if (orders())
+    for (int stream = 0; stream < DTTRAIN_STREAMS; ++stream)
+      g_recording.recorder.wait(k_host, g_recording.recorder.event(actor(stream)));
   return host().wait(context);
 }
 
+const char* record(dttrain_context* context, dttrain_event* event, int stream) {
+  begin(stream);
+  g_recording.events[event] = g_recording.recorder.event(actor(stream));
+  return host().record(context, event, stream);
+}
+
+const char* follow(dttrain_context* context, int stream, dttrain_event* event) {
+  begin(stream);
+  if (orders()) g_recording.recorder.wait(actor(stream), g_recording.events[event]);
+  return host().follow(context, stream, event);
+}
+
+const char* wait_event(dttrain_context* context, dttrain_event* event) {
+  if (orders()) g_recording.recorder.wait(k_host, g_recording.events[event]);
+  return host().wait_event(context, event);
+}
+
+const char* begin_graph(dttrain_context* context) {
+  g_recording.in_graph = true;
+  g_recording.open.clear();
+  return host().begin_graph(context);
+}
+
+const char* end_graph(dttrain_context* context, dttrain_graph** graph) {
+  g_recording.in_graph = false;
+  const char* const wrong = host().end_graph(context, graph);
+  g_recording.graphs[*graph] = std::move(g_recording.open);
+  return wrong;
+}
+
+const char* replay(dttrain_context* context, dttrain_graph* graph) {
+  ++g_recording.replays;
+  begin(DTTRAIN_COMPUTE);
+  for (const Record& record : g_recording.graphs[graph]) record();
+  return host().replay(context, graph);
+}
+
 const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
-  begin();
+  begin(DTTRAIN_COMPUTE);
   for (std::size_t i = 0; i < count; ++i)
-    by_queue(messages[i].at, messages[i].bytes, messages[i].is_sent == 0, "exchange");
-  g_recording.groups.push_back(g_recording.recorder.event(k_queue));
+    by_stream(
+        DTTRAIN_COMPUTE, messages[i].at, messages[i].bytes, messages[i].is_sent == 0, "exchange");
+  g_recording.groups.push_back(g_recording.recorder.event(actor(DTTRAIN_COMPUTE)));
   return host().exchange->post(context, messages, count);
 }
 
@@ -253,6 +223,12 @@ dttrain_device made_table() {
   table.launch = launch;
   table.multiply = multiply;
   table.wait = wait;
+  table.record = record;
+  table.follow = follow;
+  table.wait_event = wait_event;
+  table.begin_graph = begin_graph;
+  table.end_graph = end_graph;
+  table.replay = replay;
   table.exchange = exchange();
   return table;
 }
@@ -280,6 +256,10 @@ void touch(const void* at, std::size_t bytes, bool writes) {
 
 std::size_t waits() {
   return g_recording.waits;
+}
+
+std::size_t replays() {
+  return g_recording.replays;
 }
 
 std::size_t launches() {

@@ -2,7 +2,7 @@
 // Attention on a device, whose weights are never in memory (kernels/attention.hpp).
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/model/token_blocks.hpp"
 
 #include <memory>

@@ -5,7 +5,7 @@
 
 #include "core/train/accelerator/images/device_convolution.hpp"
 #include "core/train/accelerator/products.hpp"
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/model/block_maker.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // Blocks of one element after the other on a device: GELU, SwiGLU, and the rotations of positions.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/model/token_blocks.hpp"
 
 #include <cstddef>

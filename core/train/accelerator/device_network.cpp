@@ -7,12 +7,17 @@
 
 namespace dts::train::accelerator {
 
-DeviceNetwork::DeviceNetwork(
-    const Model& model, int micro_batch, Precision precision, Queue& queue, Keeping keeping)
+DeviceNetwork::DeviceNetwork(const Model& model,
+                             int micro_batch,
+                             Precision precision,
+                             Queue& queue,
+                             Keeping keeping,
+                             std::function<void(const std::string&)> told)
     : model_(model),
       queue_(queue),
       blocks_(queue, precision),
       plan_(model, micro_batch, precision, blocks_, keeping),
+      graphs_(queue, std::move(told)),
       reader_(model.reads),
       images_(plan_.input().value == nullptr
                   ? 0
@@ -20,23 +25,37 @@ DeviceNetwork::DeviceNetwork(
       tokens_(plan_.tokens() == nullptr ? 0
                                         : static_cast<std::size_t>(micro_batch) *
                                               static_cast<std::size_t>(model.reads.context)),
-      host_labels_(static_cast<std::size_t>(micro_batch) *
+      predictions_(static_cast<std::size_t>(micro_batch) *
                    static_cast<std::size_t>(model.reads.predictions())),
-      labels_(queue.allocate<std::uint32_t>(host_labels_.size())),
-      losses_(queue.allocate(host_labels_.size())),
-      correct_(queue.allocate(host_labels_.size())),
+      words_(tokens_ + predictions_),
+      labels_(queue.allocate<std::uint32_t>(predictions_)),
+      losses_(queue.allocate(predictions_)),
+      correct_(queue.allocate(predictions_)),
       squares_(queue.allocate<double>(Squares{nullptr, model.layout.parameter_floats}.blocks())) {
+  for (Arrived& one : arrived_) {
+    one = {queue.allocate(images_.size()),
+           queue.allocate<std::uint32_t>(words_.size()),
+           queue.new_event()};
+    queue.record(one.read);  // it is not zero before
+  }
   model.build(plan_);
 }
 
-// The places of samples that there are not keep those of an earlier pass.
+// The places of samples that there are not keep those of an earlier pass. What arrives while the
+// device computes the pass before is put in its place by the device itself.
 void DeviceNetwork::load(const Samples& samples,
                          std::span<const std::size_t> indices,
                          std::span<const Placement> placements) {
-  reader_.read(samples, indices, placements, {images_.data(), tokens_.data(), host_labels_.data()});
-  queue_.to_device(plan_.input().value, images_.data(), images_.size());
-  queue_.to_device(plan_.tokens(), tokens_.data(), tokens_.size());
-  queue_.to_device(labels_, host_labels_.data(), host_labels_.size());
+  reader_.read(
+      samples, indices, placements, {images_.data(), words_.data(), words_.data() + tokens_});
+  Arrived& arrived = arrived_[next_];
+  queue_.to_device_after(arrived.read, arrived.images, images_.data(), images_.size());
+  queue_.to_device_after(arrived.read, arrived.words, words_.data(), words_.size());
+  queue_.launch(Copy<float>{{images_.size()}, arrived.images, plan_.input().value});
+  queue_.launch(Copy<std::uint32_t>{{tokens_}, arrived.words, plan_.tokens()});
+  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + tokens_, labels_});
+  queue_.record(arrived.read);
+  next_ ^= 1U;
 }
 
 void DeviceNetwork::forward(const Pass& pass, const std::function<void(Range)>& enter) {
@@ -59,12 +78,12 @@ void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient
   if (!has_gradient || logits.gradient == logits.value) return;
   const std::size_t count =
       static_cast<std::size_t>(rows) * static_cast<std::size_t>(model_.classes);
-  queue_.launch(Copy{{count}, logits.value, logits.gradient});
+  queue_.launch(Copy<float>{{count}, logits.value, logits.gradient});
 }
 
 void DeviceNetwork::add_scalars(const Training& training, float* sums) {
   const Layout& layout = model_.layout;
-  const auto rows = static_cast<int>(host_labels_.size());
+  const auto rows = static_cast<int>(predictions_);
   queue_.clear(sums + layout.scalar(Scalar::loss), static_cast<std::size_t>(Scalar::count));
   queue_.launch(Total<float>{losses_, rows, sums + layout.scalar(Scalar::loss)});
   queue_.launch(Total<float>{correct_, rows, sums + layout.scalar(Scalar::correct)});
@@ -81,28 +100,39 @@ void DeviceNetwork::train(const Samples& samples,
                           const Training& training,
                           float* sums) {
   const auto lap = [&](Phase phase) {
-    if (training.watch == nullptr) return;
-    queue_.wait();
-    training.watch->lap(phase);
+    if (training.laps != nullptr) training.laps->lap(phase);
   };
+  const auto rows = static_cast<int>(predictions_);
+  const auto play = [&](PassKey::Part part, const std::function<void()>& work) {
+    if (training.enter || training.with_nan) return work();
+    const Objective& objective = training.objective;
+    graphs_.play(
+        {part, rows, weights, sums, objective.scale, objective.smoothing, training.with_squares},
+        work);
+  };
+  if (training.laps != nullptr) training.laps->begin();
   load(samples, indices, training.placements);
   lap(Phase::data);
   const Pass pass{true, weights, nullptr, sums};
-  forward(pass, training.enter);
-  if (training.with_nan) {
-    constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
-    queue_.to_device(plan_.logits().value, &k_nan, 1);
-  }
-  head(static_cast<int>(host_labels_.size()), training.objective, true);
+  play(PassKey::Part::forward, [&] {
+    forward(pass, training.enter);
+    if (training.with_nan) {
+      constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
+      queue_.to_device(plan_.logits().value, &k_nan, 1);
+    }
+    head(rows, training.objective, true);
+  });
   lap(Phase::forward);
-  for (const Plan::Visit& visit : plan_.way_back()) {
-    if (training.enter) training.enter(visit.reads());
-    if (visit.again)
-      visit.block->forward(pass);
-    else
-      visit.block->backward(pass);
-  }
-  add_scalars(training, sums);
+  play(PassKey::Part::backward, [&] {
+    for (const Plan::Visit& visit : plan_.way_back()) {
+      if (training.enter) training.enter(visit.reads());
+      if (visit.again)
+        visit.block->forward(pass);
+      else
+        visit.block->backward(pass);
+    }
+    add_scalars(training, sums);
+  });
   lap(Phase::backward);
 }
 
@@ -115,9 +145,16 @@ Score DeviceNetwork::evaluate(const Samples& samples,
   std::vector<std::size_t> indices(count);
   std::iota(indices.begin(), indices.end(), first);
   load(samples, indices, {});
-  forward({false, weights, running, nullptr}, enter);
   const std::size_t predictions = count * static_cast<std::size_t>(model_.reads.predictions());
-  head(static_cast<int>(predictions), {}, false);
+  const auto rows = static_cast<int>(predictions);
+  const auto pass = [&] {
+    forward({false, weights, running, nullptr}, enter);
+    head(rows, {}, false);
+  };
+  if (enter)
+    pass();
+  else
+    graphs_.play({PassKey::Part::evaluation, rows, weights}, pass);
   std::vector<float> losses(predictions);
   std::vector<float> correct(predictions);
   queue_.to_host(losses.data(), losses_, predictions);

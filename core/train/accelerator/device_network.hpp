@@ -4,10 +4,14 @@
 #pragma once
 
 #include "core/train/accelerator/device_blocks.hpp"
+#include "core/train/accelerator/queue/device_laps.hpp"
+#include "core/train/accelerator/queue/pass_graphs.hpp"
 #include "core/train/model/network.hpp"
 
+#include <array>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace dts::train::accelerator {
@@ -21,15 +25,20 @@ class DeviceNetwork {
     bool with_nan = false;      // for tests: the first logit is NaN
     bool with_squares = false;  // Scalar::squares
     // If set, is called before each block's forward pass, and then on each visit of the way back
-    // (Plan::way_back), with the weights that it reads.
+    // (Plan::way_back), with the weights that it reads; the pass is then enqueued piece by piece,
+    // otherwise as graphs.
     std::function<void(Range)> enter = nullptr;
-    Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
+    DeviceLaps* laps = nullptr;               // data, forward and backward, if set
     std::span<const Placement> placements{};  // of each image; none: as they are
   };
 
-  // `model` and the queue must outlive it.
-  DeviceNetwork(
-      const Model& model, int micro_batch, Precision precision, Queue& queue, Keeping keeping = {});
+  // `model` and the queue must outlive it. `told` as PassGraphs has it.
+  DeviceNetwork(const Model& model,
+                int micro_batch,
+                Precision precision,
+                Queue& queue,
+                Keeping keeping = {},
+                std::function<void(const std::string&)> told = nullptr);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
   // device's. `indices` are micro_batch samples.
@@ -54,7 +63,16 @@ class DeviceNetwork {
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
 
+  [[nodiscard]] const PassGraphs& graphs() const { return graphs_; }
+
  private:
+  // Where samples of a pass wait until the pass before it has read its own.
+  struct Arrived {
+    float* images = nullptr;
+    std::uint32_t* words = nullptr;  // tokens, then labels
+    Event read;
+  };
+
   void load(const Samples& samples,
             std::span<const std::size_t> indices,
             std::span<const Placement> placements);
@@ -66,10 +84,14 @@ class DeviceNetwork {
   Queue& queue_;
   DeviceBlocks blocks_;
   Plan plan_;
+  PassGraphs graphs_;
   SampleReader reader_;
   std::vector<float> images_;  // what the plan reads, before it is on the device
-  std::vector<std::uint32_t> tokens_;
-  std::vector<std::uint32_t> host_labels_;
+  std::size_t tokens_;         // of all samples
+  std::size_t predictions_;
+  std::vector<std::uint32_t> words_;  // tokens, then labels
+  std::array<Arrived, 2> arrived_;
+  std::size_t next_ = 0;
   std::uint32_t* labels_;  // of all predictions, as are losses_ and correct_
   float* losses_;
   float* correct_;

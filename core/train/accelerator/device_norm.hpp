@@ -2,7 +2,7 @@
 // Layer normalisation, About::mean, and RMS normalisation, About::zero, on a device.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/model/token_blocks.hpp"
 
 #include <memory>

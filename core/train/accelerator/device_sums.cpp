@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <optional>
 #include <utility>
 
 namespace dts::train::accelerator {
@@ -42,16 +43,29 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       settings_(std::move(settings)),
       team_(settings_.threads),
       queue_(std::move(queue)),
-      network_(model, settings_.micro_batch, settings_.precision, *queue_, settings_.keeping),
+      network_(model,
+               settings_.micro_batch,
+               settings_.precision,
+               *queue_,
+               settings_.keeping,
+               settings_.told),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
+      laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
+      arrivals_(*queue_, network_.products(), resident_, model.layout.parameter_floats),
+      computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
   (void)network_.products().keep_copy(resident_.weights, model.layout.parameter_floats);
-  // Left siblings that wait, and one: so that memory runs out here, if it does.
+  // Left siblings that wait, and one, and one that is on its way to the host if a rank's run may be
+  // more than one node: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);
-  for (int level = std::bit_width(static_cast<unsigned>(own - 1)); level >= 0; --level)
+  const bool is_node =
+      settings_.shards % own == 0 && std::has_single_bit(static_cast<unsigned>(own));
+  for (int level = std::bit_width(static_cast<unsigned>(own - 1)) + (is_node ? 0 : 1); level >= 0;
+       --level)
     give(queue_->allocate(model.layout.sum_floats()));
+  arrivals_.end_pass();  // they are not zero before
   if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
@@ -70,40 +84,11 @@ void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings set
   resident_.is_exchanged = true;
 }
 
-// Those of others come from the host, unless they are exchanged.
-void DeviceSums::upload(const float* weights) {
-  if (!resident_.is_exchanged) send_others(weights);
-  network_.products().round(resident_.weights, model_.layout.parameter_floats);
-}
-
-void DeviceSums::send_others(const float* weights) {
-  std::size_t at = 0;
-  const auto send = [&](std::size_t end) {
-    queue_->to_device(resident_.weights + at, weights + at, end - at);
-  };
-  for (const Range own : resident_.own) {
-    send(own.begin);
-    at = own.end;
-  }
-  send(model_.layout.parameter_floats);
-}
-
 // Until the next sum().
 void DeviceSums::let_stay(Partials sums) {
   for (const auto& [node, array] : stayed_) give(array);
   stayed_ = std::move(sums);
   resident_.gradients = stayed_.empty() ? nullptr : stayed_.begin()->second;
-}
-
-// Within a window, weights go to the device as they come.
-DeviceSums::Enter DeviceSums::enter_of(Window* window, const float* weights) {
-  if (window == nullptr) return nullptr;
-  return [this, window, weights, place = 0](Range range) mutable {
-    window->enter(0, place++);
-    float* const there = resident_.weights + range.begin;
-    if (!resident_.is_exchanged) queue_->to_device(there, weights + range.begin, range.size());
-    network_.products().round(there, range.size());
-  };
 }
 
 std::uint64_t DeviceSums::checksum_of(const float* sums) {
@@ -114,7 +99,6 @@ std::uint64_t DeviceSums::checksum_of(const float* sums) {
 }
 
 float* DeviceSums::shard_sum(const StepInput& input, int shard) {
-  Stopwatch watch(input.timeline == nullptr ? nullptr : &input.timeline->track(0));
   float* const sums = take();
   choose_samples(input, shard, indices_);
   const std::vector<Placement> placements = placements_of(input, shard, indices_);
@@ -124,10 +108,11 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                  {objective_of(input, model_.reads),
                   shard == input.nan_shard,
                   input.with_squares,
-                  enter_of(input.window, input.weights),
-                  input.timeline == nullptr ? nullptr : &watch,
+                  arrivals_.enter_of(input.window, input.weights),
+                  input.timeline == nullptr ? nullptr : &laps_,
                   placements},
                  sums);
+  arrivals_.end_pass();
   if (input.miscomputed) {
     float changed = 0;
     queue_->to_host(&changed, sums + *input.miscomputed, 1);
@@ -158,19 +143,28 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
     let_stay({});
-    if (input.window == nullptr)
-      upload(input.weights);
-    else
-      begin_walk(*input.window, network_.plan().reads(true), 1);
+    arrivals_.begin(input.window != nullptr);
+    if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
     Partials there;
     Partials here;
+    const auto bring_and_give = [&](const Waiting& one) {
+      const Range range = whole_or_tail(drops || input.stays);
+      float* const sums = there[one.node];
+      queue_->to_host_after(
+          one.computed, here[one.node] + range.begin, sums + range.begin, range.size());
+      if (!input.stays && !drops) give(sums);
+    };
+    std::optional<Waiting> waiting;
     for (const Span node : maximal_nodes(settings_.shards, run)) {
       there[node] = node_sum(input, node);
       here[node] = host_array(here.size(), drops);
-      bring(node, there, here, whole_or_tail(drops || input.stays));
-      if (!input.stays && !drops) give(there[node]);
+      Waiting computed{node, computed_[here.size() % 2]};
+      queue_->record(computed.computed);
+      if (waiting) bring_and_give(*waiting);
+      waiting = computed;
     }
+    if (waiting) bring_and_give(*waiting);
     if (input.stays) let_stay(there);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
@@ -180,6 +174,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
     if (input.departure != nullptr) depart(*input.departure, there, here);
     if (drops && !input.stays)
       for (const auto& [node, sums] : there) give(sums);
+    if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return here;
   });
 }
@@ -206,20 +201,25 @@ void DeviceSums::depart(const Departure& departure, const Partials& there, const
 
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
   return guarded(settings_.failed, [&] {
-    upload(input.weights);
+    arrivals_.begin(input.window != nullptr);
     give(shard_sum(input, input.audited));
+    if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
     return audited_;
   });
 }
 
-Score DeviceSums::evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter) {
+Score DeviceSums::evaluate_chunk(const Samples& samples,
+                                 std::size_t chunk,
+                                 const Arrivals::Enter& enter) {
   const std::size_t first = chunk * indices_.size();
-  return network_.evaluate(samples,
-                           first,
-                           std::min(indices_.size(), samples.count - first),
-                           resident_.weights,
-                           running_,
-                           enter);
+  const Score score = network_.evaluate(samples,
+                                        first,
+                                        std::min(indices_.size(), samples.count - first),
+                                        resident_.weights,
+                                        running_,
+                                        enter);
+  arrivals_.end_pass();
+  return score;
 }
 
 std::size_t DeviceSums::chunks_of(const Samples& samples) const {
@@ -229,12 +229,12 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
-    upload(weights);
+    arrivals_.begin(false);
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
-      score += evaluate_chunk(samples, chunk, nullptr);
+      score += evaluate_chunk(samples, chunk, arrivals_.enter_of(nullptr, weights));
     return score;
   });
 }
@@ -248,13 +248,14 @@ Score DeviceSums::evaluate_within(Window& window,
   return guarded(settings_.failed, [&] {
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
+    arrivals_.begin(true);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);
          round += static_cast<std::size_t>(parts)) {
       begin_walk(window, reads, 1);
       const std::size_t chunk = round + static_cast<std::size_t>(part);
       if (chunk < chunks_of(samples))
-        score += evaluate_chunk(samples, chunk, enter_of(&window, weights));
+        score += evaluate_chunk(samples, chunk, arrivals_.enter_of(&window, weights));
       else
         pass_by(window, reads.size());
       window.leave(0);

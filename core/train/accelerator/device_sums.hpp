@@ -5,12 +5,14 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/train/accelerator/arrivals.hpp"
 #include "core/train/accelerator/device_network.hpp"
 #include "core/train/accelerator/device_update.hpp"
 #include "core/train/accelerator/exchange/device_exchange.hpp"
 #include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -31,6 +33,8 @@ struct DeviceSettings {
   Keeping keeping{};
   // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
   std::function<void(const std::string&)> failed = nullptr;
+  // PassGraphs' lines for people.
+  std::function<void(const std::string&)> told = nullptr;
 };
 
 class DeviceSums : public Backend {
@@ -68,6 +72,10 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] ChunkUpdate* update() override { return &update_; }
 
+  [[nodiscard]] std::size_t device_bytes() const override { return queue_->allocated(); }
+
+  [[nodiscard]] const PassGraphs& graphs() const { return network_.graphs(); }
+
   [[nodiscard]] Queue& queue() { return *queue_; }
 
   // Collective, before the first sum(). The group must outlive it.
@@ -77,8 +85,6 @@ class DeviceSums : public Backend {
   [[nodiscard]] ArrayExchange* exchange() override { return exchange_ ? &*exchange_ : nullptr; }
 
  private:
-  using Enter = std::function<void(Range)>;
-
   DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings);
 
   // The device's arrays of sums:
@@ -86,15 +92,20 @@ class DeviceSums : public Backend {
 
   void give(float* sums) { unused_.push_back(sums); }
 
-  void upload(const float* weights);
-  void send_others(const float* weights);
   void let_stay(Partials sums);
-  [[nodiscard]] Enter enter_of(Window* window, const float* weights);
   float* shard_sum(const StepInput& input, int shard);
   float* node_sum(const StepInput& input, Span node);
   [[nodiscard]] std::uint64_t checksum_of(const float* sums);
   [[nodiscard]] std::size_t chunks_of(const Samples& samples) const;
-  [[nodiscard]] Score evaluate_chunk(const Samples& samples, std::size_t chunk, const Enter& enter);
+  [[nodiscard]] Score evaluate_chunk(const Samples& samples,
+                                     std::size_t chunk,
+                                     const Arrivals::Enter& enter);
+
+  // Sums of a node that wait on the device until the next node is being computed.
+  struct Waiting {
+    Span node;
+    Event computed;
+  };
 
   // From the device's arrays, `there`, to the host's, `here`:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
@@ -109,6 +120,9 @@ class DeviceSums : public Backend {
   DeviceNetwork network_;
   Resident resident_;
   DeviceUpdate update_;
+  DeviceLaps laps_;
+  Arrivals arrivals_;
+  std::array<Event, 2> computed_;
   Partials stayed_;  // of the last sum()
   std::optional<DeviceExchange> exchange_;
   std::vector<float*> unused_;

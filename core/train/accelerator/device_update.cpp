@@ -34,10 +34,12 @@ void DeviceUpdate::reserve(std::size_t floats, std::size_t moments) {
 void DeviceUpdate::begin(Owned owned, const float* weights, const float* moments) {
   guarded(failed_, [&] {
     owned_ = std::move(owned);
-    chunks_.grow(queue_, owned_.chunks.size());
-    queue_.to_device(chunks_.at, owned_.chunks.data(), owned_.chunks.size());
-    reports_.grow(queue_, owned_.chunks.size());
     reserve(owned_.floats, kinds());
+    chunks_.grow(queue_, owned_.chunks.size());
+    reports_.grow(queue_, owned_.chunks.size());
+    squares_.grow(queue_, owned_.chunks.size());
+    rates_.grow(queue_, owned_.chunks.size());
+    queue_.to_device(chunks_.at, owned_.chunks.data(), owned_.chunks.size());
     queue_.to_device(moments_.at, moments, kinds() * owned_.floats);
     resident_.own = runs_of(owned_.chunks);
     for (const Range run : resident_.own)
@@ -139,7 +141,7 @@ void DeviceUpdate::keep() {
     if (owned_.floats == parameters_) return std::swap(resident_.weights, next_weights_.at);
     const float* from = next_weights_.at;
     for (const Range run : resident_.own) {
-      queue_.launch(Copy{{run.size()}, from, resident_.weights + run.begin});
+      queue_.launch(Copy<float>{{run.size()}, from, resident_.weights + run.begin});
       from += run.size();
     }
   });

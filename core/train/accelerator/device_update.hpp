@@ -2,7 +2,7 @@
 // The optimiser's step on a device: weights and moments of what a rank owns stay in its memory.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/memory/range.hpp"
 #include "core/train/optim/chunk_update.hpp"
 

@@ -6,10 +6,11 @@
  *
  *     DTTRAIN_DEVICE_EXPORT const struct dttrain_device* dttrain_device_v1(void);
  *
- * Modules are never unloaded. All work of a context is enqueued in one queue, in which each piece
- * begins after the one before has ended. Functions that return `const char*` return NULL, or what
- * went wrong: a text that is valid until the context's next call. After that a context is of no use
- * but for release and close. Not thread-safe: a context belongs to the thread that opened it. */
+ * Modules are never unloaded. Work of a context is enqueued in its streams, in each of which a
+ * piece begins after the one before has ended; between streams only events make an order. Functions
+ * that return `const char*` return NULL, or what went wrong: a text that is valid until the
+ * context's next call. After that a context is of no use but for release, free_event, free_graph
+ * and close. Not thread-safe: a context belongs to the thread that opened it. */
 #ifndef DTTRAIN_DEVICE_H
 #define DTTRAIN_DEVICE_H
 
@@ -59,6 +60,17 @@ struct dttrain_facts {
 };
 
 struct dttrain_context;
+
+/* Streams of a context: of kernels, products and clear(); of to_device(); of to_host(). */
+enum dttrain_stream { DTTRAIN_COMPUTE = 0, DTTRAIN_COPY_IN = 1, DTTRAIN_COPY_OUT = 2 };
+
+#define DTTRAIN_STREAMS 3
+
+/* A place in a stream. */
+struct dttrain_event;
+
+/* Kernels, products and clears that are enqueued as one. */
+struct dttrain_graph;
 
 /* What products read. */
 enum dttrain_factors {
@@ -110,7 +122,7 @@ struct dttrain_device {
   const char* (*allocate_host)(struct dttrain_context* context, size_t bytes, void** at);
   void (*release_host)(struct dttrain_context* context, void* at);
 
-  /* Enqueue. Host memory is that of allocate_host, and left alone until wait() has returned. */
+  /* Enqueue. Host memory is that of allocate_host, and left alone until the copy has ended. */
   const char* (*to_device)(struct dttrain_context* context,
                            void* to,
                            const void* from,
@@ -123,6 +135,31 @@ struct dttrain_device {
 
   /* Until all that was enqueued has ended. */
   const char* (*wait)(struct dttrain_context* context);
+
+  /* Events. record() puts one behind what is in the stream now, wherever it was before. What is
+   * enqueued in a stream after follow() begins once the stream of the event has come to it;
+   * wait_event() is the same for the host. An event that was never recorded counts as reached. */
+  const char* (*new_event)(struct dttrain_context* context,
+                           int is_timed,
+                           struct dttrain_event** event);
+  void (*free_event)(struct dttrain_context* context, struct dttrain_event* event);
+  const char* (*record)(struct dttrain_context* context, struct dttrain_event* event, int stream);
+  const char* (*follow)(struct dttrain_context* context, int stream, struct dttrain_event* event);
+  const char* (*wait_event)(struct dttrain_context* context, struct dttrain_event* event);
+  /* Between two events of is_timed that have been reached, by the device's clock. */
+  const char* (*seconds_between)(struct dttrain_context* context,
+                                 struct dttrain_event* first,
+                                 struct dttrain_event* last,
+                                 double* seconds);
+
+  /* Graphs; all four are NULL where there are none. From begin_graph() to end_graph(), launch(),
+   * multiply() and clear() enqueue nothing but add to the graph, with their arguments as they are
+   * then, and no other function may be called. What fails in between, or end_graph() itself, makes
+   * no graph and does no other harm. replay() enqueues them in DTTRAIN_COMPUTE. */
+  const char* (*begin_graph)(struct dttrain_context* context);
+  const char* (*end_graph)(struct dttrain_context* context, struct dttrain_graph** graph);
+  const char* (*replay)(struct dttrain_context* context, struct dttrain_graph* graph);
+  void (*free_graph)(struct dttrain_context* context, struct dttrain_graph* graph);
 
   /* Between the devices of several processes; NULL if this module has nothing for that. */
   const struct dttrain_exchange* exchange;
@@ -137,7 +174,9 @@ struct dttrain_device {
                            const void* from,
                            size_t bytes);
   /* Lets copies between both go without the host's memory, if that is possible: 1, otherwise 0. */
-  const char* (*reach)(struct dttrain_context* context, struct dttrain_context* other, int* is_direct);
+  const char* (*reach)(struct dttrain_context* context,
+                       struct dttrain_context* other,
+                       int* is_direct);
   /* Makes pages of the host what allocate_host() gives, wherever they are, until unpin(). */
   const char* (*pin)(struct dttrain_context* context, void* at, size_t bytes);
   void (*unpin)(struct dttrain_context* context, void* at);

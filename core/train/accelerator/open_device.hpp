@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 
 #include <memory>
 #include <string>

@@ -4,7 +4,7 @@
 // array that they are in.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/device/instruction_set.hpp"
 
 #include <array>

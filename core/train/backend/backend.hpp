@@ -12,6 +12,7 @@
 #include "core/train/optim/chunk_update.hpp"
 #include "core/train/timing/timeline.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -95,6 +96,10 @@ class Backend {
   // If not nullptr, this makes the optimiser's step, too, and has the weights of what is owned from
   // its begin() on: those of StepInput and of evaluate() are of others alone.
   [[nodiscard]] virtual ChunkUpdate* update() { return nullptr; }
+
+  // Bytes that an accelerator has allocated of its memory: all that it will, from update()'s
+  // begin() on. 0: it has none of its own.
+  [[nodiscard]] virtual std::size_t device_bytes() const { return 0; }
 
   // If not nullptr, gradients and weights go to other ranks from where they are computed: then
   // update() makes the step, the weights of StepInput and of evaluate() are not read at all, and

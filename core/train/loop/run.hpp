@@ -75,6 +75,7 @@ class Run {
   int open_device();
   [[nodiscard]] std::size_t own_floats() const;
   [[nodiscard]] Result<void> make_backend();
+  [[nodiscard]] std::size_t device_memory();
 
   // run_devices.cpp:
   [[nodiscard]] Result<void> place_devices(const accelerator::OpenedDevice& mine);

@@ -113,12 +113,19 @@ Result<void> Run::make_backend() {
         comm_.size() > 1 ? comm_.rank() : -1);
     Comm::abandon(exit_code(Errc::io));
   };
+  settings.told = [this](const std::string& line) { report_.note(line + "\n"); };
   DTS_ASSIGN(
       auto made,
       accelerator::DeviceSums::create(model_, std::move(device_->queue), std::move(settings)));
   device_sums_ = made.get();
   backend_ = std::move(made);
   return {};
+}
+
+// Collective. Bytes that the device with the most of them has allocated.
+std::size_t Run::device_memory() {
+  const std::vector<std::size_t> all = comm_.gather(backend_->device_bytes());
+  return *std::max_element(all.begin(), all.end());
 }
 
 }  // namespace dts::train

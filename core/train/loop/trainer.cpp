@@ -260,6 +260,7 @@ int Run::run() {
                    options_.peak_tflops * 1e12,
                    asynchronous(),
                    device_ == nullptr ? "" : devices_,
+                   device_ == nullptr ? 0 : device_memory(),
                    exchange_,
                    peaks_.measured,
                    peaks_.sheet});

@@ -50,4 +50,15 @@ struct Range {
   return common;
 }
 
+// What they leave of `all`.
+[[nodiscard]] inline std::vector<Range> gaps_in(const std::vector<Range>& runs, Range all) {
+  std::vector<Range> gaps;
+  for (const Range run : common_runs(runs, all)) {
+    if (run.begin > all.begin) gaps.push_back({all.begin, run.begin});
+    all.begin = run.end;
+  }
+  if (all.size() > 0) gaps.push_back(all);
+  return gaps;
+}
+
 }  // namespace dts::train

@@ -131,7 +131,9 @@ void Report::started(const StartEvent& e) {
           e.device,
           e.is_node_first ? "node" : "flat",
           e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : "",
-          e.devices.empty() ? "" : R"(,"devices":)" + e.devices,
+          e.devices.empty()
+              ? ""
+              : fmt::format(R"(,"devices":{},"device_memory":{})", e.devices, e.device_memory),
           e.exchange.empty() ? "" : R"(,"exchange":)" + e.exchange,
           e.devices.empty() ? "" : peaks_field(e)));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",

@@ -40,7 +40,8 @@ struct StartEvent {
   double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known
   double peak = 0;   // FLOP/s of all ranks; 0: not known
   std::optional<Asynchronous> asynchronous = std::nullopt;
-  std::string devices;   // JSON, one of each rank; empty: processors
+  std::string devices;            // JSON, one of each rank; empty: processors
+  std::size_t device_memory = 0;  // bytes that each of them has allocated, at most
   std::string exchange;  // JSON, what carries sums and weights between them; empty: nothing
   // FLOP/s of all ranks' devices: of products as they were measured at the start, and of their
   // data sheets; 0: not known.

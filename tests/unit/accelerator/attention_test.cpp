@@ -182,23 +182,14 @@ class AttentionTrial {
   Floats d_out_;
 };
 
-std::size_t g_allocated = 0;
-
 // Bytes of a device's memory that a model of that context takes for a sample.
 std::size_t bytes_of(int context) {
   const Model model = make_model("gpt2,vocab_size=19,n_embd=16,n_layer=1,n_head=4,n_positions=" +
                                  std::to_string(context))
                           .value();
-  dttrain_device table = *host_device::table();
-  table.allocate = [](dttrain_context* of, size_t bytes, void** at) -> const char* {
-    g_allocated += bytes;
-    return host_device::table()->allocate(of, bytes, at);
-  };
-  g_allocated = 0;
-  dttrain_answer answer{};
-  Queue queue(table, table.open(0, &answer));
-  const DeviceNetwork network(model, 1, Precision::bf16, queue);
-  return g_allocated;
+  const auto queue = new_queue();
+  const DeviceNetwork network(model, 1, Precision::bf16, *queue);
+  return queue->allocated();
 }
 
 }  // namespace

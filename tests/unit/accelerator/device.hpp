@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/random.hpp"
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "tests/support/host_device.hpp"
 
 #include <doctest/doctest.h>

@@ -238,7 +238,8 @@ TEST_CASE("what a device has no memory for is an error before the first step") {
   REQUIRE_FALSE(made);
   const std::string expected =
       "cannot build gpt2 for 2 samples per shard on the device: out of memory";
-  CHECK(made.error().message == expected);
+  CHECK(made.error().message.find(expected) == 0);
+  CHECK(made.error().message.find(" bytes more than the ") != std::string::npos);
   // Nor for the moments of the update.
   static std::size_t most = 0;
   most = (step.model.layout.sum_floats() + 1) * sizeof(float);
@@ -255,7 +256,7 @@ TEST_CASE("what a device has no memory for is an error before the first step") {
                             .own_floats = step.model.layout.parameter_floats,
                             .moments = moments});
     CHECK(other.has_value() == (moments == 0));
-    if (!other) CHECK(other.error().message == expected);
+    if (!other) CHECK(other.error().message.find(expected) == 0);
   }
 }
 

@@ -201,14 +201,14 @@ TEST_CASE(
     float* const sent = queue->allocate(k_count);
     float* const came = queue->allocate(k_count);
     queue->to_device(from, values.data(), k_count);
-    queue->launch(Copy{{k_count}, from, sent});
+    queue->launch(Copy<float>{{k_count}, from, sent});
     (void)devices.post_slices(group,
                               Call::gather_slices,
                               {},
                               0,
                               {{0, sent, k_count * sizeof(float)}},
                               {{0, came, k_count * sizeof(float)}});
-    queue->launch(Copy{{k_count}, from, sent});  // may be used again
+    queue->launch(Copy<float>{{k_count}, from, sent});  // may be used again
     queue->launch(Add{{k_count}, came, from});
     if (waits) queue->wait();
     recording_device::touch(came, sizeof(float), false);

@@ -41,13 +41,13 @@ struct Computed {
   bool operator==(const Computed& other) const { return sums == other.sums && loss == other.loss; }
 };
 
-Computed on_device(const Step& step, Keeping keeping) {
+Computed on_device(const Step& step, Keeping keeping, Precision precision = Precision::bf16) {
   auto made = DeviceSums::create(step.model,
                                  counting_queue(),
                                  {.shards = k_shards,
                                   .own_shards = k_shards,
                                   .micro_batch = k_micro,
-                                  .precision = Precision::bf16,
+                                  .precision = precision,
                                   .keeping = keeping});
   REQUIRE(made);
   const std::size_t bytes = g_bytes;
@@ -90,7 +90,11 @@ TEST_CASE("activations that are computed again, or kept on the host, have the sa
     CHECK(again.bytes - offloaded.bytes == (k_layers + 1 - 2) * stream);
     // Of k_layers layers with 8 streams or more each, one.
     CHECK(all.bytes - again.bytes >= (k_layers - 1) * 8 * stream);
-    CHECK(here.bytes - again_here.bytes == all.bytes - again.bytes);
+    // Copies that are rounded, which only bf16 has, are dropped with what they are of.
+    CHECK(all.bytes - again.bytes > here.bytes - again_here.bytes);
+    CHECK(on_device(step, {}, Precision::fp32).bytes -
+              on_device(step, {true, false}, Precision::fp32).bytes ==
+          here.bytes - again_here.bytes);
     MESSAGE(words,
             ": ",
             here.bytes,

@@ -4,6 +4,8 @@
 #include "tests/support/recording_device.hpp"
 #include "tests/unit/accelerator/step.hpp"
 
+#include <functional>
+
 using namespace dts::train;
 using namespace dts::train::accelerator;
 
@@ -21,28 +23,54 @@ std::string joined(const std::vector<std::string>& lines) {
   return all;
 }
 
+// On the device of `queue`.
+std::unique_ptr<DeviceSums> device_of(const Step& step,
+                                      Precision precision,
+                                      std::unique_ptr<Queue> queue,
+                                      Keeping keeping = {}) {
+  return DeviceSums::create(step.model,
+                            std::move(queue),
+                            {.shards = k_shards,
+                             .own_shards = k_shards,
+                             .micro_batch = k_micro,
+                             .precision = precision,
+                             .keeping = keeping})
+      .value();
+}
+
+// Every `ranks`-th chunk, or, of one, all of them.
+ChunkUpdate::Owned owned_by_one_of(int ranks, const char* optimizer, std::size_t floats) {
+  ChunkUpdate::Owned owned{find_optimizer(optimizer), {}, 0};
+  constexpr std::size_t k_chunk = 1024;
+  for (std::size_t at = 0; at < floats; at += k_chunk * static_cast<std::size_t>(ranks)) {
+    const std::size_t count = std::min(k_chunk, floats - at);
+    owned.chunks.push_back({at, owned.floats, static_cast<std::uint32_t>(count), 1});
+    owned.floats += count;
+  }
+  return owned;
+}
+
+// Three chunks of an evaluation, the last of which is smaller.
+Samples few_samples(const Step& step) {
+  Samples few = step.samples();
+  few.count = 2 * k_micro + 1;
+  return few;
+}
+
 // Two steps with all that follows them: sums of shards, an update that is clipped, an evaluation.
 void train_twice(const Step& step,
                  Precision precision,
                  std::unique_ptr<Queue> queue,
                  Keeping keeping = {}) {
-  auto device = DeviceSums::create(step.model,
-                                   std::move(queue),
-                                   {.shards = k_shards,
-                                    .own_shards = k_shards,
-                                    .micro_batch = k_micro,
-                                    .precision = precision,
-                                    .keeping = keeping})
-                    .value();
+  const auto device = device_of(step, precision, std::move(queue), keeping);
   const std::size_t floats = step.model.layout.parameter_floats;
   ChunkUpdate& update = *device->update();
-  ChunkUpdate::Owned owned{find_optimizer("lamb"), {}, floats};
-  for (std::size_t at = 0; at < floats; at += 1024)
-    owned.chunks.push_back(
-        {at, at, static_cast<std::uint32_t>(std::min<std::size_t>(1024, floats - at)), 1});
+  const ChunkUpdate::Owned owned = owned_by_one_of(1, "lamb", floats);
   Floats moments(2 * floats);
   update.begin(owned, step.weights.data(), moments.data());
   StepInput input = step.input;
+  Timeline timeline(1);
+  input.timeline = &timeline;
   input.with_squares = true;
   input.audited = 2;
   std::vector<ChunkReport> reports(owned.chunks.size());
@@ -60,8 +88,45 @@ void train_twice(const Step& step,
   Floats weights(floats);
   update.weights(weights.data());
   update.moments(moments.data());
-  (void)device->evaluate(step.samples(), step.weights.data(), nullptr, 1, 0);
+  (void)device->evaluate(few_samples(step), step.weights.data(), nullptr, 1, 0);
   update.begin(owned, step.weights.data(), moments.data());  // is under way when memory is freed
+}
+
+// Steps of a rank of two: of one that has whole gradients (`stage` 1), or sends them in parts and
+// keeps none (2), or has not all weights either (3).
+void train_as_one_of_two(const Step& step, int stage, std::unique_ptr<Queue> queue) {
+  const auto device = device_of(step, Precision::fp32, std::move(queue));
+  const std::size_t floats = step.model.layout.parameter_floats;
+  ChunkUpdate& update = *device->update();
+  const ChunkUpdate::Owned owned = owned_by_one_of(2, "adamw", floats);
+  Floats state(2 * owned.floats);
+  update.begin(owned, step.weights.data(), state.data());
+  StepInput input = step.input;
+  Timeline timeline(1);
+  input.timeline = &timeline;
+  Departure departure;
+  for (std::size_t end = floats; end > 0;) {
+    const std::size_t begin = end > 4096 ? end - 4096 : 0;
+    departure.runs.push_back({begin, end});
+    end = begin;
+  }
+  departure.drops = true;
+  departure.leave = [](const Partials&) {};
+  if (stage > 1) input.departure = &departure;
+  Window window({{0, floats / 2, floats}, [](int) {}, [](int) {}, 1});
+  if (stage == 3) input.window = &window;
+  const Floats gradients(owned.floats, 0.5F);
+  std::vector<ChunkReport> reports(owned.chunks.size());
+  Floats weights(floats);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const Partials sums = device->sum(input, {1, stage == 1 ? k_shards : 2});
+    CHECK(sums.size() == (stage == 1 ? 3U : 1U));  // of the first, one comes while others go on
+    update.step(update_factors({}, {0.01, 1}), gradients.data(), reports);
+    update.next_weights(weights.data());
+    update.keep();
+    (void)device->evaluate(few_samples(step), step.weights.data(), nullptr, 1, 0);
+  }
+  update.begin(owned, step.weights.data(), state.data());  // is under way when memory is freed
 }
 
 }  // namespace
@@ -112,25 +177,49 @@ TEST_CASE("an event orders what was before it, also by way of a third, and nothi
 }
 
 TEST_CASE("whole steps have no races, kernels access what they say, and no wait may be left out") {
-  for (const auto& [words, precision] : {std::pair{k_tiny_gpt2, Precision::fp32},
-                                         {k_tiny_gpt2, Precision::bf16},
-                                         {k_tiny_llama, Precision::fp32},
-                                         {k_tiny_llama, Precision::bf16}}) {
-    CAPTURE(words);
-    const Step step(words);
-    train_twice(step, precision, recording_device::new_queue());
-    CHECK(joined(recording_device::races()) == "");
-    CHECK(joined(recording_device::strays()) == "");
-    CHECK(recording_device::launches() > 100);
-    const std::size_t waits = recording_device::waits();
-    CHECK(waits > 10);
-    if (precision == Precision::bf16) continue;
-    for (std::size_t number = 0; number < waits; ++number) {
-      CAPTURE(number);
-      auto queue = recording_device::new_queue();
-      recording_device::leave_out_wait(number);
+  using Train = std::function<void(const Step&, std::unique_ptr<Queue>)>;
+  const auto alone = [](Precision precision) -> Train {
+    return [precision](const Step& step, std::unique_ptr<Queue> queue) {
       train_twice(step, precision, std::move(queue));
-      CHECK_FALSE(recording_device::races().empty());
+    };
+  };
+  const auto one_of_two = [](int stage) -> Train {
+    return [stage](const Step& step, std::unique_ptr<Queue> queue) {
+      train_as_one_of_two(step, stage, std::move(queue));
+    };
+  };
+
+  struct Case {
+    const char* name;
+    Train train;
+    bool leaves_out;  // each wait in turn
+    bool has_graphs;
+  };
+
+  const Case cases[] = {{"alone", alone(Precision::fp32), true, true},
+                        {"alone, bf16", alone(Precision::bf16), false, true},
+                        {"whole gradients", one_of_two(1), true, true},
+                        {"parts of gradients", one_of_two(2), true, false},
+                        {"parts of weights", one_of_two(3), true, false}};
+  for (const char* const words : {k_tiny_gpt2, k_tiny_llama}) {
+    const Step step(words);
+    for (const Case& one : cases) {
+      CAPTURE(step.model.name);
+      CAPTURE(one.name);
+      one.train(step, recording_device::new_queue());
+      CHECK(joined(recording_device::races()) == "");
+      CHECK(joined(recording_device::strays()) == "");
+      CHECK(recording_device::launches() > 100);
+      if (one.has_graphs) CHECK(recording_device::replays() > 0);
+      const std::size_t waits = recording_device::waits();
+      CHECK(waits > 10);
+      for (std::size_t number = 0; one.leaves_out && number < waits; ++number) {
+        CAPTURE(number);
+        auto queue = recording_device::new_queue();
+        recording_device::leave_out_wait(number);
+        one.train(step, std::move(queue));
+        CHECK_FALSE(recording_device::races().empty());
+      }
     }
   }
 }

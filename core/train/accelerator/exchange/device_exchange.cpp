@@ -61,7 +61,7 @@ const float* DeviceExchange::sum_of(
   grow(spare_[depth], count);
   const float* const left = sum_of(left_child(node), all, to, count, depth + 1);
   const float* const right = sum_of(right_child(node), all, spare_[depth].data(), count, depth + 1);
-  if (left != to) queue_.launch(Copy{{count}, left, to});
+  if (left != to) queue_.launch(Copy<float>{{count}, left, to});
   queue_.launch(Add{{count}, to, right});
   return to;
 }
@@ -70,7 +70,7 @@ void DeviceExchange::sum(float* sums, Span node, const ConstPartials& all, std::
   if (count == 0) return;
   guarded(settings_.failed, [&] {
     const float* const sum = sum_of(node, all, sums, count, 0);
-    if (sum != sums) queue_.launch(Copy{{count}, sum, sums});
+    if (sum != sums) queue_.launch(Copy<float>{{count}, sum, sums});
   });
 }
 

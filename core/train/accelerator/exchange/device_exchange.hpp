@@ -8,7 +8,7 @@
 // names the call.
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/arrays/array_exchange.hpp"
 #include "core/train/update/chunk_grid.hpp"
 

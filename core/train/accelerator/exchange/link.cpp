@@ -111,6 +111,7 @@ void DeviceExchange::post(Group& group,
     if (one.bytes > 0)
       messages.push_back({const_cast<void*>(one.data), one.bytes, group.member(one.to), 1});
   if (messages.empty()) return;
+  queue_.begin_piece();
   check(call, link_.post(queue_.context(), messages.data(), messages.size()));
   posted_.push_back({++posts_, call});
   await_idle(call);

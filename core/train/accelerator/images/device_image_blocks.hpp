@@ -3,7 +3,7 @@
 // follows it, pooling, shortcuts, and linear layers (model/blocks.hpp, model/image_blocks.hpp).
 #pragma once
 
-#include "core/train/accelerator/queue.hpp"
+#include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/model/image_blocks.hpp"
 
 #include <cstddef>

@@ -49,9 +49,10 @@ struct BeginRows : Elementwise {
 };
 
 // to = from
+template <class Value>
 struct Copy : Elementwise {
-  const float* from = nullptr;
-  float* to = nullptr;
+  const Value* from = nullptr;
+  Value* to = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {

@@ -86,7 +86,7 @@ using Kernels = KernelList<Add,
                            UpdateChunks<UpdateRule::adam>,
                            UpdateChunks<UpdateRule::lamb>,
                            MoveChunks,
-                           Copy,
+                           Copy<float>,
                            RoundMatrices,
                            Relu,
                            ReluBackward,
@@ -111,6 +111,7 @@ using Kernels = KernelList<Add,
                            NarrowBackward,
                            AttendForward,
                            AttendQueries,
-                           AttendKeys>;
+                           AttendKeys,
+                           Copy<std::uint32_t>>;
 
 }  // namespace dts::train::accelerator

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/accelerator/arrivals.hpp"
+
+#include <algorithm>
+
+namespace dts::train::accelerator {
+namespace {
+
+// Of `range`, what `runs`, which ascend, do not have yet, and from now on do.
+std::vector<Range> add_gaps(std::vector<Range>& runs, Range range) {
+  std::vector<Range> gaps = gaps_in(runs, range);
+  runs.insert(runs.end(), gaps.begin(), gaps.end());
+  std::sort(runs.begin(), runs.end());
+  return gaps;
+}
+
+}  // namespace
+
+void Arrivals::begin(bool in_parts) {
+  there_ = resident_.is_exchanged ? std::vector{all_} : resident_.own;
+  are_all_there_ = gaps_in(there_, all_).empty();
+  rounded_.clear();
+  if (are_all_there_ && !in_parts) round(all_);
+}
+
+// Weights go to the device as the first pass needs them, and within a window as they come.
+Arrivals::Enter Arrivals::enter_of(Window* window, const float* weights) {
+  if (window == nullptr && are_all_there_) return nullptr;
+  return [this, window, weights, place = 0](Range range) mutable {
+    if (window != nullptr) window->enter(0, place++);
+    arrive(range, weights);
+  };
+}
+
+void Arrivals::end_pass() {
+  queue_.record(read_);
+  are_all_there_ = true;
+}
+
+// While the device computes what was enqueued before, once for all passes.
+void Arrivals::arrive(Range range, const float* weights) {
+  for (const Range gap : add_gaps(there_, range))
+    queue_.to_device_after(read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
+  round(range);
+}
+
+// What has not been, of weights that are there.
+void Arrivals::round(Range range) {
+  for (const Range gap : add_gaps(rounded_, range))
+    products_.round(resident_.weights + gap.begin, gap.size());
+}
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes that are enqueued as graphs: what is the same in every step is put together once.
+#pragma once
+
+#include "core/train/accelerator/queue/queue.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace dts::train::accelerator {
+
+// All that is in the arguments of a pass's kernels and not the same in every pass of a network:
+// passes that are equal in it have the same kernels with the same arguments.
+struct PassKey {
+  enum class Part { forward, backward, evaluation };
+
+  Part part = Part::forward;
+  int rows = 0;
+  const float* weights = nullptr;
+  const float* sums = nullptr;
+  float scale = 0;
+  float smoothing = 0;
+  bool with_squares = false;
+
+  auto operator<=>(const PassKey&) const = default;
+};
+
+// Everything throws DeviceError. Not thread-safe.
+class PassGraphs {
+ public:
+  // More than the addresses that a training alternates between.
+  static constexpr std::size_t k_most = 64;
+
+  // The queue must outlive it. `told`, if set, gets a line for people when there is the first
+  // graph of each part, and if there can be none.
+  explicit PassGraphs(Queue& queue, std::function<void(const std::string&)> told = nullptr)
+      : queue_(queue), told_(std::move(told)) {}
+
+  // Does what work() enqueues: the first time of a key by work() itself, so that libraries have
+  // chosen and loaded what they need, and afterwards by a graph, if there can be one.
+  template <class Work>
+  void play(const PassKey& key, const Work& work) {
+    Played* const played = find(key);
+    if (played == nullptr || !played->is_known) {
+      if (played != nullptr) played->is_known = true;
+      return work();
+    }
+    if (played->graph.at == nullptr) make(key, *played, work);
+    if (played->graph.at == nullptr) return work();
+    queue_.replay(played->graph);
+  }
+
+  [[nodiscard]] std::size_t graphs() const { return graphs_; }
+
+ private:
+  struct Played {
+    bool is_known = false;
+    Graph graph;
+  };
+
+  [[nodiscard]] Played* find(const PassKey& key);
+  void make(const PassKey& key, Played& played, const std::function<void()>& work);
+  void tell(PassKey::Part part, std::size_t pieces);
+
+  Queue& queue_;
+  std::function<void(const std::string&)> told_;
+  std::map<PassKey, Played> played_;
+  std::set<PassKey::Part> told_parts_;
+  std::size_t graphs_ = 0;
+  bool is_off_ = false;
+};
+
+}  // namespace dts::train::accelerator

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs of what is enqueued in the stream of kernels.
+#include "plugins/cuda/context.hpp"
+
+struct dttrain_graph {
+  cudaGraphExec_t at = nullptr;
+};
+
+namespace {
+
+// So that the next launch does not find what has been told already.
+const char* refused(dttrain_context* context, cudaError_t status, const char* what) {
+  (void)cudaGetLastError();
+  return context->check(status, what);
+}
+
+}  // namespace
+
+// Other threads may call what a capture forbids this one, as libraries of communication do.
+const char* cuda_begin_graph(dttrain_context* context) {
+  return context->check(cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal),
+                        "cudaStreamBeginCapture");
+}
+
+const char* cuda_end_graph(dttrain_context* context, dttrain_graph** graph) {
+  cudaGraph_t captured = nullptr;
+  if (const cudaError_t status = cudaStreamEndCapture(context->stream, &captured);
+      status != cudaSuccess)
+    return refused(context, status, "cudaStreamEndCapture");
+  cudaGraphExec_t made = nullptr;
+  const cudaError_t status = cudaGraphInstantiate(&made, captured, 0);
+  (void)cudaGraphDestroy(captured);  // what is instantiated is a copy
+  if (status != cudaSuccess) return refused(context, status, "cudaGraphInstantiate");
+  *graph = new dttrain_graph{made};
+  return nullptr;
+}
+
+const char* cuda_replay(dttrain_context* context, dttrain_graph* graph) {
+  return context->check(cudaGraphLaunch(graph->at, context->stream), "cudaGraphLaunch");
+}
+
+void cuda_free_graph(dttrain_context* /*context*/, dttrain_graph* graph) {
+  (void)cudaGraphExecDestroy(graph->at);
+  delete graph;
+}
