@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is billed. That Slurm bills the same is tried on real clusters: tests/integration/plan_cost.py.
+// What is billed. That Slurm bills the same is tried on real clusters:
+// tests/integration/plan_cost.py.
 #include "core/forecast/cost.hpp"
 
 #include <doctest/doctest.h>
