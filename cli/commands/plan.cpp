@@ -140,28 +140,43 @@ std::vector<PlannedPart> parts_of(const Prepared& prepared) {
   return parts;
 }
 
-// A node that has the topology of --topology, with the ranks of the job's first part.
-Result<std::optional<TopoReport>> node_of(const PlanOptions& options,
-                                          const std::optional<topo::NodeTopology>& node,
-                                          const plan::Plan& plan) {
-  if (!node) return std::optional<TopoReport>();
+// A node that has the topology of --topology, with the ranks of one part of the job; `machine` is
+// what people call it.
+Result<TopoReport> node_of(std::string machine,
+                           const topo::NodeTopology& node,
+                           const plan::Plan& plan) {
   plan::BindRequest request = plan::request_of(plan.bind);
   request.ranks = plan.ntasks_per_node;
   request.smt = plan.smt;
   request.cores_per_rank = plan.cores_per_rank;
-  if (plan.gpus_per_node > node->gpus.size())
+  if (plan.gpus_per_node > node.gpus.size())
     return fail(Errc::invalid,
-                fmt::format("--topology: {} GPUs requested, such a node has {}",
+                fmt::format("--topology: {} GPUs requested, {} has {}",
                             plan.gpus_per_node,
-                            node->gpus.size()),
+                            machine,
+                            node.gpus.size()),
                 "name the description of a node that the job can run on");
   request.gpus.resize(plan.gpus_per_node);
   std::iota(request.gpus.begin(), request.gpus.end(), 0U);
-  const bool is_here = options.topology == k_this_machine;
-  DTS_ASSIGN(
-      TopoReport report,
-      report_node(is_here ? "this machine" : options.topology, plan.bind.text, *node, request));
-  return std::optional(std::move(report));
+  return report_node(std::move(machine), plan.bind.text, node, request);
+}
+
+// One of each part; none without a topology.
+Result<std::vector<TopoReport>> nodes_of(const PlanOptions& options,
+                                         const std::optional<topo::NodeTopology>& node,
+                                         const std::vector<PlannedPart>& parts) {
+  std::vector<TopoReport> nodes;
+  if (!node) return nodes;
+  const std::string machine =
+      options.topology == k_this_machine ? "this machine" : options.topology;
+  for (const PlannedPart& part : parts) {
+    DTS_ASSIGN(TopoReport report,
+               node_of(parts.size() == 1 ? machine : fmt::format("{}, {}", machine, part.name),
+                       *node,
+                       part.plan));
+    nodes.push_back(std::move(report));
+  }
+  return nodes;
 }
 
 Result<std::optional<topo::NodeTopology>> read_node(const std::string& from) {
@@ -212,10 +227,10 @@ Result<int> act(const PlanOptions& options, const std::vector<std::string>& comm
   DTS_ASSIGN(const Foreseen foreseen, foresee(options.job, command, site, options.assume));
   warn_of_program(foreseen.prepared.spec);
   PlanReport report = report_of(foreseen, site);
-  DTS_ASSIGN(report.node, node_of(options, node, report.parts.front().plan));
+  DTS_ASSIGN(report.nodes, nodes_of(options, node, report.parts));
   for (const Variant& variant : variants)
     report.what_if.push_back(row_of(options, command, site, variant));
-  if (!options.svg.empty()) DTS_TRY(write_file(options.svg, to_svg(*report.node), 0644));
+  if (!options.svg.empty()) DTS_TRY(write_file(options.svg, to_svg(report.nodes), 0644));
   const Look look{wants_colour(STDOUT_FILENO), has_utf8()};
   const std::string text =
       options.json ? to_json(report) : to_text(report, terminal_columns(), look);
@@ -247,8 +262,9 @@ void add_plan(CLI::App& app, Invocation& invocation) {
                    options->topology,
                    "a node, written by `lstopo --of xml FILE`; here: this machine")
       ->type_name("FILE");
-  verb->add_option(
-          "--svg", options->svg, "write a picture of that node with its ranks to this file")
+  verb->add_option("--svg",
+                   options->svg,
+                   "write a picture of that node with the ranks of each part to this file")
       ->type_name("FILE");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/plan/1");
   options->job.is_listed = false;  // `dtsubmit submit --help` lists them

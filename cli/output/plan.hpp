@@ -44,7 +44,7 @@ struct PlanReport {
   std::string sums;  // "16 ranks, 16 GPUs, 128 cores; 65536 MiB of memory a node"
   std::vector<PlannedOption> options;
   forecast::Outlook outlook;
-  std::optional<TopoReport> node;  // absent: the nodes' topology is not known
+  std::vector<TopoReport> nodes;  // one of each part; none: their topology is not known
   std::vector<WhatIf> what_if;
 };
 

@@ -132,7 +132,9 @@ std::string to_json(const PlanReport& report) {
   for (const PlannedOption& option : report.options)
     document["options"].push_back(
         {{"name", option.name}, {"value", option.value}, {"who", option.who}});
-  document["node"] = report.node ? json::parse(to_json(*report.node)) : json();
+  document["nodes"] = json::array();
+  for (const TopoReport& node : report.nodes)
+    document["nodes"].push_back(json::parse(to_json(node)));
   document["what_if"] = json::array();
   for (const WhatIf& row : report.what_if) document["what_if"].push_back(row_json(row, report.now));
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

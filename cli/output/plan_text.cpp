@@ -133,7 +133,9 @@ std::string what_if_table(const PlanReport& report) {
 }
 
 std::string picture_of(const PlanReport& report, std::size_t columns, const Look& look) {
-  if (report.node) return "\n" + to_text(*report.node, columns, look);
+  std::string pictures;
+  for (const TopoReport& node : report.nodes) pictures += "\n" + to_text(node, columns, look);
+  if (!pictures.empty()) return pictures;
   return section(
       "a node",
       {"cores, NUMA nodes, GPUs and adapters of each rank are not known: --topology FILE "

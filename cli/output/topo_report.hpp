@@ -80,4 +80,7 @@ enum class Lists { wrapped, whole };
 // is), with tooltips. The same bytes for the same report; at most 1600 wide.
 [[nodiscard]] std::string to_svg(const TopoReport& report);
 
+// The nodes below each other; at least one.
+[[nodiscard]] std::string to_svg(const std::vector<TopoReport>& reports);
+
 }  // namespace dts::cli

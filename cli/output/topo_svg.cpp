@@ -141,9 +141,7 @@ Drawing sentences(const TopoReport& report, int width) {
   return svg::below(lines, 2);
 }
 
-}  // namespace
-
-std::string to_svg(const TopoReport& report) {
+Drawing page_of(const TopoReport& report) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
   const Drawing node = draw_node(scene, k_widest - 2 * k_margin);
   const Drawing ranks = ranks_table(report), scores = scores_drawing(report);
@@ -161,13 +159,23 @@ std::string to_svg(const TopoReport& report) {
          wrapped(words, static_cast<std::size_t>(width * 100 / (14 * 62))))
       parts.push_back(svg::line(line, 14, "head"));
   const Drawing head = svg::below(parts, 0);
-  const Drawing all =
-      svg::below({head, node, legend(), tables, sentences(report, width)}, k_margin - 6);
+  return svg::below({head, node, legend(), tables, sentences(report, width)}, k_margin - 6);
+}
+
+}  // namespace
+
+std::string to_svg(const std::vector<TopoReport>& reports) {
+  std::vector<Drawing> pages;
+  for (const TopoReport& report : reports) pages.push_back(page_of(report));
   Drawing page;
-  page.place(all, k_margin, k_margin);
+  page.place(svg::below(pages, 2 * k_margin), k_margin, k_margin);
   page.width += k_margin;
   page.height += k_margin;
-  return svg::document(page, summary(report), style_sheet());
+  return svg::document(page, summary(reports.front()), style_sheet());
+}
+
+std::string to_svg(const TopoReport& report) {
+  return to_svg(std::vector{report});
 }
 
 }  // namespace dts::cli

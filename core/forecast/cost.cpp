@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/forecast/cost.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,17 +31,16 @@ void add_memory(Cost& cost, const Billed& billed, double weight) {
       weight * k_mib_in_gib);
 }
 
-void add_gpus(Cost& cost, const Billed& billed, const sched::Weights& weights) {
-  const Size& size = billed.size;
-  const unsigned gpus = std::max(size.gpus, billed.gpus);
-  add(cost, "GPU", gpus, weights.gpu);
+void add_gpus(Cost& cost, const Gpus& gpus, const sched::Weights& weights) {
+  add(cost, "GPU", gpus.all, weights.gpu);
   unsigned typed = 0;
-  for (const auto& [type, number] : size.gpus_by_type) {
+  for (const auto& [type, number] : gpus.by_type) {
     typed += number;
-    if (const auto found = weights.gpu_types.find(type); found != weights.gpu_types.end())
-      add(cost, "GPU " + type, number, found->second);
+    // Slurm compares names of resources in any case.
+    const auto found = weights.gpu_types.find(in_lower_case(type));
+    if (found != weights.gpu_types.end()) add(cost, "GPU " + type, number, found->second);
   }
-  if (typed < gpus && !weights.gpu_types.empty())
+  if (typed < gpus.all && !weights.gpu_types.empty())
     cost.not_counted.emplace_back(
         "what the type of the GPUs adds: name one, as in --gpus-per-node TYPE:N");
 }
@@ -75,7 +76,7 @@ Cost cost_of(const Billed& billed, const std::optional<sched::Weights>& weights,
   add(cost, "CPU", static_cast<double>(processors), weights ? weights->processor : 1);
   if (weights) {
     add_memory(cost, billed, weights->memory_mib);
-    add_gpus(cost, billed, *weights);
+    add_gpus(cost, billed.gpus, *weights);
     add(cost, "node", size.nodes, weights->node);
     for (const std::string& other : weights->others) cost.not_counted.push_back(other);
   }

@@ -2,6 +2,7 @@
 // What a job may cost, in the site's billing units. Pure, thread-safe.
 #pragma once
 
+#include "core/forecast/gpus.hpp"
 #include "core/forecast/size.hpp"
 #include "core/sched/billing.hpp"
 
@@ -41,8 +42,7 @@ struct Cost {
 
 struct Billed {
   Size size{};
-  // That it would get where that is more than it asks for, as with --exclusive; 0: not more.
-  unsigned gpus = 0;
+  Gpus gpus{};
   std::uint64_t processors = 0;  // that the job would get; 0: not known, as many as it asks for
   std::uint64_t node_memory_mib = 0;  // of a node, for a job that takes all of it; 0: not known
   std::optional<std::chrono::seconds> limit{};  // seconds::max(): none

@@ -45,13 +45,11 @@ std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partitio
   return least;
 }
 
-// A job that asks for whole nodes gets all that is on them (sbatch(1), --exclusive).
-unsigned gpus_of_nodes(const Site& site, const spec::JobSpec& spec, const Start& start) {
+// By --exclusive, not --exclusive=user and its like (sbatch(1)), or by the partition.
+bool has_whole_nodes(const spec::JobSpec& spec, const sched::PartitionInfo& partition) {
   const auto exclusive = spec.slurm.find("exclusive");
-  if (exclusive == spec.slurm.end() || !exclusive->second.empty()) return 0;
-  unsigned gpus = 0;
-  for (const sched::NodeInfo& node : nodes_in(site, start.expected.nodes)) gpus += node.gpus;
-  return gpus;
+  const bool asks = exclusive != spec.slurm.end() && exclusive->second.empty();
+  return asks || partition.gives_whole_nodes;
 }
 
 std::optional<Goodput> goodput_of(const Outlook& outlook, const reliability::Model& assumed) {
@@ -109,9 +107,11 @@ Outlook look_ahead(const Job& job,
   outlook.start = std::move(start);
   if (partition != nullptr) {
     outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);
-    outlook.gpus_of_nodes = gpus_of_nodes(*site, job.spec, outlook.start);
+    outlook.gpus = billed_gpus(outlook.size,
+                               nodes_in(*site, outlook.start.expected.nodes),
+                               has_whole_nodes(job.spec, *partition));
     outlook.cost = cost_of({.size = outlook.size,
-                            .gpus = outlook.gpus_of_nodes,
+                            .gpus = outlook.gpus,
                             .processors = outlook.start.expected.processors,
                             .node_memory_mib = node_memory(*site, *partition),
                             .limit = outlook.limit},

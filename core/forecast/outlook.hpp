@@ -58,7 +58,7 @@ struct Site {
 
 struct Outlook {
   Size size;
-  unsigned gpus_of_nodes = 0;  // with --exclusive: all of the nodes that it would get; 0: not known
+  Gpus gpus;  // that it would be billed for; none if the site is not known
   std::optional<std::chrono::seconds> limit;  // asked for, otherwise the partition's longest
   Start start;
   std::optional<Queue> queue;  // absent: the site is not known

@@ -44,14 +44,29 @@ void check_limit(const Job& job,
         "then; see --signal-margin");
 }
 
-void check_sharing(const Job& job, const Outlook& outlook, Warnings& warnings) {
+void check_sharing(const Job& job,
+                   const sched::PartitionInfo* partition,
+                   const Outlook& outlook,
+                   Warnings& warnings) {
   if (outlook.size.nodes_by_default > 0)
     warnings.emplace_back("no --mem: each node gives it the site's default of memory");
-  if (outlook.gpus_of_nodes > outlook.size.gpus)
-    warnings.push_back(fmt::format(
-        "--exclusive: the job gets, and is billed for, all {} of its nodes, and asks for {}",
-        counted(outlook.gpus_of_nodes, "GPU"),
-        outlook.size.gpus));
+  const bool by_partition = partition != nullptr && partition->gives_whole_nodes;
+  const std::string who = by_partition
+                              ? fmt::format("the partition {} gives whole nodes", partition->name)
+                              : "--exclusive";
+  if (outlook.gpus.all > outlook.size.gpus)
+    warnings.push_back(
+        fmt::format("{}: the job gets, and is billed for, all {} of its nodes, and asks for {}",
+                    who,
+                    counted(outlook.gpus.all, "GPU"),
+                    outlook.size.gpus));
+  else if (const auto processors = outlook.start.expected.processors;
+           by_partition && processors > outlook.size.cores)
+    warnings.push_back(
+        fmt::format("{}: the job gets, and is billed for, all {} of its nodes, and asks for {}",
+                    who,
+                    counted(processors, "processor"),
+                    outlook.size.cores));
   if (!job.spec.requeue)
     warnings.emplace_back("--no-requeue: a preemption or a lost node ends the run");
   if (!job.spec.after.empty())
@@ -69,7 +84,7 @@ std::vector<std::string> warnings_of(const Job& job,
   for (std::size_t i = 0; i < job.parts.size(); ++i)
     check_gpus(job.parts[i], spec::words_of(job.spec, parts.at(i)) + ": ", warnings);
   check_limit(job, partition, outlook, warnings);
-  check_sharing(job, outlook, warnings);
+  check_sharing(job, partition, outlook, warnings);
   if (partition != nullptr && !partition->up)
     warnings.push_back(fmt::format("the partition {} is not up: jobs may wait in it, none starts",
                                    partition->name));

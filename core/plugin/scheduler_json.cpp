@@ -41,6 +41,13 @@ class Reader {
     }
   }
 
+  template <class T>
+  void read(const char* key, std::map<std::string, T>& into) const {
+    const auto found = object_.find(key);
+    if (found == object_.end() || !found->is_object()) return;
+    for (const auto& [name, value] : found->items()) Reader(*found).read(name.c_str(), into[name]);
+  }
+
   [[nodiscard]] std::string text(const char* key) const {
     std::string text;
     read(key, text);
@@ -63,9 +70,7 @@ sched::Weights weights_from(const json& object) {
   reader.read("cpu", weights.processor);
   reader.read("memory_mib", weights.memory_mib);
   reader.read("gpu", weights.gpu);
-  if (const auto types = object.find("gpu_types"); types != object.end() && types->is_object())
-    for (const auto& [type, weight] : types->items())
-      if (weight.is_number()) weights.gpu_types[type] = weight.get<double>();
+  reader.read("gpu_types", weights.gpu_types);
   reader.read("others", weights.others);
   return weights;
 }
@@ -207,6 +212,7 @@ sched::NodeInfo node_from(const json& object) {
   reader.read("lost", node.lost);
   reader.read("cpus", node.cpus);
   reader.read("gpus", node.gpus);
+  reader.read("gpu_types", node.gpu_types);
   reader.read("memory_mib", node.memory_mib);
   return node;
 }
@@ -221,6 +227,7 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("max_time_seconds", partition.max_time_seconds);
   reader.read("grace_seconds", partition.grace_seconds);
   partition.preemption = sched::preemption_of(reader.text("preemption"));
+  reader.read("gives_whole_nodes", partition.gives_whole_nodes);
   if (const auto found = object.find("billing"); found != object.end() && found->is_object())
     partition.billing = weights_from(*found);
   return partition;

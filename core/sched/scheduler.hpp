@@ -92,6 +92,7 @@ struct NodeInfo {
   bool lost = false;       // down or silent: what ran there has ended or cannot be reached
   std::uint32_t cpus = 0;
   std::uint32_t gpus = 0;
+  std::map<std::string, std::uint32_t> gpu_types{};  // of them, those whose type the site names
   std::uint64_t memory_mib = 0;
 };
 
@@ -110,6 +111,7 @@ struct PartitionInfo {
   std::int64_t max_time_seconds = 0;  // -1: unlimited
   std::int64_t grace_seconds = 0;
   Preemption preemption = Preemption::none;
+  bool gives_whole_nodes = false;    // to every job, whatever it asks for
   std::optional<Weights> billing{};  // absent: the processors are billed
 };
 

@@ -83,15 +83,16 @@ json with_cpus(json reply) {
 }
 
 json node_json(const node_info_t& info) {
-  return {{"name", text(info.name)},
-          {"address", text(info.node_addr)},
-          {"port", info.port},
-          {"state", node_state_word(info.node_state)},
-          {"away", is_away(node_state_word(info.node_state))},
-          {"lost", is_lost(node_state_word(info.node_state))},
-          {"cpus", info.cpus},
-          {"gpus", count_gpus(info.gres)},
-          {"memory_mib", info.real_memory}};
+  json node{{"name", text(info.name)},
+            {"address", text(info.node_addr)},
+            {"port", info.port},
+            {"state", node_state_word(info.node_state)},
+            {"away", is_away(node_state_word(info.node_state))},
+            {"lost", is_lost(node_state_word(info.node_state))},
+            {"cpus", info.cpus},
+            {"memory_mib", info.real_memory}};
+  add_gpus(node, text(info.gres));
+  return node;
 }
 
 json partition_json(const partition_info_t& info) {
@@ -103,6 +104,7 @@ json partition_json(const partition_info_t& info) {
           {"max_time_seconds", unlimited ? std::int64_t{-1} : std::int64_t{info.max_time} * 60},
           {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
           {"preemption", preemption_word(info.preempt_mode)},
+          {"gives_whole_nodes", info.max_share == 0},  // OverSubscribe=EXCLUSIVE
           {"billing", billing_json(text(info.billing_weights_str))}};
 }
 

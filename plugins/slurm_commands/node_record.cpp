@@ -46,15 +46,16 @@ std::string node_word(const std::string& printed) {
 
 json node_json(const Record& node) {
   const std::string state = node_word(node.text("State"));
-  return {{"name", node.text("NodeName")},
-          {"address", node.text("NodeAddr")},
-          {"port", node.number("Port")},
-          {"state", state},
-          {"away", is_away(state)},
-          {"lost", is_lost(state)},
-          {"cpus", node.number("CPUTot")},
-          {"gpus", count_gpus(node.text("Gres").c_str())},
-          {"memory_mib", node.number("RealMemory")}};
+  json reply{{"name", node.text("NodeName")},
+             {"address", node.text("NodeAddr")},
+             {"port", node.number("Port")},
+             {"state", state},
+             {"away", is_away(state)},
+             {"lost", is_lost(state)},
+             {"cpus", node.number("CPUTot")},
+             {"memory_mib", node.number("RealMemory")}};
+  add_gpus(reply, node.text("Gres"));
+  return reply;
 }
 
 json partition_json(const Record& partition) {
@@ -65,6 +66,7 @@ json partition_json(const Record& partition) {
           {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
           {"grace_seconds", partition.number("GraceTime")},
           {"preemption", preemption_of(partition.text("PreemptMode"))},
+          {"gives_whole_nodes", partition.text("OverSubscribe") == "EXCLUSIVE"},
           {"billing", billing_json(partition.text("TRESBillingWeights"))}};
 }
 

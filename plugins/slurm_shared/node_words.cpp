@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_shared/node_words.hpp"
 
-#include <cctype>
+#include "core/base/text/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace slurm_plugin {
 namespace {
 
-// One entry of a Gres list, without its "(S:...)": "gpu", "gpu:8", "gpu:a100:8".
-unsigned gpus_of_entry(std::string_view entry) {
-  entry = entry.substr(0, entry.find('('));
-  if (entry.substr(0, 3) != "gpu" || (entry.size() > 3 && entry[3] != ':')) return 0;
-  if (entry.size() == 3) return 1;
-  const std::string_view number = entry.substr(entry.rfind(':') + 1);
-  unsigned count = 0;
-  for (const char digit : number) {
-    if (std::isdigit(static_cast<unsigned char>(digit)) == 0) return 1;  // "gpu:a100"
-    count = count * 10 + static_cast<unsigned>(digit - '0');
-  }
-  return count;
+using nlohmann::json;
+using GpusByType = std::map<std::string, unsigned>;
+
+// One entry of a Gres list, without its "(S:...)": "gpu", "gpu:8", "gpu:a100:8", "gpu:a100".
+void add_entry(std::string_view entry, GpusByType& gpus) {
+  std::vector<std::string> words = dts::split(entry.substr(0, entry.find('(')), ':');
+  if (words.front() != "gpu") return;
+  const auto number = words.size() > 1 ? dts::parse_number(words.back()) : std::nullopt;
+  if (number) words.pop_back();
+  gpus[words.size() > 1 ? words[1] : ""] += number ? static_cast<unsigned>(*number) : 1;
 }
 
 }  // namespace
@@ -50,22 +54,33 @@ bool is_away(std::string_view state) {
   return false;
 }
 
-unsigned count_gpus(const char* gres) {
-  if (gres == nullptr) return 0;
-  unsigned total = 0;
+GpusByType gpus_by_type(std::string_view gres) {
+  GpusByType gpus;
   int depth = 0;
   std::string entry;
-  for (const char c : std::string_view(gres)) {
+  for (const char c : gres) {
     if (c == '(') ++depth;
     if (c == ')') --depth;
     if (c == ',' && depth == 0) {
-      total += gpus_of_entry(entry);
+      add_entry(entry, gpus);
       entry.clear();
     } else {
       entry += c;
     }
   }
-  return total + gpus_of_entry(entry);
+  add_entry(entry, gpus);
+  return gpus;
+}
+
+void add_gpus(json& node, std::string_view gres) {
+  unsigned total = 0;
+  json types = json::object();
+  for (const auto& [type, number] : gpus_by_type(gres)) {
+    total += number;
+    if (!type.empty()) types[type] = number;
+  }
+  node["gpus"] = total;
+  node["gpu_types"] = std::move(types);
 }
 
 }  // namespace slurm_plugin

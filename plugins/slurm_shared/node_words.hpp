@@ -2,6 +2,9 @@
 // What Slurm's words for nodes mean. Pure.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -28,7 +31,10 @@ struct NodeState {
 // The same, or if the node accepts no jobs for another reason: drained, failed.
 [[nodiscard]] bool is_away(std::string_view state);
 
-// The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2": the sum over all types. 0 for nullptr.
-[[nodiscard]] unsigned count_gpus(const char* gres);
+// The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2", by their type; "": those without one.
+[[nodiscard]] std::map<std::string, unsigned> gpus_by_type(std::string_view gres);
+
+// The members `gpus`, the sum over all types, and `gpu_types` of a node with that Gres.
+void add_gpus(nlohmann::json& node, std::string_view gres);
 
 }  // namespace slurm_plugin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit plan without a Slurm, and with a scheduler that cannot tell when a job would start.
-// With one: tests/integration/plan.py.
+// With one: tests/integration/plan.py and plan_cost.py.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
 
@@ -123,12 +123,32 @@ TEST_CASE("a node's topology gives each rank its cores, GPUs and adapter, and a 
   CHECK(missing.exit_code == 6);
   const Words few{"--nodes", "2", "--ntasks-per-node", "1"};
   const auto document = laptop.document({"--topology", "here", "--svg", "node.svg"}, few);
-  CHECK(document["node"]["schema"] == "dtsubmit/topo/1");
+  REQUIRE(document["nodes"].size() == 1);
+  CHECK(document["nodes"][0]["schema"] == "dtsubmit/topo/1");
   CHECK(contains(read_file(laptop.file("node.svg")).value_or(""), "<svg"));
   CHECK(contains(laptop.plan({"--topology", "here"}, few).out, "this machine"));
   const Output many = laptop.plan({"--topology", "here"}, {"--gpus-per-node", "1000"});
   CHECK(many.exit_code == 3);
   CHECK(contains(many.err, "--topology: 1000 GPUs requested"));
+}
+
+TEST_CASE("each part of a job has a picture of its own") {
+  const Laptop laptop;
+  REQUIRE(write_file(laptop.file("parts.toml"),
+                     "[[roles]]\nname = \"serve\"\nnodes = 1\nntasks_per_node = 1\ngpus_per_node = "
+                     "0\ncommand = [\"/bin/true\"]\n"
+                     "[[roles]]\nname = \"learn\"\nnodes = 2\nntasks_per_node = 1\ngpus_per_node = "
+                     "0\ncommand = [\"/bin/true\"]\n"));
+  const Output output = laptop.dtsubmit(
+      {"plan", laptop.file("parts.toml"), "--topology", "here", "--svg", "parts.svg"});
+  CAPTURE(output.err);
+  REQUIRE(output.exit_code == 0);
+  const std::string svg = read_file(laptop.file("parts.svg")).value_or("");
+  for (const char* part : {"this machine, role `serve`", "this machine, role `learn`"}) {
+    CAPTURE(part);
+    CHECK(contains(output.out, part));
+    CHECK(contains(svg, part));
+  }
 }
 
 TEST_CASE("another scheduler is spoken of in its own terms, even if it cannot tell") {

@@ -10,6 +10,7 @@
 #include "plugins/slurm_shared/node_words.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 
 // In libslurm, but not in its public header: here only to compare with.
@@ -48,14 +50,17 @@ dts::Error error_with(const std::string& text, bool probe = false) {
 }  // namespace
 
 TEST_CASE("GPUs are counted over all types, whatever the sockets say") {
-  CHECK(count_gpus(nullptr) == 0);
-  CHECK(count_gpus("") == 0);
-  CHECK(count_gpus("gpu") == 1);
-  CHECK(count_gpus("gpu:8") == 8);
-  CHECK(count_gpus("gpu:a100:8") == 8);
-  CHECK(count_gpus("gpu:a100:8(S:0-1)") == 8);
-  CHECK(count_gpus("gpu:a100:4(S:0,1),nic:mlx:2,gpu:v100:2(S:1)") == 6);
-  CHECK(count_gpus("gpufs:3") == 0);
+  using Types = std::map<std::string, unsigned>;
+  CHECK(gpus_by_type("").empty());
+  CHECK(gpus_by_type("gpu") == Types{{"", 1}});
+  CHECK(gpus_by_type("gpu:8") == Types{{"", 8}});
+  CHECK(gpus_by_type("gpu:a100") == Types{{"a100", 1}});
+  CHECK(gpus_by_type("gpu:a100:8") == Types{{"a100", 8}});
+  CHECK(gpus_by_type("gpu:a100:8(S:0-1)") == Types{{"a100", 8}});
+  CHECK(gpus_by_type("gpufs:3").empty());
+  nlohmann::json node;
+  add_gpus(node, "gpu:a100:4(S:0,1),nic:mlx:2,gpu:v100:2(S:1),gpu:1");
+  CHECK(node == nlohmann::json({{"gpus", 7}, {"gpu_types", {{"a100", 4}, {"v100", 2}}}}));
 }
 
 TEST_CASE("reasons have the words that squeue prints") {

@@ -264,15 +264,17 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
                                                {"max_time_seconds", -1},
                                                {"grace_seconds", 20},
                                                {"preemption", "requeue"},
+                                               {"gives_whole_nodes", false},
                                                {"billing", nullptr}}));
   CHECK(partition_json(partitions[1])["preemption"] == "none");
   const json other =
       partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
-                            "PreemptMode=GANG,SUSPEND\n"));
+                            "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE\n"));
   CHECK(other["max_time_seconds"] == 26 * 3600);
   CHECK(other["up"] == false);
   CHECK(other["nodes"] == "");
   CHECK(other["preemption"] == "suspend");
+  CHECK(other["gives_whole_nodes"] == true);
 }
 
 TEST_CASE("the lines of the configuration are read by name") {

@@ -119,8 +119,9 @@ class Reading {
                 (is_number || one.text.find_first_of("(`") == std::string::npos);
       for (const std::string& variable : used) {
         const bool is_of_job = variable.starts_with("SLURM");
-        const bool is_needed = !is_of_job && !is_assigned(variable);
-        is_open = is_open && (is_needed || (is_of_job && is_number));
+        const bool is_known = resolver_.variable(variable).has_value();
+        const bool is_needed = !is_of_job && !is_known && !is_assigned(variable);
+        is_open = is_open && (is_needed || is_known || (is_of_job && is_number));
         if (is_needed) names.insert(variable);
       }
     }

@@ -138,6 +138,17 @@ TEST_CASE("containers, mpirun and several programs") {
   CHECK(has(steps, "name = \"train\""));
 }
 
+TEST_CASE("a value that a command of the job computes asks only for variables that are not known") {
+  const std::string text =
+      "#!/bin/bash\nsrun --container-image=i --container-mounts=$(list ${PWD}:/w $MORE) prog\n";
+  const auto why = [&](const std::map<std::string, std::string>& environment) {
+    return row_of(convert_script(text, with(environment)), text, "srun").why;
+  };
+  CHECK(has(why({{"PWD", "/home/u"}}), "set MORE and convert again"));
+  CHECK(
+      has(why({{"PWD", "/home/u"}, {"MORE", "/d"}}), "only the shell of the job knows its value"));
+}
+
 TEST_CASE("what is lost is named, and is not in the job file") {
   const std::string text =
       "#!/bin/bash\n#SBATCH --nodes=0\n#SBATCH --bogus=1\nfor i in *; do srun prog $i; done\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is billed. That Slurm bills the same is tried on real clusters: tests/integration/plan.py.
+// What is billed. That Slurm bills the same is tried on real clusters:
+// tests/integration/plan_cost.py.
 #include "core/forecast/cost.hpp"
 
 #include <doctest/doctest.h>
@@ -11,6 +12,7 @@ namespace {
 Billed usual() {
   Billed billed;
   billed.size = {.nodes = 4, .ranks = 8, .cores = 32, .gpus = 8, .memory_mib = 65'536};
+  billed.gpus = {.all = 8};
   billed.limit = std::chrono::hours(4);
   return billed;
 }
@@ -56,12 +58,33 @@ TEST_CASE("a node and a type of GPU have weights of their own") {
   Cost cost = cost_of(billed, typed, sched::BillingRule::sum);
   CHECK(cost.units == 80 + 40);
   CHECK(cost.not_counted.size() == 1);  // which type they are
-  billed.size.gpus_by_type["a100"] = 8;
+  billed.gpus.by_type["A100"] = 8;
   cost = cost_of(billed, typed, sched::BillingRule::sum);
   CHECK(cost.units == 80 + 40 + 16);
   CHECK(cost.not_counted.empty());
-  billed.size.gpus_by_type = {{"v100", 8}};
+  billed.gpus.by_type = {{"v100", 8}};
   CHECK(cost_of(billed, typed, sched::BillingRule::sum).units == 80 + 40);
+}
+
+TEST_CASE("GPUs are billed by the type that was asked for, otherwise by that of the nodes") {
+  using Types = std::map<std::string, unsigned>;
+  sched::NodeInfo node;
+  node.gpus = 4;
+  node.gpu_types = {{"a100", 4}};
+  Size size{.nodes = 2, .gpus = 4};
+  CHECK(billed_gpus(size, {}, false).by_type.empty());
+  CHECK(billed_gpus(size, {node, node}, false).by_type == Types{{"a100", 4}});
+  CHECK(billed_gpus(size, {node, node}, true).by_type == Types{{"a100", 8}});
+  sched::NodeInfo other = node;
+  other.gpu_types = {{"v100", 4}};
+  CHECK(billed_gpus(size, {node, other}, false).by_type.empty());
+  CHECK(billed_gpus(size, {node, other}, true).by_type == Types{{"a100", 4}, {"v100", 4}});
+  size.gpus_by_type = {{"v100", 4}};
+  CHECK(billed_gpus(size, {node, other}, false).by_type == Types{{"v100", 4}});
+  other.gpu_types.clear();  // the site names no type of its GPUs
+  size.gpus_by_type.clear();
+  CHECK(billed_gpus(size, {node, other}, false).by_type.empty());
+  CHECK(billed_gpus(size, {}, true).all == 4);
 }
 
 TEST_CASE("what cannot be counted is said, and a limit that is none gives no total") {

@@ -183,7 +183,20 @@ TEST_CASE("a job with whole nodes is billed for all GPUs on them") {
   spec.slurm["exclusive"] = "";
   const Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed());
   CHECK(outlook.cost->units == 16);
-  CHECK(warns(outlook, "all 8 GPUs of its nodes, and asks for 2"));
+  CHECK(warns(
+      outlook,
+      "--exclusive: the job gets, and is billed for, all 8 GPUs of its nodes, and asks for 2"));
+  spec.slurm["exclusive"] = "user";
+  CHECK(look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed()).cost->units == 4);
+  site.partitions[1].gives_whole_nodes = true;
+  const Outlook by_partition = look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  CHECK(by_partition.cost->units == 16);
+  CHECK(warns(by_partition, "the partition low gives whole nodes: the job gets"));
+  plan.gpus_per_node = 4;
+  Start start = on("n[1-2]");
+  start.expected.processors = 64;
+  CHECK(warns(look_ahead({spec, plan, {}}, &site, start, assumed()),
+              "all 64 processors of its nodes, and asks for 16"));
 }
 
 TEST_CASE("spares are nodes that are paid for, and the job goes on with") {
