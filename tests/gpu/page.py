@@ -13,6 +13,7 @@ body { font: 15px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 2rem aut
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d8dee4; vertical-align: top; overflow-wrap: anywhere }
+th:first-child, td:first-child { overflow-wrap: normal }
 td.number, th.number { text-align: right; white-space: nowrap }
 .ok { color: #116329 } .skipped { color: #6e5494 } .FAILED { color: #a40e26; font-weight: 600 }
 .none { background: #fff3cd; border: 1px solid #b8860b; padding: .7rem 1rem; border-radius: 4px }
