@@ -46,6 +46,16 @@ std::optional<Word> without_prefix(const Word& word, std::string_view prefix) {
   return rest.pieces.empty() ? std::nullopt : std::optional(rest);
 }
 
+// Whether a command of the statement has the variable, or its name, in one of its words.
+bool reads(const shell::Statement& statement, const std::string& name) {
+  bool reads_it = false;
+  each_command({statement}, [&](const Command& one) {
+    for (const Word& word : one.words)
+      for (const Piece& piece : word.pieces) reads_it = reads_it || piece.text == name;
+  });
+  return reads_it;
+}
+
 }  // namespace
 
 std::optional<Word> nodelist_of(const Command& command, std::size_t end) {
@@ -73,20 +83,11 @@ void NodeValues::follow(const shell::Statement& statement) {
   if (command != nullptr && (verb == "mapfile" || verb == "readarray")) return read_lines(*command);
   // if [[ $ip == *" "* ]]; then ip=...: another name of the same node.
   const SetNames sets = set_names(statement);
-  bool reads_it = false;
-  const auto looks_at = [&](const std::string& name) {
-    reads_it = false;
-    each_command({statement}, [&](const Command& one) {
-      for (const Word& word : one.words)
-        for (const Piece& piece : word.pieces) reads_it = reads_it || piece.text == name;
-    });
-    return reads_it;
-  };
   for (const auto* all : {&sets.variables, &sets.arrays})
     for (const std::string& name : *all) {
       const auto before = values_.find(name);
       if (before == values_.end()) continue;
-      if (before->second.nodes.size() != 1 || !looks_at(name)) values_.erase(before);
+      if (before->second.nodes.size() != 1 || !reads(statement, name)) values_.erase(before);
     }
 }
 
@@ -146,6 +147,25 @@ MaybeNodes NodeValues::of_parameter(const Piece& piece) const {
   return of_slice(value, piece.operation);
 }
 
+// 2, $((i + 1))
+std::optional<std::int64_t> NodeValues::number(std::string text) const {
+  if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);
+  return known_.number(trim(text));
+}
+
+// [0], [-1]
+MaybeNodes NodeValues::of_element(const Value& value, const std::string& index) const {
+  const auto size = static_cast<std::int64_t>(value.nodes.size());
+  const bool from_end = index.starts_with('-');
+  auto at = number(index.substr(from_end ? 1 : 0));
+  if (at && from_end) at = size - *at;
+  if (!at || *at < 0 || *at >= size) return std::nullopt;
+  const std::size_t begin = value.nodes.begin + static_cast<std::size_t>(*at);
+  if (value.is_array || size == 1) return NodeRange{begin, begin + 1};
+  // The first element of a list in a single word is all of it.
+  return *at == 0 ? MaybeNodes(value.nodes) : std::nullopt;
+}
+
 // [0], [-1], [@], [@]:1, [@]:0:3
 MaybeNodes NodeValues::of_slice(const Value& value, const std::string& operation) const {
   const NodeRange nodes = value.nodes;
@@ -153,21 +173,9 @@ MaybeNodes NodeValues::of_slice(const Value& value, const std::string& operation
   if (operation[0] != '[' || close == std::string::npos) return std::nullopt;
   const std::string index = operation.substr(1, close - 1);
   const std::string rest = operation.substr(close + 1);
-  const auto number = [this](std::string text) {
-    if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);
-    return known_.number(trim(text));
-  };
-  const auto size = static_cast<std::int64_t>(nodes.size());
-  if (index != "@" && index != "*") {
-    auto at = index.starts_with('-') ? number(index.substr(1)) : number(index);
-    if (at && index.starts_with('-')) at = size - *at;
-    if (!rest.empty() || !at || *at < 0 || *at >= size) return std::nullopt;
-    const std::size_t begin = nodes.begin + static_cast<std::size_t>(*at);
-    // The first element of a list in a single word is all of it.
-    return value.is_array || size == 1 ? NodeRange{begin, begin + 1}
-                                       : MaybeNodes(*at == 0 ? MaybeNodes(nodes) : std::nullopt);
-  }
+  if (index != "@" && index != "*") return rest.empty() ? of_element(value, index) : std::nullopt;
   if (rest.empty()) return nodes;
+  const auto size = static_cast<std::int64_t>(nodes.size());
   const std::vector<std::string> parts = split(rest, ':');
   if (parts.size() < 2 || parts.size() > 3 || !parts[0].empty()) return std::nullopt;
   const auto from = number(parts[1]);

@@ -52,6 +52,8 @@ class NodeValues {
   void assign(const shell::Assignment& one);
   void read_lines(const shell::Command& command);
   [[nodiscard]] MaybeNodes of_parameter(const shell::Piece& piece) const;
+  [[nodiscard]] std::optional<std::int64_t> number(std::string text) const;
+  [[nodiscard]] MaybeNodes of_element(const Value& value, const std::string& index) const;
   [[nodiscard]] MaybeNodes of_slice(const Value& value, const std::string& operation) const;
   [[nodiscard]] MaybeNodes of_commands(const shell::Statements& commands) const;
   [[nodiscard]] MaybeNodes of_command(const shell::Command& command) const;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dts::convert {
 namespace {
@@ -110,6 +111,26 @@ class Stage {
     return true;
   }
 
+  // A program of the batch script's own node.
+  void add_program(std::size_t place,
+                   const Program& one,
+                   const std::string& pauses,
+                   Program& made) {
+    made.text += pauses + text_of_program(one, parts_[place].item.statement->background);
+    made.needs.insert(one.needs.begin(), one.needs.end());
+    for (const std::string& note : one.notes)
+      if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
+        made.notes.push_back(note);
+    made.note({}, one.losses);
+    made.add_blanks(one.blanks);
+  }
+
+  // One of its own lines, as shell text.
+  static std::string text_of_line(const Part& part) {
+    return source_without_tail(part.item) + (part.item.statement->background ? " &" : "") +
+           part.item.tail + "\n";
+  }
+
   // All that the batch script runs on its own node, in its order.
   Program of_home(const Troupe& role) {
     Program made;
@@ -124,23 +145,16 @@ class Stage {
         const Program& one = programs_[role.programs[next++]];
         if (container_of(one) != container || one.folder != made.folder)
           made.losses.emplace_back("programs on one node within and outside of a container");
-        made.text += pauses + text_of_program(one, part.item.statement->background);
-        pauses.clear();
-        made.needs.insert(one.needs.begin(), one.needs.end());
-        for (const std::string& note : one.notes)
-          if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
-            made.notes.push_back(note);
-        made.note({}, one.losses);
-        made.add_blanks(one.blanks);
+        add_program(i, one, std::exchange(pauses, ""), made);
       } else if (is_line_of_home(i)) {
-        const bool pauses_only = is_pause(part.item);
-        if (!pauses_only && !container.empty())
-          made.losses.push_back(
-              fmt::format("`{}` runs outside of the container", part.item.runs[0]->name()));
-        (pauses_only ? pauses : made.text) +=
-            (pauses_only ? "" : pauses) + source_without_tail(part.item) +
-            (part.item.statement->background ? " &" : "") + part.item.tail + "\n";
-        if (!pauses_only) pauses.clear();
+        if (is_pause(part.item)) {
+          pauses += text_of_line(part);
+        } else {
+          if (!container.empty())
+            made.losses.push_back(
+                fmt::format("`{}` runs outside of the container", part.item.runs[0]->name()));
+          made.text += std::exchange(pauses, "") + text_of_line(part);
+        }
         part.role = Role::program;
         part.verdict.why = cast_.has_roles() ? "of role " + role.name : "";
       }

@@ -139,6 +139,29 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
   return host_arrays_[number].data();
 }
 
+// While a node is computed, the one before comes to the host.
+DeviceSums::Sums DeviceSums::sums_of_nodes(const StepInput& input, Span run, bool drops) {
+  Sums all;
+  const auto bring_and_give = [&](const Waiting& one) {
+    const Range range = whole_or_tail(drops || input.stays);
+    float* const sums = all.there[one.node];
+    queue_->to_host_after(
+        one.computed, all.here[one.node] + range.begin, sums + range.begin, range.size());
+    if (!input.stays && !drops) give(sums);
+  };
+  std::optional<Waiting> waiting;
+  for (const Span node : maximal_nodes(settings_.shards, run)) {
+    all.there[node] = node_sum(input, node);
+    all.here[node] = host_array(all.here.size(), drops);
+    Waiting computed{node, computed_[all.here.size() % 2]};
+    queue_->record(computed.computed);
+    if (waiting) bring_and_give(*waiting);
+    waiting = computed;
+  }
+  if (waiting) bring_and_give(*waiting);
+  return all;
+}
+
 Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
@@ -146,25 +169,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
     arrivals_.begin(input.window != nullptr);
     if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
-    Partials there;
-    Partials here;
-    const auto bring_and_give = [&](const Waiting& one) {
-      const Range range = whole_or_tail(drops || input.stays);
-      float* const sums = there[one.node];
-      queue_->to_host_after(
-          one.computed, here[one.node] + range.begin, sums + range.begin, range.size());
-      if (!input.stays && !drops) give(sums);
-    };
-    std::optional<Waiting> waiting;
-    for (const Span node : maximal_nodes(settings_.shards, run)) {
-      there[node] = node_sum(input, node);
-      here[node] = host_array(here.size(), drops);
-      Waiting computed{node, computed_[here.size() % 2]};
-      queue_->record(computed.computed);
-      if (waiting) bring_and_give(*waiting);
-      waiting = computed;
-    }
-    if (waiting) bring_and_give(*waiting);
+    const auto [there, here] = sums_of_nodes(input, run, drops);
     if (input.stays) let_stay(there);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());

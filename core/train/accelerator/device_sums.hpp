@@ -107,6 +107,14 @@ class DeviceSums : public Backend {
     Event computed;
   };
 
+  // Of each node of a run, on the device and where they come to on the host.
+  struct Sums {
+    Partials there;
+    Partials here;
+  };
+
+  [[nodiscard]] Sums sums_of_nodes(const StepInput& input, Span run, bool drops);
+
   // From the device's arrays, `there`, to the host's, `here`:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
   [[nodiscard]] Range whole_or_tail(bool only_tail) const;

@@ -4,6 +4,8 @@
 
 #include "core/train/accelerator/kernels/attention.hpp"
 
+#include <initializer_list>
+
 namespace dts::train::accelerator {
 
 // The base of both kernels of it.

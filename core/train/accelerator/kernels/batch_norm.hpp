@@ -5,6 +5,7 @@
 #include "core/train/accelerator/kernels/channels.hpp"
 
 #include <cmath>
+#include <initializer_list>
 
 namespace dts::train::accelerator {
 
