@@ -66,7 +66,6 @@ sanitized_parsers() {
 sanitized_rest() {
   stage "build with sanitizers" build asan
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
-  stage "build of the fuzz targets" build fuzz --target fuzzers
   stage "cognitive complexity" tests dev -L complexity
 }
 
@@ -87,7 +86,7 @@ rest() {
   joined || code=$?
   stage "what measures this machine" tests dev -L '^measures$' || code=$?  # while nothing else computes
   [ "$code" -eq 0 ] || return "$code"
-  stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
+  stage "fuzz" tests asan -L '^fuzz$' -j "$jobs"
 }
 
 if [ "${1:-}" = beside ]; then

@@ -26,9 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto k_end_limit = 10s;
 constexpr auto k_lock_limit = 60s;
-constexpr auto k_answer_limit = 5s;
 
 std::string user_name() {
   const passwd* entry = ::getpwuid(::geteuid());

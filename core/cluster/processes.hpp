@@ -16,6 +16,9 @@ namespace dts::cluster {
 // Set in the environment of the daemons only (and of slurmstepd, which they start).
 constexpr const char* k_mark = "DTSUBMIT_CLUSTER";
 
+// Long enough for processes that were killed to be gone.
+constexpr std::chrono::seconds k_end_limit(10);
+
 struct Member {
   pid_t pid = 0;
   // "slurmctld", "munged", "mariadbd" or "slurmdbd", or the node's name for a slurmd; otherwise

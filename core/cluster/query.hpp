@@ -12,6 +12,9 @@
 
 namespace dts::cluster {
 
+// Long enough for a controller that is well.
+constexpr std::chrono::seconds k_answer_limit(5);
+
 struct NodeState {
   std::string name;
   std::string state;  // sinfo(1), %T: "idle", "mixed", "down*", ...

@@ -29,8 +29,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto k_start_limit = 20s;
-constexpr auto k_answer_limit = 5s;
-constexpr auto k_end_limit = 10s;
 constexpr unsigned k_attempts = 16;  // to find free ports
 
 Result<void> make_all_folders(const Layout& layout) {

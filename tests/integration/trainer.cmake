@@ -1,5 +1,4 @@
 # The trainer under a real mpirun; each script says what it checks.
-find_program(DTS_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 foreach(name layouts resume errors telemetry verify pytorch optimizers precision images transformers hub kills corruption agreement not_finite transports buckets zero rehearse async)
   add_test(NAME integration_trainer_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain>)

@@ -22,26 +22,26 @@ tl::unexpected<Error> no_indices(std::string_view item) {
               k_examples);
 }
 
-struct Steps {
+struct IndexRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t step = 1;
 };
 
 // "7", "0-9", "0-15:4"
-std::optional<Steps> parse_steps(std::string_view item) {
+std::optional<IndexRange> parse_steps(std::string_view item) {
   const std::size_t dash = item.find('-');
   const std::size_t colon = item.find(':');
   if (dash == std::string_view::npos && colon != std::string_view::npos) return std::nullopt;
   const auto first = parse_number(item.substr(0, dash));
   if (!first) return std::nullopt;
-  if (dash == std::string_view::npos) return Steps{*first, *first};
+  if (dash == std::string_view::npos) return IndexRange{*first, *first};
   const auto last = parse_number(item.substr(
       dash + 1, colon == std::string_view::npos ? colon : colon - std::min(colon, dash + 1)));
   const auto step = colon == std::string_view::npos ? std::optional<std::uint64_t>(1)
                                                     : parse_number(item.substr(colon + 1));
   if (!last || !step || *step == 0 || *last < *first || colon < dash) return std::nullopt;
-  return Steps{*first, *last, *step};
+  return IndexRange{*first, *last, *step};
 }
 
 Result<void> add(std::string_view item, std::vector<unsigned>& indices) {

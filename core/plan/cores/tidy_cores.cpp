@@ -12,8 +12,8 @@
 namespace dts::plan {
 namespace {
 
-constexpr unsigned k_most_looks = 4'000;  // about 0.1 us each
-constexpr std::size_t k_few_ranks = 16;   // up to which moves between three ranks are tried
+constexpr unsigned k_most_core_looks = 4'000;  // about 0.1 us each
+constexpr std::size_t k_few_ranks = 16;        // up to which moves between three ranks are tried
 
 // The number of the NUMA node or L3 of each group.
 template <class Part>
@@ -131,7 +131,7 @@ class Tidying {
 
   // Takes all steps together if that improves the cost.
   bool attempt(std::initializer_list<Step> steps) {
-    if (++looks_ > k_most_looks) return false;
+    if (++looks_ > k_most_core_looks) return false;
     const auto go = [&](bool back) {
       for (const auto& [from, to, group, cores] : steps)
         move(from, to, group, back ? -cores : cores);

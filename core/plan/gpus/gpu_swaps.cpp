@@ -10,7 +10,7 @@ namespace {
 
 using Groups = std::vector<std::vector<unsigned>>;
 
-constexpr std::size_t k_most_looks = 20'000;
+constexpr std::size_t k_most_swap_looks = 20'000;
 
 class Swaps {
  public:
@@ -108,7 +108,7 @@ class Swaps {
   bool attempt(std::initializer_list<std::size_t> changed,
                const std::function<void()>& step,
                const std::function<void()>& undo) {
-    if (++looks_ > k_most_looks) return false;
+    if (++looks_ > k_most_swap_looks) return false;
     step();
     const std::vector<GpusApart> before = aparts_;
     for (const std::size_t group : changed)

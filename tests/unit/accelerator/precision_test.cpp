@@ -62,7 +62,7 @@ TEST_CASE("matrices are rounded to bf16 as on the processor, with gaps between r
 }
 
 TEST_CASE("gradients of bf16 and TF32 are those of fp32 but for the roundings of factors") {
-  for (const char* const words : {k_small, k_grouped}) {
+  for (const std::string words : {k_small, k_grouped}) {
     CAPTURE(words);
     const Step step(words);
     const Floats exactly = step.whole(step.processor()->sum(step.input, {0, k_shards}));
@@ -83,7 +83,10 @@ TEST_CASE("gradients of bf16 and TF32 are those of fp32 but for the roundings of
     const Floats alike = step.whole((*processor)->sum(step.input, {0, k_shards}));
     const double apart = difference(step.model, sums_of(step, Precision::bf16), alike);
     MESSAGE("from the processor's bf16 by ", apart);
-    CHECK(apart < of_bf16 / 2);  // but where a sum in another order is rounded to another neighbour
+    // Independent roundings would be apart by sqrt(2) of this. All are shared but those of
+    // attention's weights, which the device rounds before they are divided by their sum (without
+    // that: a fifth), and where a sum in another order is rounded to another neighbour.
+    CHECK(apart < of_bf16);
   }
 }
 

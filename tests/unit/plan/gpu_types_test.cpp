@@ -13,7 +13,7 @@ namespace {
 constexpr const char* k_a100 = "NVIDIA A100-SXM4-40GB";
 constexpr const char* k_h100 = "NVIDIA H100 80GB HBM3";
 
-topo::NodeTopology node_of(const std::vector<std::string>& models) {
+topo::NodeTopology node_with(const std::vector<std::string>& models) {
   topo::NodeTopology node;
   for (unsigned core = 0; core < 8; ++core) node.cores.push_back({0, 0, 0, {core}});
   for (const std::string& model : models) {
@@ -56,7 +56,7 @@ bool warns(const PlacedRanks& placed) {
   });
 }
 
-using Gpus = std::vector<unsigned>;
+using GpuNumbers = std::vector<unsigned>;
 
 }  // namespace
 
@@ -71,34 +71,34 @@ TEST_CASE("a type is part of a product's name as Slurm writes it") {
 
 TEST_CASE("some of the type, all, none, not known, and MIG") {
   const auto others = [](const std::vector<std::string>& models, const char* type) {
-    return gpus_by_type(node_of(models), type).others;
+    return gpus_by_type(node_with(models), type).others;
   };
-  CHECK(others({k_h100, k_a100, k_h100}, "a100") == Gpus{0, 2});
+  CHECK(others({k_h100, k_a100, k_h100}, "a100") == GpuNumbers{0, 2});
   CHECK(others({k_a100, k_a100}, "a100").empty());
   CHECK(others({k_a100, k_h100}, "gold").empty());
-  CHECK(others({k_a100, "", k_h100}, "a100") == Gpus{2});
+  CHECK(others({k_a100, "", k_h100}, "a100") == GpuNumbers{2});
   CHECK(others({k_a100, k_h100}, "").empty());
-  CHECK(gpus_by_type(node_of({k_a100, k_h100}), "gold").has_own_name);
-  CHECK_FALSE(gpus_by_type(node_of({k_a100}), "a100").has_own_name);
-  CHECK_FALSE(gpus_by_type(node_of({"", ""}), "gold").has_own_name);
-  topo::NodeTopology mig = node_of({k_a100, k_h100});
+  CHECK(gpus_by_type(node_with({k_a100, k_h100}), "gold").has_own_name);
+  CHECK_FALSE(gpus_by_type(node_with({k_a100}), "a100").has_own_name);
+  CHECK_FALSE(gpus_by_type(node_with({"", ""}), "gold").has_own_name);
+  topo::NodeTopology mig = node_with({k_a100, k_h100});
   mig.gpus[1].instances = {"MIG-1"};
   CHECK(gpus_by_type(mig, "a100").others.empty());
   CHECK_FALSE(gpus_by_type(mig, "1g.5gb").has_own_name);
-  CHECK(tests::contains(own_name_warning(node_of({k_a100, k_h100, k_a100}), "gold"),
+  CHECK(tests::contains(own_name_warning(node_with({k_a100, k_h100, k_a100}), "gold"),
                         "`gold` in its product's name (NVIDIA A100-SXM4-40GB, NVIDIA H100 80GB "
                         "HBM3)"));
 }
 
 TEST_CASE("ranks get GPUs of the type, and one that is not is reported") {
-  const topo::NodeTopology node = node_of({k_h100, k_a100, k_h100, k_a100});
+  const topo::NodeTopology node = node_with({k_h100, k_a100, k_h100, k_a100});
 
   struct Row {
     const char* what;
     const char* type;
     Asked asked;
     const char* given;
-    Gpus other;
+    GpuNumbers other;
   };
 
   for (const Row& row : {
@@ -115,13 +115,13 @@ TEST_CASE("ranks get GPUs of the type, and one that is not is reported") {
     const PlacedRanks ranks = placed(node, row.type, row.asked);
     if (row.given[0] != '\0') CHECK(gpus_of(ranks) == row.given);
     const auto found = ranks.other_gpus.find("n0");
-    CHECK((found == ranks.other_gpus.end() ? Gpus{} : found->second) == row.other);
+    CHECK((found == ranks.other_gpus.end() ? GpuNumbers{} : found->second) == row.other);
     CHECK(warns(ranks) == (row.type == std::string("gold")));
   }
 }
 
 TEST_CASE("GPUs that a launcher gave to each rank are compared as well") {
-  topo::NodeTopology node = node_of({k_a100, k_h100});
+  topo::NodeTopology node = node_with({k_a100, k_h100});
   node.gpus[0].uuid = "GPU-a";
   node.gpus[1].uuid = "GPU-b";
   Plan plan;
@@ -130,7 +130,7 @@ TEST_CASE("GPUs that a launcher gave to each rank are compared as well") {
   const auto ranks = place_ranks(
       {{0, 2, 0, "n0", {"GPU-a"}}, {1, 2, 1, "n0", {"GPU-b"}}}, plan, {{"n0", node}}, "a100");
   REQUIRE(ranks);
-  CHECK(ranks->other_gpus.at("n0") == Gpus{1});
+  CHECK(ranks->other_gpus.at("n0") == GpuNumbers{1});
 }
 
 }  // namespace dts::plan

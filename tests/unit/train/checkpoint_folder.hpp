@@ -15,11 +15,6 @@
 
 namespace dts::train {
 
-inline const Layout& layout() {
-  static const Layout made = cnn2().layout;
-  return made;
-}
-
 inline const Fingerprint k_config{{"model", "cnn2"}, {"seed", "1"}};
 
 inline State state_at(std::uint64_t step) {

@@ -11,6 +11,10 @@ inline const Model& cnn2() {
   return made;
 }
 
+inline const Layout& layout() {
+  return cnn2().layout;
+}
+
 inline constexpr int k_cnn2_features = 32 * 7 * 7;  // inputs of fc1
 inline constexpr int k_cnn2_hidden = 128;
 

@@ -17,14 +17,14 @@ namespace {
 constexpr int k_count = 19;  // no multiple of a vector
 
 // Some steps of an optimiser on k_count elements, with gradients that change.
-struct Steps {
+struct OptimizerSteps {
   const OptimizerRow& row;
   OptimizerSettings settings;
   bool decays = true;
   std::vector<float> weights = std::vector<float>(k_count);
   std::vector<float> moments[2] = {std::vector<float>(k_count), std::vector<float>(k_count)};
 
-  explicit Steps(const char* name) : row(*find_optimizer(name)) {
+  explicit OptimizerSteps(const char* name) : row(*find_optimizer(name)) {
     for (int i = 0; i < k_count; ++i) weights[static_cast<std::size_t>(i)] = gradient(i, 7);
   }
 
@@ -98,13 +98,13 @@ TEST_CASE("momentum SGD with a constant gradient follows its closed form") {
 }
 
 TEST_CASE("SGD with weight decay, and with Nesterov's momentum") {
-  Steps plain("sgd");
+  OptimizerSteps plain("sgd");
   plain.settings.weight_decay = 0.1;
   plain.check(20, [](double w, double g, double& m, double&, int) {
     m = 0.9 * m + g + 0.1 * w;
     return w - 0.01 * m;
   });
-  Steps nesterov("nesterov");
+  OptimizerSteps nesterov("nesterov");
   nesterov.settings.weight_decay = 0.1;
   nesterov.check(20, [](double w, double g, double& m, double&, int) {
     g += 0.1 * w;
@@ -115,7 +115,7 @@ TEST_CASE("SGD with weight decay, and with Nesterov's momentum") {
 
 TEST_CASE("AdamW decays weights beside its direction, but not norms and biases") {
   for (const bool decays : {true, false}) {
-    Steps steps("adamw");
+    OptimizerSteps steps("adamw");
     steps.settings.weight_decay = 0.1;
     steps.decays = decays;
     steps.check(20, [&](double w, double g, double& m, double& v, int t) {
@@ -126,7 +126,7 @@ TEST_CASE("AdamW decays weights beside its direction, but not norms and biases")
 }
 
 TEST_CASE("LAMB leaves the direction of a tensor that decays, and moves one that does not") {
-  Steps steps("lamb");
+  OptimizerSteps steps("lamb");
   CHECK(steps.row.by_tensor);
   steps.settings.weight_decay = 0.1;
   const std::vector<float> begin = steps.weights;
@@ -135,11 +135,11 @@ TEST_CASE("LAMB leaves the direction of a tensor that decays, and moves one that
     double m = 0;
     double v = 0;
     const auto at = static_cast<std::size_t>(i);
-    const double u = adam(static_cast<double>(Steps::gradient(i, 0)), m, v, 1) +
+    const double u = adam(static_cast<double>(OptimizerSteps::gradient(i, 0)), m, v, 1) +
                      0.1 * static_cast<double>(begin[at]);
     CHECK(static_cast<double>(steps.weights[at]) == doctest::Approx(u).epsilon(1e-5));
   }
-  Steps bias("lamb");
+  OptimizerSteps bias("lamb");
   bias.decays = false;
   bias.check(20, [&](double w, double g, double& m, double& v, int t) {
     return w - 0.01 * adam(g, m, v, t);

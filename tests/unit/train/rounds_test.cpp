@@ -23,10 +23,6 @@ namespace {
 
 constexpr int k_all = 11;  // shards
 
-const Layout& layout() {
-  return cnn2().layout;
-}
-
 const ChunkGrid& chunks() {
   static const ChunkGrid made(layout());
   return made;

@@ -18,10 +18,6 @@ using namespace dts::train;
 
 namespace {
 
-const Layout& layout() {
-  return cnn2().layout;
-}
-
 const ChunkGrid& grid() {
   static const ChunkGrid made(layout());
   return made;

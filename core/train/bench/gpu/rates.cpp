@@ -11,12 +11,12 @@ namespace dts::train::bench {
 namespace {
 
 // Products whose matrices are as large as a piece at most.
-struct Product {
+struct RatedProduct {
   const char* key;
   dttrain_factors factors;
 };
 
-constexpr Product k_products[] = {{"gpu_bf16", DTTRAIN_BF16}, {"gpu_fp32", DTTRAIN_FP32}};
+constexpr RatedProduct k_products[] = {{"gpu_bf16", DTTRAIN_BF16}, {"gpu_fp32", DTTRAIN_FP32}};
 
 constexpr double k_busy = 1e-3;  // s
 
@@ -128,7 +128,7 @@ Result<std::vector<Measure>> rates_of(MeasuredGpu& gpu,
   // Each byte is read and written.
   rates.push_back(
       measure_of(gpu, "hbm", per_second(2 * static_cast<double>(bytes), within), "B/s"));
-  for (const Product& product : k_products) {
+  for (const RatedProduct& product : k_products) {
     DTS_ASSIGN(const Rate rate, product_rate(gpu, product.factors, bytes, each));
     rates.push_back(measure_of(gpu, product.key, rate.flops, "FLOP/s"));
   }
