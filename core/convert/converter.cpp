@@ -207,6 +207,7 @@ class Converter {
     }
     if (part.is_kept) {
       row.became = at < last_ ? Became::set_up : Became::tear_down;
+      if (has_many_nodes()) row.why = note_of(runs_on(part.item));
       return row;
     }
     switch (part.verdict.kind) {
@@ -239,18 +240,20 @@ class Converter {
     return row;
   }
 
+  [[nodiscard]] bool has_many_nodes() const { return subject_.job.nodes.value_or(1) > 1; }
+
   void write_steps(const Sizes& sizes) {
     draft_.are_roles = cast_.has_roles();
     const bool stops = lint::turns_on(subject_, "errexit");
-    const bool has_many_nodes = subject_.job.nodes.value_or(1) > 1;
     const SetUpText tear_down =
-        set_up_of(parts_, last_, parts_.size(), has_many_nodes, rendezvous_, true);
+        set_up_of(parts_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
     Names used_later;
     add_names(tear_down.text, used_later);
     if (!tear_down.text.empty()) draft_.settings["teardown"] = {{tear_down.text}, k_no_row};
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
-      const SetUpText set_up = set_up_of(parts_, 0, places_[i], has_many_nodes, rendezvous_, stops);
+      const SetUpText set_up =
+          set_up_of(parts_, 0, places_[i], has_many_nodes(), rendezvous_, stops);
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       const std::string text =
           with_sizes(with_exports(set_up, program, used_later, options_), sizes);

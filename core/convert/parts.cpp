@@ -60,23 +60,6 @@ void choose_program(std::vector<Part>& parts) {
   (void)choose_last(parts, nullptr);
 }
 
-// Commands that change what all nodes see: run by one of them.
-bool is_for_one_node(const Item& item) {
-  if (!item.sets.variables.empty() || !item.sets.functions.empty() || item.sets.changes_folder)
-    return false;
-  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
-    if (run->launch.launcher != lint::Launcher::none) return false;
-    const std::string verb = verb_of(*run);
-    for (const std::string_view one :
-         {"scp",  "ssh",    "rsync", "pip", "pip3",   "git",    "make",    "cmake",
-          "wget", "curl",   "unzip", "mv",  "rm",     "python", "python3", "huggingface-cli",
-          "uv",   "poetry", "npm",   "aws", "gsutil", "gcc",    "nvcc",    "bash",
-          "sh"})
-      if (verb == one) return true;
-    return false;
-  });
-}
-
 // A failure of these is worth an end: nothing works without them.
 bool is_for_environment(const Item& item) {
   return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
@@ -122,7 +105,8 @@ std::string line_of(const Part& part,
   if (item.statement->background) text += " &";
   if (!stops && may_fail(item)) text += " || true";
   text += item.tail;
-  if (has_many_nodes && is_for_one_node(item)) return "if on_first_node; then\n" + text + "\nfi\n";
+  if (has_many_nodes && runs_on(item) == RunsOn::first)
+    return "if on_first_node; then\n" + text + "\nfi\n";
   return text + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include "core/convert/convert.hpp"
 #include "core/convert/job/draft.hpp"
 #include "core/convert/lines/item.hpp"
+#include "core/convert/lines/nodes.hpp"
 #include "core/convert/lines/rendezvous.hpp"
 #include "core/convert/lines/verdict.hpp"
 #include "core/convert/program/program.hpp"

@@ -113,6 +113,37 @@ TEST_CASE("a folder that the script changes to is the program's") {
   CHECK_FALSE(has(job_of("cd $SLURM_SUBMIT_DIR\nsrun prog\n"), "chdir"));
 }
 
+TEST_CASE("a script's own lines are run on the first node, and what may set up a shell on each") {
+  const std::string body =
+      "#SBATCH -N 2 --ntasks-per-node=2\n"
+      "source env.sh\nprepare_all\n./unpack data\nif [ ! -d w ]; then wget x; fi\n"
+      "if true; then module load a; pip install b; fi\nmkdir -p logs\nsrun prog\n"
+      "srun --ntasks-per-node=1 cp a /tmp\ncp -r logs /archive\n";
+  const std::string text = "#!/bin/bash\n" + body;
+  const Conversion made = convert_script(text, with({}));
+  const auto guarded = [&](const std::string& line) {
+    return has(made.job_file, "if on_first_node; then\n" + line);
+  };
+  for (const char* const line : {"./unpack data", "if [ ! -d w ]", "cp -r logs"}) {
+    CAPTURE(std::string(line));
+    CHECK(guarded(line));
+    CHECK(row_of(made, text, line).why == "on the first node alone, as the script does");
+  }
+  for (const char* const line : {"prepare_all", "if true"}) {
+    CAPTURE(std::string(line));
+    CHECK_FALSE(guarded(line));
+    CHECK(row_of(made, text, line).why ==
+          "on each node, where the script runs it on the first alone");
+  }
+  for (const char* const line : {"source env.sh", "mkdir -p logs", "cp a /tmp"}) {
+    CAPTURE(std::string(line));
+    CHECK_FALSE(guarded(line));
+    CHECK(has(made.job_file, line));
+  }
+  CHECK(row_of(made, text, "mkdir").why.empty());
+  CHECK_FALSE(has(job_of("./unpack data\nsrun prog\n"), "on_first_node"));
+}
+
 TEST_CASE("here-documents stay as they are") {
   const std::string text = "cat > c.json <<EOF\n{\"a\": \"$HOME\"}\nEOF\nsrun prog c.json\n";
   const Conversion made = convert_script("#!/bin/bash\n" + text, with({}));

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/lines/nodes.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// Programs, not functions that a sourced file may have set to change the shell.
+constexpr std::string_view k_programs[] = {
+    "scp",    "ssh",    "rsync", "pip",     "pip3",   "git",    "make",       "cmake",
+    "wget",   "curl",   "unzip", "mv",      "rm",     "python", "python3",    "huggingface-cli",
+    "uv",     "poetry", "npm",   "aws",     "gsutil", "gcc",    "nvcc",       "bash",
+    "sh",     "cp",     "tar",   "gzip",    "gunzip", "zip",    "ln",         "touch",
+    "rclone", "azcopy", "s3cmd", "mail",    "sed",    "awk",    "chmod",      "find",
+    "dvc",    "hf",     "zstd",  "7z",      "xz",     "sqsh",   "enroot",     "rmdir",
+    "perl",   "R",      "julia", "Rscript", "split",  "sort",   "tensorboard"};
+
+// They change the shell, which each node's program needs.
+constexpr std::string_view k_shell[] = {"module", "ml",         "source", ".",     "conda",
+                                        "mamba",  "micromamba", "spack",  "cd",    "export",
+                                        "set",    "unset",      "shopt",  "umask", "eval",
+                                        "ulimit", "alias",      "pyenv",  "pushd", "popd"};
+
+// They do no harm on each node.
+constexpr std::string_view k_no_matter_where[] = {
+    "mkdir", "echo",     "printf",     "trap",  "[",    "[[",     "test",  "true",  ":",
+    "date",  "pwd",      "ls",         "which", "type", "env",    "hash",  "wait",  "sleep",
+    "local", "hostname", "stat",       "free",  "df",   "id",     "lscpu", "cat",   "false",
+    "read",  "declare",  "nvidia-smi", "wandb", "exit", "return", "let",   "break", "continue"};
+
+bool is_program(const lint::Run& run) {
+  return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run));
+}
+
+}  // namespace
+
+RunsOn runs_on(const Item& item) {
+  const auto any = [&](const auto& has) {
+    return std::any_of(
+        item.runs.begin(), item.runs.end(), [&](const lint::Run* run) { return has(*run); });
+  };
+  const auto changes_shell = [](const lint::Run& run) { return is_one_of(k_shell, verb_of(run)); };
+  const auto does_more = [&](const lint::Run& run) {
+    return !changes_shell(run) && !is_one_of(k_no_matter_where, verb_of(run));
+  };
+  const auto is_launched = [](const lint::Run& run) {
+    return run.launch.launcher != lint::Launcher::none;
+  };
+  if (any(is_launched) || !any(does_more)) return RunsOn::each;
+  const bool sets =
+      !item.sets.variables.empty() || !item.sets.functions.empty() || item.sets.changes_folder;
+  return any(is_program) && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
+}
+
+const char* note_of(RunsOn where) {
+  switch (where) {
+    case RunsOn::first:
+      return "on the first node alone, as the script does";
+    case RunsOn::each_unlike:
+      return "on each node, where the script runs it on the first alone";
+    case RunsOn::each:
+      break;
+  }
+  return "";
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// On which nodes of a job a line of the set-up or tear-down is run. Slurm runs a script on the
+// first node (sbatch(1)), dtsubmit a set-up on each. Pure.
+#pragma once
+
+#include "core/convert/lines/item.hpp"
+
+namespace dts::convert {
+
+enum class RunsOn {
+  each,
+  first,       // as the script does: its effects are seen by all nodes, or wanted once
+  each_unlike  // on each, since it may be needed there, where the script does it on the first alone
+};
+
+// For jobs of several nodes.
+[[nodiscard]] RunsOn runs_on(const Item& item);
+
+// What an account says of it; "": nothing is worth a word.
+[[nodiscard]] const char* note_of(RunsOn where);
+
+}  // namespace dts::convert
