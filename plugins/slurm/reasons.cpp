@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm/words.hpp"
 
-#include <slurm/slurm.h>
-
 #include <cctype>
 
 // Exported by every libslurm, but not declared in its header. The name changed, and so do the
-// numbers from release to release: only libslurm itself knows the words of its own.
+// numbers from release to release: only libslurm itself knows the words of its own. To it a reason
+// is an enum, passed as an unsigned; what a newer controller sends may be no value of that enum.
 extern "C" {
-[[gnu::weak]] const char* slurm_job_state_reason_string(enum job_state_reason reason);
-[[gnu::weak]] const char* slurm_job_reason_string(enum job_state_reason reason);
+[[gnu::weak]] const char* slurm_job_state_reason_string(unsigned reason);
+[[gnu::weak]] const char* slurm_job_reason_string(unsigned reason);
 }
 
 namespace slurm_plugin {
 namespace {
 
 const char* library_word(unsigned reason) {
-  const auto number = static_cast<job_state_reason>(reason);
-  if (slurm_job_state_reason_string != nullptr) return slurm_job_state_reason_string(number);
-  return slurm_job_reason_string != nullptr ? slurm_job_reason_string(number) : "";
+  if (slurm_job_state_reason_string != nullptr) return slurm_job_state_reason_string(reason);
+  return slurm_job_reason_string != nullptr ? slurm_job_reason_string(reason) : "";
 }
 
 }  // namespace

@@ -137,15 +137,16 @@ void check(const DeviceConvolutionShape& shape, bool has_gradient, Precision pre
 
 TEST_CASE("convolutions on a device are those of double precision, whole and part by part") {
   for (const int stride : {1, 2})
-    for (const auto& [height, width] : {std::pair{5, 7}, {6, 4}, {1, 1}, {8, 8}})
+    for (const auto& size : {std::pair{5, 7}, {6, 4}, {1, 1}, {8, 8}})
       for (const int channels : {16, 48})
         for (const std::size_t most : {std::size_t{1}, std::size_t{1} << 25})
           for (const Precision precision : {Precision::fp32, Precision::bf16}) {
             CAPTURE(stride);
-            CAPTURE(height);
+            CAPTURE(size.first);
             CAPTURE(channels);
             CAPTURE(most);
-            check({{{3, channels, height, width}, 32, stride}, {}, most}, true, precision);
+            check(
+                {{{3, channels, size.first, size.second}, 32, stride}, {}, most}, true, precision);
           }
 }
 

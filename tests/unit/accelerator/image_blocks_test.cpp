@@ -341,7 +341,8 @@ TEST_CASE("means of pixels and their gradients on a device are those of double p
 }
 
 TEST_CASE("the shortcut on a device takes every second pixel, between channels of zeros") {
-  for (const auto& [height, width] : {std::pair{6, 8}, {5, 7}, {1, 1}}) {
+  for (const auto& size : {std::pair{6, 8}, {5, 7}, {1, 1}}) {
+    const int height = size.first, width = size.second;
     const Images from{2, 32, height, width};
     const Images to{2, 64, (height + 1) / 2, (width + 1) / 2};
     const int rows = to.batch * to.height * to.width;

@@ -6,8 +6,9 @@ using namespace dts::train::accelerator;
 
 TEST_CASE("RMS normalisation and its gradients on a device are those of double precision") {
   constexpr float k_epsilon = 1e-6F;
-  for (const auto& [rows, columns] :
+  for (const auto& size :
        {std::pair{1, 1}, {3, 7}, {5, 31}, {2, 256}, {9, 257}, {33, 16}, {4, 1000}}) {
+    const int rows = size.first, columns = size.second;
     CAPTURE(rows);
     CAPTURE(columns);
     const auto width = static_cast<std::size_t>(columns);

@@ -111,7 +111,7 @@ TEST_CASE("what a script gets to hear depends on the release of Slurm") {
               ? '1'
               : '0';
     }
-    CHECK_MESSAGE(found == expected, id);
+    CHECK_MESSAGE(found == expected, rule.id);
   }
   for (const Rule& rule : rules()) {
     CAPTURE(rule.id);
