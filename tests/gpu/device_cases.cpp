@@ -118,6 +118,7 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                  }});
 }
 
+template <class Factors>
 void add_attention(std::vector<Case>& all, int context, int width, bool rounds) {
   constexpr int k_batch = 2, k_heads = 4, k_keys = 2;
   const int of_queries = k_heads * width;
@@ -141,14 +142,15 @@ void add_attention(std::vector<Case>& all, int context, int width, bool rounds) 
         nothing(keys),
         nothing(keys)},
        [=](Queue& queue, const Places& at) {
-         const Attend base{{k_batch, context, width, k_heads, k_keys, 0.125F, rounds},
+         const Attend base{{k_batch, context, width, k_heads, k_keys, 0.125F},
                            {at[0], of_queries},
                            {at[1], of_keys},
                            {at[2], of_keys}};
-         queue.launch(AttendForward{base, {at[4], of_queries}, at[5]});
+         queue.launch(AttendForward<Factors>{base, {at[4], of_queries}, at[5]});
          const AttendBackward both{base, {at[3], of_queries}, at[5]};
-         queue.launch(AttendQueries{both, {at[4], of_queries}, {at[6], of_queries}, at[7]});
-         queue.launch(AttendKeys{both, at[7], {at[8], of_keys}, {at[9], of_keys}});
+         queue.launch(
+             AttendQueries<Factors>{both, {at[4], of_queries}, {at[6], of_queries}, at[7]});
+         queue.launch(AttendKeys<Factors>{both, at[7], {at[8], of_keys}, {at[9], of_keys}});
        }});
 }
 
@@ -245,8 +247,10 @@ std::vector<Case> all_cases() {
   add_elements(all);
   for (const auto& [rows, width] : {std::pair{1, 1}, {5, 31}, {33, 257}, {64, 768}, {7, 50257}})
     add_rows(all, rows, width);
-  for (const auto& [context, width] : {std::pair{1, 64}, {31, 20}, {64, 64}, {257, 80}})
-    for (const bool rounds : {false, true}) add_attention(all, context, width, rounds);
+  for (const auto& [context, width] : {std::pair{1, 64}, {31, 20}, {64, 64}, {257, 80}}) {
+    add_attention<PlainFactors>(all, context, width, false);
+    add_attention<TensorFactors>(all, context, width, true);
+  }
   add_embedding(all, 300, 48);
   add_embedding(all, 5003, 257);
   add_update<UpdateRule::sgd>(all, "sgd");

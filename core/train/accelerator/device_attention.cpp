@@ -15,8 +15,7 @@ class DeviceAttention : public Block {
                shape.width,
                shape.queries.count,
                shape.keys.count,
-               1.0F / std::sqrt(static_cast<float>(shape.width)),
-               copy != nullptr},
+               1.0F / std::sqrt(static_cast<float>(shape.width))},
               values_of(shape.queries),
               values_of(shape.keys),
               values_of(shape.values)},
@@ -29,16 +28,26 @@ class DeviceAttention : public Block {
         copy_(copy) {}
 
   void forward(const Pass& /*pass*/) override {
-    queue_.launch(AttendForward{base_, {out_.edge.value, out_.pitch}, log_sums_, copy_});
+    copy_ != nullptr ? forward_of<TensorFactors>() : forward_of<PlainFactors>();
   }
 
   void backward(const Pass& /*pass*/) override {
-    const AttendBackward both{base_, {out_.edge.gradient, out_.pitch}, log_sums_};
-    queue_.launch(AttendQueries{both, values_of(out_), d_q_, deltas_});
-    queue_.launch(AttendKeys{both, deltas_, d_k_, d_v_});
+    copy_ != nullptr ? backward_of<TensorFactors>() : backward_of<PlainFactors>();
   }
 
  private:
+  template <class Factors>
+  void forward_of() {
+    queue_.launch(AttendForward<Factors>{base_, {out_.edge.value, out_.pitch}, log_sums_, copy_});
+  }
+
+  template <class Factors>
+  void backward_of() {
+    const AttendBackward both{base_, {out_.edge.gradient, out_.pitch}, log_sums_};
+    queue_.launch(AttendQueries<Factors>{both, values_of(out_), d_q_, deltas_});
+    queue_.launch(AttendKeys<Factors>{both, deltas_, d_k_, d_v_});
+  }
+
   static HeadRowsOf values_of(const Heads& heads) { return {heads.edge.value, heads.pitch}; }
 
   static HeadRows<float> gradients_of(const Heads& heads) {

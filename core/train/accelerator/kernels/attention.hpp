@@ -3,10 +3,12 @@
 // a row over the largest score so far and its sum (M. Milakov and N. Gimelshein, "Online Normalizer
 // Calculation for Softmax", 2018; T. Dao, "FlashAttention-2", 2023). The backward pass computes
 // them once more. Gradients of queries and those of keys and values have a kernel each, in which
-// one block adds up all that a value gets, in order.
+// one block adds up all that a value gets, in order. Kernels are of PlainFactors or of
+// TensorFactors, which round factors to bf16, weights and gradients of scores among them.
 #pragma once
 
-#include "core/train/accelerator/kernels/tiles.hpp"
+#include "core/train/accelerator/kernels/plain_factors.hpp"
+#include "core/train/accelerator/kernels/tensor_factors.hpp"
 
 #include <cmath>
 
@@ -40,7 +42,6 @@ struct AttendShape {
   int heads = 0;  // of queries
   int keys = 0;   // heads of keys and values; each serves heads / keys in a run
   float scale = 1;
-  bool rounds = false;  // factors, weights and gradients of scores among them, to bf16
 
   [[nodiscard]] DTS_CODE_OF_BOTH int tiles() const { return (context + k_tile - 1) / k_tile; }
 
@@ -129,27 +130,23 @@ struct Attend {
   }
 
   // Scores of a tile of queries and one of keys, before their scale, as threads keep them.
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void add_scores(const Block& block,
-                                 TileFactors& factors,
-                                 Kept& kept,
-                                 const Place& place,
-                                 int key_tile) const {
+  template <class Block, class Factors, class Kept>
+  DTS_BLOCK_CODE void add_scores(
+      const Block& block, Factors& factors, Kept& kept, const Place& place, int key_tile) const {
     block.each([&](int thread) { kept[thread].clear(); });
     add_product<k_threads>(block,
                            factors,
                            kept,
                            rows_factor(q, place.sample, place.tile, place.head),
                            rows_factor(k, place.sample, key_tile, place.head / shape.group()),
-                           shape.width,
-                           shape.rounds);
+                           shape.width);
   }
 
   // `to` [row][64 columns of a head] += or = factors, where `scales(row)` is what was there before
   // counts for.
-  template <class Block, class Kept, class Left, class Scales>
+  template <class Block, class Factors, class Kept, class Left, class Scales>
   DTS_BLOCK_CODE void add_columns(const Block& block,
-                                  TileFactors& factors,
+                                  Factors& factors,
                                   Kept& kept,
                                   const Left& left,
                                   const ColumnsFactor& right,
@@ -158,7 +155,7 @@ struct Attend {
                                   bool overwrites,
                                   const Scales& scales) const {
     block.each([&](int thread) { kept[thread].clear(); });
-    add_product<k_threads>(block, factors, kept, left, right, inner, shape.rounds);
+    add_product<k_threads>(block, factors, kept, left, right, inner);
     block.each([&](int thread) {
       kept[thread].for_each(thread, {left.rows, right.rows}, [&](int row, int column, float sum) {
         float& value = to.values[static_cast<std::int64_t>(row) * to.pitch + column];
@@ -169,9 +166,10 @@ struct Attend {
 };
 
 // out = softmax(scale q k^T) v, and for each position and head the logarithm of its weights' sum.
+template <class Factors>
 struct AttendForward : Attend {
   struct Shared {
-    TileFactors factors;
+    Factors factors;
     Tile scores;
     float parts[k_tile][k_parts];
     float top[k_tile];
@@ -202,7 +200,7 @@ struct AttendForward : Attend {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const Place place(block.index(), shape.heads, shape.tiles());
-    typename Block::template Kept<TilePart> part(block);
+    typename Block::template Kept<typename Factors::Part> part(block);
     for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
       add_scores(block, shared.factors, part, place, key_tile);
       const TileSize size{rows_of(place.tile), rows_of(key_tile)};

@@ -10,8 +10,9 @@ namespace dts::train::accelerator {
 
 // The base of both kernels of it.
 struct AttendBackward : Attend {
-  struct Shared {
-    TileFactors factors;
+  template <class Factors>
+  struct SharedOf {
+    Factors factors;
     Tile tile;  // weights, and then gradients of scores
     float parts[k_tile][k_parts];
   };
@@ -41,7 +42,7 @@ struct AttendBackward : Attend {
   }
 
   // Weights of a tile of queries and one of keys, as threads keep them, and in the tile.
-  template <class Block, class Kept>
+  template <class Block, class Shared, class Kept>
   DTS_BLOCK_CODE void make_weights(
       const Block& block, Shared& shared, Kept& weights, const Place& place, int key_tile) const {
     add_scores(block, shared.factors, weights, place, key_tile);
@@ -56,7 +57,7 @@ struct AttendBackward : Attend {
   }
 
   // The gradients of their scores, before the scale, in the tile. deltas [batch][heads][context].
-  template <class Block, class Kept>
+  template <class Block, class Shared, class Kept>
   DTS_BLOCK_CODE void make_gradients(const Block& block,
                                      Shared& shared,
                                      Kept& weights,
@@ -70,10 +71,9 @@ struct AttendBackward : Attend {
                            kept,
                            rows_factor(d_out, place.sample, place.tile, place.head),
                            rows_factor(v, place.sample, key_tile, place.head / shape.group()),
-                           shape.width,
-                           shape.rounds);
+                           shape.width);
     block.each([&](int thread) {
-      const TilePart& weight = weights[thread];
+      const auto& weight = weights[thread];
       kept[thread].for_each(
           thread, size_of(place, key_tile), [&](int row, int column, float value) {
             shared.tile.values[row][column] = weight.at(thread, row, column) *
@@ -83,7 +83,7 @@ struct AttendBackward : Attend {
   }
 
   // `to` += left right^T of each 64 columns of a head, where the columns of `of` are the right one.
-  template <class Block, class Kept, class Left>
+  template <class Block, class Shared, class Kept, class Left>
   DTS_BLOCK_CODE void add_head(const Block& block,
                                Shared& shared,
                                Kept& kept,
@@ -107,7 +107,10 @@ struct AttendBackward : Attend {
 
 // The gradients of queries, and for each position and head what the sum of its weights' gradients
 // is: that of the products of the output and its gradient.
+template <class Factors>
 struct AttendQueries : AttendBackward {
+  using Shared = SharedOf<Factors>;
+
   HeadRowsOf out;
   HeadRows<float> d_q;
   float* deltas = nullptr;
@@ -134,8 +137,8 @@ struct AttendQueries : AttendBackward {
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const Place place(block.index(), shape.heads, shape.tiles());
     make_deltas(block, shared, place);
-    typename Block::template Kept<TilePart> weights(block);
-    typename Block::template Kept<TilePart> kept(block);
+    typename Block::template Kept<typename Factors::Part> weights(block);
+    typename Block::template Kept<typename Factors::Part> kept(block);
     const int key_head = place.head / shape.group();
     for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
       make_weights(block, shared, weights, place, key_tile);
@@ -175,7 +178,10 @@ struct AttendQueries : AttendBackward {
 
 // The gradients of keys and values, after those of queries. What the queries of a group add is
 // added in the order of the group.
+template <class Factors>
 struct AttendKeys : AttendBackward {
+  using Shared = SharedOf<Factors>;
+
   const float* deltas = nullptr;
   HeadRows<float> d_k;
   HeadRows<float> d_v;
@@ -202,8 +208,8 @@ struct AttendKeys : AttendBackward {
     const std::int64_t first = row(keys.sample, keys.tile);
     const HeadRows<float> to_k{d_k.row(first, keys.head, shape.width), d_k.pitch};
     const HeadRows<float> to_v{d_v.row(first, keys.head, shape.width), d_v.pitch};
-    typename Block::template Kept<TilePart> weights(block);
-    typename Block::template Kept<TilePart> kept(block);
+    typename Block::template Kept<typename Factors::Part> weights(block);
+    typename Block::template Kept<typename Factors::Part> kept(block);
     const TileFactor<true> of_keys{&shared.tile, rows_of(keys.tile)};
     for (int member = 0; member < shape.group(); ++member)
       for (int tile = keys.tile; tile < shape.tiles(); ++tile) {

@@ -109,9 +109,12 @@ using Kernels = KernelList<Add,
                            PixelMeansBackward,
                            Narrow,
                            NarrowBackward,
-                           AttendForward,
-                           AttendQueries,
-                           AttendKeys,
-                           Copy<std::uint32_t>>;
+                           AttendForward<PlainFactors>,
+                           AttendQueries<PlainFactors>,
+                           AttendKeys<PlainFactors>,
+                           Copy<std::uint32_t>,
+                           AttendForward<TensorFactors>,
+                           AttendQueries<TensorFactors>,
+                           AttendKeys<TensorFactors>>;
 
 }  // namespace dts::train::accelerator
