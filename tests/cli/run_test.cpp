@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <regex>
 #include <set>
 
@@ -321,6 +322,28 @@ TEST_CASE("a program that only asks to be run again is stopped after three attem
   Words more = run_of(1, {"--", "sh", "-c", "exit 85"});
   more.insert(more.begin() + 1, {"--on", "checkpointed=restart:3"});
   CHECK(contains(session.dtsubmit(more).err, "4 times checkpointed, more than the budget of 3"));
+}
+
+TEST_CASE("the time at which a run began is the same for all ranks, attempts and steps") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const std::string times = session.file("times");
+  const std::string say = "echo $DTSUBMIT_RUN_BEGAN >> " + times + "; sleep 1.1";
+  REQUIRE(write_file(session.file("job.toml"),
+                     "[[steps]]\nname = 'a'\nntasks = 2\ncommand = ['sh', '-c', '" + say +
+                         "; test $DTSUBMIT_ATTEMPT != 1']\n"
+                         "[[steps]]\nname = 'b'\nsetup = ['" +
+                         say + "']\ncommand = ['sh', '-c', '" + say + "']\n"));
+  check_exit(session.dtsubmit({"run", "job.toml"}), 1);
+  check_exit(session.dtsubmit({"run", "--continue", "last"}), 0);
+  const Words lines = split(std::string(trim(read_file(times).value())), '\n');
+  CHECK(lines.size() == 6);
+  CHECK(std::set<std::string>(lines.begin(), lines.end()).size() == 1);
+  const auto began = parse_number(lines[0]);
+  REQUIRE(began);
+  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  CHECK(*began < now);
+  CHECK(*began + 3600 > now);
 }
 
 TEST_CASE("a job of steps whose second one cannot be read has not completed") {

@@ -90,7 +90,7 @@ Result<Variables> ComposedRun::shared_variables() {
   for (const PartAgent& part : parts_)
     places.push_back({part.part().name, part.run().path, part.nodes(), 0});
   if (!job_.spec.roles.empty()) choose_ports(run_.path, attempt_, places);
-  return part_variables(run_.path, !job_.spec.roles.empty(), places, addresses);
+  return part_variables(run_, !job_.spec.roles.empty(), places, addresses);
 }
 
 Variables ComposedRun::variables_of(const PartAgent& part) const {

@@ -37,11 +37,17 @@ std::map<std::string, std::string> node_addresses(JobWatch& watch) {
   return {};
 }
 
-Variables part_variables(const std::string& run,
+Variables::value_type began_variable(const run::RunDirectory& run) {
+  const auto began = run::began(run).value_or(std::chrono::system_clock::now());
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(began.time_since_epoch());
+  return {"DTSUBMIT_RUN_BEGAN", std::to_string(seconds.count())};
+}
+
+Variables part_variables(const run::RunDirectory& run,
                          bool are_roles,
                          const std::vector<PartPlace>& places,
                          const std::map<std::string, std::string>& addresses) {
-  Variables variables{{"DTSUBMIT_JOB_DIR", run}};
+  Variables variables{began_variable(run), {"DTSUBMIT_JOB_DIR", run.path}};
   const std::string kind = are_roles ? "DTSUBMIT_ROLE_" : "DTSUBMIT_STEP_";
   for (const PartPlace& place : places) {
     const std::string prefix = kind + spec::variable_name(place.name);

@@ -25,8 +25,12 @@ void choose_ports(const std::string& run, unsigned attempt, std::vector<PartPlac
 // By node, as known to the scheduler; waits at most a few seconds for its answer.
 [[nodiscard]] std::map<std::string, std::string> node_addresses(JobWatch& watch);
 
-// DTSUBMIT_JOB_DIR, DTSUBMIT_STEP_NAME_DIR or DTSUBMIT_ROLE_NAME_DIR, _NODES, _ADDR and _PORT.
-[[nodiscard]] Variables part_variables(const std::string& run,
+// DTSUBMIT_RUN_BEGAN: Unix seconds, the same in all attempts, and now before the first.
+[[nodiscard]] Variables::value_type began_variable(const run::RunDirectory& run);
+
+// DTSUBMIT_RUN_BEGAN, DTSUBMIT_JOB_DIR, DTSUBMIT_STEP_NAME_DIR or DTSUBMIT_ROLE_NAME_DIR, _NODES,
+// _ADDR and _PORT.
+[[nodiscard]] Variables part_variables(const run::RunDirectory& run,
                                        bool are_roles,
                                        const std::vector<PartPlace>& places,
                                        const std::map<std::string, std::string>& addresses);

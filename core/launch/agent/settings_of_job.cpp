@@ -5,6 +5,7 @@
 #include "core/base/net/ephemeral_ports.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/text/duration.hpp"
+#include "core/launch/agent/part_variables.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/launch/job/node_scripts.hpp"
 
@@ -29,15 +30,15 @@ std::chrono::seconds quiet_limit() {
 }
 
 // What ComposedRun passes to the agent of a part; other agents have none: is_leaky_variable().
-std::vector<std::pair<std::string, std::string>> part_variables() {
-  std::vector<std::pair<std::string, std::string>> variables;
+Variables inherited_variables() {
+  Variables variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) continue;
-    const bool is_of_part = text.starts_with("DTSUBMIT_STEP") ||
-                            text.starts_with("DTSUBMIT_ROLE") ||
-                            text.starts_with("DTSUBMIT_JOB_DIR=");
+    const bool is_of_part =
+        text.starts_with("DTSUBMIT_STEP") || text.starts_with("DTSUBMIT_ROLE") ||
+        text.starts_with("DTSUBMIT_RUN_BEGAN=") || text.starts_with("DTSUBMIT_JOB_DIR=");
     if (is_of_part) variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;
@@ -60,7 +61,13 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
                           {"DTSUBMIT_CHECKPOINT_DIR", job.run.checkpoints()},
                           {"PYTHONUNBUFFERED", "1"},
                           {"DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0"}};
-  for (auto& variable : part_variables()) settings.environment.push_back(std::move(variable));
+  settings.environment.push_back(began_variable(job.run));
+  for (auto& variable : inherited_variables()) {
+    // The whole run's own time, not that of a part.
+    std::erase_if(settings.environment,
+                  [&](const auto& one) { return one.first == variable.first; });
+    settings.environment.push_back(std::move(variable));
+  }
   if (job.membership)
     for (auto& variable : sweep::variables_of(*job.membership))
       settings.environment.push_back(std::move(variable));

@@ -238,11 +238,23 @@ std::string read_metrics(const RunDirectory& run) {
   return read_own_file(run.metrics(), k_most, Others::may_write).value_or("");
 }
 
-std::optional<std::chrono::system_clock::time_point> last_report(const RunDirectory& run) {
+namespace {
+
+std::optional<std::chrono::system_clock::time_point> time_of(const std::string& file) {
   struct stat info {};
 
-  if (::stat(run.metrics().c_str(), &info) != 0) return std::nullopt;
+  if (::stat(file.c_str(), &info) != 0) return std::nullopt;
   return std::chrono::system_clock::from_time_t(info.st_mtime);
+}
+
+}  // namespace
+
+std::optional<std::chrono::system_clock::time_point> last_report(const RunDirectory& run) {
+  return time_of(run.metrics());
+}
+
+std::optional<std::chrono::system_clock::time_point> began(const RunDirectory& run) {
+  return time_of(run.attempt(1) + "/epoch");
 }
 
 bool saves_otherwise(const RunDirectory& run, unsigned attempt) {

@@ -99,6 +99,9 @@ struct Files {
 // anything.
 [[nodiscard]] Result<void> sync_attempt(const RunDirectory& run, unsigned number);
 
+// When the first attempt was taken, by the clock of the file system; nullopt: none has been.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> began(const RunDirectory& run);
+
 // The highest attempt taken so far; 0: none.
 [[nodiscard]] unsigned latest_attempt(const RunDirectory& run);
 

@@ -2,6 +2,7 @@
 // What the agent of a part and its programs learn: their share of the nodes, and the others.
 #include "core/launch/agent/part_variables.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/launch/agent/component.hpp"
 #include "core/launch/job/allocation.hpp"
 
@@ -80,16 +81,17 @@ TEST_CASE("a component of a heterogeneous job looks like a separate job") {
 TEST_CASE("steps know each other's folders, roles each other's nodes, addresses and ports") {
   const std::vector<PartPlace> places{{"prep", "/r/steps/1-prep", {"n0"}, 0},
                                       {"train-b", "/r/steps/2-train-b", {"n0", "n1"}, 4242}};
-  const auto steps = as_map(part_variables("/r", false, places, {}));
-  CHECK(steps.size() == 3);
+  const auto steps = as_map(part_variables({"/r"}, false, places, {}));
+  CHECK(steps.size() == 4);
+  CHECK(parse_number(steps.at("DTSUBMIT_RUN_BEGAN")).has_value());  // now: there is no attempt yet
   CHECK(steps.at("DTSUBMIT_JOB_DIR") == "/r");
   CHECK(steps.at("DTSUBMIT_STEP_TRAIN_B_DIR") == "/r/steps/2-train-b");
-  const auto roles = as_map(part_variables("/r", true, places, {{"n0", "10.0.0.1"}}));
+  const auto roles = as_map(part_variables({"/r"}, true, places, {{"n0", "10.0.0.1"}}));
   CHECK(roles.at("DTSUBMIT_ROLE_TRAIN_B_NODES") == "n0,n1");
   CHECK(roles.at("DTSUBMIT_ROLE_TRAIN_B_ADDR") == "10.0.0.1");
   CHECK(roles.at("DTSUBMIT_ROLE_TRAIN_B_PORT") == "4242");
   CHECK(roles.count("DTSUBMIT_ROLE_PREP_PORT") == 0);
-  CHECK(part_variables("/r", true, places, {})[3].second == "n0");
+  CHECK(part_variables({"/r"}, true, places, {})[4].second == "n0");
 }
 
 TEST_CASE("each role has its own port") {
