@@ -207,7 +207,7 @@ class Converter {
     }
     if (part.is_kept) {
       row.became = at < last_ ? Became::set_up : Became::tear_down;
-      if (has_many_nodes()) row.why = note_of(runs_on(part.item));
+      row.why = note_on(part.item, has_many_nodes());
       return row;
     }
     switch (part.verdict.kind) {
@@ -255,6 +255,7 @@ class Converter {
       const SetUpText set_up =
           set_up_of(parts_, 0, places_[i], has_many_nodes(), rendezvous_, stops);
       Step step{"", parts_[places_[i]].row, program.settings, {}};
+      note_what_is_computed(program);
       const std::string text =
           with_sizes(with_exports(set_up, program, used_later, options_), sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};

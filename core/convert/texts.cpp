@@ -2,6 +2,7 @@
 #include "core/convert/texts.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/once.hpp"
 
 #include <algorithm>
 
@@ -53,7 +54,7 @@ std::string with_exports(const SetUpText& set_up,
                          const Program& program,
                          const Names& later,
                          const Options& options) {
-  std::string text = set_up.text;
+  std::string text = same_for_all(set_up.text) + set_up.text;
   if (!options.arguments.empty() && uses_arguments(text)) {
     std::string line = "set --";
     for (const std::string& one : options.arguments) line += " " + shell_quote(one);
@@ -84,12 +85,22 @@ std::vector<std::string> command_of(const Program& program,
     text += std::string("eval \"$") + k_state + "\"\n";
   if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
-  text += program.text.empty() ? "exec " + to_source(program.words) : program.text;
+  const std::string words = to_source(program.words);
+  text += program.text.empty() ? same_for_all(words) + "exec " + words : program.text;
   command = {"bash", "-c", text};
   if (!uses_arguments(program.source())) return command;
   command.push_back(options.path.empty() ? "script" : options.path);
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   return command;
+}
+
+void note_what_is_computed(Program& program) {
+  if (!program.text.empty() || !program.needs_shell()) return;
+  const std::string words = to_source(program.words);
+  if (!same_for_all(words).empty()) program.notes.emplace_back(k_same_for_all);
+  if (const auto anew = computed_anew(words); !anew.empty())
+    program.notes.push_back(join(anew, ", ") +
+                            ": each rank computes its own, where the script does so once");
 }
 
 Names handed_on(const Program& program, const SetUpText& set_up) {

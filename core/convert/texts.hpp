@@ -23,6 +23,9 @@ namespace dts::convert {
                                                   const SetUpText& set_up,
                                                   const Options& options);
 
+// Notes which of its arguments the script's shell computes once and each rank for itself.
+void note_what_is_computed(Program& program);
+
 // Variables of the set-up and of the program's text, which the program needs in a container.
 [[nodiscard]] Names handed_on(const Program& program, const SetUpText& set_up);
 

@@ -175,6 +175,10 @@ for LR in 0.1 0.2; do
   done
 done
 """,
+    "times": """#SBATCH --nodes=2 --ntasks-per-node=2
+STAMP=$(date +%Y-%m-%dT%H:%M:%S.%N)_$RANDOM
+srun PLACE/say.py --out run-$STAMP --seed $RANDOM --at "$(date +%s.%N)"
+""",
     "first": """#SBATCH --nodes=2 --ntasks-per-node=2
 python3 PLACE/say.py --prepare
 srun PLACE/say.py --train
@@ -236,7 +240,7 @@ def told(ranks):
 
 
 COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
-          "computed": 2, "loop": 16, "first": 5, "blanks": 4}
+          "computed": 2, "loop": 16, "times": 4, "first": 5, "blanks": 4}
 
 
 def fill_in(path, place):
@@ -294,6 +298,11 @@ def main():
                 for rank in script + job:
                     if rank["arguments"] == ["--prepare"]:
                         del rank["slurm_nodes"], rank["size"]
+            if name == "times":
+                for ranks in script, job:
+                    check(len({tuple(rank["arguments"]) for rank in ranks}) == 1, f"times: all ranks have the same: {ranks[0]['arguments']}")
+                    for rank in ranks:
+                        rank["arguments"] = []
             before, after = told(script), told(job)
             check(before == after, f"{name}: {len(before[0])} ranks with the same place, arguments and environment\n{before}\n{after}")
 

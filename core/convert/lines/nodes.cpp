@@ -2,6 +2,7 @@
 #include "core/convert/lines/nodes.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/once.hpp"
 
 #include <algorithm>
 
@@ -55,16 +56,18 @@ RunsOn runs_on(const Item& item) {
   return any(is_program) && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
 }
 
-const char* note_of(RunsOn where) {
-  switch (where) {
-    case RunsOn::first:
-      return "on the first node alone, as the script does";
-    case RunsOn::each_unlike:
-      return "on each node, where the script runs it on the first alone";
-    case RunsOn::each:
-      break;
-  }
-  return "";
+std::string note_on(const Item& item, bool has_many_nodes) {
+  const RunsOn where = has_many_nodes ? runs_on(item) : RunsOn::each;
+  if (where == RunsOn::first) return "on the first node alone, as the script does";
+  std::vector<std::string> notes;
+  if (where == RunsOn::each_unlike)
+    notes.emplace_back("on each node, where the script runs it on the first alone");
+  if (!same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
+  const auto anew = computed_anew(item.source);
+  if (has_many_nodes && !item.sets.variables.empty() && !anew.empty())
+    notes.push_back(join(anew, ", ") +
+                    ": each node computes its own, where the script does so once");
+  return join(notes, "; ");
 }
 
 }  // namespace dts::convert

@@ -5,6 +5,8 @@
 
 #include "core/convert/lines/item.hpp"
 
+#include <string>
+
 namespace dts::convert {
 
 enum class RunsOn {
@@ -16,7 +18,8 @@ enum class RunsOn {
 // For jobs of several nodes.
 [[nodiscard]] RunsOn runs_on(const Item& item);
 
-// What an account says of it; "": nothing is worth a word.
-[[nodiscard]] const char* note_of(RunsOn where);
+// What an account says of the line, of that and of values that a script computes once; "": nothing
+// is worth a word.
+[[nodiscard]] std::string note_on(const Item& item, bool has_many_nodes);
 
 }  // namespace dts::convert

@@ -144,6 +144,26 @@ TEST_CASE("a script's own lines are run on the first node, and what may set up a
   CHECK_FALSE(has(job_of("./unpack data\nsrun prog\n"), "on_first_node"));
 }
 
+TEST_CASE("times and random numbers that a script takes once are the same in all ranks") {
+  const std::string date = "date() { command date -d \"@$DTSUBMIT_RUN_BEGAN\" \"$@\"; }\n";
+  const std::string random = "RANDOM=$DTSUBMIT_RUN_BEGAN\n";
+  const std::string text =
+      "#!/bin/bash\n#SBATCH -N 2 --ntasks-per-node=2\nNAME=run_$(date +\"%F\")_$RANDOM\n"
+      "TMP=$(mktemp -d)\nsrun python prog --name $NAME --tmp $TMP --at $(date -u +%s) --pid $$\n";
+  const Conversion made = convert_script(text, with({}));
+  CHECK(made.is_lossless());
+  CHECK(has(made.job_file, "\n" + date + random + "NAME="));
+  CHECK(has(made.job_file, date + "exec python prog"));
+  CHECK(has(row_of(made, text, "NAME=").why, "the same in all ranks and attempts"));
+  CHECK(has(row_of(made, text, "TMP=").why, "mktemp: each node computes its own"));
+  CHECK(has(row_of(made, text, "srun python").why, "the same in all ranks and attempts"));
+  CHECK(has(row_of(made, text, "srun python").why, "$$: each rank computes its own"));
+  // Durations, and other times than now.
+  CHECK_FALSE(has(job_of("A=$(date +%s)\nprep $A\nB=$(date +%s)\nsrun prog $A $B\n"), "date()"));
+  CHECK_FALSE(has(job_of("A=$(date -d tomorrow +%F)\nsrun prog $A\n"), "date()"));
+  CHECK_FALSE(has(row_of(made, text, "srun python").why, "python"));
+}
+
 TEST_CASE("here-documents stay as they are") {
   const std::string text = "cat > c.json <<EOF\n{\"a\": \"$HOME\"}\nEOF\nsrun prog c.json\n";
   const Conversion made = convert_script("#!/bin/bash\n" + text, with({}));

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/words/once.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/words/names.hpp"
+#include "core/shell/parse.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr std::string_view k_of_a_node[] = {
+    "mktemp", "uuidgen", "hostname", "shuf", "openssl", "ss", "netstat", "python", "python3"};
+
+// date(1): what prints another time than now.
+bool is_of_now(const shell::Command& command) {
+  return std::none_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
+    if (word.pieces.empty() || word.pieces[0].text.starts_with("+")) return false;  // a format
+    const std::string text = literal_of(word);
+    return text.empty() || (text.starts_with("-") && text != "-u" && text != "--utc" &&
+                            !text.starts_with("-I") && !text.starts_with("--iso"));
+  });
+}
+
+struct Dates {
+  std::size_t seconds = 0;  // date +%s, whose differences are times
+  std::size_t others = 0;
+  bool are_of_now = true;
+};
+
+Dates dates_in(const shell::Statements& statements) {
+  Dates dates;
+  each_command(statements, [&](const shell::Command& command) {
+    if (command.words.empty() || literal_of(command.words[0]) != "date") return;
+    const bool is_seconds =
+        command.words.size() == 2 && literal_of(command.words[1]).starts_with("+%s");
+    (is_seconds ? dates.seconds : dates.others) += 1;
+    dates.are_of_now = dates.are_of_now && is_of_now(command);
+  });
+  return dates;
+}
+
+}  // namespace
+
+std::string same_for_all(std::string_view text) {
+  std::string lines;
+  const shell::Script script = shell::parse(text);
+  const Dates dates = dates_in(script.statements);
+  if (dates.are_of_now && dates.seconds < 2 && dates.seconds + dates.others > 0)
+    lines += "date() { command date -d \"@$DTSUBMIT_RUN_BEGAN\" \"$@\"; }\n";
+  if (used_names(text).count("RANDOM") > 0) lines += "RANDOM=$DTSUBMIT_RUN_BEGAN\n";
+  return lines;
+}
+
+std::vector<std::string> computed_anew(std::string_view text) {
+  Names names;
+  const auto see = [&](const shell::Command& command) {
+    if (command.words.empty()) return;
+    const std::string verb = literal_of(command.words[0]);
+    if (is_one_of(k_of_a_node, verb)) names.insert(verb);
+  };
+  const auto see_substitutions = [&](const shell::Word& word) {
+    for (const shell::Piece& piece : word.pieces) each_command(piece.commands, see);
+  };
+  const shell::Script script = shell::parse(text);
+  each_command(script.statements, [&](const shell::Command& command) {
+    for (const shell::Assignment& one : command.assignments) see_substitutions(one.value);
+    for (const shell::Word& word : command.words) see_substitutions(word);
+  });
+  if (text.find("$$") != std::string_view::npos) names.insert("$$");
+  return {names.begin(), names.end()};
+}
+
+}  // namespace dts::convert

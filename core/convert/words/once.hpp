@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a script computes once, for a text that each node or each rank runs for itself. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::convert {
+
+// Lines before the text with which `date` and RANDOM are the same wherever it is run, and in each
+// attempt: of the time at which the run began. Empty: it uses neither, or measures time.
+[[nodiscard]] std::string same_for_all(std::string_view text);
+
+// That, for people.
+inline constexpr const char* k_same_for_all =
+    "date and RANDOM: of the run's beginning, the same in all ranks and attempts";
+
+// What else each node or rank computes for itself, to be named: "mktemp", "$$".
+[[nodiscard]] std::vector<std::string> computed_anew(std::string_view text);
+
+}  // namespace dts::convert
