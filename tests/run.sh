@@ -47,6 +47,27 @@ tests() {
   ctest --test-dir "build/$build" --output-on-failure "$@"
 }
 
+# side_by_side NAME ARGUMENT...: tests beside others. What fails there is noted for `alone`.
+side_by_side() {
+  local name=$1 code=0
+  shift
+  : >build/failed
+  stage "$name" tests dev "$@" || code=$?
+  [ "$code" -eq 0 ] || cut -d: -f2 build/dev/Testing/Temporary/LastTestsFailed.log >build/failed
+  return "$code"
+}
+
+# alone CODE: once nothing else computes, what failed in side_by_side, which returned CODE, if that is little: to be late on two
+# busy processors is no error. What fails here, is.
+alone() {
+  local count
+  count=$(wc -l <build/failed)
+  [ "$1" -ne 0 ] || return 0
+  echo "== $count failed beside others: $(paste -sd ' ' build/failed)"
+  [ "$count" -gt 0 ] && [ "$count" -le 4 ] || return "$1"
+  stage "what failed beside others, alone" tests dev -R "^($(paste -sd '|' build/failed))\$"
+}
+
 build() {
   cmake --preset "$1" >"build-$1.log" 2>&1 || { cat "build-$1.log"; exit 1; }
   rm -f "build-$1.log"
@@ -72,18 +93,20 @@ sanitized_rest() {
 before_a_commit() {
   stage "unit, golden, cli and lint" tests dev -L "$quick" -j "$jobs"
   beside sanitized_parsers
-  local code=0
-  stage "contract, and the main job" tests dev -L "$walk" -j "$jobs" || code=$?
+  local beside=0 code=0
+  side_by_side "contract, and the main job" -L "$walk" -j "$jobs" || beside=$?
   joined || code=$?
+  alone "$beside" || code=$?
   return "$code"
 }
 
 rest() {
-  local code=0
+  local beside=0 code=0
   beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs + 1)) || code=$?
+  side_by_side "integration" -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs + 1)) || beside=$?
   joined || code=$?
+  alone "$beside" || code=$?
   stage "what measures this machine" tests dev -L '^measures$' || code=$?  # while nothing else computes
   [ "$code" -eq 0 ] || return "$code"
   stage "fuzz" tests asan -L '^fuzz$' -j "$jobs"
