@@ -36,6 +36,12 @@ bool is_program(const lint::Run& run) {
   return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run));
 }
 
+bool names_script(std::string_view text) {
+  for (const std::string_view part : {"$0", "${0}", "BASH_SOURCE"})
+    if (text.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 }  // namespace
 
 RunsOn runs_on(const Item& item) {
@@ -58,8 +64,10 @@ RunsOn runs_on(const Item& item) {
 
 std::string note_on(const Item& item, bool has_many_nodes) {
   const RunsOn where = has_many_nodes ? runs_on(item) : RunsOn::each;
-  if (where == RunsOn::first) return "on the first node alone, as the script does";
   std::vector<std::string> notes;
+  if (names_script(item.source))
+    notes.emplace_back("$0 and BASH_SOURCE: of the set-up's shell, not the script's path");
+  if (where == RunsOn::first) notes.emplace_back("on the first node alone, as the script does");
   if (where == RunsOn::each_unlike)
     notes.emplace_back("on each node, where the script runs it on the first alone");
   if (!same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);

@@ -158,6 +158,8 @@ TEST_CASE("times and random numbers that a script takes once are the same in all
   CHECK(has(row_of(made, text, "TMP=").why, "mktemp: each node computes its own"));
   CHECK(has(row_of(made, text, "srun python").why, "the same in all ranks and attempts"));
   CHECK(has(row_of(made, text, "srun python").why, "$$: each rank computes its own"));
+  const std::string copies = "#!/bin/bash\ncp $0 out/\nsrun prog\n";
+  CHECK(has(row_of(convert_script(copies, with({})), copies, "cp").why, "not the script's path"));
   // Durations, and other times than now.
   CHECK_FALSE(has(job_of("A=$(date +%s)\nprep $A\nB=$(date +%s)\nsrun prog $A $B\n"), "date()"));
   CHECK_FALSE(has(job_of("A=$(date -d tomorrow +%F)\nsrun prog $A\n"), "date()"));
