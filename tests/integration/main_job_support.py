@@ -58,13 +58,19 @@ class Cluster:
                    "--grace", str(grace), "--proctrack", flavour, *more]
 
     def __enter__(self):
-        line = subprocess.run(self.up, check=True, capture_output=True, text=True).stdout
-        self.environment["SLURM_CONF"] = line.split("=", 1)[1].strip().strip("'")
+        up = subprocess.run(self.up, capture_output=True, text=True)
+        if up.returncode != 0:
+            self.remove()  # __exit__ is not called for what could not be entered
+        check(up.returncode == 0, f"cluster up {up.stderr}")
+        self.environment["SLURM_CONF"] = up.stdout.split("=", 1)[1].strip().strip("'")
         return self
 
     def __exit__(self, kind, error, trace):
         if kind is not None and kind is not SystemExit:
             self.tell_all()
+        self.remove()
+
+    def remove(self):
         subprocess.run([DTSUBMIT, "cluster", "down", "--folder", self.folder], check=True)
         shutil.rmtree(self.place, ignore_errors=True)
 
