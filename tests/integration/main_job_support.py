@@ -61,7 +61,7 @@ class Cluster:
         up = subprocess.run(self.up, capture_output=True, text=True)
         if up.returncode != 0:
             self.remove()  # __exit__ is not called for what could not be entered
-        check(up.returncode == 0, f"cluster up {up.stderr}")
+            raise AssertionError(f"cluster up: {up.stderr}")
         self.environment["SLURM_CONF"] = up.stdout.split("=", 1)[1].strip().strip("'")
         return self
 
