@@ -86,6 +86,19 @@ def choices(trainer, module):
                           env={**environment(), **module})
     found = "do not agree on NCCL_ALGO: Ring on rank 0; Tree on rank 1; NCCL_DEBUG: WARN on rank 0; not set on rank 1"
     assert done.returncode == 3 and found in done.stderr, f"{done.returncode} {done.stderr}"
+    # One name of a configuration file, and what it says in each rank's folder; the environment comes first.
+    for folder, algo in (("ring", "Ring"), ("tree", "Tree")):
+        os.mkdir(trainer.path(folder))
+        with open(trainer.path(f"{folder}/nccl.conf"), "w", encoding="ascii") as file:
+            file.write(f"# of the site\nNCCL_ALGO={algo}\nNCCL_DEBUG=TRACE {folder}\n")
+    settings = ["-x", "NCCL_CONF_FILE=nccl.conf", "-x", "NCCL_DEBUG=WARN"]
+    done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "1", "-wdir", trainer.path("ring"), *settings, *words,
+                           ":", "-np", "1", "-wdir", trainer.path("tree"), *settings, *words], capture_output=True, text=True, timeout=120,
+                          check=False, env={**environment(), **module})
+    found = "do not agree on NCCL_ALGO: Ring on rank 0; Tree on rank 1\n"
+    assert done.returncode == 3 and found in done.stderr, f"{done.returncode} {done.stderr}"
+    chosen, _ = kind("file", 2, [], NCCL_CONF_FILE=trainer.path("ring/nccl.conf"), NCCL_DEBUG="WARN")
+    assert (chosen["settings"]["NCCL_ALGO"], chosen["settings"]["NCCL_DEBUG"]) == ("Ring", "WARN"), chosen
 
 
 def injected(trainer, module):

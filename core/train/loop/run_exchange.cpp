@@ -3,38 +3,19 @@
 #include "core/base/os/log.hpp"
 #include "core/train/accelerator/device_sums.hpp"
 #include "core/train/accelerator/open_device.hpp"
+#include "core/train/loop/link_settings.hpp"
 #include "core/train/loop/numerics.hpp"
 #include "core/train/loop/run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <chrono>
 #include <map>
-#include <string_view>
 #include <vector>
 
 namespace dts::train {
 namespace {
-
-using Settings = std::map<std::string, std::string>;
-
-constexpr std::string_view k_prefix = "NCCL_";
-constexpr std::string_view k_of_host = "NCCL_HOSTID";  // tells hosts apart, so it may differ
-
-// The environment's, of which NCCL reads more than any list of ours would have.
-Settings settings_here() {
-  Settings all;
-  for (char** one = environ; *one != nullptr; ++one) {
-    const std::string_view text = *one;
-    const auto end = text.find('=');
-    const std::string_view name = text.substr(0, end);
-    if (text.substr(0, k_prefix.size()) == k_prefix && name != k_of_host)
-      all[std::string(name)] = text.substr(end + 1);
-  }
-  return all;
-}
 
 std::string as_text(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -53,8 +34,8 @@ std::vector<std::string> gather_texts(Comm& comm, const std::string& mine) {
 }
 
 // Collective: rank 0 tells what is not the same everywhere.
-Result<void> agree_on_settings(Comm& comm, const std::string& library, const Settings& mine) {
-  Settings named = mine;
+Result<void> agree_on_settings(Comm& comm, const std::string& library, const LinkSettings& mine) {
+  LinkSettings named = mine;
   named["NCCL's version"] = library;
   const std::vector<std::string> texts = gather_texts(comm, as_text(named));
   std::map<std::string, std::vector<std::string>> values;  // by name and rank
@@ -69,9 +50,11 @@ Result<void> agree_on_settings(Comm& comm, const std::string& library, const Set
     if (const std::string one = disagreement(name, of_ranks); !one.empty())
       found += (found.empty() ? "" : "; ") + one;
   if (found.empty()) return {};
-  return fail(Errc::invalid,
-              comm.rank() == 0 ? "the ranks do not agree on " + found : "",
-              "set the same NCCL_* variables and install the same NCCL for all ranks");
+  return fail(
+      Errc::invalid,
+      comm.rank() == 0 ? "the ranks do not agree on " + found : "",
+      "set the same NCCL_* variables, in the environment and in NCCL's configuration files "
+      "(NCCL_CONF_FILE, ~/.nccl.conf, /etc/nccl.conf), and install the same NCCL for all ranks");
 }
 
 }  // namespace
@@ -126,7 +109,7 @@ int Run::link_devices() {
 }
 
 int Run::link_devices_by(const std::string& library) {
-  const Settings settings = settings_here();
+  const LinkSettings settings = link_settings_here();
   if (const int code = settle(agree_on_settings(comm_, library, settings)); code != 0) return code;
   Result<accelerator::LinkId> id = accelerator::LinkId{};
   if (comm_.rank() == 0) id = accelerator::make_link_id(device_sums_->queue());
