@@ -2,8 +2,8 @@
 // How gradients and weights go between the devices of ranks: which way, and who says so.
 #include "core/base/os/log.hpp"
 #include "core/train/accelerator/device_sums.hpp"
+#include "core/train/accelerator/exchange/link_settings.hpp"
 #include "core/train/accelerator/open_device.hpp"
-#include "core/train/loop/link_settings.hpp"
 #include "core/train/loop/numerics.hpp"
 #include "core/train/loop/run.hpp"
 
@@ -16,6 +16,8 @@
 
 namespace dts::train {
 namespace {
+
+using accelerator::LinkSettings;
 
 std::string as_text(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -109,7 +111,7 @@ int Run::link_devices() {
 }
 
 int Run::link_devices_by(const std::string& library) {
-  const LinkSettings settings = link_settings_here();
+  const LinkSettings settings = accelerator::link_settings_here();
   if (const int code = settle(agree_on_settings(comm_, library, settings)); code != 0) return code;
   Result<accelerator::LinkId> id = accelerator::LinkId{};
   if (comm_.rank() == 0) id = accelerator::make_link_id(device_sums_->queue());

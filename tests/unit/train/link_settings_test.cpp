@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL's configuration files say, as NCCL reads them.
-#include "core/train/loop/link_settings.hpp"
+#include "core/train/accelerator/exchange/link_settings.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace dts::train;
+using namespace dts::train::accelerator;
 
 TEST_CASE("a configuration file of NCCL adds what is not set yet, its first lines first") {
   LinkSettings settings{{"NCCL_ALGO", "Ring"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/loop/link_settings.hpp"
+#include "core/train/accelerator/exchange/link_settings.hpp"
 
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
@@ -7,7 +7,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-namespace dts::train {
+namespace dts::train::accelerator {
 namespace {
 
 constexpr std::uint64_t k_largest_file = 1 << 20;
@@ -41,4 +41,4 @@ LinkSettings link_settings_here() {
   return all;
 }
 
-}  // namespace dts::train
+}  // namespace dts::train::accelerator

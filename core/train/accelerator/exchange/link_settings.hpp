@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace dts::train {
+namespace dts::train::accelerator {
 
 // Values by the names of variables, NCCL_* alone.
 using LinkSettings = std::map<std::string, std::string>;
@@ -22,4 +22,4 @@ void add_file_settings(std::string_view text, LinkSettings& settings);
 // apart, is left out. A file that cannot be read says nothing, as for NCCL.
 [[nodiscard]] LinkSettings link_settings_here();
 
-}  // namespace dts::train
+}  // namespace dts::train::accelerator
