@@ -69,6 +69,7 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
   const auto columns = static_cast<std::size_t>(width);
   const auto each = static_cast<std::size_t>(rows);
+  const std::size_t sums = Columnwise{rows, width}.sums_of_runs();
   all.push_back({"layer_norm" + shape,
                  2e-5,
                  {noise(count, 4, 3),
@@ -79,9 +80,9 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(each),
                   noise(count, 7),
                   noise(count, 8),
-                  nothing(columns),
-                  nothing(columns),
-                  nothing(columns)},
+                  nothing(sums),
+                  nothing(sums),
+                  nothing(sums)},
                  [=](Queue& queue, const Places& at) {
                    queue.launch(Normalise<About::mean>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
@@ -99,7 +100,7 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(each),
                   noise(count, 7),
                   noise(count, 8),
-                  nothing(columns)},
+                  nothing(sums)},
                  [=](Queue& queue, const Places& at) {
                    constexpr auto k_zero = About::zero;
                    queue.launch(Normalise<k_zero>{
@@ -245,7 +246,8 @@ void add_rounding(std::vector<Case>& all) {
 std::vector<Case> all_cases() {
   std::vector<Case> all;
   add_elements(all);
-  for (const auto& [rows, width] : {std::pair{1, 1}, {5, 31}, {33, 257}, {64, 768}, {7, 50257}})
+  for (const auto& [rows, width] :
+       {std::pair{1, 1}, {5, 31}, {33, 257}, {64, 768}, {7, 50257}, {1700, 33}})
     add_rows(all, rows, width);
   for (const auto& [context, width] : {std::pair{1, 64}, {31, 20}, {64, 64}, {257, 80}}) {
     add_attention<PlainFactors>(all, context, width, false);

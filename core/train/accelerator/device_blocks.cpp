@@ -6,6 +6,7 @@
 #include "core/train/accelerator/device_attention.hpp"
 #include "core/train/accelerator/device_elements.hpp"
 #include "core/train/accelerator/device_norm.hpp"
+#include "core/train/accelerator/run_sums.hpp"
 
 #include <utility>
 
@@ -65,14 +66,21 @@ class DeviceEmbedding : public Block {
 
 class DeviceProjection : public Block {
  public:
-  DeviceProjection(
-      Queue& queue, Products& products, const Layout& layout, Projection shape, Edge in, Edge out)
+  // `scratch`: for the sums of the bias's gradient (run_sums.hpp).
+  DeviceProjection(Queue& queue,
+                   Products& products,
+                   const Layout& layout,
+                   Projection shape,
+                   Edge in,
+                   Edge out,
+                   float* scratch)
       : queue_(queue),
         products_(products),
         shape_(std::move(shape)),
         places_(layout, shape_),
         in_(in),
-        out_(out) {
+        out_(out),
+        bias_sums_(queue, shape_.rows, shape_.out, scratch) {
     for (const std::size_t values : {floats_of(shape_.rows, shape_.in),
                                      floats_of(shape_.rows, shape_.out),
                                      floats_of(shape_.in, shape_.out)})
@@ -97,8 +105,7 @@ class DeviceProjection : public Block {
   }
 
   void backward(const Pass& pass) override {
-    if (!shape_.bias.empty())
-      queue_.launch(ColumnSums{{shape_.rows, shape_.out}, out_.gradient, pass.sums + places_.bias});
+    if (!shape_.bias.empty()) add_bias_gradient(pass.sums + places_.bias);
     const dttrain_factor x{in_.value, shape_.in, shape_.is_in_out ? 1 : 0, 0};
     dttrain_factor d_y{products_.round_once(out_.gradient, shape_.rows, shape_.out),
                        shape_.out,
@@ -129,6 +136,11 @@ class DeviceProjection : public Block {
   [[nodiscard]] Range reads() const override { return places_.range; }
 
  private:
+  void add_bias_gradient(float* to) {
+    queue_.launch(ColumnSums{{shape_.rows, shape_.out}, out_.gradient, bias_sums_.place(0, to)});
+    bias_sums_.add_up(0, to);
+  }
+
   [[nodiscard]] dttrain_factor weights(const Pass& pass, bool is_transposed) const {
     return {pass.weights + places_.range.begin,
             shape_.is_in_out ? shape_.out : shape_.in,
@@ -156,6 +168,7 @@ class DeviceProjection : public Block {
   ProjectionPlaces places_;
   Edge in_;
   Edge out_;
+  RunSums bias_sums_;
 };
 
 class DeviceOffload : public Block {
@@ -184,6 +197,11 @@ float* DeviceBlocks::scratch(std::size_t number, std::size_t count) {
   return at;
 }
 
+float* DeviceBlocks::run_sums(std::size_t arrays, int rows, int width) {
+  const std::size_t each = RunSums::floats(rows, width);
+  return each == 0 ? nullptr : scratch(3, arrays * each);
+}
+
 std::unique_ptr<Block> DeviceBlocks::embedding(const Layout& layout,
                                                const Embedding& shape,
                                                const std::uint32_t* ids,
@@ -199,21 +217,40 @@ std::unique_ptr<Block> DeviceBlocks::layer_norm(const Layout& layout,
                                                 const Norm& norm,
                                                 Edge in,
                                                 Edge out) {
-  return device_norm<About::mean>(queue_, layout, norm, in, out, copy_of(norm.shape, out));
+  return device_norm<About::mean>(queue_,
+                                  layout,
+                                  norm,
+                                  in,
+                                  out,
+                                  copy_of(norm.shape, out),
+                                  run_sums(2, norm.shape.rows, norm.shape.width));
 }
 
 std::unique_ptr<Block> DeviceBlocks::rms_norm(const Layout& layout,
                                               const Norm& norm,
                                               Edge in,
                                               Edge out) {
-  return device_norm<About::zero>(queue_, layout, norm, in, out, copy_of(norm.shape, out));
+  return device_norm<About::zero>(queue_,
+                                  layout,
+                                  norm,
+                                  in,
+                                  out,
+                                  copy_of(norm.shape, out),
+                                  run_sums(2, norm.shape.rows, norm.shape.width));
 }
 
 std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  return std::make_unique<DeviceProjection>(queue_, products_, layout, shape, in, out);
+  return std::make_unique<DeviceProjection>(
+      queue_,
+      products_,
+      layout,
+      shape,
+      in,
+      out,
+      shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out));
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {

@@ -104,6 +104,8 @@ class DeviceBlocks : public BlockMaker {
   // Memory that one block after the other uses: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
   double* partials(const Images& shape);
+  // For RunSums of so many arrays.
+  float* run_sums(std::size_t arrays, int rows, int width);
 
   // Of what a product reads.
   Bfloat* copy_of(const RowShape& shape, const Edge& edge);

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/accelerator/device_norm.hpp"
 
+#include "core/train/accelerator/run_sums.hpp"
+
 namespace dts::train::accelerator {
 namespace {
 
 template <About about>
 class DeviceNorm : public Block {
  public:
-  DeviceNorm(Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out, Bfloat* copy)
+  DeviceNorm(Queue& queue,
+             const Layout& layout,
+             const Norm& norm,
+             Edge in,
+             Edge out,
+             Bfloat* copy,
+             float* scratch)
       : queue_(queue),
         norm_(norm),
         range_(layout.range(norm.name + ".weight", norm.name + last())),
@@ -16,7 +24,8 @@ class DeviceNorm : public Block {
         inverse_(queue.allocate(static_cast<std::size_t>(norm.shape.rows))),
         in_(in),
         out_(out),
-        copy_(copy) {}
+        copy_(copy),
+        sums_(queue, norm.shape.rows, norm.shape.width, scratch) {}
 
   void forward(const Pass& pass) override {
     queue_.launch(Normalise<about>{{norm_.shape.rows, norm_.shape.width},
@@ -31,13 +40,17 @@ class DeviceNorm : public Block {
   }
 
   void backward(const Pass& pass) override {
+    float* const d_gamma = pass.sums + range_.begin;
+    float* const d_beta = has_mean() ? pass.sums + bias_ : nullptr;
     queue_.launch(NormGradients<about>{{norm_.shape.rows, norm_.shape.width},
                                        in_.value,
                                        mean_,
                                        inverse_,
                                        out_.gradient,
-                                       pass.sums + range_.begin,
-                                       has_mean() ? pass.sums + bias_ : nullptr});
+                                       sums_.place(0, d_gamma),
+                                       has_mean() ? sums_.place(1, d_beta) : nullptr});
+    sums_.add_up(0, d_gamma);
+    if (has_mean()) sums_.add_up(1, d_beta);
     queue_.launch(NormaliseBackward<about>{{norm_.shape.rows, norm_.shape.width},
                                            in_.value,
                                            pass.weights + range_.begin,
@@ -65,19 +78,25 @@ class DeviceNorm : public Block {
   Edge in_;
   Edge out_;
   Bfloat* copy_;
+  RunSums sums_;
 };
 
 }  // namespace
 
 template <About about>
-std::unique_ptr<Block> device_norm(
-    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out, Bfloat* copy) {
-  return std::make_unique<DeviceNorm<about>>(queue, layout, norm, in, out, copy);
+std::unique_ptr<Block> device_norm(Queue& queue,
+                                   const Layout& layout,
+                                   const Norm& norm,
+                                   Edge in,
+                                   Edge out,
+                                   Bfloat* copy,
+                                   float* scratch) {
+  return std::make_unique<DeviceNorm<about>>(queue, layout, norm, in, out, copy, scratch);
 }
 
 template std::unique_ptr<Block> device_norm<About::mean>(
-    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*);
+    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*, float*);
 template std::unique_ptr<Block> device_norm<About::zero>(
-    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*);
+    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*, float*);
 
 }  // namespace dts::train::accelerator

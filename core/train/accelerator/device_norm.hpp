@@ -9,10 +9,15 @@
 
 namespace dts::train::accelerator {
 
-// `copy`: of the output, rounded; perhaps nullptr. Throws DeviceError, as does the block. The queue
-// must outlive it.
+// `copy`: of the output, rounded; perhaps nullptr. `scratch`: for two arrays of sums
+// (run_sums.hpp). Throws DeviceError, as does the block. The queue must outlive it.
 template <About about>
-[[nodiscard]] std::unique_ptr<Block> device_norm(
-    Queue& queue, const Layout& layout, const Norm& norm, Edge in, Edge out, Bfloat* copy);
+[[nodiscard]] std::unique_ptr<Block> device_norm(Queue& queue,
+                                                 const Layout& layout,
+                                                 const Norm& norm,
+                                                 Edge in,
+                                                 Edge out,
+                                                 Bfloat* copy,
+                                                 float* scratch);
 
 }  // namespace dts::train::accelerator

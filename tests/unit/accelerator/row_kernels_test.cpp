@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of norms, softmax and cross-entropy beside double precision, for shapes of all kinds.
+#include "core/train/accelerator/run_sums.hpp"
 #include "tests/unit/accelerator/device.hpp"
 
 using namespace dts::train::accelerator;
@@ -122,6 +123,54 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
         },
         {&sums});
     CHECK(worst(sums, d_beta_expected) < 1e-5);
+  }
+}
+
+TEST_CASE("columns of many rows are added up by way of runs of them") {
+  for (const Shape& shape : {Shape{512, 40}, {513, 1}, {1700, 33}}) {
+    CAPTURE(shape.rows);
+    const auto width = static_cast<std::size_t>(shape.width);
+    const auto rows = static_cast<std::size_t>(shape.rows);
+    const Floats x = noise(shape.count(), 6);
+    const Floats d_y = noise(shape.count(), 7);
+    const Floats means = noise(rows, 8);
+    const Floats inverses = noise(rows, 9);
+    Doubles levels(width), slopes(width);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double d = d_y[i];
+      levels[i % width] += d;
+      slopes[i % width] += d * (static_cast<double>(x[i]) - static_cast<double>(means[i / width])) *
+                           static_cast<double>(inverses[i / width]);
+    }
+    const std::size_t all = Columnwise{shape.rows, shape.width}.sums_of_runs();
+    REQUIRE(all == (rows + 511) / 512 * width);
+    Floats gammas = poisoned(all), betas = poisoned(all), runs = poisoned(all);
+    run_both(
+        [&] {
+          return NormGradients<About::mean>{{shape.rows, shape.width},
+                                            x.data(),
+                                            means.data(),
+                                            inverses.data(),
+                                            d_y.data(),
+                                            gammas.data(),
+                                            betas.data()};
+        },
+        {&gammas, &betas});
+    run_both(
+        [&] {
+          return ColumnSums{{shape.rows, shape.width}, d_y.data(), runs.data()};
+        },
+        {&runs});
+    CHECK(runs == betas);
+    const auto queue = new_queue();
+    for (const auto& [from, expected] : {std::pair{&gammas, &slopes}, {&betas, &levels}}) {
+      Floats sums = poisoned(width);
+      RunSums whole(*queue, shape.rows, shape.width, from->data());
+      whole.add_up(0, sums.data());
+      queue->wait();
+      if (from->size() == width) sums = *from;  // one run is written where it belongs
+      CHECK(worst(sums, *expected) < 1e-5);
+    }
   }
 }
 

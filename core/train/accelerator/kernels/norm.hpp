@@ -155,7 +155,7 @@ struct NormaliseBackward : Rowwise {
   }
 };
 
-// The gradients of gamma and, about the mean, of beta.
+// The gradients of gamma and, about the mean, of beta, of each run of rows.
 template <About about>
 struct NormGradients : Columnwise {
   struct Shared {
@@ -178,8 +178,8 @@ struct NormGradients : Columnwise {
     accelerator::reads(visit, mean, each);
     accelerator::reads(visit, inverse, each);
     accelerator::reads(visit, d_y, each * columns);
-    accelerator::writes(visit, d_gamma, columns);
-    accelerator::writes(visit, d_beta, columns);
+    accelerator::writes(visit, d_gamma, sums_of_runs());
+    accelerator::writes(visit, d_beta, sums_of_runs());
   }
 
   template <class Block>
@@ -199,8 +199,8 @@ struct NormGradients : Columnwise {
     if constexpr (about == About::mean) fold(block, shared.betas, Sum(), k_columns);
     block.each([&](int thread) {
       if (!writes(block, thread)) return;
-      d_gamma[column(block, thread)] = shared.gammas[thread];
-      if constexpr (about == About::mean) d_beta[column(block, thread)] = shared.betas[thread];
+      d_gamma[place(block, thread)] = shared.gammas[thread];
+      if constexpr (about == About::mean) d_beta[place(block, thread)] = shared.betas[thread];
     });
   }
 };

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of the columns of a matrix on a device, by way of sums of runs of its rows
+// (kernels/columns.hpp).
+#pragma once
+
+#include "core/train/accelerator/queue/queue.hpp"
+
+#include <cstddef>
+
+namespace dts::train::accelerator {
+
+// Everything throws DeviceError. The queue must outlive it. Not thread-safe.
+class RunSums {
+ public:
+  // Of a matrix [rows][width]. `scratch` is [floats(rows, width)] for each array of sums that one
+  // kernel makes, and undefined between two of them.
+  RunSums(Queue& queue, int rows, int width, float* scratch)
+      : queue_(queue), of_{rows, width}, scratch_(scratch) {}
+
+  [[nodiscard]] static std::size_t floats(int rows, int width) {
+    const Columnwise of{rows, width};
+    return of.runs() > 1 ? of.sums_of_runs() : 0;
+  }
+
+  // Where the kernel writes array `number` of those that end in `sums` [width].
+  [[nodiscard]] float* place(std::size_t number, float* sums) const {
+    return of_.runs() > 1 ? scratch_ + number * of_.sums_of_runs() : sums;
+  }
+
+  // After the kernel.
+  void add_up(std::size_t number, float* sums) {
+    if (of_.runs() > 1)
+      queue_.launch(ColumnSums{{of_.runs(), of_.width, of_.runs()}, place(number, sums), sums});
+  }
+
+ private:
+  Queue& queue_;
+  Columnwise of_;
+  float* scratch_;
+};
+
+}  // namespace dts::train::accelerator
