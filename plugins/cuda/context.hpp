@@ -24,7 +24,7 @@ struct ChosenProduct {
 class CudaLink;
 
 struct dttrain_context {
-  using Shape = std::array<long long, 17>;
+  using Shape = std::array<long long, 21>;
 
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 

@@ -28,8 +28,10 @@ dttrain_context::Shape shape_of(const dttrain_product& p) {
           p.pitch,
           p.stride,
           p.count,
-          p.adds,
           p.factors,
+          p.rounds,
+          p.plus != nullptr,
+          p.bias != nullptr,
           p.left.pitch,
           p.left.stride,
           p.left.is_transposed,
@@ -38,11 +40,25 @@ dttrain_context::Shape shape_of(const dttrain_product& p) {
           p.right.is_transposed,
           alignment_of(p.left.values),
           alignment_of(p.right.values),
-          alignment_of(p.out)};
+          alignment_of(p.out),
+          alignment_of(p.plus),
+          alignment_of(p.bias)};
 }
 
 cudaDataType type_of(const dttrain_product& p) {
   return p.factors == DTTRAIN_BF16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+cudaDataType type_of_out(const dttrain_product& p) {
+  return p.rounds != 0 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+// The library adds a bias to each of its columns, which are our rows. How well it is aligned, which
+// the choice of an algorithm depends on, it takes from where it is.
+cublasStatus_t give_bias(ChosenProduct& chosen, const dttrain_product& p) {
+  if (p.bias == nullptr) return CUBLAS_STATUS_SUCCESS;
+  return cublasLtMatmulDescSetAttribute(
+      &chosen.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.bias, sizeof p.bias);
 }
 
 cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
@@ -87,12 +103,17 @@ cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
   if (status == CUBLAS_STATUS_SUCCESS)
     status = cublasLtMatmulDescSetAttribute(
         &chosen.operation, CUBLASLT_MATMUL_DESC_TRANSB, &left, sizeof left);
+  const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+  if (status == CUBLAS_STATUS_SUCCESS && p.bias != nullptr)
+    status = cublasLtMatmulDescSetAttribute(
+        &chosen.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  if (status == CUBLAS_STATUS_SUCCESS) status = give_bias(chosen, p);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = describe(chosen.right, p.right, type_of(p), p.inner, p.columns, p.count);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = describe(chosen.left, p.left, type_of(p), p.rows, p.inner, p.count);
   if (status == CUBLAS_STATUS_SUCCESS)
-    status = describe(chosen.out, CUDA_R_32F, p.rows, p.columns, p.pitch, p.count, p.stride);
+    status = describe(chosen.out, type_of_out(p), p.rows, p.columns, p.pitch, p.count, p.stride);
   return status;
 }
 
@@ -102,6 +123,7 @@ cublasStatus_t limit(cublasLtMatmulPreferenceOpaque_t& preference, const dttrain
   const auto right = static_cast<std::uint32_t>(alignment_of(p.right.values));
   const auto left = static_cast<std::uint32_t>(alignment_of(p.left.values));
   const auto out = static_cast<std::uint32_t>(alignment_of(p.out));
+  const auto plus = p.plus == nullptr ? out : static_cast<std::uint32_t>(alignment_of(p.plus));
 
   struct Limit {
     cublasLtMatmulPreferenceAttributes_t attribute;
@@ -114,7 +136,7 @@ cublasStatus_t limit(cublasLtMatmulPreferenceOpaque_t& preference, const dttrain
       {CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, &right, sizeof right},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, &left, sizeof left},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &out, sizeof out},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, &plus, sizeof plus},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &out, sizeof out}};
   cublasStatus_t status = cublasLtMatmulPreferenceInit(&preference);
   for (const Limit& one : limits)
@@ -170,8 +192,11 @@ const char* cuda_multiply(dttrain_context* context, const dttrain_product* produ
     if (wrong != nullptr) context->chosen.erase(at);
     if (wrong != nullptr) return wrong;
   }
+  const char* const wrong = context->check(give_bias(chosen, *product), "the bias of a product");
+  if (wrong != nullptr) return wrong;
   const float one = 1;
-  const float before = product->adds != 0 ? 1 : 0;
+  const float counts = product->plus != nullptr ? 1 : 0;
+  const void* const plus = product->plus != nullptr ? product->plus : product->out;
   return context->check(cublasLtMatmul(context->products,
                                        &chosen.operation,
                                        &one,
@@ -179,8 +204,8 @@ const char* cuda_multiply(dttrain_context* context, const dttrain_product* produ
                                        &chosen.right,
                                        product->left.values,
                                        &chosen.left,
-                                       &before,
-                                       product->out,
+                                       &counts,
+                                       plus,
                                        &chosen.out,
                                        product->out,
                                        &chosen.out,

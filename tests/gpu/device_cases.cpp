@@ -50,10 +50,6 @@ void add_elements(std::vector<Case>& all) {
                  [](Queue& queue, const Places& at) {
                    queue.launch(Rotate{{60 * 4 * 24}, 10, 4, 24, 200, at[1], at[2], -1, at[0]});
                  }});
-  all.push_back(
-      {"begin_rows", 0, {noise(101, 3), y, nothing(k_count)}, [](Queue& queue, const Places& at) {
-         queue.launch(BeginRows{{k_count}, 101, at[0], at[1], at[2]});
-       }});
   all.push_back({"squares", 1e-6, {x, nothing(4), nothing(1)}, [](Queue& queue, const Places& at) {
                    auto* const partials = reinterpret_cast<double*>(at[1]);
                    queue.launch(Squares{at[0], k_count, partials});

@@ -9,10 +9,12 @@ namespace {
 
 using namespace dts::train::accelerator;
 
-// All transpositions, overwriting and adding, of a batch with gaps between rows.
+// All transpositions, of a batch with gaps between rows; nothing, what is there or something else
+// and a bias are added.
 void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int batch) {
-  for (int way = 0; way < 8; ++way) {
-    const bool left = (way & 1) != 0, right = (way & 2) != 0, adds = (way & 4) != 0;
+  for (int way = 0; way < 12; ++way) {
+    const bool left = (way & 1) != 0, right = (way & 2) != 0;
+    const bool adds = way / 4 == 1, is_fused = way / 4 == 2;
     const int gap = 8 * batch - 8;
     const int left_pitch = (left ? rows : inner) + gap;
     const int right_pitch = (right ? inner : columns) + gap;
@@ -23,11 +25,13 @@ void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int bat
     const auto floats = [&](std::int64_t one) { return static_cast<std::size_t>(one * batch); };
     all.push_back({"product " + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
                        std::to_string(inner) + (left ? " T" : " N") + (right ? "T" : "N") +
-                       (adds ? " adds" : ""),
+                       (adds ? " adds" : "") + (is_fused ? " bias" : ""),
                    1e-5 * std::sqrt(static_cast<double>(inner)),
                    {noise(floats(left_stride), 15),
                     noise(floats(right_stride), 16),
-                    noise(floats(stride), 17)},
+                    noise(floats(stride), 17),
+                    noise(floats(stride), 28),
+                    noise(static_cast<std::size_t>(columns), 29)},
                    [=](Queue& queue, const Places& at) {
                      queue.multiply({{at[0], left_pitch, left ? 1 : 0, left_stride},
                                      {at[1], right_pitch, right ? 1 : 0, right_stride},
@@ -38,8 +42,12 @@ void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int bat
                                      pitch,
                                      stride,
                                      batch,
-                                     adds ? 1 : 0,
-                                     DTTRAIN_FP32});
+                                     DTTRAIN_FP32,
+                                     0,
+                                     adds       ? at[2]
+                                     : is_fused ? at[3]
+                                                : nullptr,
+                                     is_fused ? at[4] : nullptr});
                    }});
   }
 }
@@ -89,11 +97,76 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
                                          columns,
                                          0,
                                          1,
+                                         factors,
                                          0,
-                                         factors});
+                                         nullptr,
+                                         nullptr});
                        },
                        2 * of_one});
       }
+}
+
+// Products whose results are rounded, and what is added to them: they are the left factor of one
+// more, which makes them fp32 again.
+void add_rounded_results(std::vector<Case>& all, int rows, int columns, int inner) {
+  const auto floats = [](int a, int b) {
+    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
+  };
+  const std::size_t most = floats(std::max({rows, columns, inner}), std::max(columns, inner));
+  const std::size_t room = (most + 127) / 128 * 64;  // of one rounded array
+  for (const bool is_in_place : {false, true})
+    all.push_back({"bf16 result " + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
+                       std::to_string(inner) + (is_in_place ? " adds" : " bias"),
+                   2e-2,
+                   {noise(floats(rows, inner), 30),
+                    noise(floats(inner, columns), 31, 0.1F),
+                    noise(floats(rows, columns), 32),
+                    noise(static_cast<std::size_t>(columns), 33),
+                    noise(floats(columns, columns), 34, 0.1F),
+                    nothing(floats(rows, columns))},
+                   [=](Queue& queue, const Places& at) {
+                     const auto round = [&](std::size_t which, std::size_t count) {
+                       auto* const to = reinterpret_cast<Bfloat*>(at[6] + which * room);
+                       const auto columns_in_all = static_cast<int>(count);
+                       queue.launch(RoundMatrices{
+                           {count}, 1, columns_in_all, columns_in_all, 0, at[which], to});
+                       return to;
+                     };
+                     const Bfloat* const left = round(0, floats(rows, inner));
+                     const Bfloat* const right = round(1, floats(inner, columns));
+                     Bfloat* const plus = round(2, floats(rows, columns));
+                     const Bfloat* const bias = round(3, static_cast<std::size_t>(columns));
+                     const Bfloat* const last = round(4, floats(columns, columns));
+                     auto* const apart = reinterpret_cast<Bfloat*>(at[6] + 5 * room);
+                     Bfloat* const out = is_in_place ? plus : apart;
+                     queue.multiply({{left, inner, 0, 0},
+                                     {right, columns, 0, 0},
+                                     out,
+                                     rows,
+                                     columns,
+                                     inner,
+                                     columns,
+                                     0,
+                                     1,
+                                     DTTRAIN_BF16,
+                                     1,
+                                     plus,
+                                     is_in_place ? nullptr : bias});
+                     queue.multiply({{out, columns, 0, 0},
+                                     {last, columns, 0, 0},
+                                     at[5],
+                                     rows,
+                                     columns,
+                                     columns,
+                                     columns,
+                                     0,
+                                     1,
+                                     DTTRAIN_BF16,
+                                     0,
+                                     nullptr,
+                                     nullptr});
+                   },
+                   6 * room});
 }
 
 }  // namespace
@@ -106,6 +179,8 @@ void add_products(std::vector<Case>& all) {
   add_rounded_products(all, 64, 96, 128);
   add_rounded_products(all, 17, 23, 9);
   add_rounded_products(all, 128, 256, 192);
+  add_rounded_results(all, 64, 96, 128);
+  add_rounded_results(all, 17, 23, 9);
 }
 
 }  // namespace device_check

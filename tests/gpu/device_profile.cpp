@@ -77,7 +77,9 @@ const char* multiply(dttrain_context* context, const dttrain_product* p) {
   const double width = p->factors == DTTRAIN_BF16 ? 2 : 4;
   Part part;
   part.operations = 2 * rows * columns * inner * p->count;
-  part.bytes = p->count * (width * inner * (rows + columns) + 4 * rows * columns * (1 + p->adds));
+  const double width_of_out = p->rounds != 0 ? 2 : 4;
+  part.bytes = p->count * (width * inner * (rows + columns) +
+                           width_of_out * rows * columns * (p->plus != nullptr ? 2 : 1));
   return timed(
       context,
       fmt::format("product {}x{}x{} x {}", p->rows, p->columns, p->inner, p->count),

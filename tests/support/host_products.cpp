@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of the host's device, as plain loops.
+#include "core/train/accelerator/kernels/rounding.hpp"
 #include "tests/support/host_context.hpp"
 
 #include <algorithm>
@@ -19,13 +20,29 @@ float in_tf32(float value) {
   return std::bit_cast<float>(bits & ~0x1FFFU);
 }
 
+float widened(const void* values, std::int64_t place) {
+  return std::bit_cast<float>(
+      static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(values)[place]) << 16);
+}
+
+// A value of what is added; `values` may be nullptr.
+float given(const dttrain_product& p, const void* values, std::int64_t place) {
+  if (values == nullptr) return 0;
+  return p.rounds != 0 ? widened(values, place) : static_cast<const float*>(values)[place];
+}
+
+void put(const dttrain_product& p, std::int64_t place, float value) {
+  if (p.rounds != 0)
+    static_cast<std::uint16_t*>(p.out)[place] = dts::train::accelerator::rounded_to_bf16(value);
+  else
+    static_cast<float*>(p.out)[place] = value;
+}
+
 float at(const dttrain_factor& factor, int factors, int matrix, int row, int column) {
   if (factor.is_transposed != 0) std::swap(row, column);
   const std::int64_t place =
       matrix * factor.stride + static_cast<std::int64_t>(row) * factor.pitch + column;
-  if (factors == DTTRAIN_BF16)
-    return std::bit_cast<float>(
-        static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(factor.values)[place]) << 16);
+  if (factors == DTTRAIN_BF16) return widened(factor.values, place);
   const float value = static_cast<const float*>(factor.values)[place];
   return factors == DTTRAIN_TF32 ? in_tf32(value) : value;
 }
@@ -48,9 +65,11 @@ void multiply_now(const dttrain_product& p) {
         const float* const along = right.data() + static_cast<std::size_t>(k) * columns;
         for (std::size_t c = 0; c < columns; ++c) row[c] += left * along[c];
       }
-      float* const out = p.out + matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
+      const std::int64_t begin = matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
       for (int c = 0; c < p.columns; ++c)
-        out[c] = row[static_cast<std::size_t>(c)] + (p.adds != 0 ? out[c] : 0.0F);
+        put(p,
+            begin + c,
+            row[static_cast<std::size_t>(c)] + given(p, p.plus, begin + c) + given(p, p.bias, c));
     }
   }
 }

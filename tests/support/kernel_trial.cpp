@@ -81,7 +81,11 @@ std::vector<Access> accesses_of(const dttrain_product& p) {
   std::vector<Access> all;
   add_factor(all, p, p.left, p.rows, p.inner);
   add_factor(all, p, p.right, p.inner, p.columns);
-  add_rows(all, p.out, sizeof(float), p.rows, p.columns, p.pitch, p.stride, p.count, true);
+  const std::size_t each = p.rounds != 0 ? sizeof(std::uint16_t) : sizeof(float);
+  add_rows(all, p.out, each, p.rows, p.columns, p.pitch, p.stride, p.count, true);
+  if (p.plus != nullptr && p.plus != p.out)
+    add_rows(all, p.plus, each, p.rows, p.columns, p.pitch, p.stride, p.count, false);
+  if (p.bias != nullptr) add_rows(all, p.bias, each, 1, p.columns, p.columns, 0, 1, false);
   return all;
 }
 

@@ -88,20 +88,15 @@ class DeviceProjection : public Block {
   }
 
   void forward(const Pass& pass) override {
-    const bool begins = !shape_.bias.empty() || shape_.residual != nullptr;
-    if (begins)
-      queue_.launch(BeginRows{{floats_of(shape_.rows, shape_.out)},
-                              shape_.out,
-                              shape_.bias.empty() ? nullptr : pass.weights + places_.bias,
-                              shape_.residual,
-                              out_.value});
-    product({in_.value, shape_.in, 0, 0},
-            weights(pass, !shape_.is_in_out),
-            shape_.in,
-            out_.value,
-            shape_.rows,
-            shape_.out,
-            begins);
+    dttrain_product product = packed_product({in_.value, shape_.in, 0, 0},
+                                             weights(pass, !shape_.is_in_out),
+                                             out_.value,
+                                             shape_.rows,
+                                             shape_.out,
+                                             shape_.in);
+    product.plus = shape_.residual;
+    if (!shape_.bias.empty()) product.bias = pass.weights + places_.bias;
+    products_.multiply(product);
   }
 
   void backward(const Pass& pass) override {
@@ -114,19 +109,17 @@ class DeviceProjection : public Block {
     const bool is_rounded = products_.rounds();
     float* const d_weights = pass.sums + places_.range.begin;
     if (shape_.is_in_out)
-      product(x, d_y, shape_.rows, d_weights, shape_.in, shape_.out, false, {false, is_rounded});
+      products_.multiply(packed_product(x, d_y, d_weights, shape_.in, shape_.out, shape_.rows),
+                         {false, is_rounded});
     else
-      product(d_y, x, shape_.rows, d_weights, shape_.out, shape_.in, false, {is_rounded, false});
+      products_.multiply(packed_product(d_y, x, d_weights, shape_.out, shape_.in, shape_.rows),
+                         {is_rounded, false});
     if (in_.gradient == nullptr) return;
     d_y.is_transposed = 0;
-    product(d_y,
-            weights(pass, shape_.is_in_out),
-            shape_.out,
-            in_.gradient,
-            shape_.rows,
-            shape_.in,
-            shape_.into == Into::adds,
-            {is_rounded, false});
+    dttrain_product product = packed_product(
+        d_y, weights(pass, shape_.is_in_out), in_.gradient, shape_.rows, shape_.in, shape_.out);
+    if (shape_.into == Into::adds) product.plus = in_.gradient;
+    products_.multiply(product, {is_rounded, false});
   }
 
   [[nodiscard]] Range completes() const override {
@@ -146,20 +139,6 @@ class DeviceProjection : public Block {
             shape_.is_in_out ? shape_.out : shape_.in,
             is_transposed ? 1 : 0,
             0};
-  }
-
-  // Without gaps between the rows of `out`.
-  void product(const dttrain_factor& left,
-               const dttrain_factor& right,
-               int inner,
-               float* out,
-               int rows,
-               int columns,
-               bool adds,
-               Products::Rounded rounded = {}) {
-    products_.multiply(
-        {left, right, out, rows, columns, inner, columns, 0, 1, adds ? 1 : 0, DTTRAIN_FP32},
-        rounded);
   }
 
   Queue& queue_;

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Changes with this file. */
-#define DTTRAIN_DEVICE_ABI 2u
+#define DTTRAIN_DEVICE_ABI 3u
 #define DTTRAIN_DEVICE_SYMBOL "dttrain_device_v1"
 
 /* What a machine lacks. */
@@ -87,19 +87,22 @@ struct dttrain_factor {
   int64_t stride; /* values from one matrix of a batch to the next */
 };
 
-/* out = left right, or out += left right, of each of `count` matrices; sums are float. */
+/* out = left right + plus + bias, of each of `count` matrices; sums are float. */
 struct dttrain_product {
   struct dttrain_factor left;  /* [rows][inner] after any transposition */
   struct dttrain_factor right; /* [inner][columns], likewise */
-  float* out;                  /* [rows][columns] */
+  void* out;                   /* [rows][columns] */
   int rows;
   int columns;
   int inner;
   int pitch;
   int64_t stride;
   int count;
-  int adds;
   int factors; /* enum dttrain_factors */
+  int rounds;  /* 1: out, plus and bias are the upper halves of floats, of which out's are the
+                  nearest, ties to even; 0: they are float */
+  const void* plus; /* as `out` is in memory, or `out` itself; NULL: zero */
+  const void* bias; /* [columns], the same for each row; NULL: zero */
 };
 
 struct dttrain_device {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of fp32 arrays on a device, in the precision of a training. For bf16 both factors
-// are rounded first, into memory that all products share, unless there is a rounded copy of the
-// array that they are in.
+// Matrix products on a device, in the precision of a training. For bf16 both factors are rounded
+// first, into memory that all products share, unless the array that they are in has a rounded copy,
+// or holds rounded values alone.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -10,8 +10,19 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <utility>
 
 namespace dts::train::accelerator {
+
+// out = left right, without gaps between the rows of `out`.
+[[nodiscard]] inline dttrain_product packed_product(const dttrain_factor& left,
+                                                    const dttrain_factor& right,
+                                                    float* out,
+                                                    int rows,
+                                                    int columns,
+                                                    int inner) {
+  return {left, right, out, rows, columns, inner, columns, 0, 1, DTTRAIN_FP32, 0, nullptr, nullptr};
+}
 
 // Everything throws DeviceError. The queue must outlive it. Not thread-safe.
 class Products {
@@ -35,14 +46,23 @@ class Products {
   // from it. nullptr if nothing is rounded.
   [[nodiscard]] Bfloat* keep_copy(const float* values, std::size_t count);
 
+  // From now on an array of `count` floats, or more, holds as many Bfloat from its beginning on.
+  // That is what all products read and write there, whose addresses are still those of floats.
+  // Nothing happens if nothing is rounded.
+  void keep_rounded(float* values, std::size_t count);
+
+  // Where the rounded value of one is: in the array itself or in its copy; nullptr if it has none.
+  [[nodiscard]] Bfloat* rounded(const float* value) const;
+
   // Rounds a part, of multiples of 16, of an array with a copy, after it was written.
   void round(const float* values, std::size_t count);
 
-  // A factor of several products in a row, without gaps: rounded here where factors are, until the
-  // next call.
+  // A factor of several products in a row, without gaps: rounded where factors are, here unless it
+  // is already, until the next call.
   [[nodiscard]] const void* round_once(const float* values, int rows, int columns);
 
-  // `product` as of fp32: what its factors are is changed here.
+  // `product` as of fp32: what its factors are, and what it gives, is changed here. Its bias is in
+  // an array with a copy if it gives rounded values; std::logic_error otherwise.
   void multiply(dttrain_product product, Rounded rounded);
 
   void multiply(const dttrain_product& product) { multiply(product, {}); }
@@ -51,11 +71,13 @@ class Products {
   struct Copy {
     std::size_t count = 0;
     Bfloat* to = nullptr;
+    bool is_all = false;  // instead of floats, in their memory
   };
 
-  // Where the copy of a value is; nullptr if there is none.
-  [[nodiscard]] Bfloat* copy_of(const float* value) const;
+  // The copy that a value is in; nullptr if it is in none.
+  [[nodiscard]] const std::pair<const float* const, Copy>* copy_of(const float* value) const;
 
+  void round_result(dttrain_product& product) const;
   void round(dttrain_factor& factor, int rows, int columns, int count, Bfloat* to);
 
   Queue& queue_;

@@ -53,17 +53,12 @@ class DeviceConvolution : public Block {
     for (int first = 0; first < in_shape_.batch; first += at_once_) {
       const int images = std::min(at_once_, in_shape_.batch - first);
       unfold(first, images);
-      products_.multiply({{unfolded_, unit_.pitch(), 0, 0},
-                          {by_tap_, unit_.pitch(), 1, 0},
-                          out_.value + out_begin(first),
-                          pixels(images),
-                          out_shape_.channels,
-                          unit_.pitch(),
-                          out_shape_.channels,
-                          0,
-                          1,
-                          0,
-                          DTTRAIN_FP32},
+      products_.multiply(packed_product({unfolded_, unit_.pitch(), 0, 0},
+                                        {by_tap_, unit_.pitch(), 1, 0},
+                                        out_.value + out_begin(first),
+                                        pixels(images),
+                                        out_shape_.channels,
+                                        unit_.pitch()),
                          {products_.rounds(), products_.rounds()});
     }
   }
@@ -141,33 +136,24 @@ class DeviceConvolution : public Block {
   }
 
   void add_weight_gradient(int first, int images, const void* d_y) {
-    products_.multiply({{d_y, out_shape_.channels, 1, 0},
-                        {unfolded_, unit_.pitch(), 0, 0},
-                        d_by_tap_,
-                        out_shape_.channels,
-                        unit_.pitch(),
-                        pixels(images),
-                        unit_.pitch(),
-                        0,
-                        1,
-                        first > 0 ? 1 : 0,
-                        DTTRAIN_FP32},
-                       {products_.rounds(), products_.rounds()});
+    dttrain_product product = packed_product({d_y, out_shape_.channels, 1, 0},
+                                             {unfolded_, unit_.pitch(), 0, 0},
+                                             d_by_tap_,
+                                             out_shape_.channels,
+                                             unit_.pitch(),
+                                             pixels(images));
+    if (first > 0) product.plus = d_by_tap_;
+    products_.multiply(product, {products_.rounds(), products_.rounds()});
   }
 
   // In place of what was unfolded.
   void make_input_gradient(int first, int images, const void* d_y) {
-    products_.multiply({{d_y, out_shape_.channels, 0, 0},
-                        {by_tap_, unit_.pitch(), 0, 0},
-                        unfolded_,
-                        pixels(images),
-                        unit_.pitch(),
-                        out_shape_.channels,
-                        unit_.pitch(),
-                        0,
-                        1,
-                        0,
-                        DTTRAIN_FP32},
+    products_.multiply(packed_product({d_y, out_shape_.channels, 0, 0},
+                                      {by_tap_, unit_.pitch(), 0, 0},
+                                      unfolded_,
+                                      pixels(images),
+                                      unit_.pitch(),
+                                      out_shape_.channels),
                        {products_.rounds(), products_.rounds()});
     queue_.launch(
         Fold{{static_cast<std::size_t>(images) * static_cast<std::size_t>(strides_.image)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one element a thread: sums, biases with residuals, GELU, SwiGLU, ReLU, rotations.
+// Kernels of one element a thread: sums, GELU, SwiGLU, ReLU, rotations.
 #pragma once
 
 #include "core/train/accelerator/kernels/rounding.hpp"
@@ -22,29 +22,6 @@ struct Add : Elementwise {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) { sums[i] += others[i]; });
-  }
-};
-
-// y[row] = bias + residual[row]; either may be nullptr.
-struct BeginRows : Elementwise {
-  int width = 0;
-  const float* bias = nullptr;
-  const float* residual = nullptr;
-  float* y = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    accelerator::reads(visit, bias, static_cast<std::size_t>(width));
-    accelerator::reads(visit, residual, count);
-    accelerator::writes(visit, y, count);
-  }
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) {
-      const float from = residual == nullptr ? 0.0F : residual[i];
-      y[i] = from + (bias == nullptr ? 0.0F : bias[i % static_cast<std::size_t>(width)]);
-    });
   }
 };
 

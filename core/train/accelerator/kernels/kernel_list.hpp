@@ -59,7 +59,6 @@ struct KernelList {
 
 // A new one at the end.
 using Kernels = KernelList<Add,
-                           BeginRows,
                            GeluForward,
                            GeluBackward,
                            EmbeddingForward,

@@ -79,15 +79,17 @@ Result<bool> MeasuredGpu::reaches(const MeasuredGpu& other) {
 Result<double> MeasuredGpu::multiply(int side, dttrain_factors factors) {
   const dttrain_product product{{pieces_[0], side, 0, 0},
                                 {pieces_[1], side, 0, 0},
-                                static_cast<float*>(pieces_[2]),
+                                pieces_[2],
                                 side,
                                 side,
                                 side,
                                 side,
                                 0,
                                 1,
+                                factors,
                                 0,
-                                factors};
+                                nullptr,
+                                nullptr};
   return timed([&] { return module_.table->multiply(context_, &product); });
 }
 
