@@ -20,6 +20,21 @@ Floats numbers(std::size_t count, std::uint64_t most) {
   return values;
 }
 
+// Any values, in an array of floats.
+template <class Value>
+Floats as_floats(const std::vector<Value>& values) {
+  Floats array(values.size() * sizeof(Value) / sizeof(float));
+  std::memcpy(array.data(), values.data(), array.size() * sizeof(float));
+  return array;
+}
+
+std::vector<Bfloat> rounded(const Floats& values) {
+  std::vector<Bfloat> all;
+  for (const float value : values) all.push_back(rounded_to_bf16(value));
+  if (all.size() % 2 != 0) all.push_back(0);
+  return all;
+}
+
 const std::uint32_t* as_numbers(const float* at) {
   return reinterpret_cast<const std::uint32_t*>(at);
 }
@@ -32,24 +47,41 @@ void add_elements(std::vector<Case>& all) {
                    queue.launch(Add{{k_count}, at[0], at[1]});
                  }});
   all.push_back({"gelu_forward", 1e-6, {x, nothing(k_count)}, [](Queue& queue, const Places& at) {
-                   queue.launch(GeluForward{{k_count}, at[0], at[1]});
+                   queue.launch(GeluForward<float>{{k_count}, at[0], at[1]});
                  }});
   all.push_back({"gelu_backward", 2e-6, {x, y}, [](Queue& queue, const Places& at) {
-                   queue.launch(GeluBackward{{k_count}, at[0], at[1], at[1]});
+                   queue.launch(GeluBackward<float>{{k_count}, at[0], at[1], at[1]});
                  }});
-  all.push_back({"swiglu",
-                 2e-6,
-                 {x, y, nothing(k_count), noise(k_count, 18), nothing(k_count)},
-                 [](Queue& queue, const Places& at) {
-                   queue.launch(SwigluForward{{k_count}, at[0], at[1], at[2]});
-                   queue.launch(SwigluBackward{{k_count}, at[0], at[1], at[3], at[4], at[3]});
-                 }});
-  all.push_back({"rotate",
-                 1e-6,
-                 {noise(60 * 200, 19), noise(10 * 24, 20), noise(10 * 24, 21)},
-                 [](Queue& queue, const Places& at) {
-                   queue.launch(Rotate{{60 * 4 * 24}, 10, 4, 24, 200, at[1], at[2], -1, at[0]});
-                 }});
+  all.push_back(
+      {"swiglu",
+       2e-6,
+       {x, y, nothing(k_count), noise(k_count, 18), nothing(k_count)},
+       [](Queue& queue, const Places& at) {
+         queue.launch(SwigluForward<float>{{k_count}, at[0], at[1], at[2]});
+         queue.launch(SwigluBackward<float>{{k_count}, at[0], at[1], at[3], at[4], at[3]});
+       }});
+  all.push_back(
+      {"rotate",
+       1e-6,
+       {noise(60 * 200, 19), noise(10 * 24, 20), noise(10 * 24, 21)},
+       [](Queue& queue, const Places& at) {
+         queue.launch(Rotate<float>{{60 * 4 * 24}, 10, 4, 24, 200, at[1], at[2], -1, at[0]});
+       }});
+  all.push_back(
+      {"gelu and swiglu bf16",
+       2e-2,  // a neighbour of 2^-8
+       {as_floats(rounded(x)),
+        as_floats(rounded(y)),
+        nothing(k_count / 2 + 1),
+        nothing(k_count / 2 + 1),
+        nothing(k_count / 2 + 1)},
+       [](Queue& queue, const Places& at) {
+         const auto of = [&](std::size_t i) { return reinterpret_cast<Bfloat*>(at[i]); };
+         queue.launch(GeluForward<Bfloat>{{k_count}, of(0), of(2)});
+         queue.launch(GeluBackward<Bfloat>{{k_count}, of(0), of(1), of(3)});
+         queue.launch(SwigluForward<Bfloat>{{k_count}, of(0), of(1), of(4)});
+         queue.launch(SwigluBackward<Bfloat>{{k_count}, of(0), of(1), of(2), of(2), of(4)});
+       }});
   all.push_back({"squares", 1e-6, {x, nothing(4), nothing(1)}, [](Queue& queue, const Places& at) {
                    auto* const partials = reinterpret_cast<double*>(at[1]);
                    queue.launch(Squares{at[0], k_count, partials});
@@ -80,13 +112,13 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(sums),
                   nothing(sums)},
                  [=](Queue& queue, const Places& at) {
-                   queue.launch(Normalise<About::mean>{
+                   queue.launch(Normalise<About::mean, float>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
                    queue.launch(NormaliseBackward<About::mean>{
                        {rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
                    queue.launch(NormGradients<About::mean>{
                        {rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
-                   queue.launch(ColumnSums{{rows, width}, at[6], at[10]});
+                   queue.launch(ColumnSums<float>{{rows, width}, at[6], at[10]});
                  }});
   all.push_back({"rms_norm" + shape,
                  2e-5,
@@ -99,7 +131,7 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(sums)},
                  [=](Queue& queue, const Places& at) {
                    constexpr auto k_zero = About::zero;
-                   queue.launch(Normalise<k_zero>{
+                   queue.launch(Normalise<k_zero, float>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, at[2], nullptr, at[3]});
                    queue.launch(NormaliseBackward<k_zero>{
                        {rows, width}, at[0], at[1], nullptr, at[3], at[4], at[5], true});
@@ -117,37 +149,50 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
 
 template <class Factors>
 void add_attention(std::vector<Case>& all, int context, int width, bool rounds) {
+  using Stored = typename Factors::Stored;
   constexpr int k_batch = 2, k_heads = 4, k_keys = 2;
   const int of_queries = k_heads * width;
   const int of_keys = k_keys * width;
   const auto rows = static_cast<std::size_t>(k_batch * context);
   const std::size_t queries = rows * static_cast<std::size_t>(of_queries);
   const std::size_t keys = rows * static_cast<std::size_t>(of_keys);
+  const auto array = [=](std::size_t count, std::uint64_t seed, float size) {
+    std::vector<Stored> values(count + count % 2);
+    const Floats given = noise(count, seed, size);
+    for (std::size_t i = 0; i < count; ++i) put(values[i], given[i]);
+    return as_floats(values);
+  };
   all.push_back(
       {"attention " + std::to_string(context) + "x" + std::to_string(width) +
            (rounds ? " bf16" : ""),
        // The weights are rounded where another sum may have another neighbour.
-       rounds ? 1e-2 : 1e-5,
-       {noise(queries, 10, 3),
-        noise(keys, 11),
-        noise(keys, 12),
-        noise(queries, 13),
-        nothing(queries),
+       rounds ? 2e-2 : 1e-5,
+       {array(queries, 10, 3),
+        array(keys, 11, 1),
+        array(keys, 12, 1),
+        array(queries, 13, 1),
+        array(queries, 0, 0),
         nothing(rows * k_heads),
-        nothing(queries),
+        array(queries, 0, 0),
         nothing(rows * k_heads),
-        nothing(keys),
-        nothing(keys)},
+        array(keys, 0, 0),
+        array(keys, 0, 0)},
        [=](Queue& queue, const Places& at) {
-         const Attend base{{k_batch, context, width, k_heads, k_keys, 0.125F},
-                           {at[0], of_queries},
-                           {at[1], of_keys},
-                           {at[2], of_keys}};
-         queue.launch(AttendForward<Factors>{base, {at[4], of_queries}, at[5]});
-         const AttendBackward both{base, {at[3], of_queries}, at[5]};
+         const auto stored = [&](std::size_t which, int pitch) {
+           return HeadRows<Stored>{reinterpret_cast<Stored*>(at[which]), pitch};
+         };
+         const auto given = [&](std::size_t which, int pitch) {
+           return HeadRows<const Stored>{reinterpret_cast<const Stored*>(at[which]), pitch};
+         };
+         const Attend<Factors> base{{k_batch, context, width, k_heads, k_keys, 0.125F},
+                                    given(0, of_queries),
+                                    given(1, of_keys),
+                                    given(2, of_keys)};
+         queue.launch(AttendForward<Factors>{base, stored(4, of_queries), at[5]});
+         const AttendBackward<Factors> both{base, given(3, of_queries), at[5]};
          queue.launch(
-             AttendQueries<Factors>{both, {at[4], of_queries}, {at[6], of_queries}, at[7]});
-         queue.launch(AttendKeys<Factors>{both, at[7], {at[8], of_keys}, {at[9], of_keys}});
+             AttendQueries<Factors>{both, given(4, of_queries), stored(6, of_queries), at[7]});
+         queue.launch(AttendKeys<Factors>{both, at[7], stored(8, of_keys), stored(9, of_keys)});
        }});
 }
 
@@ -172,14 +217,6 @@ void add_embedding(std::vector<Case>& all, int vocabulary, int width) {
              TokenGradients{{vocabulary, width}, k_rows, as_numbers(at[0]), at[3], at[4], false});
          queue.launch(PositionGradients{{k_context * columns}, 3, at[3], at[5]});
        }});
-}
-
-// Any values, in an array of floats.
-template <class Value>
-Floats as_floats(const std::vector<Value>& values) {
-  Floats array(values.size() * sizeof(Value) / sizeof(float));
-  std::memcpy(array.data(), values.data(), array.size() * sizeof(float));
-  return array;
 }
 
 template <UpdateRule rule>

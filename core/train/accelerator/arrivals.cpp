@@ -16,7 +16,21 @@ std::vector<Range> add_gaps(std::vector<Range>& runs, Range range) {
 
 }  // namespace
 
+Arrivals::Arrivals(Queue& queue,
+                   Products& products,
+                   const Resident& resident,
+                   std::size_t parameters)
+    : queue_(queue),
+      products_(products),
+      resident_(resident),
+      first_(resident.weights),
+      all_{0, parameters},
+      read_(queue.new_event()) {
+  (void)products_.keep_copy(first_, parameters);
+}
+
 void Arrivals::begin(bool in_parts) {
+  products_.share_copy(resident_.weights, first_);
   there_ = resident_.is_exchanged ? std::vector{all_} : resident_.own;
   are_all_there_ = gaps_in(there_, all_).empty();
   rounded_.clear();

@@ -20,13 +20,8 @@ class Arrivals {
   // Is called with the weights that a block reads, before it does.
   using Enter = std::function<void(Range)>;
 
-  // Of `parameters` floats at resident.weights.
-  Arrivals(Queue& queue, Products& products, const Resident& resident, std::size_t parameters)
-      : queue_(queue),
-        products_(products),
-        resident_(resident),
-        all_{0, parameters},
-        read_(queue.new_event()) {}
+  // Of `parameters` floats at resident.weights, which steps may exchange.
+  Arrivals(Queue& queue, Products& products, const Resident& resident, std::size_t parameters);
 
   // Before the first pass with other weights, which come `in_parts` within a window.
   void begin(bool in_parts);
@@ -45,6 +40,7 @@ class Arrivals {
   Queue& queue_;
   Products& products_;
   const Resident& resident_;
+  const float* first_;  // whose rounded copy is that of all later ones, too
   Range all_;
   std::vector<Range> there_;    // ascending
   std::vector<Range> rounded_;  // likewise

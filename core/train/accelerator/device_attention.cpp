@@ -6,9 +6,13 @@
 namespace dts::train::accelerator {
 namespace {
 
+template <class Factors>
 class DeviceAttention : public Block {
  public:
-  DeviceAttention(Queue& queue, const Attention& shape, Edge out, float* deltas, Bfloat* copy)
+  using Stored = typename Factors::Stored;
+
+  DeviceAttention(
+      Queue& queue, const Products& products, const Attention& shape, Edge out, float* deltas)
       : queue_(queue),
         base_{{shape.batch,
                shape.context,
@@ -16,60 +20,59 @@ class DeviceAttention : public Block {
                shape.queries.count,
                shape.keys.count,
                1.0F / std::sqrt(static_cast<float>(shape.width))},
-              values_of(shape.queries),
-              values_of(shape.keys),
-              values_of(shape.values)},
-        d_q_(gradients_of(shape.queries)),
-        d_k_(gradients_of(shape.keys)),
-        d_v_(gradients_of(shape.values)),
-        out_{out, shape.queries.count * shape.width, shape.queries.count},
+              given(rows(products, shape.queries.edge.value, shape.queries.pitch)),
+              given(rows(products, shape.keys.edge.value, shape.keys.pitch)),
+              given(rows(products, shape.values.edge.value, shape.values.pitch))},
+        d_q_(rows(products, shape.queries.edge.gradient, shape.queries.pitch)),
+        d_k_(rows(products, shape.keys.edge.gradient, shape.keys.pitch)),
+        d_v_(rows(products, shape.values.edge.gradient, shape.values.pitch)),
+        out_(rows(products, out.value, shape.queries.count * shape.width)),
+        d_out_(rows(products, out.gradient, out_.pitch)),
         log_sums_(queue.allocate(base_.shape.positions())),
-        deltas_(deltas),
-        copy_(copy) {}
+        deltas_(deltas) {}
 
   void forward(const Pass& /*pass*/) override {
-    copy_ != nullptr ? forward_of<TensorFactors>() : forward_of<PlainFactors>();
+    queue_.launch(AttendForward<Factors>{base_, out_, log_sums_});
   }
 
   void backward(const Pass& /*pass*/) override {
-    copy_ != nullptr ? backward_of<TensorFactors>() : backward_of<PlainFactors>();
-  }
-
- private:
-  template <class Factors>
-  void forward_of() {
-    queue_.launch(AttendForward<Factors>{base_, {out_.edge.value, out_.pitch}, log_sums_, copy_});
-  }
-
-  template <class Factors>
-  void backward_of() {
-    const AttendBackward both{base_, {out_.edge.gradient, out_.pitch}, log_sums_};
-    queue_.launch(AttendQueries<Factors>{both, values_of(out_), d_q_, deltas_});
+    const AttendBackward<Factors> both{base_, given(d_out_), log_sums_};
+    queue_.launch(AttendQueries<Factors>{both, given(out_), d_q_, deltas_});
     queue_.launch(AttendKeys<Factors>{both, deltas_, d_k_, d_v_});
   }
 
-  static HeadRowsOf values_of(const Heads& heads) { return {heads.edge.value, heads.pitch}; }
+ private:
+  static HeadRows<Stored> rows(const Products& products, float* at, int pitch) {
+    return {products.as<Stored>(at), pitch};
+  }
 
-  static HeadRows<float> gradients_of(const Heads& heads) {
-    return {heads.edge.gradient, heads.pitch};
+  static HeadRows<const Stored> given(const HeadRows<Stored>& rows) {
+    return {rows.values, rows.pitch};
   }
 
   Queue& queue_;
-  Attend base_;
-  HeadRows<float> d_q_;
-  HeadRows<float> d_k_;
-  HeadRows<float> d_v_;
-  Heads out_;
+  Attend<Factors> base_;
+  HeadRows<Stored> d_q_;
+  HeadRows<Stored> d_k_;
+  HeadRows<Stored> d_v_;
+  HeadRows<Stored> out_;
+  HeadRows<Stored> d_out_;
   float* log_sums_;  // from the forward pass to the backward pass
   float* deltas_;
-  Bfloat* copy_;
 };
 
 }  // namespace
 
 std::unique_ptr<Block> device_attention(
-    Queue& queue, const Attention& shape, Edge out, float* deltas, Bfloat* copy) {
-  return std::make_unique<DeviceAttention>(queue, shape, out, deltas, copy);
+    Queue& queue, Products& products, const Attention& shape, Edge out, float* deltas) {
+  const std::size_t count =
+      row_begin(static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(shape.context),
+                shape.queries.count * shape.width);
+  products.keep_rounded(out.value, count);
+  products.keep_rounded(out.gradient, count);
+  if (products.rounds())
+    return std::make_unique<DeviceAttention<TensorFactors>>(queue, products, shape, out, deltas);
+  return std::make_unique<DeviceAttention<PlainFactors>>(queue, products, shape, out, deltas);
 }
 
 }  // namespace dts::train::accelerator

@@ -81,10 +81,16 @@ class DeviceProjection : public Block {
         in_(in),
         out_(out),
         bias_sums_(queue, shape_.rows, shape_.out, scratch) {
-    for (const std::size_t values : {floats_of(shape_.rows, shape_.in),
-                                     floats_of(shape_.rows, shape_.out),
-                                     floats_of(shape_.in, shape_.out)})
-      products_.reserve(values);
+    const std::size_t weights = floats_of(shape_.in, shape_.out);
+    products_.reserve(Products::Place::left, weights);
+    products_.reserve(Products::Place::right, weights);
+    const std::size_t given = floats_of(shape_.rows, shape_.in);
+    if (products_.rounded(in_.value) == nullptr) {
+      products_.reserve(Products::Place::left, given);
+      products_.reserve(Products::Place::right, given);
+    }
+    if (products_.rounded(out_.gradient) == nullptr)
+      products_.reserve(Products::Place::once, floats_of(shape_.rows, shape_.out));
   }
 
   void forward(const Pass& pass) override {
@@ -130,7 +136,11 @@ class DeviceProjection : public Block {
 
  private:
   void add_bias_gradient(float* to) {
-    queue_.launch(ColumnSums{{shape_.rows, shape_.out}, out_.gradient, bias_sums_.place(0, to)});
+    float* const sums = bias_sums_.place(0, to);
+    if (const Bfloat* const d_y = products_.rounded(out_.gradient))
+      queue_.launch(ColumnSums<Bfloat>{{shape_.rows, shape_.out}, d_y, sums});
+    else
+      queue_.launch(ColumnSums<float>{{shape_.rows, shape_.out}, out_.gradient, sums});
     bias_sums_.add_up(0, to);
   }
 
@@ -188,67 +198,53 @@ std::unique_ptr<Block> DeviceBlocks::embedding(const Layout& layout,
   return std::make_unique<DeviceEmbedding>(queue_, layout, shape, ids, out);
 }
 
-Bfloat* DeviceBlocks::copy_of(const RowShape& shape, const Edge& edge) {
-  return products_.keep_copy(edge.value, floats_of(shape.rows, shape.width));
+template <About about>
+std::unique_ptr<Block> DeviceBlocks::norm(const Layout& layout,
+                                          const Norm& norm,
+                                          Edge in,
+                                          Edge out) {
+  float* const sums = run_sums(2, norm.shape.rows, norm.shape.width);
+  return device_norm<about>(queue_, products_, layout, norm, in, out, sums);
 }
 
 std::unique_ptr<Block> DeviceBlocks::layer_norm(const Layout& layout,
-                                                const Norm& norm,
+                                                const Norm& shape,
                                                 Edge in,
                                                 Edge out) {
-  return device_norm<About::mean>(queue_,
-                                  layout,
-                                  norm,
-                                  in,
-                                  out,
-                                  copy_of(norm.shape, out),
-                                  run_sums(2, norm.shape.rows, norm.shape.width));
+  return norm<About::mean>(layout, shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::rms_norm(const Layout& layout,
-                                              const Norm& norm,
+                                              const Norm& shape,
                                               Edge in,
                                               Edge out) {
-  return device_norm<About::zero>(queue_,
-                                  layout,
-                                  norm,
-                                  in,
-                                  out,
-                                  copy_of(norm.shape, out),
-                                  run_sums(2, norm.shape.rows, norm.shape.width));
+  return norm<About::zero>(layout, shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  return std::make_unique<DeviceProjection>(
-      queue_,
-      products_,
-      layout,
-      shape,
-      in,
-      out,
-      shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out));
+  if (shape.is_inside) {
+    products_.keep_rounded(out.value, floats_of(shape.rows, shape.out));
+    products_.keep_rounded(out.gradient, floats_of(shape.rows, shape.out));
+  }
+  float* const sums = shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out);
+  return std::make_unique<DeviceProjection>(queue_, products_, layout, shape, in, out, sums);
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
   const std::size_t positions =
       floats_of(shape.batch, shape.context) * static_cast<std::size_t>(shape.queries.count);
-  return device_attention(
-      queue_,
-      shape,
-      out,
-      scratch(0, positions),
-      products_.keep_copy(out.value, positions * static_cast<std::size_t>(shape.width)));
+  return device_attention(queue_, products_, shape, out, scratch(0, positions));
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {
-  return device_gelu(queue_, count, in, out, products_.keep_copy(out.value, count));
+  return device_gelu(queue_, products_, count, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::swiglu(std::size_t count, Edge gate, Edge up, Edge out) {
-  return device_swiglu(queue_, count, gate, up, out, products_.keep_copy(out.value, count));
+  return device_swiglu(queue_, products_, count, gate, up, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::offload(float* at, std::size_t count) {
@@ -263,7 +259,8 @@ std::unique_ptr<Block> DeviceBlocks::rotation(
     queue_.to_device(there.cosine, angles->cosine.data(), angles->cosine.size());
     queue_.to_device(there.sine, angles->sine.data(), angles->sine.size());
   }
-  return device_rotation(queue_, {there.cosine, there.sine, batch, context, width, heads});
+  return device_rotation(
+      queue_, products_, {there.cosine, there.sine, batch, context, width, heads});
 }
 
 }  // namespace dts::train::accelerator

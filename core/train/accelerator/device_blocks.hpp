@@ -107,8 +107,11 @@ class DeviceBlocks : public BlockMaker {
   // For RunSums of so many arrays.
   float* run_sums(std::size_t arrays, int rows, int width);
 
-  // Of what a product reads.
-  Bfloat* copy_of(const RowShape& shape, const Edge& edge);
+  template <About about>
+  [[nodiscard]] std::unique_ptr<Block> norm(const Layout& layout,
+                                            const Norm& norm,
+                                            Edge in,
+                                            Edge out);
 
   [[nodiscard]] std::unique_ptr<Block> convolution(Range weights,
                                                    const DeviceConvolutionShape& shape,

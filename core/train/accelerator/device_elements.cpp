@@ -4,92 +4,122 @@
 namespace dts::train::accelerator {
 namespace {
 
+// An edge as kernels find it.
+template <class Value>
+struct Stored {
+  Value* value;
+  Value* gradient;
+
+  Stored(const Products& products, const Edge& edge)
+      : value(products.as<Value>(edge.value)), gradient(products.as<Value>(edge.gradient)) {}
+};
+
+template <class Value>
 class DeviceGelu : public Block {
  public:
-  DeviceGelu(Queue& queue, std::size_t count, Edge in, Edge out, Bfloat* copy)
-      : queue_(queue), count_(count), in_(in), out_(out), copy_(copy) {}
+  DeviceGelu(Queue& queue, const Products& products, std::size_t count, Edge in, Edge out)
+      : queue_(queue), count_(count), in_(products, in), out_(products, out) {}
 
   void forward(const Pass& /*pass*/) override {
-    queue_.launch(GeluForward{{count_}, in_.value, out_.value, copy_});
+    queue_.launch(GeluForward<Value>{{count_}, in_.value, out_.value});
   }
 
   void backward(const Pass& /*pass*/) override {
-    queue_.launch(GeluBackward{{count_}, in_.value, out_.gradient, in_.gradient});
+    queue_.launch(GeluBackward<Value>{{count_}, in_.value, out_.gradient, in_.gradient});
   }
 
  private:
   Queue& queue_;
   std::size_t count_;
-  Edge in_;
-  Edge out_;
-  Bfloat* copy_;
+  Stored<Value> in_;
+  Stored<Value> out_;
 };
 
+template <class Value>
 class DeviceSwiglu : public Block {
  public:
-  DeviceSwiglu(Queue& queue, std::size_t count, Edge gate, Edge up, Edge out, Bfloat* copy)
-      : queue_(queue), count_(count), gate_(gate), up_(up), out_(out), copy_(copy) {}
+  DeviceSwiglu(
+      Queue& queue, const Products& products, std::size_t count, Edge gate, Edge up, Edge out)
+      : queue_(queue),
+        count_(count),
+        gate_(products, gate),
+        up_(products, up),
+        out_(products, out) {}
 
   void forward(const Pass& /*pass*/) override {
-    queue_.launch(SwigluForward{{count_}, gate_.value, up_.value, out_.value, copy_});
+    queue_.launch(SwigluForward<Value>{{count_}, gate_.value, up_.value, out_.value});
   }
 
   void backward(const Pass& /*pass*/) override {
-    queue_.launch(SwigluBackward{
+    queue_.launch(SwigluBackward<Value>{
         {count_}, gate_.value, up_.value, out_.gradient, gate_.gradient, up_.gradient});
   }
 
  private:
   Queue& queue_;
   std::size_t count_;
-  Edge gate_;
-  Edge up_;
-  Edge out_;
-  Bfloat* copy_;
+  Stored<Value> gate_;
+  Stored<Value> up_;
+  Stored<Value> out_;
 };
 
+template <class Value>
 class DeviceRotation : public Block {
  public:
-  DeviceRotation(Queue& queue, const Rotation& rotation) : queue_(queue), r_(rotation) {}
+  DeviceRotation(Queue& queue, const Products& products, const Rotation& rotation)
+      : queue_(queue), r_(rotation), turned_(products, rotation.heads.edge) {}
 
-  void forward(const Pass& /*pass*/) override { turn(r_.heads.edge.value, 1); }
+  void forward(const Pass& /*pass*/) override { turn(turned_.value, 1); }
 
-  void backward(const Pass& /*pass*/) override { turn(r_.heads.edge.gradient, -1); }
+  void backward(const Pass& /*pass*/) override { turn(turned_.gradient, -1); }
 
  private:
-  void turn(float* values, float sign) {
+  void turn(Value* values, float sign) {
     const int half = r_.width / 2;
     const auto rows = static_cast<std::size_t>(r_.batch) * static_cast<std::size_t>(r_.context);
     const auto pairs = static_cast<std::size_t>(r_.heads.count) * static_cast<std::size_t>(half);
-    queue_.launch(Rotate{{rows * pairs},
-                         r_.context,
-                         r_.heads.count,
-                         half,
-                         r_.heads.pitch,
-                         r_.cosine,
-                         r_.sine,
-                         sign,
-                         values});
+    queue_.launch(Rotate<Value>{{rows * pairs},
+                                r_.context,
+                                r_.heads.count,
+                                half,
+                                r_.heads.pitch,
+                                r_.cosine,
+                                r_.sine,
+                                sign,
+                                values});
   }
 
   Queue& queue_;
   Rotation r_;
+  Stored<Value> turned_;
 };
+
+void keep_rounded(Products& products, const Edge& edge, std::size_t count) {
+  products.keep_rounded(edge.value, count);
+  products.keep_rounded(edge.gradient, count);
+}
 
 }  // namespace
 
 std::unique_ptr<Block> device_gelu(
-    Queue& queue, std::size_t count, Edge in, Edge out, Bfloat* copy) {
-  return std::make_unique<DeviceGelu>(queue, count, in, out, copy);
+    Queue& queue, Products& products, std::size_t count, Edge in, Edge out) {
+  keep_rounded(products, out, count);
+  if (products.rounds())
+    return std::make_unique<DeviceGelu<Bfloat>>(queue, products, count, in, out);
+  return std::make_unique<DeviceGelu<float>>(queue, products, count, in, out);
 }
 
 std::unique_ptr<Block> device_swiglu(
-    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out, Bfloat* copy) {
-  return std::make_unique<DeviceSwiglu>(queue, count, gate, up, out, copy);
+    Queue& queue, Products& products, std::size_t count, Edge gate, Edge up, Edge out) {
+  keep_rounded(products, out, count);
+  if (products.rounds())
+    return std::make_unique<DeviceSwiglu<Bfloat>>(queue, products, count, gate, up, out);
+  return std::make_unique<DeviceSwiglu<float>>(queue, products, count, gate, up, out);
 }
 
-std::unique_ptr<Block> device_rotation(Queue& queue, const Rotation& rotation) {
-  return std::make_unique<DeviceRotation>(queue, rotation);
+std::unique_ptr<Block> device_rotation(Queue& queue, Products& products, const Rotation& rotation) {
+  if (products.rounds()) return std::make_unique<DeviceRotation<Bfloat>>(queue, products, rotation);
+  return std::make_unique<DeviceRotation<float>>(queue, products, rotation);
 }
 
 }  // namespace dts::train::accelerator

@@ -2,7 +2,7 @@
 // Blocks of one element after the other on a device: GELU, SwiGLU, and the rotations of positions.
 #pragma once
 
-#include "core/train/accelerator/queue/queue.hpp"
+#include "core/train/accelerator/products.hpp"
 #include "core/train/model/token_blocks.hpp"
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace dts::train::accelerator {
 
-// `copy`: of the output, rounded; perhaps nullptr. The blocks throw DeviceError. The queue must
-// outlive them.
+// All arrays are rounded values alone where products round; the inputs of these blocks are, before
+// they are made. The blocks throw DeviceError. The queue must outlive them.
 [[nodiscard]] std::unique_ptr<Block> device_gelu(
-    Queue& queue, std::size_t count, Edge in, Edge out, Bfloat* copy);
+    Queue& queue, Products& products, std::size_t count, Edge in, Edge out);
 [[nodiscard]] std::unique_ptr<Block> device_swiglu(
-    Queue& queue, std::size_t count, Edge gate, Edge up, Edge out, Bfloat* copy);
+    Queue& queue, Products& products, std::size_t count, Edge gate, Edge up, Edge out);
 
 struct Rotation {
   const float* cosine = nullptr;  // [context][width / 2], on the device
@@ -26,6 +26,8 @@ struct Rotation {
   Heads heads;
 };
 
-[[nodiscard]] std::unique_ptr<Block> device_rotation(Queue& queue, const Rotation& rotation);
+[[nodiscard]] std::unique_ptr<Block> device_rotation(Queue& queue,
+                                                     Products& products,
+                                                     const Rotation& rotation);
 
 }  // namespace dts::train::accelerator

@@ -6,15 +6,15 @@
 namespace dts::train::accelerator {
 namespace {
 
-template <About about>
+template <About about, class Out>
 class DeviceNorm : public Block {
  public:
   DeviceNorm(Queue& queue,
+             Products& products,
              const Layout& layout,
              const Norm& norm,
              Edge in,
              Edge out,
-             Bfloat* copy,
              float* scratch)
       : queue_(queue),
         norm_(norm),
@@ -23,20 +23,20 @@ class DeviceNorm : public Block {
         mean_(has_mean() ? queue.allocate(static_cast<std::size_t>(norm.shape.rows)) : nullptr),
         inverse_(queue.allocate(static_cast<std::size_t>(norm.shape.rows))),
         in_(in),
-        out_(out),
-        copy_(copy),
+        copy_(products.rounded(in.gradient)),
+        y_(products.as<Out>(out.value)),
+        d_y_(out.gradient),
         sums_(queue, norm.shape.rows, norm.shape.width, scratch) {}
 
   void forward(const Pass& pass) override {
-    queue_.launch(Normalise<about>{{norm_.shape.rows, norm_.shape.width},
-                                   norm_.epsilon,
-                                   in_.value,
-                                   pass.weights + range_.begin,
-                                   has_mean() ? pass.weights + bias_ : nullptr,
-                                   out_.value,
-                                   mean_,
-                                   inverse_,
-                                   copy_});
+    queue_.launch(Normalise<about, Out>{{norm_.shape.rows, norm_.shape.width},
+                                        norm_.epsilon,
+                                        in_.value,
+                                        pass.weights + range_.begin,
+                                        has_mean() ? pass.weights + bias_ : nullptr,
+                                        y_,
+                                        mean_,
+                                        inverse_});
   }
 
   void backward(const Pass& pass) override {
@@ -46,7 +46,7 @@ class DeviceNorm : public Block {
                                        in_.value,
                                        mean_,
                                        inverse_,
-                                       out_.gradient,
+                                       d_y_,
                                        sums_.place(0, d_gamma),
                                        has_mean() ? sums_.place(1, d_beta) : nullptr});
     sums_.add_up(0, d_gamma);
@@ -56,9 +56,10 @@ class DeviceNorm : public Block {
                                            pass.weights + range_.begin,
                                            mean_,
                                            inverse_,
-                                           out_.gradient,
+                                           d_y_,
                                            in_.gradient,
-                                           norm_.into == Into::adds});
+                                           norm_.into == Into::adds,
+                                           copy_});
   }
 
   [[nodiscard]] Range completes() const override { return range_; }
@@ -76,8 +77,9 @@ class DeviceNorm : public Block {
   float* mean_;
   float* inverse_;
   Edge in_;
-  Edge out_;
-  Bfloat* copy_;
+  Bfloat* copy_;  // of the gradient of `in_`; nullptr: none
+  Out* y_;
+  const float* d_y_;
   RunSums sums_;
 };
 
@@ -85,18 +87,25 @@ class DeviceNorm : public Block {
 
 template <About about>
 std::unique_ptr<Block> device_norm(Queue& queue,
+                                   Products& products,
                                    const Layout& layout,
                                    const Norm& norm,
                                    Edge in,
                                    Edge out,
-                                   Bfloat* copy,
                                    float* scratch) {
-  return std::make_unique<DeviceNorm<about>>(queue, layout, norm, in, out, copy, scratch);
+  const std::size_t count = row_begin(static_cast<std::size_t>(norm.shape.rows), norm.shape.width);
+  products.keep_rounded(out.value, count);
+  (void)products.keep_copy(in.gradient, count);
+  if (products.rounds())
+    return std::make_unique<DeviceNorm<about, Bfloat>>(
+        queue, products, layout, norm, in, out, scratch);
+  return std::make_unique<DeviceNorm<about, float>>(
+      queue, products, layout, norm, in, out, scratch);
 }
 
 template std::unique_ptr<Block> device_norm<About::mean>(
-    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*, float*);
+    Queue&, Products&, const Layout&, const Norm&, Edge, Edge, float*);
 template std::unique_ptr<Block> device_norm<About::zero>(
-    Queue&, const Layout&, const Norm&, Edge, Edge, Bfloat*, float*);
+    Queue&, Products&, const Layout&, const Norm&, Edge, Edge, float*);
 
 }  // namespace dts::train::accelerator

@@ -56,7 +56,6 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
-  (void)network_.products().keep_copy(resident_.weights, model.layout.parameter_floats);
   // Left siblings that wait, and one, and one that is on its way to the host if a rank's run may be
   // more than one node: so that memory runs out here, if it does.
   const int own = std::max(settings_.own_shards, 1);

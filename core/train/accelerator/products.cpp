@@ -8,14 +8,12 @@
 
 namespace dts::train::accelerator {
 
-void Products::reserve(std::size_t values) {
-  if (!rounds() || values <= room_) return;
-  for (Bfloat*& at : rounded_) {
-    if (at != nullptr) queue_.release(at);
-    at = nullptr;  // allocate() may throw
-    at = queue_.allocate<Bfloat>(values);
-  }
-  room_ = values;
+void Products::reserve(Place place, std::size_t values) {
+  Room& all = room(place);
+  if (!rounds() || values <= all.values) return;
+  if (all.at != nullptr) queue_.release(all.at);
+  all = {};  // allocate() may throw
+  all = {values, queue_.allocate<Bfloat>(values)};
 }
 
 Bfloat* Products::keep_copy(const float* values, std::size_t count) {
@@ -24,6 +22,10 @@ Bfloat* Products::keep_copy(const float* values, std::size_t count) {
   if (copy.to == nullptr) copy = {count, queue_.allocate<Bfloat>(count)};
   if (copy.count != count) throw std::logic_error("two copies of one array, of two sizes");
   return copy.to;
+}
+
+void Products::share_copy(const float* values, const float* first) {
+  if (rounds()) copies_[values] = copies_.at(first);
 }
 
 void Products::keep_rounded(float* values, std::size_t count) {
@@ -57,20 +59,24 @@ const void* Products::round_once(const float* values, int rows, int columns) {
   if (!rounds()) return values;
   if (const Bfloat* const already = rounded(values)) return already;
   const std::size_t count = row_begin(static_cast<std::size_t>(rows), columns);
-  reserve(count);
-  queue_.launch(RoundMatrices{{count}, rows, columns, columns, 0, values, rounded_[2]});
-  return rounded_[2];
+  reserve(Place::once, count);
+  Bfloat* const to = room(Place::once).at;
+  queue_.launch(RoundMatrices{{count}, rows, columns, columns, 0, values, to});
+  return to;
 }
 
 // `rows` and `columns` after any transposition.
-void Products::round(dttrain_factor& factor, int rows, int columns, int count, Bfloat* to) {
+void Products::round(dttrain_factor& factor, int rows, int columns, int count, Place place) {
   if (Bfloat* const copy = rounded(static_cast<const float*>(factor.values))) {
     factor.values = copy;
     return;
   }
   if (factor.is_transposed != 0) std::swap(rows, columns);
   const std::size_t area = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  queue_.launch(RoundMatrices{{static_cast<std::size_t>(count) * area},
+  const std::size_t values = static_cast<std::size_t>(count) * area;
+  reserve(place, values);
+  Bfloat* const to = room(place).at;
+  queue_.launch(RoundMatrices{{values},
                               rows,
                               columns,
                               factor.pitch,
@@ -78,6 +84,14 @@ void Products::round(dttrain_factor& factor, int rows, int columns, int count, B
                               static_cast<const float*>(factor.values),
                               to});
   factor = {to, columns, factor.is_transposed, static_cast<std::int64_t>(area)};
+}
+
+template <>
+Bfloat* Products::as<Bfloat>(float* at) const {
+  const auto* const found = copy_of(at);
+  if (found == nullptr || !found->second.is_all)
+    throw std::logic_error("an array of floats where one of rounded values should be");
+  return rounded(at);
 }
 
 // What is added to values that are rounded, is as well.
@@ -97,15 +111,9 @@ void Products::round_result(dttrain_product& product) const {
 void Products::multiply(dttrain_product product, Rounded rounded) {
   if (precision_ == Precision::tf32) product.factors = DTTRAIN_TF32;
   if (rounds()) {
-    const auto all = [&](int rows, int columns) {
-      return static_cast<std::size_t>(product.count) * static_cast<std::size_t>(rows) *
-             static_cast<std::size_t>(columns);
-    };
-    if (!rounded.left) reserve(all(product.rows, product.inner));
-    if (!rounded.right) reserve(all(product.inner, product.columns));
-    if (!rounded.left) round(product.left, product.rows, product.inner, product.count, rounded_[0]);
+    if (!rounded.left) round(product.left, product.rows, product.inner, product.count, Place::left);
     if (!rounded.right)
-      round(product.right, product.inner, product.columns, product.count, rounded_[1]);
+      round(product.right, product.inner, product.columns, product.count, Place::right);
     product.factors = DTTRAIN_BF16;
     round_result(product);
   }

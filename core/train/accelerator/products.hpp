@@ -29,9 +29,12 @@ class Products {
  public:
   Products(Queue& queue, Precision precision) : queue_(queue), precision_(precision) {}
 
-  // The most values that a factor of products to come has, all matrices of a batch together: so
-  // that memory runs out before the first step, if it does.
-  void reserve(std::size_t values);
+  // Where factors are rounded to: those on the left and the right of a product, and one of several.
+  enum class Place { left, right, once };
+
+  // The most values that a factor of products to come has there, all matrices of a batch together:
+  // so that memory runs out before the first step, if it does.
+  void reserve(Place place, std::size_t values);
 
   // Whether factors are rounded to bf16.
   [[nodiscard]] bool rounds() const { return precision_ == Precision::bf16; }
@@ -46,6 +49,9 @@ class Products {
   // from it. nullptr if nothing is rounded.
   [[nodiscard]] Bfloat* keep_copy(const float* values, std::size_t count);
 
+  // The copy of `first` is that of `values`, too, which has as many.
+  void share_copy(const float* values, const float* first);
+
   // From now on an array of `count` floats, or more, holds as many Bfloat from its beginning on.
   // That is what all products read and write there, whose addresses are still those of floats.
   // Nothing happens if nothing is rounded.
@@ -53,6 +59,11 @@ class Products {
 
   // Where the rounded value of one is: in the array itself or in its copy; nullptr if it has none.
   [[nodiscard]] Bfloat* rounded(const float* value) const;
+
+  // An array as kernels find it, floats or, for products of bf16, those of keep_rounded();
+  // std::logic_error if it is not one of those.
+  template <class Value>
+  [[nodiscard]] Value* as(float* at) const;
 
   // Rounds a part, of multiples of 16, of an array with a copy, after it was written.
   void round(const float* values, std::size_t count);
@@ -78,13 +89,28 @@ class Products {
   [[nodiscard]] const std::pair<const float* const, Copy>* copy_of(const float* value) const;
 
   void round_result(dttrain_product& product) const;
-  void round(dttrain_factor& factor, int rows, int columns, int count, Bfloat* to);
+  void round(dttrain_factor& factor, int rows, int columns, int count, Place place);
 
   Queue& queue_;
   Precision precision_;
-  std::size_t room_ = 0;
-  std::array<Bfloat*, 3> rounded_{};  // of left and right factors, and round_once()
+
+  struct Room {
+    std::size_t values = 0;
+    Bfloat* at = nullptr;
+  };
+
+  [[nodiscard]] Room& room(Place place) { return rooms_[static_cast<std::size_t>(place)]; }
+
+  std::array<Room, 3> rooms_;
   std::map<const float*, Copy> copies_;
 };
+
+template <>
+inline float* Products::as<float>(float* at) const {
+  return at;
+}
+
+template <>
+Bfloat* Products::as<Bfloat>(float* at) const;
 
 }  // namespace dts::train::accelerator

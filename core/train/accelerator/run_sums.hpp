@@ -30,7 +30,8 @@ class RunSums {
   // After the kernel.
   void add_up(std::size_t number, float* sums) {
     if (of_.runs() > 1)
-      queue_.launch(ColumnSums{{of_.runs(), of_.width, of_.runs()}, place(number, sums), sums});
+      queue_.launch(
+          ColumnSums<float>{{of_.runs(), of_.width, of_.runs()}, place(number, sums), sums});
   }
 
  private:

@@ -65,6 +65,9 @@ struct Projection {
   const float* residual = nullptr;  // [rows][out]; its gradient is that of the output
   Into into = Into::overwrites;     // the gradient of the input
   bool is_shared = false;           // another block adds to the gradient of W and completes it
+  // Only attention, rotations and activations read what it gives: a maker may keep that, and its
+  // gradient, as products read it.
+  bool is_inside = false;
   Precision precision = Precision::fp32;
 };
 

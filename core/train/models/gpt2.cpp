@@ -101,6 +101,7 @@ class Builder : private Decoder {
                                           .out = out,
                                           .is_in_out = true,
                                           .residual = residual,
+                                          .is_inside = residual == nullptr,
                                           .precision = plan().precision()},
                                          from,
                                          to));

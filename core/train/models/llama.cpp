@@ -118,6 +118,7 @@ class Builder : private Decoder {
                                           .out = widths.out,
                                           .residual = residual,
                                           .into = into,
+                                          .is_inside = residual == nullptr,
                                           .precision = plan().precision()},
                                          from,
                                          to));

@@ -60,10 +60,10 @@ class AttentionTrial {
       : case_(of),
         queries_{of.batch * of.context, of.heads, of.width},
         keys_{of.batch * of.context, of.keys, of.width} {
-    given_.q = queries_.with_gaps(noise(queries_.count(), 1, of.size));
-    given_.k = keys_.with_gaps(noise(keys_.count(), 2));
-    given_.v = keys_.with_gaps(noise(keys_.count(), 3));
-    d_out_ = queries_.with_gaps(noise(queries_.count(), 4));
+    given_.q = queries_.with_gaps(stored(noise(queries_.count(), 1, of.size)));
+    given_.k = keys_.with_gaps(stored(noise(keys_.count(), 2)));
+    given_.v = keys_.with_gaps(stored(noise(keys_.count(), 3)));
+    d_out_ = queries_.with_gaps(stored(noise(queries_.count(), 4)));
     given_.out = given_.d_q = queries_.with_gaps(poisoned(queries_.count()));
     given_.d_k = given_.d_v = keys_.with_gaps(poisoned(keys_.count()));
   }
@@ -85,42 +85,62 @@ class AttentionTrial {
  private:
   [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(case_.width)); }
 
+  // As inputs are in memory.
+  [[nodiscard]] Floats stored(const Floats& values) const {
+    return case_.rounds ? widened(rounded(values)) : values;
+  }
+
   template <class Factors>
   void run() {
-    const Attend base{{case_.batch,
-                       case_.context,
-                       case_.width,
-                       case_.heads,
-                       case_.keys,
-                       static_cast<float>(scale())},
-                      {given_.q.data(), queries_.pitch()},
-                      {given_.k.data(), keys_.pitch()},
-                      {given_.v.data(), keys_.pitch()}};
+    using Stored = typename Factors::Stored;
+    using Array = std::vector<Stored>;
+    const auto put_all = [](const Floats& values) {
+      Array all(values.size());
+      for (std::size_t i = 0; i < all.size(); ++i) put(all[i], values[i]);
+      return all;
+    };
+    const auto floats_of = [](const Array& values) {
+      Floats all;
+      for (const Stored value : values) all.push_back(value_of(value));
+      return all;
+    };
+    const Array q = put_all(given_.q), k = put_all(given_.k), v = put_all(given_.v);
+    const Array d_out = put_all(d_out_);
+    Array out = put_all(given_.out), d_q = put_all(given_.d_q);
+    Array d_k = put_all(given_.d_k), d_v = put_all(given_.d_v);
+    const Attend<Factors> base{{case_.batch,
+                                case_.context,
+                                case_.width,
+                                case_.heads,
+                                case_.keys,
+                                static_cast<float>(scale())},
+                               {q.data(), queries_.pitch()},
+                               {k.data(), keys_.pitch()},
+                               {v.data(), keys_.pitch()}};
     Floats log_sums = poisoned(base.shape.positions());
     Floats deltas = log_sums;
+    const auto forward = [&] {
+      return AttendForward<Factors>{base, {out.data(), queries_.pitch()}, log_sums.data()};
+    };
+    run_both(forward, {&log_sums});
+    run_both(forward, {&out});
+    const AttendBackward<Factors> both{base, {d_out.data(), queries_.pitch()}, log_sums.data()};
+    const auto queries = [&] {
+      return AttendQueries<Factors>{
+          both, {out.data(), queries_.pitch()}, {d_q.data(), queries_.pitch()}, deltas.data()};
+    };
+    run_both(queries, {&deltas});
+    run_both(queries, {&d_q});
     run_both(
         [&] {
-          return AttendForward<Factors>{
-              base, {given_.out.data(), queries_.pitch()}, log_sums.data()};
+          return AttendKeys<Factors>{
+              both, deltas.data(), {d_k.data(), keys_.pitch()}, {d_v.data(), keys_.pitch()}};
         },
-        {&given_.out, &log_sums});
-    const AttendBackward both{base, {d_out_.data(), queries_.pitch()}, log_sums.data()};
-    run_both(
-        [&] {
-          return AttendQueries<Factors>{both,
-                                        {given_.out.data(), queries_.pitch()},
-                                        {given_.d_q.data(), queries_.pitch()},
-                                        deltas.data()};
-        },
-        {&given_.d_q, &deltas});
-    run_both(
-        [&] {
-          return AttendKeys<Factors>{both,
-                                     deltas.data(),
-                                     {given_.d_k.data(), keys_.pitch()},
-                                     {given_.d_v.data(), keys_.pitch()}};
-        },
-        {&given_.d_k, &given_.d_v});
+        {&d_k, &d_v});
+    given_.out = floats_of(out);
+    given_.d_q = floats_of(d_q);
+    given_.d_k = floats_of(d_k);
+    given_.d_v = floats_of(d_v);
     CHECK(queries_.has_its_gaps(given_.out));
     CHECK(queries_.has_its_gaps(given_.d_q));
     CHECK(keys_.has_its_gaps(given_.d_k));

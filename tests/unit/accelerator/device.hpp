@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -39,25 +40,56 @@ inline Floats poisoned(std::size_t count) {
   return Floats(count, std::numeric_limits<float>::quiet_NaN());
 }
 
-// Runs one kernel on arrays of the host in both orders of its blocks and threads, which must give
-// the same bits. `make(pass)` returns the kernel; `written` are the arrays that it writes.
-template <class Make>
-void run_both(const Make& make, const std::vector<Floats*>& written) {
+// Arrays of rounded values, and what they are.
+using Bfloats = std::vector<Bfloat>;
+
+inline Bfloats rounded(const Floats& values) {
+  Bfloats all;
+  for (const float value : values) all.push_back(rounded_to_bf16(value));
+  return all;
+}
+
+inline Floats widened(const Bfloats& values) {
+  Floats all;
+  for (const Bfloat value : values) all.push_back(value_of(value));
+  return all;
+}
+
+inline Bfloats rounded_poison(std::size_t count) {
+  return rounded(poisoned(count));
+}
+
+template <class Make, class Array>
+void run_in_both_orders(const Make& make, const std::vector<Array*>& written) {
   const auto queue = new_queue();
-  std::vector<Floats> before;
-  std::vector<Floats> first;
-  for (const Floats* const one : written) before.push_back(*one);
+  std::vector<Array> before;
+  std::vector<Array> first;
+  for (const Array* const one : written) before.push_back(*one);
   for (const auto order : {host_device::Order::descending, host_device::Order::ascending}) {
     host_device::set_order(order);
     for (std::size_t i = 0; i < written.size(); ++i) *written[i] = before[i];
     queue->launch(make());
     queue->wait();
     if (order == host_device::Order::ascending) break;
-    for (const Floats* const one : written) first.push_back(*one);
+    for (const Array* const one : written) first.push_back(*one);
   }
-  const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto same = [](auto a, auto b) {
+    return a == b || (std::isnan(value_of(a)) && std::isnan(value_of(b)));
+  };
   for (std::size_t i = 0; i < written.size(); ++i)
     CHECK(std::equal(first[i].begin(), first[i].end(), written[i]->begin(), same));
+}
+
+// Runs one kernel on arrays of the host in both orders of its blocks and threads, which must give
+// the same bits. `make()` returns the kernel; `written` are the arrays that it writes.
+template <class Make>
+void run_both(const Make& make, std::initializer_list<Floats*> written) {
+  run_in_both_orders(make, std::vector(written));
+}
+
+template <class Make>
+void run_both(const Make& make, std::initializer_list<Bfloats*> written) {
+  run_in_both_orders(make, std::vector(written));
 }
 
 // The largest difference, relative to the larger of `least` and the expected value; infinite for

@@ -12,8 +12,12 @@ TEST_CASE("GELU and its gradient on a device are those of double precision") {
     const Floats d_y = noise(count, 2);
     Floats y = poisoned(count);
     Floats d_x = d_y;  // in place
-    run_both([&] { return GeluForward{{count}, x.data(), y.data()}; }, {&y});
-    run_both([&] { return GeluBackward{{count}, x.data(), d_x.data(), d_x.data()}; }, {&d_x});
+    run_both([&] { return GeluForward<float>{{count}, x.data(), y.data()}; }, {&y});
+    run_both(
+        [&] {
+          return GeluBackward<float>{{count}, x.data(), d_x.data(), d_x.data()};
+        },
+        {&d_x});
     Doubles expected(count), d_expected(count);
     for (std::size_t i = 0; i < count; ++i) {
       const double v = x[i];

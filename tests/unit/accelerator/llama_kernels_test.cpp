@@ -18,14 +18,14 @@ TEST_CASE("RMS normalisation and its gradients on a device are those of double p
     Floats y = poisoned(count), inverse = poisoned(height);
     run_both(
         [&] {
-          return Normalise<About::zero>{{rows, columns},
-                                        k_epsilon,
-                                        x.data(),
-                                        gamma.data(),
-                                        nullptr,
-                                        y.data(),
-                                        nullptr,
-                                        inverse.data()};
+          return Normalise<About::zero, float>{{rows, columns},
+                                               k_epsilon,
+                                               x.data(),
+                                               gamma.data(),
+                                               nullptr,
+                                               y.data(),
+                                               nullptr,
+                                               inverse.data()};
         },
         {&y, &inverse});
     Doubles expected(count), d_x_expected(count), d_gamma_expected(width);
@@ -86,10 +86,10 @@ TEST_CASE("SwiGLU and its gradients on a device are those of double precision") 
     const Floats gate = noise(count, 5, 20), up = noise(count, 6, 3), d_y = noise(count, 7);
     Floats y = poisoned(count), d_gate = poisoned(count);
     Floats d_up = d_y;  // in place
-    run_both([&] { return SwigluForward{{count}, gate.data(), up.data(), y.data()}; }, {&y});
+    run_both([&] { return SwigluForward<float>{{count}, gate.data(), up.data(), y.data()}; }, {&y});
     run_both(
         [&] {
-          return SwigluBackward{
+          return SwigluBackward<float>{
               {count}, gate.data(), up.data(), d_up.data(), d_gate.data(), d_up.data()};
         },
         {&d_gate, &d_up});
@@ -109,7 +109,11 @@ TEST_CASE("SwiGLU and its gradients on a device are those of double precision") 
   const Floats far{-1000, -90, 90, 1000};
   const Floats ones(far.size(), 1);
   Floats y = poisoned(far.size());
-  run_both([&] { return SwigluForward{{far.size()}, far.data(), ones.data(), y.data()}; }, {&y});
+  run_both(
+      [&] {
+        return SwigluForward<float>{{far.size()}, far.data(), ones.data(), y.data()};
+      },
+      {&y});
   CHECK(worst(y, {0, 0, 90, 1000}) < 1e-6);
 }
 
@@ -143,15 +147,15 @@ TEST_CASE("heads are turned by the angles of their positions, and back, and noth
           const auto pairs = static_cast<std::size_t>(k_batch * k_context * heads * half);
           run_both(
               [&] {
-                return Rotate{{pairs},
-                              k_context,
-                              heads,
-                              half,
-                              pitch,
-                              cosine.data(),
-                              sine.data(),
-                              sign,
-                              values.data()};
+                return Rotate<float>{{pairs},
+                                     k_context,
+                                     heads,
+                                     half,
+                                     pitch,
+                                     cosine.data(),
+                                     sine.data(),
+                                     sign,
+                                     values.data()};
               },
               {&values});
         };

@@ -202,14 +202,14 @@ TEST_CASE("a graph has the pieces of its pass in their order, and copies before 
   const Graph graph = queue->graph_of([&] {
     queue->clear(y, values.size());
     queue->launch(Add{{values.size()}, y, x});
-    queue->launch(GeluForward{{values.size()}, y, x});
+    queue->launch(GeluForward<float>{{values.size()}, y, x});
     queue->launch(Add{{0}, y, x});  // nothing
   });
   CHECK(graph.pieces == 3);
   const std::vector<std::string> expected = {
       "clear",
       "kernel " + std::to_string(Kernels::number_of<Add>()),
-      "kernel " + std::to_string(Kernels::number_of<GeluForward>())};
+      "kernel " + std::to_string(Kernels::number_of<GeluForward<float>>())};
   CHECK(g_calls.pieces == expected);
   // Nothing of it has been done, and what is in its memory at each replay counts.
   Floats got(values.size());

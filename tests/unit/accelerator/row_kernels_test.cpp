@@ -49,14 +49,14 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     Floats y = poisoned(shape.count()), mean = poisoned(rows), inverse = poisoned(rows);
     run_both(
         [&] {
-          return Normalise<About::mean>{{shape.rows, shape.width},
-                                        k_epsilon,
-                                        x.data(),
-                                        gamma.data(),
-                                        beta.data(),
-                                        y.data(),
-                                        mean.data(),
-                                        inverse.data()};
+          return Normalise<About::mean, float>{{shape.rows, shape.width},
+                                               k_epsilon,
+                                               x.data(),
+                                               gamma.data(),
+                                               beta.data(),
+                                               y.data(),
+                                               mean.data(),
+                                               inverse.data()};
         },
         {&y, &mean, &inverse});
     Doubles expected(shape.count()), d_x_expected(shape.count());
@@ -119,7 +119,7 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     Floats sums = poisoned(width);
     run_both(
         [&] {
-          return ColumnSums{{shape.rows, shape.width}, d_y.data(), sums.data()};
+          return ColumnSums<float>{{shape.rows, shape.width}, d_y.data(), sums.data()};
         },
         {&sums});
     CHECK(worst(sums, d_beta_expected) < 1e-5);
@@ -158,7 +158,7 @@ TEST_CASE("columns of many rows are added up by way of runs of them") {
         {&gammas, &betas});
     run_both(
         [&] {
-          return ColumnSums{{shape.rows, shape.width}, d_y.data(), runs.data()};
+          return ColumnSums<float>{{shape.rows, shape.width}, d_y.data(), runs.data()};
         },
         {&runs});
     CHECK(runs == betas);

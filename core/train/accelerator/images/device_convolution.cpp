@@ -41,8 +41,8 @@ class DeviceConvolution : public Block {
         by_tap_(queue.allocate(weight_values())),
         d_by_tap_(scratch(0, weight_values())),
         unfolded_(scratch(1, unfolded(at_once_))) {
-    products_.reserve(out_pixels(at_once_) * product_of(1, out_shape_.channels));
-    if (products_.rounds()) products_.reserve(weight_values());
+    products_.reserve(Products::Place::once,
+                      out_pixels(at_once_) * product_of(1, out_shape_.channels));
   }
 
   void forward(const Pass& pass) override {

@@ -2,7 +2,7 @@
 // Kernels that add up the columns of a matrix.
 #pragma once
 
-#include "core/train/accelerator/kernels/block.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 
 namespace dts::train::accelerator {
 
@@ -66,12 +66,13 @@ struct Columnwise {
 };
 
 // sums[run][column] = the sum of the column in a run of rows: the gradient of a bias.
+template <class Value>
 struct ColumnSums : Columnwise {
   struct Shared {
     float sums[k_threads];
   };
 
-  const float* x = nullptr;
+  const Value* x = nullptr;
   float* sums = nullptr;
 
   template <class Visit>
@@ -84,7 +85,7 @@ struct ColumnSums : Columnwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     block.each([&](int thread) {
       float sum = 0;
-      for_each_row(block, thread, [&](int, std::size_t at) { sum += x[at]; });
+      for_each_row(block, thread, [&](int, std::size_t at) { sum += value_of(x[at]); });
       shared.sums[thread] = sum;
     });
     fold(block, shared.sums, Sum(), k_columns);

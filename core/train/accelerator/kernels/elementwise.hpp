@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one element a thread: sums, GELU, SwiGLU, ReLU, rotations.
+// Kernels of single elements: sums, GELU, SwiGLU, ReLU, rotations.
 #pragma once
 
-#include "core/train/accelerator/kernels/rounding.hpp"
+#include "core/train/accelerator/kernels/fours.hpp"
 
 #include <cmath>
 
@@ -53,32 +53,33 @@ inline constexpr float k_gelu_cubic = 0.044715F;
 }
 
 // y = gelu(x)
-struct GeluForward : Elementwise {
-  const float* x = nullptr;
-  float* y = nullptr;
-  Bfloat* copy = nullptr;  // of y, if set
+template <class Value>
+struct GeluForward : Fourwise {
+  const Value* x = nullptr;
+  Value* y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    accelerator::writes(visit, copy, count);
     accelerator::reads(visit, x, count);
     accelerator::writes(visit, y, count);
   }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) {
-      y[i] = x[i] * gelu_gate(x[i]);
-      write_copy(copy, i, y[i]);
+    for_each(block, [&](std::size_t first, int there) {
+      Four v = read_four(x + first, there);
+      for (float& one : v.values) one *= gelu_gate(one);
+      write_four(y + first, v, there);
     });
   }
 };
 
 // d_x = d_y gelu'(x); d_x may be d_y.
-struct GeluBackward : Elementwise {
-  const float* x = nullptr;
-  const float* d_y = nullptr;
-  float* d_x = nullptr;
+template <class Value>
+struct GeluBackward : Fourwise {
+  const Value* x = nullptr;
+  const Value* d_y = nullptr;
+  Value* d_x = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -89,11 +90,16 @@ struct GeluBackward : Elementwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) {
-      const float v = x[i];
-      const float gate = gelu_gate(v);
-      const float slope = k_gelu * (1.0F + 3 * k_gelu_cubic * v * v);
-      d_x[i] = d_y[i] * (gate + v * gate * (1.0F - gate) * slope);
+    for_each(block, [&](std::size_t first, int there) {
+      const Four at = read_four(x + first, there);
+      Four d = read_four(d_y + first, there);
+      for (int i = 0; i < Four::k_count; ++i) {
+        const float v = at.values[i];
+        const float gate = gelu_gate(v);
+        const float slope = k_gelu * (1.0F + 3 * k_gelu_cubic * v * v);
+        d.values[i] *= gate + v * gate * (1.0F - gate) * slope;
+      }
+      write_four(d_x + first, d, there);
     });
   }
 };
@@ -104,15 +110,14 @@ struct GeluBackward : Elementwise {
 }
 
 // y = gate logistic(gate) up: SwiGLU (device/token_kernels.hpp).
-struct SwigluForward : Elementwise {
-  const float* gate = nullptr;
-  const float* up = nullptr;
-  float* y = nullptr;
-  Bfloat* copy = nullptr;  // of y, if set
+template <class Value>
+struct SwigluForward : Fourwise {
+  const Value* gate = nullptr;
+  const Value* up = nullptr;
+  Value* y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    accelerator::writes(visit, copy, count);
     accelerator::reads(visit, gate, count);
     accelerator::reads(visit, up, count);
     accelerator::writes(visit, y, count);
@@ -120,20 +125,24 @@ struct SwigluForward : Elementwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) {
-      y[i] = gate[i] * logistic(gate[i]) * up[i];
-      write_copy(copy, i, y[i]);
+    for_each(block, [&](std::size_t first, int there) {
+      const Four g = read_four(gate + first, there);
+      Four u = read_four(up + first, there);
+      for (int i = 0; i < Four::k_count; ++i)
+        u.values[i] = g.values[i] * logistic(g.values[i]) * u.values[i];
+      write_four(y + first, u, there);
     });
   }
 };
 
 // d_up may be d_y.
-struct SwigluBackward : Elementwise {
-  const float* gate = nullptr;
-  const float* up = nullptr;
-  const float* d_y = nullptr;
-  float* d_gate = nullptr;
-  float* d_up = nullptr;
+template <class Value>
+struct SwigluBackward : Fourwise {
+  const Value* gate = nullptr;
+  const Value* up = nullptr;
+  const Value* d_y = nullptr;
+  Value* d_gate = nullptr;
+  Value* d_up = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -146,18 +155,26 @@ struct SwigluBackward : Elementwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) {
-      const float v = gate[i];
-      const float d = d_y[i];
-      const float s = logistic(v);
-      d_up[i] = d * (v * s);
-      d_gate[i] = d * up[i] * (s + v * s * (1.0F - s));
+    for_each(block, [&](std::size_t first, int there) {
+      Four g = read_four(gate + first, there);
+      const Four u = read_four(up + first, there);
+      Four d = read_four(d_y + first, there);
+      for (int i = 0; i < Four::k_count; ++i) {
+        const float v = g.values[i];
+        const float of_y = d.values[i];
+        const float s = logistic(v);
+        d.values[i] = of_y * (v * s);
+        g.values[i] = of_y * u.values[i] * (s + v * s * (1.0F - s));
+      }
+      write_four(d_up + first, d, there);
+      write_four(d_gate + first, g, there);
     });
   }
 };
 
 // Turns each pair (x[i], x[i + half]) of each head by the angle of its row's position, in place:
 // rotary positions (device/token_kernels.hpp). An element is a pair.
+template <class Value>
 struct Rotate : Elementwise {
   int context = 0;
   int heads = 0;
@@ -166,7 +183,7 @@ struct Rotate : Elementwise {
   const float* cosine = nullptr;  // [context][half], as is
   const float* sine = nullptr;
   float sign = 1;  // -1 turns back
-  float* values = nullptr;
+  Value* values = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -188,12 +205,12 @@ struct Rotate : Elementwise {
       const std::size_t head = i % of_row / pairs;
       const std::size_t pair = i % pairs;
       const std::size_t angle = row % static_cast<std::size_t>(context) * pairs + pair;
-      float* const x = values + row_begin(row, pitch) + 2 * head * pairs + pair;
-      const float a = x[0];
-      const float b = x[half];
+      Value* const x = values + row_begin(row, pitch) + 2 * head * pairs + pair;
+      const float a = value_of(x[0]);
+      const float b = value_of(x[half]);
       const float s = sign * sine[angle];
-      x[0] = a * cosine[angle] - b * s;
-      x[half] = b * cosine[angle] + a * s;
+      put(x[0], a * cosine[angle] - b * s);
+      put(x[half], b * cosine[angle] + a * s);
     });
   }
 };

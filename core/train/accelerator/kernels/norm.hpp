@@ -24,7 +24,7 @@ template <About about>
 // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, of each row; keeps mean and
 // inverse = 1 / sqrt(variance + epsilon). About zero: y = x / sqrt(mean square + epsilon) * gamma;
 // beta and mean are not used.
-template <About about>
+template <About about, class Out>
 struct Normalise : Rowwise {
   struct Shared {
     float sums[k_threads];
@@ -35,14 +35,12 @@ struct Normalise : Rowwise {
   const float* x = nullptr;
   const float* gamma = nullptr;
   const float* beta = nullptr;
-  float* y = nullptr;
+  Out* y = nullptr;
   float* mean = nullptr;
   float* inverse = nullptr;
-  Bfloat* copy = nullptr;  // of y, if set
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    accelerator::writes(visit, copy, area());
     accelerator::reads(visit, x, area());
     accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
     accelerator::reads(visit, beta, static_cast<std::size_t>(width));
@@ -55,7 +53,7 @@ struct Normalise : Rowwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t row = block.index();
     const float* const from = x + row_begin(row, width);
-    float* const to = y + row_begin(row, width);
+    Out* const to = y + row_begin(row, width);
     const auto columns = static_cast<float>(width);
     if constexpr (about == About::mean) add_up(block, shared);
     block.each([&](int thread) {
@@ -75,8 +73,7 @@ struct Normalise : Rowwise {
       if (thread == 0) inverse[row] = scale;
       strided<k_threads>(thread, width, [&](int i) {
         const float normal = (from[i] - middle) * scale * gamma[i];
-        to[i] = about == About::mean ? normal + beta[i] : normal;
-        write_copy(copy, row_begin(row, width) + static_cast<std::size_t>(i), to[i]);
+        put(to[i], about == About::mean ? normal + beta[i] : normal);
       });
     });
   }
@@ -109,9 +106,11 @@ struct NormaliseBackward : Rowwise {
   const float* d_y = nullptr;
   float* d_x = nullptr;
   bool adds = false;
+  Bfloat* copy = nullptr;  // of d_x, if set
 
   template <class Visit>
   void accesses(const Visit& visit) const {
+    accelerator::writes(visit, copy, area());
     accelerator::reads(visit, x, area());
     accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
     accelerator::reads(visit, mean, blocks());
@@ -150,6 +149,7 @@ struct NormaliseBackward : Rowwise {
         const float normal = (from[i] - middle) * scale;
         const float d = (d_from[i] * gamma[i] - level - normal * slope) * scale;
         to[i] = adds ? to[i] + d : d;
+        write_copy(copy, begin + static_cast<std::size_t>(i), to[i]);
       });
     });
   }

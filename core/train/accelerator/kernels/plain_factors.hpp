@@ -50,6 +50,7 @@ struct PlainPart {
 // Some columns of both factors, [column][row].
 struct PlainFactors {
   using Part = PlainPart;
+  using Stored = float;
 
   static constexpr int k_columns = 32;
   static constexpr int k_pitch = k_tile / 4 + 1;  // a gap, so that columns are in other banks

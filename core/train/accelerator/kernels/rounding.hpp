@@ -19,6 +19,26 @@ using Bfloat = std::uint16_t;  // the upper half of a float
   return static_cast<Bfloat>((is_nan ? quiet : nearest) >> 16);
 }
 
+// The value of one of an array, of floats or rounded.
+[[nodiscard]] DTS_BLOCK_CODE inline float value_of(float stored) {
+  return stored;
+}
+
+[[nodiscard]] DTS_BLOCK_CODE inline float value_of(Bfloat stored) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(stored) << 16;
+  float value = 0;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+DTS_BLOCK_CODE inline void put(float& to, float value) {
+  to = value;
+}
+
+DTS_BLOCK_CODE inline void put(Bfloat& to, float value) {
+  to = rounded_to_bf16(value);
+}
+
 // The rounded copy of what is written, if there is one.
 DTS_BLOCK_CODE inline void write_copy(Bfloat* copy, std::size_t at, float value) {
   if (copy != nullptr) copy[at] = rounded_to_bf16(value);

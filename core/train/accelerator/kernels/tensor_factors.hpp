@@ -60,6 +60,7 @@ struct TensorPart {
 // Some columns of both factors, [row][pair of columns], the first of a pair in the lower half.
 struct TensorFactors {
   using Part = TensorPart;
+  using Stored = Bfloat;
 
   static constexpr int k_columns = 64;
   static constexpr int k_at_once = 16;               // of an instruction
@@ -145,10 +146,7 @@ struct TensorFactors {
 
   // 0: the lower one.
   [[nodiscard]] DTS_BLOCK_CODE static float half_of(std::uint32_t pair, int half) {
-    const std::uint32_t bits = half == 0 ? pair << 16 : pair & 0xFFFF0000U;
-    float value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return value_of(static_cast<Bfloat>(half == 0 ? pair : pair >> 16));
   }
 };
 

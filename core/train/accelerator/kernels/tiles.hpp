@@ -4,12 +4,13 @@
 // memory that the threads share. Two types of that memory say how: PlainFactors (plain_factors.hpp)
 // and TensorFactors (tensor_factors.hpp). Each has
 //   Part                     what a thread keeps of the product
+//   Stored                   what factors are in the device's memory
 //   k_columns                of factors at a time
 //   fetch<threads>(...)      what a thread brings there
 //   add_to(part, ...)        what a thread computes of it
 #pragma once
 
-#include "core/train/accelerator/kernels/block.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 
 namespace dts::train::accelerator {
 
@@ -23,28 +24,30 @@ struct TileSize {
 
 // Factors: (row, column) is a value of it, `rows` there are; where neighbours in memory are
 // neighbours of a column, k_is_upright. These are rows of a matrix, each a row of the factor:
+template <class Value>
 struct RowsFactor {
   static constexpr bool k_is_upright = false;
 
-  const float* first = nullptr;
+  const Value* first = nullptr;
   int pitch = 0;
   int rows = 0;
 
   [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    return first[row * pitch + column];
+    return value_of(first[row * pitch + column]);
   }
 };
 
 // each a column of it:
+template <class Value>
 struct ColumnsFactor {
   static constexpr bool k_is_upright = true;
 
-  const float* first = nullptr;
+  const Value* first = nullptr;
   int pitch = 0;
   int rows = 0;
 
   [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    return first[column * pitch + row];
+    return value_of(first[column * pitch + row]);
   }
 };
 

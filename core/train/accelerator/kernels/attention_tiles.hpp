@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of attention share: heads in rows, which part of them a block has, and scores.
+#pragma once
+
+#include "core/train/accelerator/kernels/plain_factors.hpp"
+#include "core/train/accelerator/kernels/tensor_factors.hpp"
+
+#include <cmath>
+
+namespace dts::train::accelerator {
+
+// Heads one after the other in each row, as in model/token_blocks.hpp.
+template <class Value>
+struct HeadRows {
+  Value* values = nullptr;
+  int pitch = 0;
+
+  [[nodiscard]] DTS_BLOCK_CODE Value* row(std::int64_t row, int head, int width) const {
+    return values + row * pitch + head * width;
+  }
+
+  // What there is of some rows.
+  template <class Each>
+  void for_each_row(int rows, int heads, int width, const Each& each) const {
+    for (int row = 0; row < rows; ++row)
+      each(values + static_cast<std::int64_t>(row) * pitch,
+           static_cast<std::size_t>(heads * width));
+  }
+};
+
+struct AttendShape {
+  int batch = 0;
+  int context = 0;
+  int width = 0;  // of a head
+  int heads = 0;  // of queries
+  int keys = 0;   // heads of keys and values; each serves heads / keys in a run
+  float scale = 1;
+
+  [[nodiscard]] DTS_CODE_OF_BOTH int tiles() const { return (context + k_tile - 1) / k_tile; }
+
+  // Of 64 columns of a head.
+  [[nodiscard]] DTS_CODE_OF_BOTH int parts() const { return (width + k_tile - 1) / k_tile; }
+
+  [[nodiscard]] DTS_CODE_OF_BOTH int group() const { return heads / keys; }
+
+  // Where a head's values of each position are, [batch][heads][context].
+  [[nodiscard]] DTS_BLOCK_CODE std::size_t of_head(int sample, int head) const {
+    return (static_cast<std::size_t>(sample) * static_cast<std::size_t>(heads) +
+            static_cast<std::size_t>(head)) *
+           static_cast<std::size_t>(context);
+  }
+
+  [[nodiscard]] std::size_t positions() const {
+    return static_cast<std::size_t>(batch) * static_cast<std::size_t>(heads) *
+           static_cast<std::size_t>(context);
+  }
+
+  // Of a block for each part of each tile of so many heads.
+  [[nodiscard]] std::size_t blocks(int of_heads) const {
+    return static_cast<std::size_t>(batch) * static_cast<std::size_t>(of_heads * tiles() * parts());
+  }
+};
+
+// The base of what has a block for each part of each tile of each head.
+template <class Factors>
+struct Attend {
+  static constexpr int k_threads = k_block_threads;
+  static constexpr int k_blocks_together = 2;
+  static constexpr int k_parts = k_threads / k_tile;  // threads of a row
+  static constexpr float k_hidden = -INFINITY;
+
+  using Stored = typename Factors::Stored;
+  using Part = typename Factors::Part;
+  using Given = HeadRows<const Stored>;
+
+  AttendShape shape;
+  Given q;
+  Given k;
+  Given v;
+
+  // Which part of which tile of which head a block has.
+  struct Place {
+    int sample = 0;
+    int head = 0;
+    int tile = 0;
+    int column = 0;  // the first one of the head
+
+    DTS_BLOCK_CODE Place(int of_sample, int of_head, int of_tile)
+        : sample(of_sample), head(of_head), tile(of_tile) {}
+
+    // The last tiles, which have the most to do for queries, first.
+    DTS_BLOCK_CODE Place(std::size_t index, int heads, const AttendShape& shape)
+        : column(static_cast<int>(index % static_cast<std::size_t>(shape.parts())) * k_tile) {
+      const int tiles = shape.tiles();
+      const auto of_part = index / static_cast<std::size_t>(shape.parts());
+      tile = tiles - 1 - static_cast<int>(of_part % static_cast<std::size_t>(tiles));
+      const auto of_tile = of_part / static_cast<std::size_t>(tiles);
+      head = static_cast<int>(of_tile % static_cast<std::size_t>(heads));
+      sample = static_cast<int>(of_tile / static_cast<std::size_t>(heads));
+    }
+  };
+
+  template <class Visit>
+  void reads_all(const Visit& visit) const {
+    reads_rows(visit, q, shape.heads);
+    reads_rows(visit, k, shape.keys);
+    reads_rows(visit, v, shape.keys);
+  }
+
+  template <class Visit>
+  void reads_rows(const Visit& visit, const Given& of, int heads) const {
+    of.for_each_row(
+        shape.batch * shape.context, heads, shape.width, [&](const Stored* at, std::size_t count) {
+          accelerator::reads(visit, at, count);
+        });
+  }
+
+  template <class Visit>
+  void writes_rows(const Visit& visit, const HeadRows<Stored>& of, int heads) const {
+    of.for_each_row(
+        shape.batch * shape.context, heads, shape.width, [&](Stored* at, std::size_t count) {
+          accelerator::writes(visit, at, count);
+        });
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE int rows_of(int tile) const {
+    const int left = shape.context - tile * k_tile;
+    return left < k_tile ? left : k_tile;
+  }
+
+  // Columns of a head from that one on, as many as a block has.
+  [[nodiscard]] DTS_BLOCK_CODE int columns_from(int column) const {
+    const int left = shape.width - column;
+    return left < k_tile ? left : k_tile;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE std::int64_t row(int sample, int tile) const {
+    return static_cast<std::int64_t>(sample) * shape.context + tile * k_tile;
+  }
+
+  // Rows of a tile as the rows of a factor.
+  [[nodiscard]] DTS_BLOCK_CODE RowsFactor<Stored> rows_factor(const Given& of,
+                                                              int sample,
+                                                              int tile,
+                                                              int head) const {
+    return {of.row(row(sample, tile), head, shape.width), of.pitch, rows_of(tile)};
+  }
+
+  // As its columns, of 64 columns of the head from `column` on.
+  [[nodiscard]] DTS_BLOCK_CODE ColumnsFactor<Stored> columns_factor(
+      const Given& of, int sample, int tile, int head, int column) const {
+    return {of.row(row(sample, tile), head, shape.width) + column, of.pitch, columns_from(column)};
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static bool is_seen(int tile, int row, int key_tile, int column) {
+    return key_tile * k_tile + column <= tile * k_tile + row;
+  }
+
+  template <class Block, class Kept>
+  DTS_BLOCK_CODE void clear(const Block& block, Kept& kept) const {
+    block.each([&](int thread) { kept[thread].clear(); });
+  }
+
+  // Scores of a tile of queries and one of keys, before their scale, as threads keep them.
+  template <class Block, class Kept>
+  DTS_BLOCK_CODE void make_scores(
+      const Block& block, Factors& factors, Kept& kept, const Place& place, int key_tile) const {
+    clear(block, kept);
+    add_product<k_threads>(block,
+                           factors,
+                           kept,
+                           rows_factor(q, place.sample, place.tile, place.head),
+                           rows_factor(k, place.sample, key_tile, place.head / shape.group()),
+                           shape.width);
+  }
+
+  // Writes what a thread keeps of the block's part, each value as value_at(row, value).
+  template <class Kept, class ValueAt>
+  DTS_BLOCK_CODE void write_part(int thread,
+                                 Kept& kept,
+                                 const HeadRows<Stored>& to,
+                                 const Place& place,
+                                 const ValueAt& value_at) const {
+    Stored* const first = to.row(row(place.sample, place.tile), place.head, shape.width);
+    kept[thread].for_each(
+        thread,
+        {rows_of(place.tile), columns_from(place.column)},
+        [&](int of_tile, int column, float value) {
+          put(first[static_cast<std::int64_t>(of_tile) * to.pitch + place.column + column],
+              value_at(of_tile, value));
+        });
+  }
+};
+
+}  // namespace dts::train::accelerator
