@@ -145,6 +145,24 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                    queue.launch(CrossEntropy{
                        {rows, width}, at[0], as_numbers(at[1]), 0.5F, 0.1F, true, at[2], at[3]});
                  }});
+  all.push_back({"cross_entropy bf16" + shape,
+                 2e-2,
+                 {noise(count, 9, 9),
+                  numbers(each, columns),
+                  nothing(each),
+                  nothing(each),
+                  nothing(count / 2 + 1)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(CrossEntropy{{rows, width},
+                                             at[0],
+                                             as_numbers(at[1]),
+                                             0.5F,
+                                             0.1F,
+                                             true,
+                                             at[2],
+                                             at[3],
+                                             reinterpret_cast<Bfloat*>(at[4])});
+                 }});
 }
 
 template <class Factors>

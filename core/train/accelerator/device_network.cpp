@@ -39,6 +39,10 @@ DeviceNetwork::DeviceNetwork(const Model& model,
     queue.record(one.read);  // it is not zero before
   }
   model.build(plan_);
+  const Edge logits = plan_.logits();
+  if (logits.gradient == logits.value)
+    d_logits_ = blocks_.products().keep_copy_once(
+        logits.gradient, predictions_ * static_cast<std::size_t>(model.classes));
 }
 
 // The places of samples that there are not keep those of an earlier pass. What arrives while the
@@ -73,7 +77,8 @@ void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient
                              objective.smoothing,
                              has_gradient,
                              losses_,
-                             correct_});
+                             correct_,
+                             d_logits_});
   const Edge logits = plan_.logits();
   if (!has_gradient || logits.gradient == logits.value) return;
   const std::size_t count =

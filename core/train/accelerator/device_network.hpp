@@ -96,6 +96,7 @@ class DeviceNetwork {
   float* losses_;
   float* correct_;
   double* squares_;
+  Bfloat* d_logits_ = nullptr;  // if their gradient is that alone
 };
 
 }  // namespace dts::train::accelerator

@@ -219,5 +219,54 @@ TEST_CASE("cross-entropy on a device is that of double precision, with smoothed 
         CHECK(correct[0] == 1);
         CHECK(worst(losses, loss_expected) < 5e-6);
         CHECK(worst(d, d_expected) < 1e-6);
+        if (!has_gradient) continue;
+        Floats read = logits;
+        Bfloats gradient = rounded_poison(logits.size());
+        run_both(
+            [&] {
+              return CrossEntropy{{shape.rows, shape.width},
+                                  read.data(),
+                                  labels.data(),
+                                  scale,
+                                  smoothing,
+                                  true,
+                                  losses.data(),
+                                  correct.data(),
+                                  gradient.data()};
+            },
+            {&gradient});
+        CHECK(gradient == rounded(d));
+        CHECK(read == logits);
       }
+}
+
+TEST_CASE("cross-entropy of rising, equal, far and infinitely low logits is that of double") {
+  constexpr int k_width = 700;
+  Floats rising(k_width), equal(k_width, -3), far(k_width, -200);
+  for (int i = 0; i < k_width; ++i)
+    rising[static_cast<std::size_t>(i)] = 0.1F * static_cast<float>(i);
+  far[650] = 300;
+  Floats low = rising;
+  for (std::size_t i = 0; i < low.size(); ++i)
+    if (i % 256 < 40) low[i] = -std::numeric_limits<float>::infinity();
+  for (const Floats& logits : {rising, equal, far, low}) {
+    Floats d = logits, losses = poisoned(1), correct = poisoned(1);
+    const std::uint32_t label = 650;
+    run_both(
+        [&] {
+          return CrossEntropy{
+              {1, k_width}, d.data(), &label, 1, 0, true, losses.data(), correct.data()};
+        },
+        {&d, &losses, &correct});
+    double sum = 0;
+    for (const float one : logits)
+      sum += std::exp(static_cast<double>(one) - static_cast<double>(logits[650]));
+    CHECK(worst(losses, {std::log(sum)}) < 1e-5);
+    Doubles expected;
+    for (const float one : logits)
+      expected.push_back(std::exp(static_cast<double>(one) - static_cast<double>(logits[650])) /
+                         sum);
+    expected[650] -= 1;
+    CHECK(worst(d, expected) < 1e-6);
+  }
 }
