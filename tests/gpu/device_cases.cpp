@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/gpu/device_cases.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace device_check {
 namespace {
@@ -219,20 +221,27 @@ void add_embedding(std::vector<Case>& all, int vocabulary, int width) {
   constexpr int k_rows = 3 * k_context;
   const auto columns = static_cast<std::size_t>(width);
   const std::size_t table = static_cast<std::size_t>(vocabulary) * columns;
+  const Floats ids = numbers(k_rows, static_cast<std::uint64_t>(vocabulary));
+  std::vector<std::uint32_t> order(k_rows);
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return as_numbers(ids.data())[a] < as_numbers(ids.data())[b];
+  });
   all.push_back(
       {"embedding " + std::to_string(vocabulary) + "x" + std::to_string(width),
        0,
-       {numbers(k_rows, static_cast<std::uint64_t>(vocabulary)),
+       {ids,
         noise(table, 12),
         noise(k_context * columns, 13),
         nothing(k_rows * columns),
         noise(table, 14),
-        nothing(k_context * columns)},
+        nothing(k_context * columns),
+        as_floats(order)},
        [=](Queue& queue, const Places& at) {
          queue.launch(EmbeddingForward{
              {k_rows * columns}, width, k_context, as_numbers(at[0]), at[1], at[2], at[3]});
-         queue.launch(
-             TokenGradients{{vocabulary, width}, k_rows, as_numbers(at[0]), at[3], at[4], false});
+         queue.launch(TokenGradients{
+             vocabulary, width, k_rows, as_numbers(at[0]), as_numbers(at[6]), at[3], at[4]});
          queue.launch(PositionGradients{{k_context * columns}, 3, at[3], at[5]});
        }});
 }

@@ -19,9 +19,18 @@ std::size_t floats_of(int rows, int width) {
 
 class DeviceEmbedding : public Block {
  public:
-  DeviceEmbedding(
-      Queue& queue, const Layout& layout, Embedding shape, const std::uint32_t* ids, Edge out)
-      : queue_(queue), shape_(std::move(shape)), places_(layout, shape_), ids_(ids), out_(out) {}
+  DeviceEmbedding(Queue& queue,
+                  const Layout& layout,
+                  Embedding shape,
+                  const std::uint32_t* ids,
+                  const std::uint32_t* order,
+                  Edge out)
+      : queue_(queue),
+        shape_(std::move(shape)),
+        places_(layout, shape_),
+        ids_(ids),
+        order_(order),
+        out_(out) {}
 
   void forward(const Pass& pass) override {
     const float* const positions =
@@ -37,12 +46,10 @@ class DeviceEmbedding : public Block {
   }
 
   void backward(const Pass& pass) override {
-    queue_.launch(TokenGradients{{places_.table.shape.front(), shape_.width},
-                                 rows(),
-                                 ids_,
-                                 out_.gradient,
-                                 pass.sums + places_.table.offset,
-                                 shape_.into == Into::overwrites});
+    float* const of_table = pass.sums + places_.table.offset;
+    if (shape_.into == Into::overwrites) queue_.clear(of_table, places_.table.count);
+    queue_.launch(TokenGradients{
+        places_.table.shape.front(), shape_.width, rows(), ids_, order_, out_.gradient, of_table});
     if (!shape_.positions.empty())
       queue_.launch(PositionGradients{{floats_of(shape_.context, shape_.width)},
                                       shape_.batch,
@@ -61,6 +68,7 @@ class DeviceEmbedding : public Block {
   Embedding shape_;
   EmbeddingPlaces places_;
   const std::uint32_t* ids_;
+  const std::uint32_t* order_;  // TokenGradients
   Edge out_;
 };
 
@@ -186,6 +194,11 @@ float* DeviceBlocks::scratch(std::size_t number, std::size_t count) {
   return at;
 }
 
+std::uint32_t* DeviceBlocks::tokens(std::size_t count) {
+  order_ = queue_.allocate<std::uint32_t>(count);
+  return queue_.allocate<std::uint32_t>(count);
+}
+
 float* DeviceBlocks::run_sums(std::size_t arrays, int rows, int width) {
   const std::size_t each = RunSums::floats(rows, width);
   return each == 0 ? nullptr : scratch(3, arrays * each);
@@ -195,7 +208,7 @@ std::unique_ptr<Block> DeviceBlocks::embedding(const Layout& layout,
                                                const Embedding& shape,
                                                const std::uint32_t* ids,
                                                Edge out) {
-  return std::make_unique<DeviceEmbedding>(queue_, layout, shape, ids, out);
+  return std::make_unique<DeviceEmbedding>(queue_, layout, shape, ids, order_, out);
 }
 
 template <About about>

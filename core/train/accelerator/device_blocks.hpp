@@ -24,9 +24,11 @@ class DeviceBlocks : public BlockMaker {
 
   [[nodiscard]] float* floats(std::size_t count) override { return queue_.allocate(count); }
 
-  [[nodiscard]] std::uint32_t* tokens(std::size_t count) override {
-    return queue_.allocate<std::uint32_t>(count);
-  }
+  [[nodiscard]] std::uint32_t* tokens(std::size_t count) override;
+
+  // Of the tokens that tokens() gave last: their places in the order that TokenGradients reads. Is
+  // there before a backward pass.
+  [[nodiscard]] std::uint32_t* order() { return order_; }
 
   [[nodiscard]] std::unique_ptr<Block> embedding(const Layout& layout,
                                                  const Embedding& shape,
@@ -120,6 +122,7 @@ class DeviceBlocks : public BlockMaker {
 
   Queue& queue_;
   Products products_;
+  std::uint32_t* order_ = nullptr;
   std::map<const Angles*, DeviceAngles> angles_;
   std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size
 };

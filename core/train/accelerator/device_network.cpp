@@ -6,6 +6,18 @@
 #include <numeric>
 
 namespace dts::train::accelerator {
+namespace {
+
+// The places of tokens below `most` by token, those of one token ascending.
+void put_in_order(std::span<const std::uint32_t> tokens, int most, std::uint32_t* order) {
+  std::vector<std::uint32_t> next(static_cast<std::size_t>(most) + 1);
+  for (const std::uint32_t token : tokens) ++next[token + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    order[next[tokens[i]]++] = static_cast<std::uint32_t>(i);
+}
+
+}  // namespace
 
 DeviceNetwork::DeviceNetwork(const Model& model,
                              int micro_batch,
@@ -27,7 +39,7 @@ DeviceNetwork::DeviceNetwork(const Model& model,
                                               static_cast<std::size_t>(model.reads.context)),
       predictions_(static_cast<std::size_t>(micro_batch) *
                    static_cast<std::size_t>(model.reads.predictions())),
-      words_(tokens_ + predictions_),
+      words_(2 * tokens_ + predictions_),
       labels_(queue.allocate<std::uint32_t>(predictions_)),
       losses_(queue.allocate(predictions_)),
       correct_(queue.allocate(predictions_)),
@@ -50,14 +62,16 @@ DeviceNetwork::DeviceNetwork(const Model& model,
 void DeviceNetwork::load(const Samples& samples,
                          std::span<const std::size_t> indices,
                          std::span<const Placement> placements) {
-  reader_.read(
-      samples, indices, placements, {images_.data(), words_.data(), words_.data() + tokens_});
+  std::uint32_t* const order = words_.data() + tokens_;
+  reader_.read(samples, indices, placements, {images_.data(), words_.data(), order + tokens_});
+  if (tokens_ > 0) put_in_order({words_.data(), tokens_}, model_.classes, order);
   Arrived& arrived = arrived_[next_];
   queue_.to_device_after(arrived.read, arrived.images, images_.data(), images_.size());
   queue_.to_device_after(arrived.read, arrived.words, words_.data(), words_.size());
   queue_.launch(Copy<float>{{images_.size()}, arrived.images, plan_.input().value});
   queue_.launch(Copy<std::uint32_t>{{tokens_}, arrived.words, plan_.tokens()});
-  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + tokens_, labels_});
+  queue_.launch(Copy<std::uint32_t>{{tokens_}, arrived.words + tokens_, blocks_.order()});
+  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + 2 * tokens_, labels_});
   queue_.record(arrived.read);
   next_ ^= 1U;
 }

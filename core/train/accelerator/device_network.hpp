@@ -69,7 +69,7 @@ class DeviceNetwork {
   // Where samples of a pass wait until the pass before it has read its own.
   struct Arrived {
     float* images = nullptr;
-    std::uint32_t* words = nullptr;  // tokens, then labels
+    std::uint32_t* words = nullptr;  // as words_
     Event read;
   };
 
@@ -89,7 +89,7 @@ class DeviceNetwork {
   std::vector<float> images_;  // what the plan reads, before it is on the device
   std::size_t tokens_;         // of all samples
   std::size_t predictions_;
-  std::vector<std::uint32_t> words_;  // tokens, then labels
+  std::vector<std::uint32_t> words_;  // tokens, their places by token, labels
   std::array<Arrived, 2> arrived_;
   std::size_t next_ = 0;
   std::uint32_t* labels_;  // of all predictions, as are losses_ and correct_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that look tokens up in a table, and add up the gradients of its rows: a block a row of
-// the table, in the order of the tokens, so that no two blocks add to one place.
+// Kernels that look tokens up in a table, and add up the gradients of its rows, so that no two
+// blocks add to one place.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -41,49 +41,50 @@ struct EmbeddingForward : Elementwise {
   }
 };
 
-// gradient[token] += d_out of all rows with that token, from the first to the last.
-struct TokenGradients : Rowwise {  // a row is one of the table
+// gradient[token] += d_out of all rows with that token, from the first to the last. A block has
+// some columns of one row in `order`, and goes on to the end of its token's run if it is the first
+// one.
+struct TokenGradients {
+  static constexpr int k_threads = k_block_threads;
 
-  struct Shared {
-    int found[k_threads];
-  };
+  struct Shared {};
 
-  int positions = 0;  // rows of d_out
+  int vocabulary = 0;  // rows of the table
+  int width = 0;
+  int rows = 0;  // of d_out
   const std::uint32_t* ids = nullptr;
+  const std::uint32_t* order = nullptr;  // rows by token, those of one token ascending
   const float* d_out = nullptr;
   float* gradient = nullptr;
-  bool overwrites = false;  // instead of adding
+
+  [[nodiscard]] DTS_CODE_OF_BOTH int parts() const { return (width + k_threads - 1) / k_threads; }
+
+  [[nodiscard]] std::size_t blocks() const {
+    return row_begin(static_cast<std::size_t>(rows), parts());
+  }
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    accelerator::reads(visit, ids, static_cast<std::size_t>(positions));
-    accelerator::reads(visit, d_out, row_begin(static_cast<std::size_t>(positions), width));
-    accelerator::writes(visit, gradient, area());
+    accelerator::reads(visit, ids, static_cast<std::size_t>(rows));
+    accelerator::reads(visit, order, static_cast<std::size_t>(rows));
+    accelerator::reads(visit, d_out, row_begin(static_cast<std::size_t>(rows), width));
+    accelerator::writes(visit, gradient, row_begin(static_cast<std::size_t>(vocabulary), width));
   }
 
   template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const std::size_t token = block.index();
+  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
+    const int first = static_cast<int>(block.index() / static_cast<std::size_t>(parts()));
+    const int part = static_cast<int>(block.index() % static_cast<std::size_t>(parts()));
+    const std::uint32_t token = ids[order[first]];
+    if (first > 0 && ids[order[first - 1]] == token) return;
     block.each([&](int thread) {
-      int found = 0;
-      strided<k_threads>(thread, positions, [&](int i) { found += ids[i] == token ? 1 : 0; });
-      shared.found[thread] = found;
-    });
-    fold(block, shared.found, Sum());
-    block.each([&](int thread) {
-      if (shared.found[0] == 0 && !overwrites) return;  // as most rows of a large table
-      float* const to = gradient + row_begin(token, width);
-      strided<k_threads>(thread, width, [&](int column) {
-        float sum = overwrites ? 0.0F : to[column];
-        int left = shared.found[0];
-        for (int i = 0; left > 0; ++i)
-          if (ids[i] == token) {
-            sum += d_out[row_begin(static_cast<std::size_t>(i), width) +
-                         static_cast<std::size_t>(column)];
-            --left;
-          }
-        to[column] = sum;
-      });
+      const int column = part * k_threads + thread;
+      if (column >= width) return;
+      float& to = gradient[row_begin(token, width) + static_cast<std::size_t>(column)];
+      float sum = to;
+      for (int i = first; i < rows && ids[order[i]] == token; ++i)
+        sum += d_out[row_begin(order[i], width) + static_cast<std::size_t>(column)];
+      to = sum;
     });
   }
 };
