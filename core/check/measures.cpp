@@ -61,7 +61,9 @@ std::string label(const Measured& measured) {
   const Measure* row = find_measure(measured.key);
   std::string text = row != nullptr ? row->label : measured.key;
   if (measured.numa && !measured.gpu) text += fmt::format(" of NUMA node {}", *measured.numa);
-  if (!measured.what.empty())
+  if (measured.key == "nccl")
+    text += fmt::format(", messages of {}", measured.what);
+  else if (!measured.what.empty())
     text += fmt::format("{} the {} folder", measured.key == "write" ? " to" : "", measured.what);
   if (measured.gpu) text += fmt::format(" {}", *measured.gpu);
   const bool both = !measured.model.empty() && !measured.path.empty();

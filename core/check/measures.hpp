@@ -68,7 +68,9 @@ inline constexpr std::array k_measures{
         "gpu_bf16", "bf16 GEMM rate of GPU", "bf16 GPU", Better::higher, Family::gpu, 0.1, true},
     Measure{
         "gpu_fp32", "fp32 GEMM rate of GPU", "fp32 GPU", Better::higher, Family::gpu, 0.1, true},
+    Measure{"gpu_step", "training rate of GPU", "step GPU", Better::higher, Family::gpu, 0.1, true},
     Measure{"peer", "bandwidth to GPU", "to GPU", Better::higher, Family::gpu, 0.2, true},
+    Measure{"nccl", "NCCL between GPUs", "NCCL", Better::higher, Family::gpu, 0.3, true},
     Measure{"write", "writing and syncing", "write", Better::higher, Family::disk, 0.7, false},
     Measure{"read", "reading", "read", Better::higher, Family::disk, 0.7, false},
     Measure{"clock_offset", "clock", "offset", Better::lower, Family::clock, 0.1, false},

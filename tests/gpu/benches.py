@@ -32,7 +32,7 @@ def _():
     node = json.loads(run([DTTRAIN, "bench", "--phase", "gpu", "--quick", *words]))["nodes"][0]
     FOUND["rates"], FOUND["gpu_steps"], FOUND["notes"] = node["measures"], node.get("gpu_steps", []), node["notes"]
     assert any(one["key"] == "gpu_bf16" for one in node["measures"]), node["notes"]
-    return ", ".join(f"{one['key']} {one['value']:.3g} {one['unit']}" for one in node["measures"] if one["key"] != "peer")
+    return ", ".join(f"{one['key']} {one['value']:.3g} {one['unit']}" for one in node["measures"] if one["key"] not in ("peer", "nccl"))
 
 
 def trained(name, model, batch, shards, precision, more=()):

@@ -57,10 +57,12 @@ class StandIn:
 
 def measures(node):
     """By key and GPU, of a copy between GPUs also the one that is read; of several NUMA nodes one, since all are the same here."""
-    return {(m["key"], m.get("gpu"), *([m["peer"]] if "peer" in m else [])): m["value"] for m in node["measures"]}
+    return {(m["key"], m.get("gpu"), *[m[name] for name in ("peer", "what") if name in m]): m["value"] for m in node["measures"]}
 
 
 def near(found, expected):
+    """Rates of steps aside, which are those of their products."""
+    found = {key: value for key, value in found.items() if key[0] != "gpu_step"}
     return found.keys() == expected.keys() and all(abs(found[key] / expected[key] - 1) < 1e-4 for key in expected)
 
 
@@ -73,10 +75,13 @@ def rates():
     with StandIn() as stand_in:
         node = stand_in.node(TWO)
         expected = {("gpus", None): 2, **rates_of(0, 25e9, 20e9, 1e12, 1e9), **rates_of(1, 12.5e9, 20e9, 0.9e12, 2e9),
-                    ("peer", 0, 1): 5e11, ("peer", 1, 0): 4e11}
+                    ("peer", 0, 1): 5e11, ("peer", 1, 0): 4e11,
+                    **{("nccl", None, size): 4e11 for size in ("64 KiB", "1 MiB", "16 MiB", "64 MiB")}}
         check(near(measures(node), expected) and node["notes"] == [], f"the rates of two GPUs: {measures(node)} {node['notes']}")
         copies = [m.get("numa") for m in node["measures"] if m["key"] == "h2d" and m["gpu"] == 0]
         check(len(copies) == NUMA and (copies == [None] if NUMA == 1 else None not in copies), f"a rate for each NUMA node: {copies}")
+        steps = {m["gpu"]: m["value"] for m in node["measures"] if m["key"] == "gpu_step"}
+        check(steps.keys() == {0, 1} and 1.2 < steps[1] / steps[0] < 2.01, f"a GPU of twice the products trains faster: {steps}")
         hbm = [m for m in node["measures"] if m["key"] == "hbm"][-1]
         check((hbm["model"], hbm["path"], hbm["unit"]) == ("the host as a device, for tests", "0000:3c:00.0", "B/s"), f"model and address: {hbm}")
         steps = node["gpu_steps"]
@@ -112,6 +117,11 @@ def errors():
         check(node["notes"] == ["GPU 1: the device cannot be used: no memory"], f"a GPU that does not start: {node['notes']}")
         node = stand_in.node(TWO, HOST_DEVICE_BREAK="copy_from@1=broken")
         check(node["notes"] == ["GPU 1 (0000:3c:00.0): copies from GPU 0: broken"] and measures(node)["gpus", None] == 2, f"{node['notes']}")
+        for fault, words in (("missing", "libhost.so: cannot open shared object file"), ("error:1:3", "the device is gone, as the test wants it"),
+                             ("hang:0:2", "it takes longer than 5 s"), ("hang-init:1", "it takes longer than 5 s")):
+            node = stand_in.node(TWO, HOST_DEVICE_EXCHANGE=fault)
+            check(node["notes"] == [f"NCCL between the GPUs is not measured: {words}"] and measures(node)["gpus", None] == 2, f"{fault}: {node['notes']}")
+            check([one["gpu"] for one in node["gpu_steps"]] == [0, 1], f"the steps are measured all the same: {node['gpu_steps']}")
         node = stand_in.node(TWO, "--gpu-model", "cnn2")
         check(node["notes"][0] == "GPU 0 (0000:3b:00.0): the training step: cnn2 reads no tokens", f"{node['notes']}")
         node = json.loads(hang.communicate(timeout=120)[0])["nodes"][0]

@@ -156,7 +156,10 @@ bool flips(dttrain_context& /*context*/, const Kernel& /*kernel*/) {
 void flip(const CrossEntropy& kernel) {
   // The gradient is there now; a bit that bf16 keeps, but that no look at the loss would show.
   constexpr std::uint32_t k_bit = 1U << 20;
-  kernel.logits[0] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernel.logits[0]) ^ k_bit);
+  if (kernel.gradient != nullptr)
+    kernel.gradient[0] ^= static_cast<Bfloat>(k_bit >> 16);
+  else
+    kernel.logits[0] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernel.logits[0]) ^ k_bit);
 }
 
 template <class Kernel>
@@ -213,6 +216,10 @@ const char* join(
 // What was enqueued before is done now: the group goes on by itself from here, as on a device.
 const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
   (void)wait(context);
+  double received = 0;
+  for (const dttrain_message* one = messages; one < messages + count; ++one)
+    if (one->is_sent == 0) received += static_cast<double>(one->bytes);
+  context->spend(DTTRAIN_COMPUTE, received, context->gpu.between);
   context->link->post({messages, messages + count});
   return context->enqueue(DTTRAIN_COMPUTE, [link = context->link.get()] { link->wait(); });
 }

@@ -32,6 +32,7 @@ struct Steps {
   int repeats = 0;
   std::string digest;      // of the state after the first
   std::vector<int> odd{};  // the repeats, from 0, whose digest is another
+  double tokens = 0;       // a second, by the GPU's clock, the median; 0: not measured
 };
 
 // The same on a GPU.

@@ -160,6 +160,11 @@ TEST_CASE("a copy between GPUs and one from a NUMA node are measures of their ow
   one.key = "d2h";
   one.numa = 1;
   CHECK(label(one) == "bandwidth from GPU 1 (NVIDIA H100) to NUMA node 1");
+  Measured ring{"nccl", 3e11, "B/s"};
+  ring.what = "1 MiB";
+  CHECK(identity(ring) == "nccl/1 MiB");
+  CHECK(label(ring) == "NCCL between GPUs, messages of 1 MiB");
+  CHECK(heading(ring) == "NCCL 1 MiB");
 }
 
 namespace {

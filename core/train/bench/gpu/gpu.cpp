@@ -35,6 +35,7 @@ class Gpus {
     for (const auto& gpu : gpus_)
       named.push_back({gpu->number(), gpu->facts().name, gpu->facts().pci, {}});
     gpus_.clear();
+    if (named.size() > 1) measure_exchanges(named, facts);
     measure_steps(std::move(named), seconds - for_rates, facts);
   }
 
@@ -60,6 +61,22 @@ class Gpus {
     }
   }
 
+  static void measure_exchanges(const std::vector<GpuSteps>& named, RankFacts& facts) {
+    std::vector<int> numbers;
+    for (const GpuSteps& one : named) numbers.push_back(one.gpu);
+    const auto rates = exchange_rates(numbers);
+    if (!rates) return complain("NCCL between the GPUs is not measured", rates.error(), facts);
+    facts.measures.insert(facts.measures.end(), rates->begin(), rates->end());
+  }
+
+  static void add_rate(const GpuSteps& one, RankFacts& facts) {
+    Measure rate{"gpu_step", one.steps.tokens, "token/s"};
+    rate.path = one.path;
+    rate.gpu = one.gpu;
+    rate.model = one.model;
+    facts.measures.push_back(std::move(rate));
+  }
+
   void measure_steps(std::vector<GpuSteps> named, double seconds, RankFacts& facts) {
     std::vector<int> numbers;
     for (const GpuSteps& one : named) numbers.push_back(one.gpu);
@@ -77,6 +94,7 @@ class Gpus {
       ++working;
       one.steps = *std::move(found[i]);
       fewest = std::min(fewest, one.steps.repeats);
+      if (one.steps.tokens > 0) add_rate(one, facts);
       facts.gpu_steps.push_back(std::move(one));
     }
     if (fewest < options_.gpu_repeats())

@@ -32,6 +32,10 @@ void measure_peers(const std::vector<std::unique_ptr<MeasuredGpu>>& gpus,
                    double seconds,
                    RankFacts& facts);
 
+// Bytes a second that each of the devices of these numbers receives from the one before while it
+// sends to the next, by NCCL, of the slowest: for messages of several sizes.
+[[nodiscard]] Result<std::vector<Measure>> exchange_rates(const std::vector<int>& devices);
+
 // A GPU's measure.
 [[nodiscard]] Measure measure_of(const MeasuredGpu& gpu,
                                  const char* key,
