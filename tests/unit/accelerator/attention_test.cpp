@@ -10,15 +10,14 @@ using namespace dts::train::accelerator;
 
 namespace {
 
-constexpr int k_gap = 3;  // floats between rows
-
 // Rows of heads, one after the other, and a gap.
 struct HeadArray {
   int rows = 0;
   int heads = 0;
   int width = 0;
+  int gap = 0;  // between rows
 
-  [[nodiscard]] int pitch() const { return heads * width + k_gap; }
+  [[nodiscard]] int pitch() const { return heads * width + gap; }
 
   [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(rows * pitch()); }
 
@@ -46,6 +45,7 @@ struct AttentionCase {
   int keys = 1;
   float size = 1;  // of queries
   bool rounds = false;
+  int gap = 3;
 };
 
 // Inputs, results and gradients: of queries, keys, values and the output.
@@ -58,8 +58,8 @@ class AttentionTrial {
  public:
   explicit AttentionTrial(const AttentionCase& of)
       : case_(of),
-        queries_{of.batch * of.context, of.heads, of.width},
-        keys_{of.batch * of.context, of.keys, of.width} {
+        queries_{of.batch * of.context, of.heads, of.width, of.gap},
+        keys_{of.batch * of.context, of.keys, of.width, of.gap} {
     given_.q = queries_.with_gaps(stored(noise(queries_.count(), 1, of.size)));
     given_.k = keys_.with_gaps(stored(noise(keys_.count(), 2)));
     given_.v = keys_.with_gaps(stored(noise(keys_.count(), 3)));
@@ -235,7 +235,17 @@ TEST_CASE("attention of factors rounded to bf16 is that of double precision but 
        {AttentionCase{.context = 9, .width = 16, .heads = 4, .keys = 2, .rounds = true},
         {.batch = 1, .context = 100, .width = 24, .heads = 2, .keys = 2, .rounds = true},
         {.batch = 1, .context = 65, .width = 80, .heads = 2, .keys = 1, .rounds = true},
-        {.batch = 1, .context = 150, .width = 5, .heads = 2, .keys = 2, .rounds = true}}) {
+        {.batch = 1, .context = 150, .width = 5, .heads = 2, .keys = 2, .rounds = true},
+        // What eight neighbours are read of at once, and what they would be but for a width of 12.
+        {.context = 70, .width = 16, .heads = 2, .keys = 1, .rounds = true, .gap = 0},
+        {.batch = 1, .context = 100, .width = 72, .heads = 3, .keys = 3, .rounds = true, .gap = 8},
+        {.batch = 1,
+        .context = 40,
+        .width = 12,
+        .heads = 2,
+        .keys = 2,
+        .rounds = true,
+        .gap = 8}}) {
     CAPTURE(one.context);
     AttentionTrial(one).check(0x1p-6);
   }

@@ -26,10 +26,12 @@
 #define DTS_BLOCK_CODE __device__
 #define DTS_CODE_OF_BOTH __host__ __device__
 #define DTS_UNROLLED_TWICE _Pragma("unroll 2")  // a loop: more of it needs too many registers
+#define DTS_NOT_UNROLLED _Pragma("unroll 1")    // likewise
 #else
 #define DTS_BLOCK_CODE
 #define DTS_CODE_OF_BOTH
 #define DTS_UNROLLED_TWICE
+#define DTS_NOT_UNROLLED
 #endif
 
 namespace dts::train::accelerator {

@@ -8,6 +8,8 @@
 #include "core/train/accelerator/kernels/rounding.hpp"
 #include "core/train/accelerator/kernels/tiles.hpp"
 
+#include <type_traits>
+
 namespace dts::train::accelerator {
 
 // What a thread keeps of a product: of two rows, eight apart, two neighbours of each eight columns.
@@ -67,11 +69,13 @@ struct TensorFactors {
   static constexpr int k_pitch = k_columns / 2 + 4;  // a gap: a warp's reads are of all banks
   using Side = std::uint32_t[k_tile][k_pitch];
 
-  Side left;
-  Side right;
+  alignas(16) Side left;
+  alignas(16) Side right;
 
   template <int threads, class Factor>
   DTS_BLOCK_CODE static void fetch(Side& to, int thread, const Factor& factor, int begin, int end) {
+    if constexpr (std::is_same_v<Factor, RowsFactor<Stored>>)
+      if (suits_eights(factor, end)) return fetch_eights<threads>(to, thread, factor, begin, end);
     constexpr int k_pairs = k_columns / 2;
     DTS_UNROLLED_TWICE
     for (int i = thread; i < k_pairs * k_tile; i += threads) {
@@ -92,6 +96,44 @@ struct TensorFactors {
 
  private:
   static constexpr int k_warp = 32;
+  static constexpr int k_eight = 8;  // values that a thread may read at once
+
+  struct alignas(16) Eight {
+    std::uint32_t pairs[k_eight / 2];
+  };
+
+  // Whether all eights from a multiple of eight on can be read at once.
+  [[nodiscard]] DTS_BLOCK_CODE static bool suits_eights(const RowsFactor<Stored>& factor, int end) {
+    return end % k_eight == 0 && factor.pitch % k_eight == 0 &&
+           reinterpret_cast<std::uintptr_t>(factor.first) % sizeof(Eight) == 0;
+  }
+
+  // The words are those of rounded_pair(), as the values are in memory.
+  template <int threads>
+  DTS_BLOCK_CODE static void fetch_eights(
+      Side& to, int thread, const RowsFactor<Stored>& factor, int begin, int end) {
+    constexpr int k_eights = k_columns / k_eight;
+    DTS_NOT_UNROLLED
+    for (int i = thread; i < k_eights * k_tile; i += threads) {
+      const int row = i / k_eights;
+      const int column = begin + i % k_eights * k_eight;
+      Eight eight{};
+      if (row < factor.rows && column < end)
+        eight = eight_at(factor.first + row * factor.pitch + column);
+      for (int pair = 0; pair < k_eight / 2; ++pair)
+        to[row][i % k_eights * (k_eight / 2) + pair] = eight.pairs[pair];
+    }
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static Eight eight_at(const Stored* at) {
+#if defined(__CUDA_ARCH__)
+    return *reinterpret_cast<const Eight*>(at);
+#else
+    Eight eight;
+    memcpy(&eight, at, sizeof eight);
+    return eight;
+#endif
+  }
 
   // Words that the instruction takes of a thread: of 16 rows and columns of the left factor, of
   // eight rows of the right one.
