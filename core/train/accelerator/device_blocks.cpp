@@ -8,6 +8,8 @@
 #include "core/train/accelerator/device_norm.hpp"
 #include "core/train/accelerator/run_sums.hpp"
 
+#include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace dts::train::accelerator {
@@ -89,6 +91,8 @@ class DeviceProjection : public Block {
         in_(in),
         out_(out),
         bias_sums_(queue, shape_.rows, shape_.out, scratch) {
+    if (pitch() > shape_.out && !(shape_.bias.empty() && shape_.residual == nullptr))
+      throw std::logic_error("rows with room between them, and something added to them");
     const std::size_t weights = floats_of(shape_.in, shape_.out);
     products_.reserve(Products::Place::left, weights);
     products_.reserve(Products::Place::right, weights);
@@ -108,6 +112,7 @@ class DeviceProjection : public Block {
                                              shape_.rows,
                                              shape_.out,
                                              shape_.in);
+    product.pitch = pitch();
     product.plus = shape_.residual;
     if (!shape_.bias.empty()) product.bias = pass.weights + places_.bias;
     products_.multiply(product);
@@ -116,10 +121,8 @@ class DeviceProjection : public Block {
   void backward(const Pass& pass) override {
     if (!shape_.bias.empty()) add_bias_gradient(pass.sums + places_.bias);
     const dttrain_factor x{in_.value, shape_.in, shape_.is_in_out ? 1 : 0, 0};
-    dttrain_factor d_y{products_.round_once(out_.gradient, shape_.rows, shape_.out),
-                       shape_.out,
-                       shape_.is_in_out ? 0 : 1,
-                       0};
+    dttrain_factor d_y = products_.round_once(out_.gradient, shape_.rows, shape_.out, pitch());
+    d_y.is_transposed = shape_.is_in_out ? 0 : 1;
     const bool is_rounded = products_.rounds();
     float* const d_weights = pass.sums + places_.range.begin;
     if (shape_.is_in_out)
@@ -143,6 +146,9 @@ class DeviceProjection : public Block {
   [[nodiscard]] Range reads() const override { return places_.range; }
 
  private:
+  // Of what it gives, and of its gradient.
+  [[nodiscard]] int pitch() const { return std::max(shape_.room, shape_.out); }
+
   void add_bias_gradient(float* to) {
     float* const sums = bias_sums_.place(0, to);
     if (const Bfloat* const d_y = products_.rounded(out_.gradient))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/accelerator/device_network.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -52,9 +53,10 @@ DeviceNetwork::DeviceNetwork(const Model& model,
   }
   model.build(plan_);
   const Edge logits = plan_.logits();
+  logits_pitch_ = std::max(plan_.logits_room(), model.classes);
   if (logits.gradient == logits.value)
-    d_logits_ = blocks_.products().keep_copy_once(
-        logits.gradient, predictions_ * static_cast<std::size_t>(model.classes));
+    d_logits_ =
+        blocks_.products().keep_copy_once(logits.gradient, row_begin(predictions_, logits_pitch_));
 }
 
 // The places of samples that there are not keep those of an earlier pass. What arrives while the
@@ -92,11 +94,11 @@ void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient
                              has_gradient,
                              losses_,
                              correct_,
-                             d_logits_});
+                             d_logits_,
+                             logits_pitch_});
   const Edge logits = plan_.logits();
   if (!has_gradient || logits.gradient == logits.value) return;
-  const std::size_t count =
-      static_cast<std::size_t>(rows) * static_cast<std::size_t>(model_.classes);
+  const std::size_t count = row_begin(static_cast<std::size_t>(rows), logits_pitch_);
   queue_.launch(Copy<float>{{count}, logits.value, logits.gradient});
 }
 

@@ -96,6 +96,7 @@ class DeviceNetwork {
   float* losses_;
   float* correct_;
   double* squares_;
+  int logits_pitch_ = 0;        // floats from one row of logits to the next
   Bfloat* d_logits_ = nullptr;  // if their gradient is that alone
 };
 

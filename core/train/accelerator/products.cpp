@@ -64,14 +64,14 @@ void Products::round(const float* values, std::size_t count) {
         RoundMatrices{{count}, static_cast<int>(count / k_row), k_row, k_row, 0, values, to});
 }
 
-const void* Products::round_once(const float* values, int rows, int columns) {
-  if (!rounds()) return values;
-  if (const Bfloat* const already = rounded(values)) return already;
+dttrain_factor Products::round_once(const float* values, int rows, int columns, int pitch) {
+  if (!rounds()) return {values, pitch, 0, 0};
+  if (const Bfloat* const already = rounded(values)) return {already, pitch, 0, 0};
   const std::size_t count = row_begin(static_cast<std::size_t>(rows), columns);
   reserve(Place::once, count);
   Bfloat* const to = room(Place::once).at;
-  queue_.launch(RoundMatrices{{count}, rows, columns, columns, 0, values, to});
-  return to;
+  queue_.launch(RoundMatrices{{count}, rows, columns, pitch, 0, values, to});
+  return {to, columns, 0, 0};
 }
 
 // `rows` and `columns` after any transposition.

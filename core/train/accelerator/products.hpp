@@ -72,9 +72,9 @@ class Products {
   // Rounds a part, of multiples of 16, of an array with a copy, after it was written.
   void round(const float* values, std::size_t count);
 
-  // A factor of several products in a row, without gaps: rounded where factors are, here unless it
-  // is already, until the next call.
-  [[nodiscard]] const void* round_once(const float* values, int rows, int columns);
+  // A factor of several products in a row: rounded where factors are, here and without gaps unless
+  // it is already, until the next call.
+  [[nodiscard]] dttrain_factor round_once(const float* values, int rows, int columns, int pitch);
 
   // `product` as of fp32: what its factors are, and what it gives, is changed here. Its bias is in
   // an array with a copy if it gives rounded values; std::logic_error otherwise.

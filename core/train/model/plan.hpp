@@ -70,10 +70,16 @@ class Plan {
 
   void add(std::unique_ptr<Block> block) { blocks_.push_back(std::move(block)); }
 
-  // What the blocks end in: [micro_batch][predictions][classes].
-  void set_logits(Edge logits) { logits_ = logits; }
+  // What the blocks end in: [micro_batch][predictions][classes]. `room`: Projection::room of what
+  // gives them.
+  void set_logits(Edge logits, int room = 0) {
+    logits_ = logits;
+    logits_room_ = room;
+  }
 
   [[nodiscard]] Edge logits() const { return logits_; }
+
+  [[nodiscard]] int logits_room() const { return logits_room_; }
 
   // In the order of the forward pass.
   [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
@@ -111,6 +117,7 @@ class Plan {
   std::uint32_t* tokens_ = nullptr;
   Edge input_;
   Edge logits_;
+  int logits_room_ = 0;
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t floats_ = 0;
   std::vector<Layer> layers_;

@@ -65,6 +65,7 @@ struct Projection {
   const float* residual = nullptr;  // [rows][out]; its gradient is that of the output
   Into into = Into::overwrites;     // the gradient of the input
   bool is_shared = false;           // another block adds to the gradient of W and completes it
+  int room = 0;  // floats for each row of what it gives, if more than `out`: a maker may use them
   // Only attention, rotations and activations read what it gives: a maker may keep that, and its
   // gradient, as products read it.
   bool is_inside = false;

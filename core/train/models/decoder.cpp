@@ -22,7 +22,10 @@ Edge Decoder::embed(const std::string& tokens, const std::string& positions, Int
 }
 
 void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Edge normal) {
-  float* const logits = gradient(vocabulary);  // the gradient takes their place
+  // Products of accelerators are fast where rows begin at multiples of 16 values or more.
+  constexpr int k_aligned = 64;
+  const int room = (vocabulary + k_aligned - 1) / k_aligned * k_aligned;
+  float* const logits = gradient(room);  // the gradient takes their place
   plan_.add(plan_.maker().projection(plan_.layout(),
                                      {.weight = weight,
                                       .bias = "",
@@ -30,10 +33,11 @@ void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Ed
                                       .in = width_,
                                       .out = vocabulary,
                                       .is_shared = is_tied,
+                                      .room = room,
                                       .precision = plan_.precision()},
                                      normal,
                                      {logits, logits}));
-  plan_.set_logits({logits, logits});
+  plan_.set_logits({logits, logits}, room);
 }
 
 double decoder_flops(const Layout& layout, const DecoderWork& work) {

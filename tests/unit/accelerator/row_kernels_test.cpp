@@ -237,6 +237,28 @@ TEST_CASE("cross-entropy on a device is that of double precision, with smoothed 
             {&gradient});
         CHECK(gradient == rounded(d));
         CHECK(read == logits);
+        // The same with gaps between rows.
+        const std::size_t pitch = width + 5;
+        Floats apart = poisoned(rows * pitch);
+        Bfloats d_apart(apart.size(), 7);
+        for (std::size_t i = 0; i < logits.size(); ++i)
+          apart[i / width * pitch + i % width] = logits[i];
+        run_both(
+            [&] {
+              return CrossEntropy{{shape.rows, shape.width},
+                                  apart.data(),
+                                  labels.data(),
+                                  scale,
+                                  smoothing,
+                                  true,
+                                  losses.data(),
+                                  correct.data(),
+                                  d_apart.data(),
+                                  static_cast<int>(pitch)};
+            },
+            {&d_apart});
+        for (std::size_t i = 0; i < d_apart.size(); ++i)
+          CHECK(d_apart[i] == (i % pitch < width ? gradient[i / pitch * width + i % pitch] : 7));
       }
 }
 

@@ -67,8 +67,10 @@ class DeviceConvolution : public Block {
     for (int first = 0; first < in_shape_.batch; first += at_once_) {
       const int images = std::min(at_once_, in_shape_.batch - first);
       unfold(first, images);
-      const void* const d_y = products_.round_once(
-          out_.gradient + out_begin(first), pixels(images), out_shape_.channels);
+      const dttrain_factor d_y = products_.round_once(out_.gradient + out_begin(first),
+                                                      pixels(images),
+                                                      out_shape_.channels,
+                                                      out_shape_.channels);
       add_weight_gradient(first, images, d_y);
       if (in_.gradient != nullptr) make_input_gradient(first, images, d_y);
     }
@@ -135,8 +137,9 @@ class DeviceConvolution : public Block {
         {unfolded(images)}, unit_, strides_, from, reinterpret_cast<Value*>(unfolded_)});
   }
 
-  void add_weight_gradient(int first, int images, const void* d_y) {
-    dttrain_product product = packed_product({d_y, out_shape_.channels, 1, 0},
+  void add_weight_gradient(int first, int images, dttrain_factor d_y) {
+    d_y.is_transposed = 1;
+    dttrain_product product = packed_product(d_y,
                                              {unfolded_, unit_.pitch(), 0, 0},
                                              d_by_tap_,
                                              out_shape_.channels,
@@ -147,8 +150,8 @@ class DeviceConvolution : public Block {
   }
 
   // In place of what was unfolded.
-  void make_input_gradient(int first, int images, const void* d_y) {
-    products_.multiply(packed_product({d_y, out_shape_.channels, 0, 0},
+  void make_input_gradient(int first, int images, const dttrain_factor& d_y) {
+    products_.multiply(packed_product(d_y,
                                       {by_tap_, unit_.pitch(), 0, 0},
                                       unfolded_,
                                       pixels(images),

@@ -53,14 +53,24 @@ struct CrossEntropy : Rowwise {  // width: classes
   float* losses = nullptr;   // [rows]
   float* correct = nullptr;  // [rows], 0 or 1
   Bfloat* gradient = nullptr;
+  int pitch = 0;  // values from one row to the next, also of the gradient; 0: width
+
+  [[nodiscard]] DTS_CODE_OF_BOTH std::size_t row_at(std::size_t row) const {
+    return row_begin(row, pitch == 0 ? width : pitch);
+  }
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    if (has_gradient && gradient == nullptr)
-      accelerator::writes(visit, logits, area());
-    else
-      accelerator::reads(visit, static_cast<const float*>(logits), area());
-    if (has_gradient) accelerator::writes(visit, gradient, area());
+    for (std::size_t at = 0; at < blocks(); ++at) {
+      const std::size_t begin = row_at(at);
+      const auto classes = static_cast<std::size_t>(width);
+      if (has_gradient && gradient == nullptr)
+        accelerator::writes(visit, logits + begin, classes);
+      else
+        accelerator::reads(visit, static_cast<const float*>(logits + begin), classes);
+      if (has_gradient && gradient != nullptr)
+        accelerator::writes(visit, gradient + begin, classes);
+    }
     accelerator::reads(visit, labels, blocks());
     accelerator::writes(visit, losses, blocks());
     accelerator::writes(visit, correct, blocks());
@@ -69,7 +79,7 @@ struct CrossEntropy : Rowwise {  // width: classes
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t at = block.index();
-    float* const row = logits + row_begin(at, width);
+    float* const row = logits + row_at(at);
     const auto label = static_cast<int>(labels[at]);
     const float spread = smoothing / static_cast<float>(width);
     const float kept = 1.0F - smoothing;
@@ -99,7 +109,7 @@ struct CrossEntropy : Rowwise {  // width: classes
         const float power = expf(row[i] - shared.tops[0]) / shared.sums[0];
         const float d = scale * (power - spread - (i == label ? kept : 0.0F));
         if (gradient != nullptr)
-          put(gradient[row_begin(at, width) + static_cast<std::size_t>(i)], d);
+          put(gradient[row_at(at) + static_cast<std::size_t>(i)], d);
         else
           row[i] = d;
       });
