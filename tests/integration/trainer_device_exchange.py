@@ -80,23 +80,25 @@ def choices(trainer, module):
         assert "--device-exchange nccl: " in err and words in err and "--device-exchange staged" in err, err
     _, err = trainer.run(3, [*SMALL, "--steps", 2, *shared(3), *NCCL, "--servers", 1, "--staleness", 1], expect=2, env=module)
     assert "--device-exchange nccl with --staleness" in err, err
-    words = [trainer.program, *map(str, [*SMALL, "--steps", 2])]
-    done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "1", "-x", "NCCL_ALGO=Ring", "-x", "NCCL_DEBUG=WARN",
-                           *words, ":", "-np", "1", "-x", "NCCL_ALGO=Tree", *words], capture_output=True, text=True, timeout=120, check=False,
-                          env={**environment(), **module})
-    found = "do not agree on NCCL_ALGO: Ring on rank 0; Tree on rank 1; NCCL_DEBUG: WARN on rank 0; not set on rank 1"
-    assert done.returncode == 3 and found in done.stderr, f"{done.returncode} {done.stderr}"
+
+    def differ(found, *of_ranks):
+        """Of two ranks, mpirun's options of each."""
+        words = [trainer.program, *map(str, [*SMALL, "--steps", 2])]
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+        for options in of_ranks:
+            command += ["-np", "1", *options, *words, ":"]
+        done = subprocess.run(command[:-1], capture_output=True, text=True, timeout=120, check=False, env={**environment(), **module})
+        assert done.returncode == 3 and f"do not agree on {found}" in done.stderr, f"{done.returncode} {done.stderr}"
+
+    differ("NCCL_ALGO: Ring on rank 0; Tree on rank 1; NCCL_DEBUG: WARN on rank 0; not set on rank 1",
+           ["-x", "NCCL_ALGO=Ring", "-x", "NCCL_DEBUG=WARN"], ["-x", "NCCL_ALGO=Tree"])
     # One name of a configuration file, and what it says in each rank's folder; the environment comes first.
     for folder, algo in (("ring", "Ring"), ("tree", "Tree")):
         os.mkdir(trainer.path(folder))
         with open(trainer.path(f"{folder}/nccl.conf"), "w", encoding="ascii") as file:
             file.write(f"# of the site\nNCCL_ALGO={algo}\nNCCL_DEBUG=TRACE {folder}\n")
     settings = ["-x", "NCCL_CONF_FILE=nccl.conf", "-x", "NCCL_DEBUG=WARN"]
-    done = subprocess.run(["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "1", "-wdir", trainer.path("ring"), *settings, *words,
-                           ":", "-np", "1", "-wdir", trainer.path("tree"), *settings, *words], capture_output=True, text=True, timeout=120,
-                          check=False, env={**environment(), **module})
-    found = "do not agree on NCCL_ALGO: Ring on rank 0; Tree on rank 1\n"
-    assert done.returncode == 3 and found in done.stderr, f"{done.returncode} {done.stderr}"
+    differ("NCCL_ALGO: Ring on rank 0; Tree on rank 1\n", *(["-wdir", trainer.path(folder), *settings] for folder in ("ring", "tree")))
     chosen, _ = kind("file", 2, [], NCCL_CONF_FILE=trainer.path("ring/nccl.conf"), NCCL_DEBUG="WARN")
     assert (chosen["settings"]["NCCL_ALGO"], chosen["settings"]["NCCL_DEBUG"]) == ("Ring", "WARN"), chosen
 
