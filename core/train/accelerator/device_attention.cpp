@@ -68,8 +68,7 @@ std::unique_ptr<Block> device_attention(
   const std::size_t count =
       row_begin(static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(shape.context),
                 shape.queries.count * shape.width);
-  products.keep_rounded(out.value, count);
-  products.keep_rounded(out.gradient, count);
+  products.keep_rounded(out, count);
   if (products.rounds())
     return std::make_unique<DeviceAttention<TensorFactors>>(queue, products, shape, out, deltas);
   return std::make_unique<DeviceAttention<PlainFactors>>(queue, products, shape, out, deltas);

@@ -244,10 +244,7 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  if (shape.is_inside) {
-    products_.keep_rounded(out.value, floats_of(shape.rows, shape.out));
-    products_.keep_rounded(out.gradient, floats_of(shape.rows, shape.out));
-  }
+  if (shape.is_inside) products_.keep_rounded(out, floats_of(shape.rows, shape.out));
   float* const sums = shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out);
   return std::make_unique<DeviceProjection>(queue_, products_, layout, shape, in, out, sums);
 }

@@ -94,16 +94,11 @@ class DeviceRotation : public Block {
   Stored<Value> turned_;
 };
 
-void keep_rounded(Products& products, const Edge& edge, std::size_t count) {
-  products.keep_rounded(edge.value, count);
-  products.keep_rounded(edge.gradient, count);
-}
-
 }  // namespace
 
 std::unique_ptr<Block> device_gelu(
     Queue& queue, Products& products, std::size_t count, Edge in, Edge out) {
-  keep_rounded(products, out, count);
+  products.keep_rounded(out, count);
   if (products.rounds())
     return std::make_unique<DeviceGelu<Bfloat>>(queue, products, count, in, out);
   return std::make_unique<DeviceGelu<float>>(queue, products, count, in, out);
@@ -111,7 +106,7 @@ std::unique_ptr<Block> device_gelu(
 
 std::unique_ptr<Block> device_swiglu(
     Queue& queue, Products& products, std::size_t count, Edge gate, Edge up, Edge out) {
-  keep_rounded(products, out, count);
+  products.keep_rounded(out, count);
   if (products.rounds())
     return std::make_unique<DeviceSwiglu<Bfloat>>(queue, products, count, gate, up, out);
   return std::make_unique<DeviceSwiglu<float>>(queue, products, count, gate, up, out);

@@ -6,6 +6,7 @@
 
 #include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/device/instruction_set.hpp"
+#include "core/train/model/blocks.hpp"
 
 #include <array>
 #include <cstddef>
@@ -60,6 +61,12 @@ class Products {
   // That is what all products read and write there, whose addresses are still those of floats.
   // Nothing happens if nothing is rounded.
   void keep_rounded(float* values, std::size_t count);
+
+  // Both arrays of an edge.
+  void keep_rounded(const Edge& edge, std::size_t count) {
+    keep_rounded(edge.value, count);
+    keep_rounded(edge.gradient, count);
+  }
 
   // Where the rounded value of one is: in the array itself or in its copy; nullptr if it has none.
   [[nodiscard]] Bfloat* rounded(const float* value) const;

@@ -136,6 +136,16 @@ class Queue {
     return streams_.seconds_between(first, last);
   }
 
+  // By the device's own clock, of what work() enqueues; waits for it.
+  template <class Work>
+  [[nodiscard]] double seconds_of(const Work& work) {
+    double seconds = 0;
+    check(device_.start_timer(context_));
+    work();
+    check(device_.stop_timer(context_, &seconds));
+    return seconds;
+  }
+
   [[nodiscard]] bool has_graphs() const { return device_.begin_graph != nullptr; }
 
   // Of what work() enqueues, with its arguments as they are now; nothing of it is done. Only

@@ -127,15 +127,11 @@ class RingRank {
     const int next = (rank_ + 1) % ring_.ranks;
     const int before = (rank_ + ring_.ranks - 1) % ring_.ranks;
     const dttrain_message both[] = {{arrays_[0], bytes, before, 0}, {arrays_[1], bytes, next, 1}};
-    dttrain_context* const context = queue_.context();
-    check(queue_.table().start_timer(context));
-    check(link_.post(context, both, std::size(both)));
-    ++posts_;
-    await([](const dttrain_progress& now) { return now.is_idle != 0; });
-    await([&](const dttrain_progress& now) { return now.ended >= posts_; });
-    double seconds = 0;
-    check(queue_.table().stop_timer(context, &seconds));
-    return seconds;
+    return queue_.seconds_of([&] {
+      check(link_.post(queue_.context(), both, std::size(both)));
+      ++posts_;
+      await([&](const dttrain_progress& now) { return now.is_idle != 0 && now.ended >= posts_; });
+    });
   }
 
   Queue& queue_;

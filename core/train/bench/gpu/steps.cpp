@@ -19,17 +19,13 @@ using accelerator::DeviceSums;
 constexpr int k_step_shards = 2;  // so that sums are added along the tree, too
 constexpr int k_micro_batch = 4;
 
-void check(const char* wrong) {
-  if (wrong != nullptr) throw accelerator::DeviceError(wrong);
-}
-
 Result<Steps> repeats_on(int device, const Model& model, int repeats, Clock::time_point end) {
   DTS_ASSIGN(auto opened, accelerator::open_device("cuda", device));
   accelerator::DeviceSettings settings{k_step_shards, k_step_shards, k_micro_batch};
   settings.precision = Precision::bf16;
   settings.own_floats = model.layout.parameter_floats;
   settings.moments = GpuStep::optimizer().moments.size();
-  const accelerator::Queue& queue = *opened.queue;
+  accelerator::Queue& queue = *opened.queue;
   DTS_ASSIGN(const auto sums,
              DeviceSums::create(model, std::move(opened.queue), std::move(settings)));
   GpuStep step(model, *sums, k_step_shards, k_micro_batch);
@@ -39,10 +35,8 @@ Result<Steps> repeats_on(int device, const Model& model, int repeats, Clock::tim
   // On a slow one fewer repeats; but three, with which the odd one out can be told.
   for (; found.repeats < std::min(3, repeats) || (found.repeats < repeats && Clock::now() < end);
        ++found.repeats) {
-    double elapsed = 0;
-    check(queue.table().start_timer(queue.context()));
-    const std::uint64_t now = step.run();
-    check(queue.table().stop_timer(queue.context(), &elapsed));
+    std::uint64_t now = 0;
+    const double elapsed = queue.seconds_of([&] { now = step.run(); });
     if (found.repeats > 0) rounds.push_back(elapsed);  // the first one chooses algorithms
     if (found.repeats == 0) first = now;
     if (now != first) found.odd.push_back(found.repeats);
