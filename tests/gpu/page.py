@@ -55,10 +55,11 @@ def trainings(measured):
         share = one["share_of_gemm_peak"]
         rows.append(cell(name) + cell(one["precision"]) + cell(one["batch"], "number") + cell(one["seconds"]) + cell(rate) +
                     cell("unknown" if share is None else f"{share:.1%}", "number") + cell(one["sheet_peak"]))
-    if "torch" in measured:
-        theirs = measured["torch"]
-        rows.append(cell(f"PyTorch {theirs['version']}, compiled") + cell("bf16") + cell("") + cell(theirs["seconds"]) + cell(theirs["tokens_per_s"]) +
-                    cell("") + cell(""))
+    for name, model, rate in (("torch", "GPT-2", "tokens_per_s"), ("torch_resnet20", "ResNet-20", "images_per_s")):
+        if name in measured:
+            theirs = measured[name]
+            rows.append(cell(f"{model}, PyTorch {theirs['version']}, {theirs['how']}") + cell("bf16") + cell("") + cell(theirs["seconds"]) +
+                        cell(theirs[rate]) + cell("") + cell(""))
     heads = ["training", "precision", "#batch", "#s a step", "#tokens or images a s", "#share of the measured GEMM peak", "#peak of the data sheet"]
     return "<h2>Trainings</h2>" + table(heads, rows) if rows else ""
 

@@ -6,27 +6,23 @@ Exits with 77, and says why, where PyTorch or a GPU of its is missing."""
 
 import json
 import math
-import os
 import sys
-import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../integration"))
-try:
-    from trainer_reference import read_safetensors, sample_index
-    import torch
-    from torch import nn
-    from torch.nn import functional
-except ImportError as why:
-    print(f"skipped: {why}")
-    sys.exit(77)
-if not torch.cuda.is_available():
-    print(f"skipped: PyTorch {torch.__version__} finds no GPU")
-    sys.exit(77)
+from torch_peer import DEVICE, HOST, adamw, compiled, median_seconds, step, torch  # first: exits without PyTorch
+from torch import nn
+from torch.nn import functional
+from trainer_decoders import attend
+from trainer_reference import of, read_safetensors, sample_index
 
 SIZES = {"vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12, "n_head": 12}
 for pair in sys.argv[2].split(",")[1:] if len(sys.argv) > 2 else []:
     SIZES[pair.split("=")[0]] = int(pair.split("=")[1])
-DEVICE = "cuda"
+
+
+def attention(queries, keys, values):
+    if HOST and not hasattr(functional, "scaled_dot_product_attention"):  # PyTorch 1
+        return attend(queries, keys, values)
+    return functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
 
 
 class Block(nn.Module):
@@ -40,7 +36,7 @@ class Block(nn.Module):
     def forward(self, x):
         batch, context, width = x.shape
         queries, keys, values = (part.view(batch, context, self.heads, -1).transpose(1, 2) for part in self.qkv(self.ln_1(x)).split(width, 2))
-        seen = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+        seen = attention(queries, keys, values)
         x = x + self.out(seen.transpose(1, 2).reshape(batch, context, width))
         return x + self.down(functional.gelu(self.up(self.ln_2(x)), approximate="tanh"))
 
@@ -62,7 +58,7 @@ class Gpt2(nn.Module):
 
 
 def load(model, path):
-    tensors = {name: torch.from_numpy(array.copy()) for name, array in read_safetensors(path).items()}
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in of(read_safetensors(path), "model.").items()}
     with torch.no_grad():
         model.tokens.weight.copy_(tensors["transformer.wte.weight"])
         model.positions.weight.copy_(tensors["transformer.wpe.weight"])
@@ -77,39 +73,19 @@ def load(model, path):
         model.ln_f.bias.copy_(tensors["transformer.ln_f.bias"])
 
 
-def step(compiled, optimizer, parts):
-    total = 0.0
-    for ids, labels in parts:
-        with torch.autocast(DEVICE, torch.bfloat16):
-            loss = compiled(ids, labels) / len(parts)
-        loss.backward()
-        total += loss.detach()
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return total
-
-
 def made(weight_decay=0.01, lr=1e-3):
-    torch.manual_seed(1)
-    torch.set_float32_matmul_precision("high")
     model = Gpt2().to(DEVICE)
-    return model, torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=weight_decay, fused=True)
+    return model, adamw(model, lr=lr, weight_decay=weight_decay)
 
 
 def rate(micro_batch, parts, steps):
     model, optimizer = made()
-    compiled = torch.compile(model)
+    forward = compiled(model)
     shape = (micro_batch, SIZES["n_positions"])
     batch = [tuple(torch.randint(0, SIZES["vocab_size"], shape, device=DEVICE) for _ in range(2)) for _ in range(parts)]
-    seconds = []
-    for _ in range(steps):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        step(compiled, optimizer, batch)
-        torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - begin)
-    median = sorted(seconds[len(seconds) // 3:])[len(seconds[len(seconds) // 3:]) // 2]
-    return {"version": torch.__version__, "seconds": median, "tokens_per_s": parts * micro_batch * SIZES["n_positions"] / median}
+    seconds = median_seconds(lambda: step(forward, optimizer, batch), steps)
+    return {"version": torch.__version__, "how": "not compiled, on the processor" if HOST else "compiled", "seconds": seconds,
+            "tokens_per_s": parts * micro_batch * SIZES["n_positions"] / seconds}
 
 
 def losses(weights, path, batch, steps):
