@@ -28,6 +28,8 @@ struct dttrain_context {
 
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 
+  static constexpr std::size_t k_of_driver = 0;  // bytes of pages that only it can release
+
   int device = 0;
   int numa = -1;                        // the node of the host's memory that is near; -1: not known
   std::map<void*, std::size_t> pinned;  // by where it is

@@ -18,8 +18,9 @@ const char* refused(dttrain_context* context, cudaError_t status, const char* wh
 
 // Other threads may call what a capture forbids this one, as libraries of communication do.
 const char* cuda_begin_graph(dttrain_context* context) {
-  return context->check(cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal),
-                        "cudaStreamBeginCapture");
+  const cudaError_t status =
+      cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal);
+  return status == cudaSuccess ? nullptr : refused(context, status, "cudaStreamBeginCapture");
 }
 
 const char* cuda_end_graph(dttrain_context* context, dttrain_graph** graph) {

@@ -43,20 +43,28 @@ const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at
     return context->wrong.c_str();
   }
   prefer(pages, bytes, context->numa);
-  if (const char* const wrong = context->check(
-          cudaHostRegister(pages, bytes, cudaHostRegisterPortable), "cudaHostRegister")) {
-    ::munmap(pages, bytes);
-    return wrong;
+  if (cudaHostRegister(pages, bytes, cudaHostRegisterPortable) == cudaSuccess) {
+    context->pinned[pages] = bytes;
+    *at = pages;
+    return nullptr;
   }
-  context->pinned[pages] = bytes;
-  *at = pages;
-  return nullptr;
+  // Sandboxes may refuse that, and yet have pages of the driver's own, wherever they are.
+  (void)cudaGetLastError();
+  ::munmap(pages, bytes);
+  const char* const wrong =
+      context->check(cudaHostAlloc(at, bytes, cudaHostAllocPortable), "pinning memory of the host");
+  if (wrong == nullptr) context->pinned[*at] = dttrain_context::k_of_driver;
+  return wrong;
 }
 
 void cuda_release_host(dttrain_context* context, void* at) {
   const auto found = context->pinned.find(at);
   if (found == context->pinned.end()) return;
-  (void)cudaHostUnregister(at);
-  ::munmap(at, found->second);
+  if (found->second == dttrain_context::k_of_driver) {
+    (void)cudaFreeHost(at);
+  } else {
+    (void)cudaHostUnregister(at);
+    ::munmap(at, found->second);
+  }
   context->pinned.erase(found);
 }

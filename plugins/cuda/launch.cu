@@ -60,6 +60,7 @@ const char* cuda_launch(dttrain_context* context, uint32_t number, const void* a
     if (kernel.blocks() > INT_MAX) return;
     status = cudaSuccess;  // CUDA refuses a launch of no blocks
     if (kernel.blocks() == 0) return;
+    (void)cudaGetLastError();  // of calls before, whose status was their answer
     run_block<Kernel>
         <<<static_cast<unsigned>(kernel.blocks()), Kernel::k_threads, 0, context->stream>>>(kernel);
     status = cudaGetLastError();

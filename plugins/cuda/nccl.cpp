@@ -113,16 +113,19 @@ class CudaLink {
 
   const char* post(const dttrain_message* messages, size_t count) {
     if (const char* const wrong = check(nccl().group_start(), "ncclGroupStart")) return wrong;
-    for (const dttrain_message* one = messages; one < messages + count; ++one) {
+    const char* wrong = nullptr;
+    for (const dttrain_message* one = messages; one < messages + count && wrong == nullptr; ++one) {
       const ncclResult_t result =
           one->is_sent != 0
               ? nccl().send(one->at, one->bytes, ncclChar, one->peer, link_, context_.stream)
               : nccl().receive(one->at, one->bytes, ncclChar, one->peer, link_, context_.stream);
-      if (const char* const wrong = check(result, one->is_sent != 0 ? "ncclSend" : "ncclRecv"))
-        return wrong;
+      wrong = check(result, one->is_sent != 0 ? "ncclSend" : "ncclRecv");
     }
+    // In any case: within a group that is open NCCL would put off the abort, too.
+    const ncclResult_t ended = nccl().group_end();
+    if (wrong != nullptr) return wrong;
     is_posting_ = true;
-    return check(nccl().group_end(), "ncclGroupEnd");
+    return check(ended, "ncclGroupEnd");
   }
 
   const char* progress(dttrain_progress& now) {

@@ -39,6 +39,13 @@ inline Floats nothing(std::size_t count) {
   return Floats(count, std::numeric_limits<float>::quiet_NaN());
 }
 
+// Between quotes of JSON, near enough to be read.
+inline std::string in_json(std::string text) {
+  for (char& c : text)
+    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = c == '"' ? '\'' : ' ';
+  return text;
+}
+
 // Every product, in shapes and precisions of all kinds.
 void add_products(std::vector<Case>& all);
 

@@ -78,6 +78,7 @@ int check_link(Queue& queue) {
   } catch (const DeviceError& e) {
     is_right = false;
     what = e.what();
+    link->abort(queue.context());
   }
   std::printf(
       "{\"check\": \"exchange\", \"library\": \"%s\", \"path\": \"%s\", \"shares_devices\": %s, "
@@ -85,7 +86,7 @@ int check_link(Queue& queue) {
       facts.library,
       facts.path,
       facts.shares_devices != 0 ? "true" : "false",
-      what.c_str(),
+      in_json(what).c_str(),
       is_right ? "true" : "false");
   return is_right ? 0 : 1;
 }

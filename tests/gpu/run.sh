@@ -21,6 +21,11 @@ export GPU_CHECKS_END="${GPU_CHECKS_END:-$(($(date +%s) + 470))}"
 [ "${GPU_CHECKS_HOST:-0}" = 1 ] || [ -e /dev/nvidiactl ] || skip "no GPU: no /dev/nvidiactl"
 command -v python3 >/dev/null || skip "no python3"
 export PATH="$PATH:/usr/local/cuda/bin"
+# cuBLAS and NCCL that pip has installed, which no loader knows of.
+for folder in $(python3 -c 'import nvidia; print(*nvidia.__path__)' 2>/dev/null || true); do
+  for library in "$folder"/*/lib; do export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$library"; done
+  for header in "$folder"/*/include; do export CPATH="${CPATH:+$CPATH:}$header"; done
+done
 if [ $# -ge 2 ]; then
   build=$(cd "$2" && pwd)
 else
