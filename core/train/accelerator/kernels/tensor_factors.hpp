@@ -5,10 +5,7 @@
 // device chooses the order of sums, the same each time; on the host it is that of the columns.
 #pragma once
 
-#include "core/train/accelerator/kernels/rounding.hpp"
 #include "core/train/accelerator/kernels/tiles.hpp"
-
-#include <type_traits>
 
 namespace dts::train::accelerator {
 
@@ -65,8 +62,9 @@ struct TensorFactors {
   using Stored = Bfloat;
 
   static constexpr int k_columns = 64;
-  static constexpr int k_at_once = 16;               // of an instruction
-  static constexpr int k_pitch = k_columns / 2 + 4;  // a gap: a warp's reads are of all banks
+  static constexpr int k_pairs = k_columns / 2;
+  static constexpr int k_at_once = 16;         // of an instruction
+  static constexpr int k_pitch = k_pairs + 4;  // a gap: a warp's reads are of all banks
   using Side = std::uint32_t[k_tile][k_pitch];
 
   alignas(16) Side left;
@@ -74,9 +72,8 @@ struct TensorFactors {
 
   template <int threads, class Factor>
   DTS_BLOCK_CODE static void fetch(Side& to, int thread, const Factor& factor, int begin, int end) {
-    if constexpr (std::is_same_v<Factor, RowsFactor<Stored>>)
-      if (suits_eights(factor, end)) return fetch_eights<threads>(to, thread, factor, begin, end);
-    constexpr int k_pairs = k_columns / 2;
+    if constexpr (requires { factor.at(0, 0); })
+      if (factor.suits_eights(end)) return fetch_eights<threads>(to, thread, factor, begin, end);
     DTS_UNROLLED_TWICE
     for (int i = thread; i < k_pairs * k_tile; i += threads) {
       const int row = Factor::k_is_upright ? i % k_tile : i / k_pairs;
@@ -96,43 +93,47 @@ struct TensorFactors {
 
  private:
   static constexpr int k_warp = 32;
-  static constexpr int k_eight = 8;  // values that a thread may read at once
 
-  struct alignas(16) Eight {
-    std::uint32_t pairs[k_eight / 2];
-  };
-
-  // Whether all eights from a multiple of eight on can be read at once.
-  [[nodiscard]] DTS_BLOCK_CODE static bool suits_eights(const RowsFactor<Stored>& factor, int end) {
-    return end % k_eight == 0 && factor.pitch % k_eight == 0 &&
-           reinterpret_cast<std::uintptr_t>(factor.first) % sizeof(Eight) == 0;
-  }
-
-  // The words are those of rounded_pair(), as the values are in memory.
-  template <int threads>
+  // The words are those of rounded_pair().
+  template <int threads, class Factor>
   DTS_BLOCK_CODE static void fetch_eights(
-      Side& to, int thread, const RowsFactor<Stored>& factor, int begin, int end) {
-    constexpr int k_eights = k_columns / k_eight;
-    DTS_NOT_UNROLLED
-    for (int i = thread; i < k_eights * k_tile; i += threads) {
-      const int row = i / k_eights;
-      const int column = begin + i % k_eights * k_eight;
-      Eight eight{};
-      if (row < factor.rows && column < end)
-        eight = eight_at(factor.first + row * factor.pitch + column);
-      for (int pair = 0; pair < k_eight / 2; ++pair)
-        to[row][i % k_eights * (k_eight / 2) + pair] = eight.pairs[pair];
+      Side& to, int thread, const Factor& factor, int begin, int end) {
+    if constexpr (Factor::k_is_upright) {
+      DTS_NOT_UNROLLED
+      for (int i = thread; i < k_tile / Eight::k_count * k_pairs; i += threads)
+        put_rows(to, factor, i / k_pairs * Eight::k_count, i % k_pairs, begin, end);
+    } else {
+      constexpr int k_eights = k_columns / Eight::k_count;
+      DTS_NOT_UNROLLED
+      for (int i = thread; i < k_eights * k_tile; i += threads) {
+        const int row = i / k_eights;
+        const int eight = i % k_eights;
+        const Eight of = eight_of(factor, row, begin + eight * Eight::k_count, end);
+        for (int pair = 0; pair < Eight::k_pairs; ++pair)
+          to[row][eight * Eight::k_pairs + pair] = of.pairs[pair];
+      }
     }
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE static Eight eight_at(const Stored* at) {
-#if defined(__CUDA_ARCH__)
-    return *reinterpret_cast<const Eight*>(at);
-#else
-    Eight eight;
-    memcpy(&eight, at, sizeof eight);
-    return eight;
-#endif
+  // Of eight rows a pair of columns.
+  template <class Factor>
+  DTS_BLOCK_CODE static void put_rows(
+      Side& to, const Factor& factor, int row, int pair, int begin, int end) {
+    const Eight first = eight_of(factor, row, begin + 2 * pair, end);
+    const Eight second = eight_of(factor, row, begin + 2 * pair + 1, end);
+    for (int i = 0; i < Eight::k_pairs; ++i) {
+      to[row + 2 * i][pair] = (first.pairs[i] & 0xFFFFU) | second.pairs[i] << 16;
+      to[row + 2 * i + 1][pair] = first.pairs[i] >> 16 | (second.pairs[i] & 0xFFFF0000U);
+    }
+  }
+
+  template <class Factor>
+  [[nodiscard]] DTS_BLOCK_CODE static Eight eight_of(const Factor& factor,
+                                                     int row,
+                                                     int column,
+                                                     int end) {
+    const auto* const at = row < factor.rows && column < end ? factor.at(row, column) : nullptr;
+    return at == nullptr ? Eight{} : read_eight(at);
   }
 
   // Words that the instruction takes of a thread: of 16 rows and columns of the left factor, of
@@ -173,16 +174,6 @@ struct TensorFactors {
         sums[i] += half_of(left_word(of_left, begin, i / 2 + k / 8 * 2), k % 2) *
                    half_of(right_word(of_right, block, begin, k / 8), k % 2);
       }
-#endif
-  }
-
-  [[nodiscard]] DTS_BLOCK_CODE static std::uint32_t rounded_pair(float first, float second) {
-#if defined(__CUDA_ARCH__)
-    std::uint32_t pair = 0;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-    return pair;
-#else
-    return rounded_to_bf16(first) | static_cast<std::uint32_t>(rounded_to_bf16(second)) << 16;
 #endif
   }
 

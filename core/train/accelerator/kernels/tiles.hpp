@@ -10,7 +10,7 @@
 //   add_to(part, ...)        what a thread computes of it
 #pragma once
 
-#include "core/train/accelerator/kernels/rounding.hpp"
+#include "core/train/accelerator/kernels/eights.hpp"
 
 namespace dts::train::accelerator {
 
@@ -23,7 +23,9 @@ struct TileSize {
 };
 
 // Factors: (row, column) is a value of it, `rows` there are; where neighbours in memory are
-// neighbours of a column, k_is_upright. These are rows of a matrix, each a row of the factor:
+// neighbours of a column, k_is_upright. Some have eight neighbours in memory at multiples of eight
+// rows, or columns below `end`, if suits_eights(end): from at(row, column) on, nullptr for zeros.
+// These are rows of a matrix, each a row of the factor:
 template <class Value>
 struct RowsFactor {
   static constexpr bool k_is_upright = false;
@@ -33,7 +35,15 @@ struct RowsFactor {
   int rows = 0;
 
   [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    return value_of(first[row * pitch + column]);
+    return value_of(*at(row, column));
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE const Value* at(int row, int column) const {
+    return first + row * pitch + column;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(int end) const {
+    return end % Eight::k_count == 0 && accelerator::suits_eights(first, pitch);
   }
 };
 
@@ -47,7 +57,15 @@ struct ColumnsFactor {
   int rows = 0;
 
   [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    return value_of(first[column * pitch + row]);
+    return value_of(*at(row, column));
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE const Value* at(int row, int column) const {
+    return first + column * pitch + row;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(int /*end*/) const {
+    return rows % Eight::k_count == 0 && accelerator::suits_eights(first, pitch);
   }
 };
 
