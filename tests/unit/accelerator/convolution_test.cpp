@@ -145,8 +145,11 @@ TEST_CASE("convolutions on a device are those of double precision, whole and par
             CAPTURE(size.first);
             CAPTURE(channels);
             CAPTURE(most);
-            check(
-                {{{3, channels, size.first, size.second}, 32, stride}, {}, most}, true, precision);
+            // Of parts of eight pixels, or of one.
+            for (const int part : {8, k_pixels_of_part})
+              check({{{3, channels, size.first, size.second}, 32, stride}, {}, most, part},
+                    true,
+                    precision);
           }
 }
 
@@ -158,6 +161,6 @@ TEST_CASE("convolutions of a model's input on a device are those of double preci
           CAPTURE(channels);
           CAPTURE(padding);
           CAPTURE(most);
-          check({{{5, channels, 6, 9}, 16, 1}, {true, padding}, most}, false, precision);
+          check({{{5, channels, 6, 9}, 16, 1}, {true, padding}, most, 100}, false, precision);
         }
 }

@@ -32,6 +32,7 @@ class DeviceConvolution : public Block {
               out_shape_.width},
         strides_(strides_of(shape.input)),
         padding_(shape.input.padding),
+        part_(shape.part),
         at_once_(static_cast<int>(std::clamp<std::size_t>(
             shape.most / (out_pixels(1) * static_cast<std::size_t>(unit_.pitch())),
             1,
@@ -40,6 +41,7 @@ class DeviceConvolution : public Block {
         out_(out),
         by_tap_(queue.allocate(weight_values())),
         d_by_tap_(scratch(0, weight_values())),
+        d_of_parts_(parts() == 1 ? d_by_tap_ : scratch(4, of_parts(parts()))),
         unfolded_(scratch(1, unfolded(at_once_))) {
     products_.reserve(Products::Place::once,
                       out_pixels(at_once_) * product_of(1, out_shape_.channels));
@@ -64,6 +66,7 @@ class DeviceConvolution : public Block {
   }
 
   void backward(const Pass& pass) override {
+    int part = 0;
     for (int first = 0; first < in_shape_.batch; first += at_once_) {
       const int images = std::min(at_once_, in_shape_.batch - first);
       unfold(first, images);
@@ -71,9 +74,13 @@ class DeviceConvolution : public Block {
                                                       pixels(images),
                                                       out_shape_.channels,
                                                       out_shape_.channels);
-      add_weight_gradient(first, images, d_y);
+      make_weight_gradients(part, images, d_y);
+      part += parts_of(pixels(images));
       if (in_.gradient != nullptr) make_input_gradient(first, images, d_y);
     }
+    if (parts() > 1)
+      queue_.launch(ColumnSums<float>{
+          {parts(), static_cast<int>(weight_values()), parts()}, d_of_parts_, d_by_tap_});
     queue_.launch(WeightsByChannel{{product_of(out_shape_.channels, k_taps * unit_.channels)},
                                    unit_.channels,
                                    unit_.pitch(),
@@ -109,6 +116,18 @@ class DeviceConvolution : public Block {
     return product_of(out_shape_.channels, unit_.pitch());
   }
 
+  [[nodiscard]] int parts_of(int of_pixels) const { return (of_pixels + part_ - 1) / part_; }
+
+  // Of the whole batch, none of images that are not unfolded at once.
+  [[nodiscard]] int parts() const {
+    return in_shape_.batch / at_once_ * parts_of(pixels(at_once_)) +
+           parts_of(pixels(in_shape_.batch % at_once_));
+  }
+
+  [[nodiscard]] std::size_t of_parts(int count) const {
+    return static_cast<std::size_t>(count) * weight_values();
+  }
+
   [[nodiscard]] std::size_t out_begin(int image) const {
     return out_pixels(image) * static_cast<std::size_t>(out_shape_.channels);
   }
@@ -137,16 +156,37 @@ class DeviceConvolution : public Block {
         {unfolded(images)}, unit_, strides_, from, reinterpret_cast<Value*>(unfolded_)});
   }
 
-  void add_weight_gradient(int first, int images, dttrain_factor d_y) {
+  // Of each part of the pixels, from that number on; the last one has what is left.
+  void make_weight_gradients(int number, int images, const dttrain_factor& d_y) {
+    const int whole = pixels(images) / part_;
+    const int left = pixels(images) % part_;
+    if (whole > 0) multiply_parts(number, 0, whole, part_, d_y);
+    if (left > 0) multiply_parts(number + whole, whole, 1, left, d_y);
+  }
+
+  // `count` parts of so many pixels each, the first of which begins `before` parts after d_y does.
+  void multiply_parts(int number, int before, int count, int of_pixels, dttrain_factor d_y) {
+    const std::int64_t of_d_y = std::int64_t{part_} * d_y.pitch;
+    const std::int64_t of_unfolded = std::int64_t{part_} * unit_.pitch();
+    d_y.values = values_from(d_y.values, before * of_d_y);
     d_y.is_transposed = 1;
-    dttrain_product product = packed_product(d_y,
-                                             {unfolded_, unit_.pitch(), 0, 0},
-                                             d_by_tap_,
-                                             out_shape_.channels,
-                                             unit_.pitch(),
-                                             pixels(images));
-    if (first > 0) product.plus = d_by_tap_;
+    d_y.stride = of_d_y;
+    dttrain_product product = packed_product(
+        d_y,
+        {values_from(unfolded_, before * of_unfolded), unit_.pitch(), 0, of_unfolded},
+        d_of_parts_ + of_parts(number),
+        out_shape_.channels,
+        unit_.pitch(),
+        of_pixels);
+    product.count = count;
+    product.stride = static_cast<std::int64_t>(weight_values());
     products_.multiply(product, {products_.rounds(), products_.rounds()});
+  }
+
+  // Of an array as products read it.
+  [[nodiscard]] const void* values_from(const void* array, std::int64_t value) const {
+    const std::size_t bytes = products_.rounds() ? sizeof(Bfloat) : sizeof(float);
+    return static_cast<const std::byte*>(array) + value * static_cast<std::int64_t>(bytes);
   }
 
   // In place of what was unfolded.
@@ -173,12 +213,14 @@ class DeviceConvolution : public Block {
   Convolved unit_;  // of one image
   PixelStrides strides_;
   int padding_;
+  int part_;     // pixels
   int at_once_;  // images
   Edge in_;
   Edge out_;
   float* by_tap_;    // weights of this step, from the forward pass on: Bfloat where products round
   float* d_by_tap_;  // shared by all convolutions, as is
-  float* unfolded_;  // in the forward pass likewise Bfloat
+  float* d_of_parts_;  // [parts()] of them, likewise
+  float* unfolded_;    // in the forward pass likewise Bfloat
 };
 
 }  // namespace

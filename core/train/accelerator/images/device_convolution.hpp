@@ -21,10 +21,15 @@ struct InputImages {
 // What is unfolded of a batch at once, at most: 128 MiB of fp32. Sums over images depend on it.
 inline constexpr std::size_t k_most_unfolded = std::size_t{1} << 25;
 
+// Of the output, that one product adds up for the weights' gradient. Its few values alone would
+// leave most of a device idle, so that the parts of all pixels are products side by side.
+inline constexpr int k_pixels_of_part = 4096;
+
 struct DeviceConvolutionShape {
   ConvolutionShape shape;
   InputImages input;
   std::size_t most = k_most_unfolded;  // values
+  int part = k_pixels_of_part;
 };
 
 // Memory of that many floats for one use after the other, by number.
