@@ -5,6 +5,8 @@
 #include "core/train/bench/gpu/gpu.hpp"
 #include "core/train/bench/timing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -30,7 +32,9 @@ constexpr Message k_messages[] = {{"64 KiB", std::size_t{64} << 10},
                                   {"16 MiB", 16 * k_mib},
                                   {"64 MiB", 64 * k_mib}};
 constexpr int k_rounds = 7;
-constexpr std::chrono::seconds k_patience{5};  // for a link, and for a round
+constexpr std::chrono::seconds k_patience{5};  // for a round
+// For all to have opened their GPUs, and to be linked: one process does it for all of a node.
+constexpr std::chrono::seconds k_link_patience{20};
 
 // What the GPUs of a ring share. Thread-safe.
 struct Ring {
@@ -53,12 +57,13 @@ class RingRank {
     for (float*& array : arrays_) array = queue.allocate(largest() / sizeof(float));
     queue_.wait();
     if (rank_ == 0) make_id();
-    const auto end = Clock::now() + k_patience;
+    const auto end = Clock::now() + patience_;
     while (ring_.id.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
       give_up_after(end);
     check(link_.join(queue_.context(), ring_.id.get().data(), ring_.ranks, rank_, 0));
     is_joined_ = true;
     await([](const dttrain_progress& now) { return now.is_idle != 0; });
+    patience_ = k_patience;
   }
 
   RingRank(const RingRank&) = delete;
@@ -109,12 +114,12 @@ class RingRank {
 
   void give_up_after(Clock::time_point end) const {
     if (ring_.is_broken) throw DeviceError("another GPU has failed");
-    if (Clock::now() > end) fail("it takes longer than 5 s");
+    if (Clock::now() > end) fail(fmt::format("it takes longer than {} s", patience_.count()));
   }
 
   template <class Condition>
   void await(const Condition& condition) {
-    const auto end = Clock::now() + k_patience;
+    const auto end = Clock::now() + patience_;
     for (dttrain_progress now{};;) {
       check(link_.progress(queue_.context(), &now));
       if (condition(now)) return;
@@ -141,6 +146,7 @@ class RingRank {
   std::array<float*, 2> arrays_{};
   std::uint64_t posts_ = 0;
   bool is_joined_ = false;
+  std::chrono::seconds patience_ = k_link_patience;
 };
 
 // Of each message; less than all if something is broken.
