@@ -41,8 +41,10 @@ inline Floats nothing(std::size_t count) {
 
 // Between quotes of JSON, near enough to be read.
 inline std::string in_json(std::string text) {
-  for (char& c : text)
-    if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = c == '"' ? '\'' : ' ';
+  for (char& c : text) {
+    if (c == '"') c = '\'';
+    if (c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
   return text;
 }
 

@@ -146,10 +146,12 @@ TEST_CASE("convolutions on a device are those of double precision, whole and par
             CAPTURE(channels);
             CAPTURE(most);
             // Of parts of eight pixels, or of one.
-            for (const int part : {8, k_pixels_of_part})
+            for (const int part : {8, k_pixels_of_part}) {
+              CAPTURE(part);
               check({{{3, channels, size.first, size.second}, 32, stride}, {}, most, part},
                     true,
                     precision);
+            }
           }
 }
 
