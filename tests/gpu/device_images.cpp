@@ -7,51 +7,64 @@ namespace {
 
 using namespace dts::train::accelerator;
 
-std::size_t product_of(int a, int b, int c = 1, int d = 1) {
+std::size_t product_of(int a, int b = 1, int c = 1, int d = 1) {
   return static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * static_cast<std::size_t>(c) *
          static_cast<std::size_t>(d);
 }
 
-// A convolution of `batch` images to k_out channels without its products.
-void add_convolution(std::vector<Case>& all, int batch, const Convolved& shape) {
+// What a convolution of `batch` images to k_out channels gives, the gradient of its weights in
+// parts of k_part pixels, and arrangements of weights.
+template <class Factors>
+void add_convolution(std::vector<Case>& all,
+                     const std::string& name,
+                     double tolerance,
+                     int batch,
+                     const TapShape& shape) {
+  using Stored = typename Factors::Stored;
   constexpr int k_out = 32;
-  const std::string name = " " + std::to_string(shape.channels) + "x" +
-                           std::to_string(shape.height) + "x" + std::to_string(shape.width) + "/" +
-                           std::to_string(shape.stride);
+  constexpr int k_part = 100;
   const std::int64_t channels = shape.channels;
   const PixelStrides strides{
       channels * shape.height * shape.width, 1, channels * shape.width, channels};
-  const std::size_t values = product_of(batch, shape.height, shape.width, shape.channels);
-  const std::size_t unfolded = product_of(batch, shape.out_height, shape.out_width, shape.pitch());
+  const int pixels = batch * shape.out_pixels();
+  const int parts = (pixels + k_part - 1) / k_part;
+  const std::size_t by_tap = product_of(k_out, shape.pitch());
   const std::size_t weights = product_of(k_out, k_taps, shape.channels);
-  all.push_back({"unfold" + name,
-                 0,
-                 {noise(values, 30), nothing(unfolded), nothing((unfolded + 1) / 2)},
-                 [=](Queue& queue, const Places& at) {
-                   queue.launch(Unfold<float>{{unfolded}, shape, strides, at[0], at[1]});
-                   queue.launch(Unfold<Bfloat>{
-                       {unfolded}, shape, strides, at[0], reinterpret_cast<Bfloat*>(at[2])});
-                 }});
-  all.push_back({"fold" + name,
-                 1e-6,
-                 {noise(unfolded, 31), nothing(values)},
-                 [=](Queue& queue, const Places& at) {
-                   queue.launch(Fold{{values}, shape, at[0], at[1]});
-                 }});
   all.push_back(
-      {"weights" + name,
-       0,
-       {noise(weights, 32),
-        nothing(product_of(k_out, shape.pitch())),
-        nothing(product_of(k_out, shape.pitch()) / 2),
+      {"convolve" + name,
+       tolerance,
+       {noise(product_of(batch, shape.height, shape.width, shape.channels), 30),
+        noise(product_of(pixels, k_out), 31),
+        noise(weights, 32),
+        nothing(by_tap * sizeof(Stored) / sizeof(float)),
+        nothing(product_of(pixels, k_out)),
+        nothing(product_of(parts) * by_tap),
         nothing(weights)},
        [=](Queue& queue, const Places& at) {
-         const Elementwise count{product_of(k_out, shape.pitch())};
-         queue.launch(WeightsByTap<float>{count, shape.channels, shape.pitch(), at[0], at[1]});
-         queue.launch(WeightsByTap<Bfloat>{
-             count, shape.channels, shape.pitch(), at[0], reinterpret_cast<Bfloat*>(at[2])});
-         queue.launch(WeightsByChannel{{weights}, shape.channels, shape.pitch(), at[1], at[3]});
+         const TappedImages<float> images(shape, strides, at[0]);
+         auto* const arranged = reinterpret_cast<Stored*>(at[3]);
+         queue.launch(WeightsByTap<Stored>{{by_tap},
+                                           shape.channels,
+                                           shape.pitch(),
+                                           k_taps * shape.channels,
+                                           k_taps,
+                                           shape.spread > 1,
+                                           at[2],
+                                           arranged});
+         queue.launch(Convolve<Factors, float, float>{{}, images, pixels, k_out, arranged, at[4]});
+         queue.launch(ConvolveWeights<Factors, float, float>{
+             {}, images, pixels, k_part, k_out, at[1], at[5]});
+         queue.launch(WeightsByChannel{{weights}, shape.channels, shape.pitch(), at[5], at[6]});
        }});
+}
+
+void add_convolutions(std::vector<Case>& all, int batch, const TapShape& shape) {
+  const std::string name = " " + std::to_string(shape.channels) + "x" +
+                           std::to_string(shape.height) + "x" + std::to_string(shape.width) + "/" +
+                           std::to_string(shape.stride) + "/" + std::to_string(shape.spread);
+  add_convolution<PlainFactors>(all, name, 1e-5, batch, shape);
+  // Roundings of the same factors, and sums in another order.
+  add_convolution<TensorFactors>(all, name + " bf16", 1e-5, batch, shape);
 }
 
 // Sums of a batch normalisation are doubles.
@@ -140,9 +153,11 @@ void add_smaller(std::vector<Case>& all, int batch, int side, int channels) {
 }  // namespace
 
 void add_images(std::vector<Case>& all) {
-  for (const int channels : {1, 3, 16, 64})
-    for (const int stride : {1, 2})
-      add_convolution(all, 3, {channels, 14, 28, stride, 14 / stride, 28 / stride});
+  for (const int channels : {1, 3, 16, 64}) {
+    add_convolutions(all, 3, {channels, 14, 28, 14, 28, 1, 1});
+    add_convolutions(all, 3, {channels, 14, 28, 7, 14, 2, 1});
+    add_convolutions(all, 3, {channels, 7, 14, 14, 28, 1, 2});
+  }
   for (const auto& [batch, side, channels] :
        {std::tuple{1, 2, 16}, {5, 28, 16}, {16, 14, 32}, {3, 8, 64}}) {
     add_batch_norm(all, batch, side, channels);

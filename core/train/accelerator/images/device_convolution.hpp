@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 convolutions on a device, as products of matrices. Images are [image][row][column][channel]
+// 3x3 convolutions on a device. Images are [image][row][column][channel]
 // on devices, but for a model's input.
 #pragma once
 
@@ -18,17 +18,13 @@ struct InputImages {
   int padding = 0;
 };
 
-// What is unfolded of a batch at once, at most: 128 MiB of fp32. Sums over images depend on it.
-inline constexpr std::size_t k_most_unfolded = std::size_t{1} << 25;
-
-// Of the output, that one product adds up for the weights' gradient. Its few values alone would
-// leave most of a device idle, so that the parts of all pixels are products side by side.
-inline constexpr int k_pixels_of_part = 4096;
+// Of the output, whose part of the weights' gradient a block adds up. Sums over pixels depend on
+// it.
+inline constexpr int k_pixels_of_part = 1024;
 
 struct DeviceConvolutionShape {
   ConvolutionShape shape;
   InputImages input;
-  std::size_t most = k_most_unfolded;  // values
   int part = k_pixels_of_part;
 };
 
@@ -37,7 +33,7 @@ using Scratch = std::function<float*(std::size_t number, std::size_t count)>;
 
 // Throws DeviceError, as does the block. Queue, products and the scratch memory must outlive it.
 [[nodiscard]] std::unique_ptr<Block> device_convolution(Queue& queue,
-                                                        Products& products,
+                                                        const Products& products,
                                                         const Scratch& scratch,
                                                         Range weights,
                                                         const DeviceConvolutionShape& shape,

@@ -1,141 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that make matrix products of 3x3 convolutions with padding 1: the nine values of each
-// channel that a pixel of the output sees are a row, by tap and then by channel, so that neighbours
-// in memory are neighbours there (K. Chellapilla et al., "High Performance Convolutional Neural
-// Networks for Document Processing", 2006).
+// 3x3 convolutions with padding 1 as products with the matrix of taps.hpp: what they give, the
+// gradients of their inputs, which are convolutions as well, and those of their weights.
 #pragma once
 
-#include "core/train/accelerator/kernels/rounding.hpp"
+#include "core/train/accelerator/kernels/plain_factors.hpp"
+#include "core/train/accelerator/kernels/taps.hpp"
+#include "core/train/accelerator/kernels/tensor_factors.hpp"
 
 namespace dts::train::accelerator {
 
-inline constexpr int k_taps = 9;
+// The base of both: 64 x 64 values of a product a block.
+template <class Factors>
+struct TiledProduct {
+  static constexpr int k_threads = k_block_threads;
+  static constexpr int k_blocks_together = 4;
 
-// Of some images. Their values that are unfolded fit into 31 bits.
-struct Convolved {
-  int channels = 0;  // of the input
-  int height = 0;
-  int width = 0;
-  int stride = 1;
-  int out_height = 0;
-  int out_width = 0;
+  struct Shared {
+    Factors factors;
+  };
 
-  // Values of a row that are unfolded, up to a multiple of 8: what fast products need.
-  [[nodiscard]] DTS_CODE_OF_BOTH int pitch() const { return (k_taps * channels + 7) / 8 * 8; }
+  [[nodiscard]] DTS_CODE_OF_BOTH static int tiles_of(int count) {
+    return (count + k_tile - 1) / k_tile;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static int tile_from(int begin, int count) {
+    return count - begin < k_tile ? count - begin : k_tile;
+  }
+
+  // Calls write(row, column, value) for each value of left right^T.
+  template <class Block, class Left, class Right, class Write>
+  DTS_BLOCK_CODE static void multiply(const Block& block,
+                                      Shared& shared,
+                                      const Left& left,
+                                      const Right& right,
+                                      int inner,
+                                      const Write& write) {
+    typename Block::template Kept<typename Factors::Part> kept(block);
+    block.each([&](int thread) { kept[thread].clear(); });
+    add_product<k_threads>(block, shared.factors, kept, left, right, inner);
+    block.each([&](int thread) { kept[thread].for_each(thread, {left.rows, right.rows}, write); });
+  }
 };
 
-// From one image, channel, row and pixel to the next, in floats.
-struct PixelStrides {
-  std::int64_t image = 0;
-  std::int64_t channel = 0;
-  std::int64_t row = 0;
-  std::int64_t pixel = 0;
-};
+// out [pixels][out_channels], of all images.
+template <class Factors, class From, class To>
+struct Convolve : TiledProduct<Factors> {
+  using Stored = typename Factors::Stored;
+  using Shared = typename TiledProduct<Factors>::Shared;
 
-template <class Value>
-[[nodiscard]] DTS_BLOCK_CODE inline Value rounded_to(float value) {
-  if constexpr (sizeof(Value) == sizeof(Bfloat))
-    return rounded_to_bf16(value);
-  else
-    return value;
-}
+  TappedImages<From> images;
+  int pixels = 0;
+  int out_channels = 0;
+  const Stored* weights = nullptr;  // [out_channels][pitch of the images], WeightsByTap
+  To* out = nullptr;
 
-// to [images * out_height * out_width][pitch], an element each; zero outside of the images, and in
-// gaps.
-template <class Value>
-struct Unfold : Elementwise {
-  Convolved shape;
-  PixelStrides strides;
-  const float* from = nullptr;  // the first pixel
-  Value* to = nullptr;
+  [[nodiscard]] std::size_t blocks() const {
+    return static_cast<std::size_t>(this->tiles_of(pixels)) *
+           static_cast<std::size_t>(this->tiles_of(out_channels));
+  }
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    const auto row = static_cast<std::int64_t>(shape.pitch()) * shape.out_height * shape.out_width;
-    const std::int64_t images = static_cast<std::int64_t>(count) / row;
-    accelerator::reads(visit,
-                       from,
-                       static_cast<std::size_t>((images - 1) * strides.image +
-                                                (shape.channels - 1) * strides.channel +
-                                                (shape.height - 1) * strides.row +
-                                                (shape.width - 1) * strides.pixel + 1));
-    accelerator::writes(visit, to, count);
+    images.accesses(visit, pixels);
+    accelerator::reads(
+        visit, weights, row_begin(static_cast<std::size_t>(out_channels), images.shape.pitch()));
+    accelerator::writes(visit, out, row_begin(static_cast<std::size_t>(pixels), out_channels));
   }
 
   template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { to[i] = rounded_to<Value>(value(static_cast<int>(i))); });
-  }
-
- private:
-  [[nodiscard]] DTS_BLOCK_CODE float value(int i) const {
-    const int pixel = i / shape.pitch();
-    const int in_row = i - pixel * shape.pitch();
-    const int tap = in_row / shape.channels;
-    const int channel = in_row - tap * shape.channels;
-    const int y = pixel / shape.out_width % shape.out_height * shape.stride + tap / 3 - 1;
-    const int x = pixel % shape.out_width * shape.stride + tap % 3 - 1;
-    if (tap >= k_taps || y < 0 || x < 0 || y >= shape.height || x >= shape.width) return 0;
-    const int image = pixel / (shape.out_width * shape.out_height);
-    return from[image * strides.image + channel * strides.channel + y * strides.row +
-                x * strides.pixel];
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    const int across = this->tiles_of(out_channels);
+    const auto index = static_cast<int>(block.index());
+    const int pixel = index / across * k_tile;
+    const int channel = index % across * k_tile;
+    const int pitch = images.shape.pitch();
+    const PixelsFactor<From> left{images, pixel, this->tile_from(pixel, pixels)};
+    const RowsFactor<Stored> right{
+        weights + channel * pitch, pitch, this->tile_from(channel, out_channels)};
+    this->multiply(block, shared, left, right, pitch, [&](int row, int column, float value) {
+      put(out[row_begin(static_cast<std::size_t>(pixel + row), out_channels) +
+              static_cast<std::size_t>(channel + column)],
+          value);
+    });
   }
 };
 
-// The reverse: to [images][height][width][channels], an element each, is the sum of what the pixels
-// of the output that see it give it, by tap.
-struct Fold : Elementwise {
-  Convolved shape;
-  const float* from = nullptr;
+// Of each run of `part` pixels of the output the gradient of the weights, [runs][out_channels]
+// [pitch], by tap: the last one has what is left. Their few values alone would leave most of a
+// device idle.
+template <class Factors, class From, class Given>
+struct ConvolveWeights : TiledProduct<Factors> {
+  using Shared = typename TiledProduct<Factors>::Shared;
+
+  TappedImages<From> images;
+  int pixels = 0;
+  int part = 1;
+  int out_channels = 0;
+  const Given* d_out = nullptr;  // [pixels][out_channels]
   float* to = nullptr;
 
+  [[nodiscard]] DTS_CODE_OF_BOTH int parts() const { return (pixels + part - 1) / part; }
+
+  [[nodiscard]] std::size_t blocks() const {
+    return static_cast<std::size_t>(parts()) * static_cast<std::size_t>(of_part());
+  }
+
   template <class Visit>
   void accesses(const Visit& visit) const {
-    const std::size_t image = static_cast<std::size_t>(shape.channels) *
-                              static_cast<std::size_t>(shape.height) *
-                              static_cast<std::size_t>(shape.width);
-    accelerator::reads(
+    images.accesses(visit, pixels);
+    accelerator::reads(visit, d_out, row_begin(static_cast<std::size_t>(pixels), out_channels));
+    accelerator::writes(
         visit,
-        from,
-        row_begin(count / image * static_cast<std::size_t>(shape.out_height * shape.out_width),
-                  shape.pitch()));
-    accelerator::writes(visit, to, count);
+        to,
+        row_begin(static_cast<std::size_t>(parts() * out_channels), images.shape.pitch()));
   }
 
   template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { to[i] = sum(static_cast<int>(i)); });
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    const int pitch = images.shape.pitch();
+    const int across = this->tiles_of(pitch);
+    const auto index = static_cast<int>(block.index());
+    const int which = index / of_part();
+    const int channel = index % of_part() / across * k_tile;
+    const int value = index % across * k_tile;
+    const int pixel = which * part;
+    const ColumnsFactor<Given> left{
+        d_out + row_begin(static_cast<std::size_t>(pixel), out_channels) + channel,
+        out_channels,
+        this->tile_from(channel, out_channels)};
+    const SeenFactor<From> right{images, pixel, value, this->tile_from(value, pitch)};
+    float* const first =
+        to + row_begin(static_cast<std::size_t>(which * out_channels + channel), pitch) + value;
+    const int inner = pixels - pixel < part ? pixels - pixel : part;
+    this->multiply(block, shared, left, right, inner, [&](int row, int column, float sum) {
+      first[row * pitch + column] = sum;
+    });
   }
 
  private:
-  [[nodiscard]] DTS_BLOCK_CODE float sum(int i) const {
-    const int pixel = i / shape.channels;
-    const int channel = i - pixel * shape.channels;
-    const int x = pixel % shape.width;
-    const int y = pixel / shape.width % shape.height;
-    const int image = pixel / (shape.width * shape.height);
-    float all = 0;
-    for (int tap = 0; tap < k_taps; ++tap) {
-      const int up = y + 1 - tap / 3;  // times the stride: where the output is that sees it
-      const int left = x + 1 - tap % 3;
-      const int out_y = up / shape.stride;
-      const int out_x = left / shape.stride;
-      if (up < 0 || left < 0 || out_y * shape.stride != up || out_x * shape.stride != left ||
-          out_y >= shape.out_height || out_x >= shape.out_width)
-        continue;
-      const int row = (image * shape.out_height + out_y) * shape.out_width + out_x;
-      all += from[row_begin(static_cast<std::size_t>(row), shape.pitch()) +
-                  static_cast<std::size_t>(tap * shape.channels + channel)];
-    }
-    return all;
+  // Blocks.
+  [[nodiscard]] DTS_CODE_OF_BOTH int of_part() const {
+    return this->tiles_of(out_channels) * this->tiles_of(images.shape.pitch());
   }
 };
 
-// Weights [out][channels][9] as the rows of Unfold: [out][pitch], an element each.
+// Weights as the rows of a factor, [rows][pitch] by tap, an element each. From one row and one
+// channel to the next are so many values of the array in memory, whose taps are neighbours.
 template <class Value>
 struct WeightsByTap : Elementwise {
   int channels = 0;
   int pitch = 0;
+  int of_row = 0;
+  int of_channel = 0;
+  bool is_mirrored = false;
   const float* from = nullptr;
   Value* to = nullptr;
 
@@ -153,13 +170,13 @@ struct WeightsByTap : Elementwise {
       const int at = static_cast<int>(i) - row * pitch;
       const int tap = at / channels;
       const int channel = at - tap * channels;
-      to[i] =
-          rounded_to<Value>(tap < k_taps ? from[(row * channels + channel) * k_taps + tap] : 0.0F);
+      const int there = is_mirrored ? k_taps - 1 - tap : tap;
+      put(to[i], tap < k_taps ? from[row * of_row + channel * of_channel + there] : 0.0F);
     });
   }
 };
 
-// The reverse, of gradients: [out][channels][9], an element each, of [out][pitch].
+// Gradients of weights as weights are: [out][channels][9], an element each, of [out][pitch] by tap.
 struct WeightsByChannel : Elementwise {
   int channels = 0;
   int pitch = 0;

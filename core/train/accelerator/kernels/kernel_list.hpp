@@ -89,9 +89,6 @@ using Kernels = KernelList<Add,
                            RoundMatrices,
                            Relu,
                            ReluBackward,
-                           Unfold<float>,
-                           Unfold<Bfloat>,
-                           Fold,
                            WeightsByTap<float>,
                            WeightsByTap<Bfloat>,
                            WeightsByChannel,
@@ -122,6 +119,10 @@ using Kernels = KernelList<Add,
                            Rotate<Bfloat>,
                            Normalise<About::mean, Bfloat>,
                            Normalise<About::zero, Bfloat>,
-                           ColumnSums<Bfloat>>;
+                           ColumnSums<Bfloat>,
+                           Convolve<PlainFactors, float, float>,
+                           ConvolveWeights<PlainFactors, float, float>,
+                           Convolve<TensorFactors, float, float>,
+                           ConvolveWeights<TensorFactors, float, float>>;
 
 }  // namespace dts::train::accelerator
