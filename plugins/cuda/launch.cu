@@ -70,5 +70,5 @@ const char* cuda_launch(dttrain_context* context, uint32_t number, const void* a
 
 cudaError_t cuda_find_kernels() {
   cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, run_block<Add>);
+  return cudaFuncGetAttributes(&attributes, run_block<Add<float>>);
 }

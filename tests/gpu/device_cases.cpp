@@ -22,21 +22,6 @@ Floats numbers(std::size_t count, std::uint64_t most) {
   return values;
 }
 
-// Any values, in an array of floats.
-template <class Value>
-Floats as_floats(const std::vector<Value>& values) {
-  Floats array(values.size() * sizeof(Value) / sizeof(float));
-  std::memcpy(array.data(), values.data(), array.size() * sizeof(float));
-  return array;
-}
-
-std::vector<Bfloat> rounded(const Floats& values) {
-  std::vector<Bfloat> all;
-  for (const float value : values) all.push_back(rounded_to_bf16(value));
-  if (all.size() % 2 != 0) all.push_back(0);
-  return all;
-}
-
 const std::uint32_t* as_numbers(const float* at) {
   return reinterpret_cast<const std::uint32_t*>(at);
 }
@@ -46,7 +31,7 @@ void add_elements(std::vector<Case>& all) {
   const Floats x = noise(k_count, 1, 5);
   const Floats y = noise(k_count, 2);
   all.push_back({"add", 0, {x, y}, [](Queue& queue, const Places& at) {
-                   queue.launch(Add{{k_count}, at[0], at[1]});
+                   queue.launch(Add<float>{{k_count}, at[0], at[1]});
                  }});
   all.push_back({"gelu_forward", 1e-6, {x, nothing(k_count)}, [](Queue& queue, const Places& at) {
                    queue.launch(GeluForward<float>{{k_count}, at[0], at[1]});
@@ -72,8 +57,8 @@ void add_elements(std::vector<Case>& all) {
   all.push_back(
       {"gelu and swiglu bf16",
        2e-2,  // a neighbour of 2^-8
-       {as_floats(rounded(x)),
-        as_floats(rounded(y)),
+       {stored<Bfloat>(x),
+        stored<Bfloat>(y),
         nothing(k_count / 2 + 1),
         nothing(k_count / 2 + 1),
         nothing(k_count / 2 + 1)},
@@ -83,7 +68,27 @@ void add_elements(std::vector<Case>& all) {
          queue.launch(GeluBackward<Bfloat>{{k_count}, of(0), of(1), of(3)});
          queue.launch(SwigluForward<Bfloat>{{k_count}, of(0), of(1), of(4)});
          queue.launch(SwigluBackward<Bfloat>{{k_count}, of(0), of(1), of(2), of(2), of(4)});
-       }});
+         queue.launch(Add<Bfloat>{{k_count}, of(3), of(1)});
+       },
+       0,
+       {0, 1, 2, 3, 4}});
+  all.push_back({"copy", 0, {x, nothing(k_count)}, [](Queue& queue, const Places& at) {
+                   queue.launch(Copy<float>{{k_count / 2}, at[0], at[1]});
+                   queue.launch(
+                       Copy<std::uint32_t>{{k_count - k_count / 2},
+                                           as_numbers(at[0] + k_count / 2),
+                                           reinterpret_cast<std::uint32_t*>(at[1] + k_count / 2)});
+                 }});
+  all.push_back(
+      {"rotate bf16",
+       1e-2,
+       {stored<Bfloat>(noise(60 * 200, 19)), noise(10 * 24, 20), noise(10 * 24, 21)},
+       [](Queue& queue, const Places& at) {
+         queue.launch(Rotate<Bfloat>{
+             {60 * 4 * 24}, 10, 4, 24, 200, at[1], at[2], -1, reinterpret_cast<Bfloat*>(at[0])});
+       },
+       0,
+       {0}});
   all.push_back({"squares", 1e-6, {x, nothing(4), nothing(1)}, [](Queue& queue, const Places& at) {
                    auto* const partials = reinterpret_cast<double*>(at[1]);
                    queue.launch(Squares{at[0], k_count, partials});
@@ -140,6 +145,27 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                    queue.launch(NormGradients<k_zero>{
                        {rows, width}, at[0], nullptr, at[3], at[4], at[6], nullptr});
                  }});
+  all.push_back({"norms bf16" + shape,
+                 2e-2,
+                 {noise(count, 4, 3),
+                  noise(columns, 5),
+                  noise(columns, 6),
+                  nothing(count / 2 + 1),
+                  nothing(each),
+                  nothing(each),
+                  nothing(count / 2 + 1),
+                  nothing(each),
+                  nothing(sums)},
+                 [=](Queue& queue, const Places& at) {
+                   const auto of = [&](std::size_t i) { return reinterpret_cast<Bfloat*>(at[i]); };
+                   queue.launch(Normalise<About::mean, Bfloat>{
+                       {rows, width}, 1e-5F, at[0], at[1], at[2], of(3), at[4], at[5]});
+                   queue.launch(Normalise<About::zero, Bfloat>{
+                       {rows, width}, 1e-6F, at[0], at[1], nullptr, of(6), nullptr, at[7]});
+                   queue.launch(ColumnSums<Bfloat>{{rows, width}, of(3), at[8]});
+                 },
+                 0,
+                 {3, 6}});
   all.push_back({"cross_entropy" + shape,
                  1e-5,
                  {noise(count, 9, 9), numbers(each, columns), nothing(each), nothing(each)},
@@ -164,7 +190,9 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                                              at[2],
                                              at[3],
                                              reinterpret_cast<Bfloat*>(at[4])});
-                 }});
+                 },
+                 0,
+                 {4}});
 }
 
 template <class Factors>
@@ -176,11 +204,8 @@ void add_attention(std::vector<Case>& all, int context, int width, bool rounds) 
   const auto rows = static_cast<std::size_t>(k_batch * context);
   const std::size_t queries = rows * static_cast<std::size_t>(of_queries);
   const std::size_t keys = rows * static_cast<std::size_t>(of_keys);
-  const auto array = [=](std::size_t count, std::uint64_t seed, float size) {
-    std::vector<Stored> values(count + count % 2);
-    const Floats given = noise(count, seed, size);
-    for (std::size_t i = 0; i < count; ++i) put(values[i], given[i]);
-    return as_floats(values);
+  const auto array = [](std::size_t count, std::uint64_t seed, float size) {
+    return stored<Stored>(noise(count, seed, size));
   };
   all.push_back(
       {"attention " + std::to_string(context) + "x" + std::to_string(width) +
@@ -198,7 +223,7 @@ void add_attention(std::vector<Case>& all, int context, int width, bool rounds) 
         array(keys, 0, 0),
         array(keys, 0, 0)},
        [=](Queue& queue, const Places& at) {
-         const auto stored = [&](std::size_t which, int pitch) {
+         const auto rows_of = [&](std::size_t which, int pitch) {
            return HeadRows<Stored>{reinterpret_cast<Stored*>(at[which]), pitch};
          };
          const auto given = [&](std::size_t which, int pitch) {
@@ -208,12 +233,14 @@ void add_attention(std::vector<Case>& all, int context, int width, bool rounds) 
                                     given(0, of_queries),
                                     given(1, of_keys),
                                     given(2, of_keys)};
-         queue.launch(AttendForward<Factors>{base, stored(4, of_queries), at[5]});
+         queue.launch(AttendForward<Factors>{base, rows_of(4, of_queries), at[5]});
          const AttendBackward<Factors> both{base, given(3, of_queries), at[5]};
          queue.launch(
-             AttendQueries<Factors>{both, given(4, of_queries), stored(6, of_queries), at[7]});
-         queue.launch(AttendKeys<Factors>{both, at[7], stored(8, of_keys), stored(9, of_keys)});
-       }});
+             AttendQueries<Factors>{both, given(4, of_queries), rows_of(6, of_queries), at[7]});
+         queue.launch(AttendKeys<Factors>{both, at[7], rows_of(8, of_keys), rows_of(9, of_keys)});
+       },
+       0,
+       rounds ? std::vector<std::size_t>{0, 1, 2, 3, 4, 6, 8, 9} : std::vector<std::size_t>{}});
 }
 
 void add_embedding(std::vector<Case>& all, int vocabulary, int width) {
@@ -271,12 +298,18 @@ void add_update(std::vector<Case>& all, const std::string& name) {
         nothing(count * sizeof(ChunkReport) / sizeof(float)),
         nothing(owned),
         nothing(k_kinds * owned),
-        Floats(count, 0.003F)},
+        Floats(count, 0.003F),
+        nothing(2 * count),  // doubles, which are compared by their sum
+        nothing(1)},
        [=](Queue& queue, const Places& at) {
          const Chunkwise base{count, reinterpret_cast<const OwnChunk*>(at[0]), owned, owned + 64};
          queue.launch(LookAtChunks{
              base, at[2], at[3], static_cast<int>(k_kinds), reinterpret_cast<ChunkReport*>(at[4])});
-         auto* const reports = reinterpret_cast<ChunkReport*>(at[8]);
+         auto* const squares = reinterpret_cast<double*>(at[8]);
+         queue.launch(ChunkSquares{base, at[1], squares});
+         queue.launch(Total<double>{squares, static_cast<int>(count), at[9]});
+         queue.clear(at[8], 2 * count);
+         auto* const reports = reinterpret_cast<ChunkReport*>(at[10]);
          queue.launch(
              UpdateChunks<rule>{base, factors, at[1], at[2], at[5], at[3], at[6], reports});
          queue.launch(MoveChunks{base, at[7], at[2], at[5], reports});

@@ -5,6 +5,7 @@
 #include "core/base/random.hpp"
 #include "core/train/accelerator/queue/queue.hpp"
 
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -23,7 +24,8 @@ struct Case {
   double tolerance;  // relative to the larger of 1 and the value
   std::vector<Floats> arrays;
   std::function<void(Queue&, const Places&)> enqueue;
-  std::size_t scratch = 0;  // floats that are one place more, and not compared
+  std::size_t scratch = 0;                // floats that are one place more, and not compared
+  std::vector<std::size_t> rounded = {};  // arrays that hold Bfloat, two in the place of a float
 };
 
 // A pure function of `seed` and the index, in [-size, size).
@@ -38,6 +40,25 @@ inline Floats noise(std::size_t count, std::uint64_t seed, float size = 1) {
 inline Floats nothing(std::size_t count) {
   return Floats(count, std::numeric_limits<float>::quiet_NaN());
 }
+
+// Any values, in an array of floats.
+template <class Value>
+Floats as_floats(const std::vector<Value>& values) {
+  Floats array((values.size() * sizeof(Value) + sizeof(float) - 1) / sizeof(float));
+  std::memcpy(array.data(), values.data(), values.size() * sizeof(Value));
+  return array;
+}
+
+// Floats as kernels of `Value` find them, who are Bfloat or float.
+template <class Value>
+Floats stored(const Floats& values) {
+  std::vector<Value> all(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) dts::train::accelerator::put(all[i], values[i]);
+  return as_floats(all);
+}
+
+template <class Value>
+constexpr bool k_is_rounded = sizeof(Value) < sizeof(float);
 
 // Between quotes of JSON, near enough to be read.
 inline std::string in_json(std::string text) {

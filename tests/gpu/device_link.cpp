@@ -41,7 +41,7 @@ bool sends_to_itself(Queue& queue, std::uint64_t number, std::size_t count) {
       {from, bytes, 0, 1}, {from + count, rest, 0, 1}, {to, bytes, 0, 0}, {to + count, rest, 0, 0}};
   check(queue.table().exchange->post(queue.context(), messages, 4));
   await(queue, "a group", [](const auto& now) { return now.is_idle != 0; });
-  queue.launch(Add{{count + 5}, to, from});  // follows
+  queue.launch(Add<float>{{count + 5}, to, from});  // follows
   await(queue, "the end of a group", [&](const auto& now) { return now.ended >= number; });
   Floats came(count + 5);
   queue.to_host(came.data(), to, count + 5);

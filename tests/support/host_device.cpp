@@ -7,6 +7,8 @@
 #include "tests/support/host_streams.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +27,7 @@ using namespace dts::train::accelerator;
 
 Order g_order = Order::ascending;
 int g_lack = 0;
+std::array<std::atomic<bool>, Kernels::count()> g_launched{};
 
 // Calls work(i) for all i below `count`.
 template <class Work>
@@ -167,6 +170,7 @@ void flip(const Kernel& /*kernel*/) {}
 
 const char* launch(dttrain_context* context, std::uint32_t number, const void* arguments) {
   const bool is_known = Kernels::visit(number, arguments, [&](const auto& kernel) {
+    g_launched[number] = true;
     (void)context->enqueue(DTTRAIN_COMPUTE, [context, kernel] {
       run(kernel);
       if (flips(*context, kernel)) flip(kernel);
@@ -250,6 +254,10 @@ const dttrain_exchange* exchange() {
   static const dttrain_exchange made{
       find_link, make_link_id, join, post, progress, leave, abort_link};
   return &made;
+}
+
+bool has_launched(std::uint32_t number) {
+  return g_launched[number];
 }
 
 const dttrain_device* table() {

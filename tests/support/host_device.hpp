@@ -8,6 +8,8 @@
 
 #include "core/train/accelerator/dttrain_device.h"
 
+#include <cstdint>
+
 namespace host_device {
 
 // The order of the blocks of a kernel, and of the threads within each(): bits must not depend on
@@ -18,6 +20,9 @@ void set_order(Order order);
 
 // What count() and open() say instead; 0: nothing.
 void set_lack(int lack);
+
+// Whether it was asked to run the kernel of that number, by whoever.
+[[nodiscard]] bool has_launched(std::uint32_t number);
 
 [[nodiscard]] const dttrain_device* table();
 

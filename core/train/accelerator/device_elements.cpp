@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/accelerator/device_elements.hpp"
 
+#include "core/train/accelerator/stored_edge.hpp"
+
 namespace dts::train::accelerator {
 namespace {
-
-// An edge as kernels find it.
-template <class Value>
-struct Stored {
-  Value* value;
-  Value* gradient;
-
-  Stored(const Products& products, const Edge& edge)
-      : value(products.as<Value>(edge.value)), gradient(products.as<Value>(edge.gradient)) {}
-};
 
 template <class Value>
 class DeviceGelu : public Block {
@@ -31,8 +23,8 @@ class DeviceGelu : public Block {
  private:
   Queue& queue_;
   std::size_t count_;
-  Stored<Value> in_;
-  Stored<Value> out_;
+  StoredEdge<Value> in_;
+  StoredEdge<Value> out_;
 };
 
 template <class Value>
@@ -58,9 +50,9 @@ class DeviceSwiglu : public Block {
  private:
   Queue& queue_;
   std::size_t count_;
-  Stored<Value> gate_;
-  Stored<Value> up_;
-  Stored<Value> out_;
+  StoredEdge<Value> gate_;
+  StoredEdge<Value> up_;
+  StoredEdge<Value> out_;
 };
 
 template <class Value>
@@ -91,7 +83,7 @@ class DeviceRotation : public Block {
 
   Queue& queue_;
   Rotation r_;
-  Stored<Value> turned_;
+  StoredEdge<Value> turned_;
 };
 
 }  // namespace
@@ -99,22 +91,17 @@ class DeviceRotation : public Block {
 std::unique_ptr<Block> device_gelu(
     Queue& queue, Products& products, std::size_t count, Edge in, Edge out) {
   products.keep_rounded(out, count);
-  if (products.rounds())
-    return std::make_unique<DeviceGelu<Bfloat>>(queue, products, count, in, out);
-  return std::make_unique<DeviceGelu<float>>(queue, products, count, in, out);
+  return stored_block<DeviceGelu>(queue, products, count, in, out);
 }
 
 std::unique_ptr<Block> device_swiglu(
     Queue& queue, Products& products, std::size_t count, Edge gate, Edge up, Edge out) {
   products.keep_rounded(out, count);
-  if (products.rounds())
-    return std::make_unique<DeviceSwiglu<Bfloat>>(queue, products, count, gate, up, out);
-  return std::make_unique<DeviceSwiglu<float>>(queue, products, count, gate, up, out);
+  return stored_block<DeviceSwiglu>(queue, products, count, gate, up, out);
 }
 
 std::unique_ptr<Block> device_rotation(Queue& queue, Products& products, const Rotation& rotation) {
-  if (products.rounds()) return std::make_unique<DeviceRotation<Bfloat>>(queue, products, rotation);
-  return std::make_unique<DeviceRotation<float>>(queue, products, rotation);
+  return stored_block<DeviceRotation>(queue, products, rotation);
 }
 
 }  // namespace dts::train::accelerator

@@ -126,7 +126,7 @@ float* DeviceSums::node_sum(const StepInput& input, Span node) {
   if (node.size() == 1) return shard_sum(input, node.lo);
   float* const left = node_sum(input, left_child(node));
   float* const right = node_sum(input, right_child(node));
-  queue_->launch(Add{{model_.layout.sum_floats()}, left, right});
+  queue_->launch(Add<float>{{model_.layout.sum_floats()}, left, right});
   give(right);
   return left;
 }

@@ -95,8 +95,8 @@ void Products::round(dttrain_factor& factor, int rows, int columns, int count, P
   factor = {to, columns, factor.is_transposed, static_cast<std::int64_t>(area)};
 }
 
-template <>
-Bfloat* Products::as<Bfloat>(float* at) const {
+Bfloat* Products::rounded_in_place(const float* at) const {
+  if (at == nullptr) return nullptr;
   const auto* const found = copy_of(at);
   if (found == nullptr || !found->second.is_all)
     throw std::logic_error("an array of floats where one of rounded values should be");

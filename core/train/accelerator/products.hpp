@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 namespace dts::train::accelerator {
@@ -72,9 +73,22 @@ class Products {
   [[nodiscard]] Bfloat* rounded(const float* value) const;
 
   // An array as kernels find it, floats or, for products of bf16, those of keep_rounded();
-  // std::logic_error if it is not one of those.
+  // std::logic_error if it is not one of those. nullptr stays.
   template <class Value>
-  [[nodiscard]] Value* as(float* at) const;
+  [[nodiscard]] Value* as(float* at) const {
+    if constexpr (std::is_same_v<Value, float>)
+      return at;
+    else
+      return rounded_in_place(at);
+  }
+
+  template <class Value>
+  [[nodiscard]] const Value* as(const float* at) const {
+    if constexpr (std::is_same_v<Value, float>)
+      return at;
+    else
+      return rounded_in_place(at);
+  }
 
   // Rounds a part, of multiples of 16, of an array with a copy, after it was written.
   void round(const float* values, std::size_t count);
@@ -99,6 +113,7 @@ class Products {
   // The copy that a value is in; nullptr if it is in none.
   [[nodiscard]] const std::pair<const float* const, Copy>* copy_of(const float* value) const;
 
+  [[nodiscard]] Bfloat* rounded_in_place(const float* at) const;
   void round_result(dttrain_product& product) const;
   void round(dttrain_factor& factor, int rows, int columns, int count, Place place);
 
@@ -116,13 +131,5 @@ class Products {
   std::array<Room, 3> rooms_;
   std::map<const float*, Copy> copies_;
 };
-
-template <>
-inline float* Products::as<float>(float* at) const {
-  return at;
-}
-
-template <>
-Bfloat* Products::as<Bfloat>(float* at) const;
 
 }  // namespace dts::train::accelerator

@@ -37,7 +37,7 @@ TEST_CASE("sums are those of float") {
   const Floats left = noise(7801, 3);
   const Floats right = noise(left.size(), 4);
   Floats sums = left;
-  run_both([&] { return Add{{sums.size()}, sums.data(), right.data()}; }, {&sums});
+  run_both([&] { return Add<float>{{sums.size()}, sums.data(), right.data()}; }, {&sums});
   for (std::size_t i = 0; i < sums.size(); ++i) CHECK(sums[i] == left[i] + right[i]);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("squares and totals of whole arrays are those of double precision") {
 }
 
 TEST_CASE("every kernel has a number of its own") {
-  std::set<std::uint32_t> numbers{Kernels::number_of<Add>(),
+  std::set<std::uint32_t> numbers{Kernels::number_of<Add<float>>(),
                                   Kernels::number_of<CrossEntropy>(),
                                   Kernels::number_of<Total<float>>(),
                                   Kernels::number_of<Total<double>>()};

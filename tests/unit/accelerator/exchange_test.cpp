@@ -215,7 +215,7 @@ TEST_CASE(
                               {{0, sent, k_count * sizeof(float)}},
                               {{0, came, k_count * sizeof(float)}});
     queue->launch(Copy<float>{{k_count}, from, sent});  // may be used again
-    queue->launch(Add{{k_count}, came, from});
+    queue->launch(Add<float>{{k_count}, came, from});
     if (waits) queue->wait();
     recording_device::touch(came, sizeof(float), false);
     recording_device::touch(sent, sizeof(float), true);

@@ -18,7 +18,8 @@ constexpr double k_epsilon = 1e-5;
 // One block's memory on the host's device.
 class Memory {
  public:
-  explicit Memory(const Layout& layout) : layout_(layout) {
+  explicit Memory(const Layout& layout, Precision precision = Precision::fp32)
+      : layout_(layout), products(*queue, precision) {
     pass = {true,
             fill(noise(layout.parameter_floats, 7)),
             fill(noise(layout.statistic_floats, 8, 0.5F)),
@@ -36,6 +37,8 @@ class Memory {
     queue->wait();
     return at;
   }
+
+  float* images(const Floats& values) { return fill(stored(products, values)); }
 
   double* partials(const Images& shape) {
     return reinterpret_cast<double*>(fill(poisoned(2 * norm_partials(shape))));
@@ -62,6 +65,7 @@ class Memory {
 
   const Layout& layout_;
   std::unique_ptr<Queue> queue = new_queue();
+  Products products;
   Pass pass;
 };
 
@@ -84,17 +88,23 @@ struct Given {
 using MakeBlock =
     std::function<std::unique_ptr<Block>(Memory& memory, const Layout& layout, Edge in, Edge out)>;
 
-Given run(const Layout& layout, const Images& in, std::size_t out, const MakeBlock& make) {
-  Memory memory(layout);
-  const Edge from{memory.fill(noise(in.count(), 1, 2)), memory.fill(poisoned(in.count()))};
-  const Edge to{memory.fill(poisoned(out)), memory.fill(noise(out, 2))};
+Given run(const Layout& layout,
+          Precision precision,
+          const Images& in,
+          std::size_t out,
+          const MakeBlock& make) {
+  Memory memory(layout, precision);
+  const Edge from{memory.images(rounded_noise(in.count(), 1, 2)),
+                  memory.fill(poisoned(in.count()))};
+  const Edge to{memory.fill(poisoned(out)), memory.images(rounded_noise(out, 2))};
+  memory.products.keep_rounded(from, in.count());
   const auto block = make(memory, layout, from, to);
   block->forward(memory.pass);
   block->backward(memory.pass);
   memory.queue->wait();
-  return {copied(to.value, out),
-          copied(from.gradient, in.count()),
-          copied(to.gradient, out),
+  return {images_at(memory.products, to.value, out),
+          images_at(memory.products, from.gradient, in.count()),
+          images_at(memory.products, to.gradient, out),
           memory.gradient("bn.weight"),
           memory.gradient("bn.bias"),
           memory.statistic("bn.running_mean"),
@@ -102,13 +112,14 @@ Given run(const Layout& layout, const Images& in, std::size_t out, const MakeBlo
 }
 
 Given run_both_orders(const Layout& layout,
+                      Precision precision,
                       const Images& in,
                       std::size_t out,
                       const MakeBlock& make) {
   host_device::set_order(host_device::Order::descending);
-  const Given first = run(layout, in, out, make);
+  const Given first = run(layout, precision, in, out, make);
   host_device::set_order(host_device::Order::ascending);
-  const Given given = run(layout, in, out, make);
+  const Given given = run(layout, precision, in, out, make);
   CHECK(given.y == first.y);
   CHECK(given.d_x == first.d_x);
   CHECK(given.d_y == first.d_y);
@@ -161,11 +172,19 @@ struct Reference {
   }
 };
 
-void check_sums(const Given& given, const Reference& reference, const Doubles& d) {
+// Of an image, which may be rounded.
+double tolerance(Precision precision) {
+  return precision == Precision::bf16 ? 0x1p-8 : 5e-6;
+}
+
+void check_sums(const Given& given,
+                const Reference& reference,
+                const Doubles& d,
+                Precision precision) {
   const auto [d_x, d_gamma, d_beta] = reference.backward(d);
   CHECK(worst(given.mean, reference.mean) < 1e-6);
   CHECK(worst(given.variance, reference.variance) < 5e-6);
-  CHECK(worst(given.d_x, d_x) < 5e-6);
+  CHECK(worst(given.d_x, d_x) < tolerance(precision));
   CHECK(worst(given.d_gamma, d_gamma) < 2e-5);
   CHECK(worst(given.d_beta, d_beta) < 2e-5);
 }
@@ -180,25 +199,35 @@ std::array<Floats, 2> gamma_and_beta(const Layout& layout) {
 
 TEST_CASE("batch normalisation with ReLU and a residual on a device is that of double precision") {
   for (const Images& shape : {Images{2, 16, 3, 5}, {4, 48, 1, 1}, {3, 32, 20, 23}})
-    for (const bool has_residual : {false, true}) {
+    for (const auto& [has_residual, precision] : {std::pair{false, Precision::fp32},
+                                                  {true, Precision::fp32},
+                                                  {false, Precision::bf16},
+                                                  {true, Precision::bf16}}) {
       CAPTURE(shape.channels);
       CAPTURE(has_residual);
       const Layout layout = norm_layout(shape.channels, shape.height * shape.width);
-      const Floats residual = noise(shape.count(), 5);
-      const Given given = run_both_orders(
-          layout, shape, shape.count(), [&](Memory& memory, const Layout& all, Edge in, Edge out) {
-            return device_bn_relu(*memory.queue,
-                                  all,
-                                  "bn",
-                                  shape,
-                                  in,
-                                  out,
-                                  has_residual ? memory.fill(residual) : nullptr,
-                                  memory.partials(shape));
-          });
+      const Floats residual = rounded_noise(shape.count(), 5);
+      const Given given =
+          run_both_orders(layout,
+                          precision,
+                          shape,
+                          shape.count(),
+                          [&](Memory& memory, const Layout& all, Edge in, Edge out) {
+                            float* const added = has_residual ? memory.images(residual) : nullptr;
+                            if (has_residual) memory.products.keep_rounded(added, residual.size());
+                            return device_bn_relu(*memory.queue,
+                                                  memory.products,
+                                                  all,
+                                                  "bn",
+                                                  shape,
+                                                  in,
+                                                  out,
+                                                  added,
+                                                  memory.partials(shape));
+                          });
       const auto [gamma, beta] = gamma_and_beta(layout);
-      const Reference reference(shape, noise(shape.count(), 1, 2), gamma, beta);
-      const Floats d_y = noise(shape.count(), 2);
+      const Reference reference(shape, rounded_noise(shape.count(), 1, 2), gamma, beta);
+      const Floats d_y = rounded_noise(shape.count(), 2);
       Doubles y(shape.count()), d(shape.count());
       for (std::size_t i = 0; i < y.size(); ++i) {
         const double sum = reference.scaled[i] + (has_residual ? residual[i] : 0);
@@ -206,44 +235,46 @@ TEST_CASE("batch normalisation with ReLU and a residual on a device is that of d
         d[i] = given.y[i] > 0 ? d_y[i] : 0;  // where it is about zero, as the device had it
         CHECK(given.d_y[i] == static_cast<float>(d[i]));
       }
-      CHECK(worst(given.y, y) < 5e-6);
-      check_sums(given, reference, d);
+      CHECK(worst(given.y, y) < tolerance(precision));
+      check_sums(given, reference, d, precision);
     }
 }
 
 TEST_CASE("2x2 maxima of batch normalisation on a device are those of double precision") {
-  for (const Images& shape : {Images{2, 16, 4, 6}, {1, 32, 2, 2}, {5, 48, 12, 14}}) {
-    CAPTURE(shape.channels);
-    const Layout layout = norm_layout(shape.channels, shape.height * shape.width);
-    const Given given =
-        run_both_orders(layout,
-                        shape,
-                        shape.count() / 4,
-                        [&](Memory& memory, const Layout& all, Edge in, Edge out) {
-                          return device_bn_relu_pool(
-                              *memory.queue, all, "bn", shape, in, out, memory.partials(shape));
-                        });
-    const auto [gamma, beta] = gamma_and_beta(layout);
-    const Reference reference(shape, noise(shape.count(), 1, 2), gamma, beta);
-    const Floats d_y = noise(shape.count() / 4, 2);
-    Doubles y(d_y.size()), d(shape.count());
-    std::size_t to = 0;
-    for (int n = 0; n < shape.batch; ++n)
-      for (int block = 0; block < shape.channels; block += 16)
-        for (int row = 0; row < shape.height; row += 2)
-          for (int column = 0; column < shape.width; column += 2)
-            for (int c = block; c < block + 16; ++c, ++to) {
-              std::size_t top = place(shape, n, c, row, column);
-              for (int i = 1; i < 4; ++i) {
-                const std::size_t at = place(shape, n, c, row + i / 2, column + i % 2);
-                if (reference.scaled[at] > reference.scaled[top]) top = at;
+  for (const Images& shape : {Images{2, 16, 4, 6}, {1, 32, 2, 2}, {5, 48, 12, 14}})
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+      CAPTURE(shape.channels);
+      const Layout layout = norm_layout(shape.channels, shape.height * shape.width);
+      const Given given = run_both_orders(
+          layout,
+          precision,
+          shape,
+          shape.count() / 4,
+          [&](Memory& memory, const Layout& all, Edge in, Edge out) {
+            return device_bn_relu_pool(
+                *memory.queue, memory.products, all, "bn", shape, in, out, memory.partials(shape));
+          });
+      const auto [gamma, beta] = gamma_and_beta(layout);
+      const Reference reference(shape, rounded_noise(shape.count(), 1, 2), gamma, beta);
+      const Floats d_y = rounded_noise(shape.count() / 4, 2);
+      Doubles y(d_y.size()), d(shape.count());
+      std::size_t to = 0;
+      for (int n = 0; n < shape.batch; ++n)
+        for (int block = 0; block < shape.channels; block += 16)
+          for (int row = 0; row < shape.height; row += 2)
+            for (int column = 0; column < shape.width; column += 2)
+              for (int c = block; c < block + 16; ++c, ++to) {
+                std::size_t top = place(shape, n, c, row, column);
+                for (int i = 1; i < 4; ++i) {
+                  const std::size_t at = place(shape, n, c, row + i / 2, column + i % 2);
+                  if (reference.scaled[at] > reference.scaled[top]) top = at;
+                }
+                y[to] = std::max(reference.scaled[top], 0.0);
+                if (given.y[to] > 0) d[top] = d_y[to];
               }
-              y[to] = std::max(reference.scaled[top], 0.0);
-              if (given.y[to] > 0) d[top] = d_y[to];
-            }
-    CHECK(worst(given.y, y) < 5e-6);
-    check_sums(given, reference, d);
-  }
+      CHECK(worst(given.y, y) < tolerance(precision));
+      check_sums(given, reference, d, precision);
+    }
 }
 
 TEST_CASE("of equal maxima the first gets the gradient, and none does below zero") {
@@ -261,8 +292,8 @@ TEST_CASE("of equal maxima the first gets the gradient, and none does below zero
     weights[layout.parameter("bn.bias").offset + c] = c < 4 ? -9.0F : 0.0F;
   }
   pass.weights = memory.fill(weights);
-  const auto block =
-      device_bn_relu_pool(*memory.queue, layout, "bn", shape, in, out, memory.partials(shape));
+  const auto block = device_bn_relu_pool(
+      *memory.queue, memory.products, layout, "bn", shape, in, out, memory.partials(shape));
   block->forward(pass);
   block->backward(pass);
   memory.queue->wait();
@@ -292,7 +323,8 @@ TEST_CASE("an evaluation on a device takes the running statistics and writes no 
   Pass pass = memory.pass;
   pass.training = false;
   pass.sums = nullptr;
-  device_bn_relu(*memory.queue, layout, "bn", shape, in, out, nullptr, memory.partials(shape))
+  device_bn_relu(
+      *memory.queue, memory.products, layout, "bn", shape, in, out, nullptr, memory.partials(shape))
       ->forward(pass);
   memory.queue->wait();
   const Floats mean = memory.statistic(pass.running, "bn.running_mean");
@@ -316,16 +348,16 @@ TEST_CASE("means of pixels and their gradients on a device are those of double p
     Floats means = poisoned(all), d_x = poisoned(shape.count());
     run_both(
         [&] {
-          return PixelMeans{
+          return PixelMeans<float>{
               shape.batch, static_cast<int>(pixels), shape.channels, x.data(), means.data()};
         },
         {&means});
     run_both(
         [&] {
-          return PixelMeansBackward{{shape.batch * static_cast<int>(pixels), shape.channels},
-                                    static_cast<int>(pixels),
-                                    d.data(),
-                                    d_x.data()};
+          return PixelMeansBackward<float>{{shape.batch * static_cast<int>(pixels), shape.channels},
+                                           static_cast<int>(pixels),
+                                           d.data(),
+                                           d_x.data()};
         },
         {&d_x});
     Doubles expected(all), d_expected(x.size());
@@ -349,10 +381,10 @@ TEST_CASE("the shortcut on a device takes every second pixel, between channels o
     const Floats x = noise(from.count(), 1);
     const Floats d_y = noise(to.count(), 2);
     Floats y = poisoned(to.count()), d_x = x;
-    run_both([&] { return Narrow{{rows, 64}, {height, width}, x.data(), y.data()}; }, {&y});
+    run_both([&] { return Narrow<float>{{rows, 64}, {height, width}, x.data(), y.data()}; }, {&y});
     run_both(
         [&] {
-          return NarrowBackward{{rows, 32}, {height, width}, d_y.data(), d_x.data()};
+          return NarrowBackward<float>{{rows, 32}, {height, width}, d_y.data(), d_x.data()};
         },
         {&d_x});
     Floats expected(to.count()), d_expected = x;

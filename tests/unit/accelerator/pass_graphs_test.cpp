@@ -201,14 +201,14 @@ TEST_CASE("a graph has the pieces of its pass in their order, and copies before 
   float* const y = queue->allocate(values.size());
   const Graph graph = queue->graph_of([&] {
     queue->clear(y, values.size());
-    queue->launch(Add{{values.size()}, y, x});
+    queue->launch(Add<float>{{values.size()}, y, x});
     queue->launch(GeluForward<float>{{values.size()}, y, x});
-    queue->launch(Add{{0}, y, x});  // nothing
+    queue->launch(Add<float>{{0}, y, x});  // nothing
   });
   CHECK(graph.pieces == 3);
   const std::vector<std::string> expected = {
       "clear",
-      "kernel " + std::to_string(Kernels::number_of<Add>()),
+      "kernel " + std::to_string(Kernels::number_of<Add<float>>()),
       "kernel " + std::to_string(Kernels::number_of<GeluForward<float>>())};
   CHECK(g_calls.pieces == expected);
   // Nothing of it has been done, and what is in its memory at each replay counts.
@@ -243,7 +243,7 @@ TEST_CASE("what cannot be in a graph is refused by name, and the device still wo
   says("an event", [&] { queue->record(event); });
   says("a graph", [&] { (void)queue->graph_of([] {}); });
   queue->to_device(at, &value, 1);
-  queue->launch(Add{{1}, at, at});
+  queue->launch(Add<float>{{1}, at, at});
   queue->to_host(&value, at, 1);
   CHECK(value == 6);
 }

@@ -103,3 +103,14 @@ TEST_CASE("no cut into runs changes a bit of a device's sums with rounded factor
     }
   }
 }
+
+TEST_CASE("gradients of image networks in bf16 are those of fp32 but for roundings") {
+  for (const std::string words : {"cnn2", "resnet:cifar20,depth=8"}) {
+    const Step step(words);
+    const Floats exactly = step.whole(step.processor()->sum(step.input, {0, k_shards}));
+    const double of_bf16 = difference(step.model, sums_of(step, Precision::bf16), exactly);
+    MESSAGE(words, ": off by ", of_bf16, " with bf16");
+    CHECK(of_bf16 > 0x1p-12);
+    CHECK(of_bf16 < 0x1p-4);
+  }
+}

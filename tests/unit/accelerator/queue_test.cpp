@@ -16,8 +16,8 @@ TEST_CASE("copies of any size arrive, though the host's memory changes right aft
     Floats given = values;
     queue->to_device(first, given.data(), count);
     std::fill(given.begin(), given.end(), 0.0F);
-    queue->to_device(third, given.data(), count);  // by the same pinned memory
-    queue->launch(Add{{count}, second, first});    // to zeros
+    queue->to_device(third, given.data(), count);       // by the same pinned memory
+    queue->launch(Add<float>{{count}, second, first});  // to zeros
     Floats got = poisoned(count);
     queue->to_host(got.data(), second, count);
     CHECK(got == values);

@@ -62,7 +62,7 @@ const float* DeviceExchange::sum_of(
   const float* const left = sum_of(left_child(node), all, to, count, depth + 1);
   const float* const right = sum_of(right_child(node), all, spare_[depth].data(), count, depth + 1);
   if (left != to) queue_.launch(Copy<float>{{count}, left, to});
-  queue_.launch(Add{{count}, to, right});
+  queue_.launch(Add<float>{{count}, to, right});
   return to;
 }
 

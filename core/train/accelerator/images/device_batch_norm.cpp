@@ -2,6 +2,7 @@
 // Batch normalisation on a device: a shard by its own statistics, which are summed over shards for
 // the running ones.
 #include "core/train/accelerator/images/device_image_blocks.hpp"
+#include "core/train/accelerator/stored_edge.hpp"
 #include "core/train/model/batch_norm.hpp"
 
 namespace dts::train::accelerator {
@@ -25,10 +26,11 @@ class DeviceBatchNorm {
         partials_(partials) {}
 
   // The statistics of x, when training.
-  void measure(const Pass& pass, const float* x) {
+  template <class Value>
+  void measure(const Pass& pass, const Value* x) {
     if (!pass.training) return;
     const BatchNormTensors::Statistics to = tensors_.statistics(pass);
-    queue_.launch(ChannelMoments{{all_, partials_}, x});
+    queue_.launch(ChannelMoments<Value>{{all_, partials_}, x});
     queue_.launch(ChannelStatistics{ends(all_), all_.rows, to.mean, to.variance});
   }
 
@@ -59,27 +61,38 @@ class DeviceBatchNorm {
   double* partials_;
 };
 
+template <class Value>
 class DeviceBnRelu : public Block {
  public:
-  DeviceBnRelu(Queue& queue, const DeviceBatchNorm& norm, Edge in, Edge out, const float* residual)
-      : queue_(queue), norm_(norm), in_(in), out_(out), residual_(residual) {}
+  DeviceBnRelu(Queue& queue,
+               const Products& products,
+               const DeviceBatchNorm& norm,
+               Edge in,
+               Edge out,
+               const float* residual)
+      : queue_(queue),
+        norm_(norm),
+        in_(products, in),
+        out_(products, out),
+        residual_(products.as<Value>(residual)) {}
 
   void forward(const Pass& pass) override {
     norm_.measure(pass, in_.value);
-    queue_.launch(BatchNormRelu{norm_.all(), norm_.norm(pass), in_.value, residual_, out_.value});
+    queue_.launch(
+        BatchNormRelu<Value>{norm_.all(), norm_.norm(pass), in_.value, residual_, out_.value});
   }
 
   void backward(const Pass& pass) override {
-    queue_.launch(BatchNormReluGradients{
+    queue_.launch(BatchNormReluGradients<Value>{
         {norm_.all(), norm_.partials()}, norm_.norm(pass), in_.value, out_.value, out_.gradient});
     norm_.end_gradients(pass, norm_.all());
-    queue_.launch(BatchNormBackward{norm_.all(),
-                                    norm_.norm(pass),
-                                    norm_.tensors().d_gamma(pass),
-                                    norm_.tensors().d_beta(pass),
-                                    in_.value,
-                                    out_.gradient,
-                                    in_.gradient});
+    queue_.launch(BatchNormBackward<Value>{norm_.all(),
+                                           norm_.norm(pass),
+                                           norm_.tensors().d_gamma(pass),
+                                           norm_.tensors().d_beta(pass),
+                                           in_.value,
+                                           out_.gradient,
+                                           in_.gradient});
   }
 
   [[nodiscard]] Range completes() const override { return norm_.tensors().range(); }
@@ -87,39 +100,45 @@ class DeviceBnRelu : public Block {
  private:
   Queue& queue_;
   DeviceBatchNorm norm_;
-  Edge in_;
-  Edge out_;
-  const float* residual_;
+  StoredEdge<Value> in_;
+  StoredEdge<Value> out_;
+  const Value* residual_;
 };
 
+template <class Value>
 class DeviceBnReluPool : public Block {
  public:
-  DeviceBnReluPool(
-      Queue& queue, const DeviceBatchNorm& norm, const Images& shape, Edge in, Edge out)
+  DeviceBnReluPool(Queue& queue,
+                   const Products& products,
+                   const DeviceBatchNorm& norm,
+                   const Images& shape,
+                   Edge in,
+                   Edge out)
       : queue_(queue),
         norm_(norm),
         pooled_{rows_of(shape) / 4, shape.channels},
         shape_{shape.height, shape.width},
-        in_(in),
-        out_(out) {}
+        in_(products, in),
+        out_(products, out) {}
 
   void forward(const Pass& pass) override {
     norm_.measure(pass, in_.value);
-    queue_.launch(BatchNormReluPool{pooled_, shape_, norm_.norm(pass), in_.value, out_.value});
+    queue_.launch(
+        BatchNormReluPool<Value>{pooled_, shape_, norm_.norm(pass), in_.value, out_.value});
   }
 
   void backward(const Pass& pass) override {
-    queue_.launch(BatchNormPoolGradients{
+    queue_.launch(BatchNormPoolGradients<Value>{
         {pooled_, norm_.partials()}, shape_, norm_.norm(pass), in_.value, out_.gradient});
     norm_.end_gradients(pass, pooled_);
-    queue_.launch(BatchNormPoolBackward{pooled_,
-                                        shape_,
-                                        norm_.norm(pass),
-                                        norm_.tensors().d_gamma(pass),
-                                        norm_.tensors().d_beta(pass),
-                                        in_.value,
-                                        out_.gradient,
-                                        in_.gradient});
+    queue_.launch(BatchNormPoolBackward<Value>{pooled_,
+                                               shape_,
+                                               norm_.norm(pass),
+                                               norm_.tensors().d_gamma(pass),
+                                               norm_.tensors().d_beta(pass),
+                                               in_.value,
+                                               out_.gradient,
+                                               in_.gradient});
   }
 
   [[nodiscard]] Range completes() const override { return norm_.tensors().range(); }
@@ -129,8 +148,8 @@ class DeviceBnReluPool : public Block {
   DeviceBatchNorm norm_;
   Channelwise pooled_;
   PooledShape shape_;
-  Edge in_;
-  Edge out_;
+  StoredEdge<Value> in_;
+  StoredEdge<Value> out_;
 };
 
 }  // namespace
@@ -141,6 +160,7 @@ std::size_t norm_partials(const Images& shape) {
 }
 
 std::unique_ptr<Block> device_bn_relu(Queue& queue,
+                                      Products& products,
                                       const Layout& layout,
                                       const std::string& name,
                                       const Images& shape,
@@ -148,19 +168,22 @@ std::unique_ptr<Block> device_bn_relu(Queue& queue,
                                       Edge out,
                                       const float* residual,
                                       double* partials) {
-  return std::make_unique<DeviceBnRelu>(
-      queue, DeviceBatchNorm(queue, layout, name, shape, partials), in, out, residual);
+  products.keep_rounded(out, shape.count());
+  const DeviceBatchNorm norm(queue, layout, name, shape, partials);
+  return stored_block<DeviceBnRelu>(queue, products, norm, in, out, residual);
 }
 
 std::unique_ptr<Block> device_bn_relu_pool(Queue& queue,
+                                           Products& products,
                                            const Layout& layout,
                                            const std::string& name,
                                            const Images& shape,
                                            Edge in,
                                            Edge out,
                                            double* partials) {
-  return std::make_unique<DeviceBnReluPool>(
-      queue, DeviceBatchNorm(queue, layout, name, shape, partials), shape, in, out);
+  products.keep_rounded(out, shape.count() / 4);
+  const DeviceBatchNorm norm(queue, layout, name, shape, partials);
+  return stored_block<DeviceBnReluPool>(queue, products, norm, shape, in, out);
 }
 
 }  // namespace dts::train::accelerator

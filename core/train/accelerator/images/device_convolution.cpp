@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/accelerator/images/device_convolution.hpp"
 
+#include "core/train/accelerator/stored_edge.hpp"
+
 namespace dts::train::accelerator {
 namespace {
 
@@ -16,11 +18,12 @@ PixelStrides strides_of(const Images& shape, const InputImages& input) {
   return {channels * area, 1, channels * width, channels};
 }
 
-// Factors: what is multiplied, and how.
-template <class Factors>
+// Factors: what is multiplied, and how. From: what images are.
+template <class Factors, class From>
 class DeviceConvolution : public Block {
  public:
   DeviceConvolution(Queue& queue,
+                    const Products& products,
                     const Scratch& scratch,
                     Range weights,
                     const DeviceConvolutionShape& shape,
@@ -28,13 +31,13 @@ class DeviceConvolution : public Block {
                     Edge out)
       : queue_(queue),
         range_(weights),
-        in_(in),
-        out_(out),
+        d_in_(products.as<Stored>(in.gradient)),
+        out_(products, out),
         in_channels_(shape.shape.in.channels),
         out_channels_(shape.shape.out_channels),
-        images_(images_of(shape, in.value)),
+        images_(images_of(shape, products.as<From>(in.value))),
         pixels_(shape.shape.in.batch * images_.shape.out_pixels()),
-        gradients_(gradients_of(shape.shape, out.gradient)),
+        gradients_(gradients_of(shape.shape, out_.gradient)),
         in_pixels_(shape.shape.in.batch * gradients_.shape.out_pixels()),
         part_(shape.part),
         by_tap_(scratch(1, weight_values())),
@@ -56,9 +59,9 @@ class DeviceConvolution : public Block {
                                        false,
                                        weights,
                                        stored(by_tap_)});
-    queue_.launch(Convolve<Factors, float, float>{
-        {}, images_, pixels_, out_channels_, stored(by_tap_), out_.value});
-    if (in_.gradient == nullptr || !pass.training) return;
+    queue_.launch(
+        Convolve<Factors, From>{{}, images_, pixels_, out_channels_, stored(by_tap_), out_.value});
+    if (d_in_ == nullptr || !pass.training) return;
     const int pitch = gradients_.shape.pitch();
     queue_.launch(WeightsByTap<Stored>{{product_of(in_channels_, pitch)},
                                        out_channels_,
@@ -71,7 +74,7 @@ class DeviceConvolution : public Block {
   }
 
   void backward(const Pass& pass) override {
-    queue_.launch(ConvolveWeights<Factors, float, float>{
+    queue_.launch(ConvolveWeights<Factors, From>{
         {}, images_, pixels_, part_, out_channels_, out_.gradient, d_of_parts_});
     if (parts() > 1)
       queue_.launch(ColumnSums<float>{
@@ -81,9 +84,9 @@ class DeviceConvolution : public Block {
                                    images_.shape.pitch(),
                                    d_by_tap_,
                                    pass.sums + range_.begin});
-    if (in_.gradient != nullptr)
-      queue_.launch(Convolve<Factors, float, float>{
-          {}, gradients_, in_pixels_, in_channels_, stored(mirrored_), in_.gradient});
+    if (d_in_ != nullptr)
+      queue_.launch(Convolve<Factors, Stored>{
+          {}, gradients_, in_pixels_, in_channels_, stored(mirrored_), d_in_});
   }
 
   [[nodiscard]] Range completes() const override { return range_; }
@@ -94,7 +97,7 @@ class DeviceConvolution : public Block {
  private:
   using Stored = typename Factors::Stored;
 
-  static TappedImages<float> images_of(const DeviceConvolutionShape& all, const float* values) {
+  static TappedImages<From> images_of(const DeviceConvolutionShape& all, const From* values) {
     const ConvolutionShape& shape = all.shape;
     const Images out = shape.out();
     const PixelStrides strides = strides_of(shape.in, all.input);
@@ -109,7 +112,7 @@ class DeviceConvolution : public Block {
             values + all.input.padding * (strides.row + strides.pixel)};
   }
 
-  static TappedImages<float> gradients_of(const ConvolutionShape& shape, const float* values) {
+  static TappedImages<Stored> gradients_of(const ConvolutionShape& shape, const Stored* values) {
     const Images out = shape.out();
     return {{out.channels, out.height, out.width, shape.in.height, shape.in.width, 1, shape.stride},
             strides_of(out, {}),
@@ -126,13 +129,13 @@ class DeviceConvolution : public Block {
 
   Queue& queue_;
   Range range_;
-  Edge in_;
-  Edge out_;
+  Stored* d_in_;  // nullptr: none flows back
+  StoredEdge<Stored> out_;
   int in_channels_;
   int out_channels_;
-  TappedImages<float> images_;
+  TappedImages<From> images_;
   int pixels_;  // of the output, of all images
-  TappedImages<float> gradients_;
+  TappedImages<Stored> gradients_;
   int in_pixels_;
   int part_;           // pixels
   float* by_tap_;      // weights of a forward pass as Stored, in memory of all convolutions
@@ -141,19 +144,33 @@ class DeviceConvolution : public Block {
   float* d_of_parts_;  // [parts()] of them, likewise
 };
 
+template <class Factors, class From = typename Factors::Stored>
+std::unique_ptr<Block> convolution_of(Queue& queue,
+                                      const Products& products,
+                                      const Scratch& scratch,
+                                      Range weights,
+                                      const DeviceConvolutionShape& shape,
+                                      Edge in,
+                                      Edge out) {
+  return std::make_unique<DeviceConvolution<Factors, From>>(
+      queue, products, scratch, weights, shape, in, out);
+}
+
 }  // namespace
 
 std::unique_ptr<Block> device_convolution(Queue& queue,
-                                          const Products& products,
+                                          Products& products,
                                           const Scratch& scratch,
                                           Range weights,
                                           const DeviceConvolutionShape& shape,
                                           Edge in,
                                           Edge out) {
-  if (products.rounds())
-    return std::make_unique<DeviceConvolution<TensorFactors>>(
-        queue, scratch, weights, shape, in, out);
-  return std::make_unique<DeviceConvolution<PlainFactors>>(queue, scratch, weights, shape, in, out);
+  products.keep_rounded(out, shape.shape.out().count());
+  if (in.gradient != nullptr) products.keep_rounded(in.gradient, shape.shape.in.count());
+  const auto make = !products.rounds()     ? convolution_of<PlainFactors>
+                    : shape.input.is_input ? convolution_of<TensorFactors, float>
+                                           : convolution_of<TensorFactors>;
+  return make(queue, products, scratch, weights, shape, in, out);
 }
 
 }  // namespace dts::train::accelerator

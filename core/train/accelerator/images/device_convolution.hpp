@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 convolutions on a device. Images are [image][row][column][channel]
-// on devices, but for a model's input.
+// 3x3 convolutions on a device. Images are [image][row][column][channel] on devices, and rounded
+// where products are of bf16, but for a model's input.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -31,9 +31,10 @@ struct DeviceConvolutionShape {
 // Memory of that many floats for one use after the other, by number.
 using Scratch = std::function<float*(std::size_t number, std::size_t count)>;
 
-// Throws DeviceError, as does the block. Queue, products and the scratch memory must outlive it.
+// The output and gradients are kept rounded from here on. Throws DeviceError, as does the block.
+// Queue, products and the scratch memory must outlive it.
 [[nodiscard]] std::unique_ptr<Block> device_convolution(Queue& queue,
-                                                        const Products& products,
+                                                        Products& products,
                                                         const Scratch& scratch,
                                                         Range weights,
                                                         const DeviceConvolutionShape& shape,

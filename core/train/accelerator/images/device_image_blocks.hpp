@@ -3,6 +3,7 @@
 // follows it, pooling, shortcuts, and linear layers (model/blocks.hpp, model/image_blocks.hpp).
 #pragma once
 
+#include "core/train/accelerator/products.hpp"
 #include "core/train/accelerator/queue/queue.hpp"
 #include "core/train/model/image_blocks.hpp"
 
@@ -13,10 +14,13 @@
 namespace dts::train::accelerator {
 
 // `partials` has room for the sums of any block's channels: the memory of norm_partials().
-// Everything throws DeviceError, as do the blocks. The queue must outlive them.
+// Images
+// that come of a block are kept rounded (Products::keep_rounded). Everything throws DeviceError, as
+// do the blocks. The queue must outlive them.
 [[nodiscard]] std::size_t norm_partials(const Images& shape);
 
 [[nodiscard]] std::unique_ptr<Block> device_bn_relu(Queue& queue,
+                                                    Products& products,
                                                     const Layout& layout,
                                                     const std::string& name,
                                                     const Images& shape,
@@ -27,6 +31,7 @@ namespace dts::train::accelerator {
 
 // The output is in blocks of 16 channels.
 [[nodiscard]] std::unique_ptr<Block> device_bn_relu_pool(Queue& queue,
+                                                         Products& products,
                                                          const Layout& layout,
                                                          const std::string& name,
                                                          const Images& shape,
@@ -34,20 +39,14 @@ namespace dts::train::accelerator {
                                                          Edge out,
                                                          double* partials);
 
-[[nodiscard]] std::unique_ptr<Block> device_gradient_sum(Queue& queue,
-                                                         std::size_t count,
-                                                         Edge in,
-                                                         const float* branch);
+[[nodiscard]] std::unique_ptr<Block> device_gradient_sum(
+    Queue& queue, const Products& products, std::size_t count, Edge in, const float* branch);
 
-[[nodiscard]] std::unique_ptr<Block> device_narrowing_shortcut(Queue& queue,
-                                                               const Images& in_shape,
-                                                               Edge in,
-                                                               Edge out);
+[[nodiscard]] std::unique_ptr<Block> device_narrowing_shortcut(
+    Queue& queue, Products& products, const Images& in_shape, Edge in, Edge out);
 
-[[nodiscard]] std::unique_ptr<Block> device_average_pool(Queue& queue,
-                                                         const Images& in_shape,
-                                                         Edge in,
-                                                         Edge out);
+[[nodiscard]] std::unique_ptr<Block> device_average_pool(
+    Queue& queue, const Products& products, const Images& in_shape, Edge in, Edge out);
 
 // `product` and then ReLU, of `count` values.
 [[nodiscard]] std::unique_ptr<Block> device_relu_after(Queue& queue,

@@ -41,7 +41,8 @@ std::unique_ptr<Block> DeviceBlocks::convolution(const Layout& layout,
 
 std::unique_ptr<Block> DeviceBlocks::bn_relu_pool(
     const Layout& layout, const std::string& name, const Images& in_shape, Edge in, Edge out) {
-  return device_bn_relu_pool(queue_, layout, name, in_shape, in, out, partials(in_shape));
+  return device_bn_relu_pool(
+      queue_, products_, layout, name, in_shape, in, out, partials(in_shape));
 }
 
 std::unique_ptr<Block> DeviceBlocks::linear(
@@ -66,19 +67,19 @@ std::unique_ptr<Block> DeviceBlocks::bn_relu(const Layout& layout,
                                              Edge in,
                                              Edge out,
                                              const float* residual) {
-  return device_bn_relu(queue_, layout, name, shape, in, out, residual, partials(shape));
+  return device_bn_relu(queue_, products_, layout, name, shape, in, out, residual, partials(shape));
 }
 
 std::unique_ptr<Block> DeviceBlocks::gradient_sum(std::size_t count, Edge in, const float* branch) {
-  return device_gradient_sum(queue_, count, in, branch);
+  return device_gradient_sum(queue_, products_, count, in, branch);
 }
 
 std::unique_ptr<Block> DeviceBlocks::narrowing_shortcut(const Images& in_shape, Edge in, Edge out) {
-  return device_narrowing_shortcut(queue_, in_shape, in, out);
+  return device_narrowing_shortcut(queue_, products_, in_shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::average_pool(const Images& in_shape, Edge in, Edge out) {
-  return device_average_pool(queue_, in_shape, in, out);
+  return device_average_pool(queue_, products_, in_shape, in, out);
 }
 
 }  // namespace dts::train::accelerator

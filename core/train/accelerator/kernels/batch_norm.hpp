@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of batch normalisation with what follows it: ReLU, and before that a residual.
+// Kernels of batch normalisation with what follows it: ReLU, and before that a residual. Images are
+// floats, or rounded to bf16.
 #pragma once
 
 #include "core/train/accelerator/kernels/channels.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 
 #include <cmath>
 #include <initializer_list>
@@ -50,8 +52,9 @@ struct ChannelScale {
 }
 
 // The sums of x and of its squares.
+template <class Value>
 struct ChannelMoments : ChannelPartials {
-  const float* x = nullptr;
+  const Value* x = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -64,7 +67,7 @@ struct ChannelMoments : ChannelPartials {
     add_up(block, shared, [&](int thread) {
       TwoSums sums;
       for_each_row(block, thread, [&](int row) {
-        const float value = x[place(row, channel(block, thread))];
+        const float value = value_of(x[place(row, channel(block, thread))]);
         sums.first += value;
         sums.second += value * value;
       });
@@ -136,13 +139,14 @@ struct ThroughStatistics {
 };
 
 // y = relu(batch norm(x) + residual); nullptr: no residual.
+template <class Value>
 struct BatchNormRelu : Channelwise {
   struct Shared {};
 
   ChannelNorm norm;
-  const float* x = nullptr;
-  const float* residual = nullptr;
-  float* y = nullptr;
+  const Value* x = nullptr;
+  const Value* residual = nullptr;
+  Value* y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -158,18 +162,20 @@ struct BatchNormRelu : Channelwise {
       const ChannelScale scale(norm, channel(block, thread));
       for_each_row(block, thread, [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
-        y[at] = above_zero(scale(x[at]) + (residual == nullptr ? 0.0F : residual[at]));
+        const float added = residual == nullptr ? 0.0F : value_of(residual[at]);
+        put(y[at], above_zero(scale(value_of(x[at])) + added));
       });
     });
   }
 };
 
 // d_y becomes the gradient before the ReLU; its sums, and those of its products with the normal x.
+template <class Value>
 struct BatchNormReluGradients : ChannelPartials {
   ChannelNorm norm;
-  const float* x = nullptr;
-  const float* y = nullptr;
-  float* d_y = nullptr;
+  const Value* x = nullptr;
+  const Value* y = nullptr;
+  Value* d_y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -187,10 +193,10 @@ struct BatchNormReluGradients : ChannelPartials {
       TwoSums sums;
       for_each_row(block, thread, [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
-        const float gradient = y[at] > 0 ? d_y[at] : 0.0F;
-        d_y[at] = gradient;
+        const float gradient = value_of(y[at]) > 0 ? value_of(d_y[at]) : 0.0F;
+        put(d_y[at], gradient);
         sums.first += gradient;
-        sums.second += gradient * scale.normal(x[at]);
+        sums.second += gradient * scale.normal(value_of(x[at]));
       });
       return sums;
     });
@@ -198,15 +204,16 @@ struct BatchNormReluGradients : ChannelPartials {
 };
 
 // The gradient of x.
+template <class Value>
 struct BatchNormBackward : Channelwise {
   struct Shared {};
 
   ChannelNorm norm;
   const float* d_gamma = nullptr;
   const float* d_beta = nullptr;
-  const float* x = nullptr;
-  const float* d_y = nullptr;  // before the ReLU
-  float* d_x = nullptr;
+  const Value* x = nullptr;
+  const Value* d_y = nullptr;  // before the ReLU
+  Value* d_x = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -225,7 +232,7 @@ struct BatchNormBackward : Channelwise {
       const ThroughStatistics through(scale, d_gamma, d_beta, channel(block, thread), rows);
       for_each_row(block, thread, [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
-        d_x[at] = through(d_y[at], scale.normal(x[at]));
+        put(d_x[at], through(value_of(d_y[at]), scale.normal(value_of(x[at]))));
       });
     });
   }

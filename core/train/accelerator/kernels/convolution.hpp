@@ -43,7 +43,7 @@ struct TiledProduct {
 };
 
 // out [pixels][out_channels], of all images.
-template <class Factors, class From, class To>
+template <class Factors, class From>
 struct Convolve : TiledProduct<Factors> {
   using Stored = typename Factors::Stored;
   using Shared = typename TiledProduct<Factors>::Shared;
@@ -52,7 +52,7 @@ struct Convolve : TiledProduct<Factors> {
   int pixels = 0;
   int out_channels = 0;
   const Stored* weights = nullptr;  // [out_channels][pitch of the images], WeightsByTap
-  To* out = nullptr;
+  Stored* out = nullptr;
 
   [[nodiscard]] std::size_t blocks() const {
     return static_cast<std::size_t>(this->tiles_of(pixels)) *
@@ -88,15 +88,16 @@ struct Convolve : TiledProduct<Factors> {
 // Of each run of `part` pixels of the output the gradient of the weights, [runs][out_channels]
 // [pitch], by tap: the last one has what is left. Their few values alone would leave most of a
 // device idle.
-template <class Factors, class From, class Given>
+template <class Factors, class From>
 struct ConvolveWeights : TiledProduct<Factors> {
+  using Stored = typename Factors::Stored;
   using Shared = typename TiledProduct<Factors>::Shared;
 
   TappedImages<From> images;
   int pixels = 0;
   int part = 1;
   int out_channels = 0;
-  const Given* d_out = nullptr;  // [pixels][out_channels]
+  const Stored* d_out = nullptr;  // [pixels][out_channels]
   float* to = nullptr;
 
   [[nodiscard]] DTS_CODE_OF_BOTH int parts() const { return (pixels + part - 1) / part; }
@@ -124,7 +125,7 @@ struct ConvolveWeights : TiledProduct<Factors> {
     const int channel = index % of_part() / across * k_tile;
     const int value = index % across * k_tile;
     const int pixel = which * part;
-    const ColumnsFactor<Given> left{
+    const ColumnsFactor<Stored> left{
         d_out + row_begin(static_cast<std::size_t>(pixel), out_channels) + channel,
         out_channels,
         this->tile_from(channel, out_channels)};

@@ -9,9 +9,10 @@
 namespace dts::train::accelerator {
 
 // sums += others: the addition of the tree over shards.
+template <class Value>
 struct Add : Elementwise {
-  float* sums = nullptr;
-  const float* others = nullptr;
+  Value* sums = nullptr;
+  const Value* others = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -21,7 +22,7 @@ struct Add : Elementwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { sums[i] += others[i]; });
+    for_each(block, [&](std::size_t i) { put(sums[i], value_of(sums[i]) + value_of(others[i])); });
   }
 };
 

@@ -32,6 +32,8 @@ struct KernelList {
     return hash;
   }
 
+  [[nodiscard]] static constexpr std::uint32_t count() { return sizeof...(Kernel); }
+
   template <class Wanted>
   [[nodiscard]] static constexpr std::uint32_t number_of() {
     std::uint32_t number = 0;
@@ -58,7 +60,7 @@ struct KernelList {
 };
 
 // A new one at the end.
-using Kernels = KernelList<Add,
+using Kernels = KernelList<Add<float>,
                            GeluForward<float>,
                            GeluBackward<float>,
                            EmbeddingForward,
@@ -92,19 +94,19 @@ using Kernels = KernelList<Add,
                            WeightsByTap<float>,
                            WeightsByTap<Bfloat>,
                            WeightsByChannel,
-                           ChannelMoments,
+                           ChannelMoments<float>,
                            ChannelStatistics,
                            ChannelGradients,
-                           BatchNormRelu,
-                           BatchNormReluGradients,
-                           BatchNormBackward,
-                           BatchNormReluPool,
-                           BatchNormPoolGradients,
-                           BatchNormPoolBackward,
-                           PixelMeans,
-                           PixelMeansBackward,
-                           Narrow,
-                           NarrowBackward,
+                           BatchNormRelu<float>,
+                           BatchNormReluGradients<float>,
+                           BatchNormBackward<float>,
+                           BatchNormReluPool<float>,
+                           BatchNormPoolGradients<float>,
+                           BatchNormPoolBackward<float>,
+                           PixelMeans<float>,
+                           PixelMeansBackward<float>,
+                           Narrow<float>,
+                           NarrowBackward<float>,
                            AttendForward<PlainFactors>,
                            AttendQueries<PlainFactors>,
                            AttendKeys<PlainFactors>,
@@ -120,9 +122,23 @@ using Kernels = KernelList<Add,
                            Normalise<About::mean, Bfloat>,
                            Normalise<About::zero, Bfloat>,
                            ColumnSums<Bfloat>,
-                           Convolve<PlainFactors, float, float>,
-                           ConvolveWeights<PlainFactors, float, float>,
-                           Convolve<TensorFactors, float, float>,
-                           ConvolveWeights<TensorFactors, float, float>>;
+                           Convolve<PlainFactors, float>,
+                           ConvolveWeights<PlainFactors, float>,
+                           Convolve<TensorFactors, float>,
+                           ConvolveWeights<TensorFactors, float>,
+                           Convolve<TensorFactors, Bfloat>,
+                           ConvolveWeights<TensorFactors, Bfloat>,
+                           Add<Bfloat>,
+                           ChannelMoments<Bfloat>,
+                           BatchNormRelu<Bfloat>,
+                           BatchNormReluGradients<Bfloat>,
+                           BatchNormBackward<Bfloat>,
+                           BatchNormReluPool<Bfloat>,
+                           BatchNormPoolGradients<Bfloat>,
+                           BatchNormPoolBackward<Bfloat>,
+                           PixelMeans<Bfloat>,
+                           PixelMeansBackward<Bfloat>,
+                           Narrow<Bfloat>,
+                           NarrowBackward<Bfloat>>;
 
 }  // namespace dts::train::accelerator

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/train/accelerator/kernels/channels.hpp"
+#include "core/train/accelerator/kernels/rounding.hpp"
 
 namespace dts::train::accelerator {
 
@@ -28,12 +29,13 @@ struct NarrowedShape {
 };
 
 // channels: of the output.
+template <class Value>
 struct Narrow : Channelwise {
   struct Shared {};
 
   NarrowedShape shape;
-  const float* x = nullptr;
-  float* y = nullptr;
+  const Value* x = nullptr;
+  Value* y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -49,7 +51,7 @@ struct Narrow : Channelwise {
       const bool is_zero = from < 0 || from >= channels / 2;
       for_each_row(block, thread, [&](int row) {
         y[place(row, mine)] =
-            is_zero ? 0.0F
+            is_zero ? Value{}
                     : x[row_begin(static_cast<std::size_t>(shape.pixel(row)), channels / 2) +
                         static_cast<std::size_t>(from)];
       });
@@ -58,12 +60,13 @@ struct Narrow : Channelwise {
 };
 
 // Adds to d_x. channels: of the input.
+template <class Value>
 struct NarrowBackward : Channelwise {
   struct Shared {};
 
   NarrowedShape shape;
-  const float* d_y = nullptr;
-  float* d_x = nullptr;
+  const Value* d_y = nullptr;
+  Value* d_x = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -76,9 +79,10 @@ struct NarrowBackward : Channelwise {
     block.each([&](int thread) {
       const int mine = channel(block, thread);
       for_each_row(block, thread, [&](int row) {
-        d_x[place(shape.pixel(row), mine)] +=
-            d_y[row_begin(static_cast<std::size_t>(row), 2 * channels) +
-                static_cast<std::size_t>(mine + channels / 2)];
+        Value& to = d_x[place(shape.pixel(row), mine)];
+        put(to,
+            value_of(to) + value_of(d_y[row_begin(static_cast<std::size_t>(row), 2 * channels) +
+                                        static_cast<std::size_t>(mine + channels / 2)]));
       });
     });
   }

@@ -54,14 +54,27 @@ struct Largest {
   }
 };
 
+// Of a channel of four pixels of x, the first of which is `first`, after the normalisation.
+template <class Value>
+[[nodiscard]] DTS_BLOCK_CODE Largest largest_of(const Channelwise& rows,
+                                                const PooledShape& shape,
+                                                const ChannelScale& scale,
+                                                const Value* x,
+                                                int first,
+                                                int channel) {
+  return Largest(
+      [&](int i) { return scale(value_of(x[rows.place(shape.pixel(first, i), channel)])); });
+}
+
 // y = the 2x2 maxima of relu(batch norm(x)).
+template <class Value>
 struct BatchNormReluPool : Channelwise {
   struct Shared {};
 
   PooledShape shape;
   ChannelNorm norm;
-  const float* x = nullptr;
-  float* y = nullptr;
+  const Value* x = nullptr;
+  Value* y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -77,19 +90,20 @@ struct BatchNormReluPool : Channelwise {
       const ChannelScale scale(norm, mine);
       for_each_row(block, thread, [&](int row) {
         const int first = shape.first(row);
-        const Largest top([&](int i) { return scale(x[place(shape.pixel(first, i), mine)]); });
-        y[shape.out(row, mine, groups())] = above_zero(top.value);
+        const Largest top = largest_of(*this, shape, scale, x, first, mine);
+        put(y[shape.out(row, mine, groups())], above_zero(top.value));
       });
     });
   }
 };
 
 // Sums of the gradient that passes the maximum, and of its products with the normal x.
+template <class Value>
 struct BatchNormPoolGradients : ChannelPartials {
   PooledShape shape;
   ChannelNorm norm;
-  const float* x = nullptr;
-  const float* d_y = nullptr;
+  const Value* x = nullptr;
+  const Value* d_y = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -107,11 +121,12 @@ struct BatchNormPoolGradients : ChannelPartials {
       TwoSums sums;
       for_each_row(block, thread, [&](int row) {
         const int first = shape.first(row);
-        const Largest top([&](int i) { return scale(x[place(shape.pixel(first, i), mine)]); });
+        const Largest top = largest_of(*this, shape, scale, x, first, mine);
         if (!(top.value > 0)) return;
-        const float gradient = d_y[shape.out(row, mine, groups())];
+        const float gradient = value_of(d_y[shape.out(row, mine, groups())]);
         sums.first += gradient;
-        sums.second += gradient * scale.normal(x[place(shape.pixel(first, top.number), mine)]);
+        sums.second +=
+            gradient * scale.normal(value_of(x[place(shape.pixel(first, top.number), mine)]));
       });
       return sums;
     });
@@ -119,6 +134,7 @@ struct BatchNormPoolGradients : ChannelPartials {
 };
 
 // The gradient of x: the first of the largest gets that of the maximum.
+template <class Value>
 struct BatchNormPoolBackward : Channelwise {
   struct Shared {};
 
@@ -126,9 +142,9 @@ struct BatchNormPoolBackward : Channelwise {
   ChannelNorm norm;
   const float* d_gamma = nullptr;
   const float* d_beta = nullptr;
-  const float* x = nullptr;
-  const float* d_y = nullptr;
-  float* d_x = nullptr;
+  const Value* x = nullptr;
+  const Value* d_y = nullptr;
+  Value* d_x = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -148,11 +164,11 @@ struct BatchNormPoolBackward : Channelwise {
       const ThroughStatistics through(scale, d_gamma, d_beta, mine, 4 * rows);
       for_each_row(block, thread, [&](int row) {
         const int first = shape.first(row);
-        const Largest top([&](int i) { return scale(x[place(shape.pixel(first, i), mine)]); });
-        const float gradient = top.value > 0 ? d_y[shape.out(row, mine, groups())] : 0.0F;
+        const Largest top = largest_of(*this, shape, scale, x, first, mine);
+        const float gradient = top.value > 0 ? value_of(d_y[shape.out(row, mine, groups())]) : 0.0F;
         for (int i = 0; i < 4; ++i) {
           const std::size_t at = place(shape.pixel(first, i), mine);
-          d_x[at] = through(i == top.number ? gradient : 0.0F, scale.normal(x[at]));
+          put(d_x[at], through(i == top.number ? gradient : 0.0F, scale.normal(value_of(x[at]))));
         }
       });
     });
@@ -160,6 +176,7 @@ struct BatchNormPoolBackward : Channelwise {
 };
 
 // means [images][channels] of all pixels.
+template <class Value>
 struct PixelMeans {
   static constexpr int k_threads = k_block_threads;
   static constexpr int k_channels = Channelwise::k_channels;
@@ -171,7 +188,7 @@ struct PixelMeans {
   int images = 0;
   int pixels = 0;    // of each
   int channels = 0;  // a multiple of k_channels
-  const float* x = nullptr;
+  const Value* x = nullptr;
   float* means = nullptr;
 
   [[nodiscard]] std::size_t blocks() const {
@@ -191,11 +208,11 @@ struct PixelMeans {
     const std::size_t image = block.index() / groups;
     const std::size_t first = block.index() % groups * k_channels;
     block.each([&](int thread) {
-      const float* const from = x + row_begin(image, channels * pixels) + first +
+      const Value* const from = x + row_begin(image, channels * pixels) + first +
                                 static_cast<std::size_t>(thread % k_channels);
       float sum = 0;
       strided<k_threads / k_channels>(thread / k_channels, pixels, [&](int pixel) {
-        sum += from[row_begin(static_cast<std::size_t>(pixel), channels)];
+        sum += value_of(from[row_begin(static_cast<std::size_t>(pixel), channels)]);
       });
       shared.sums[thread] = sum;
     });
@@ -209,12 +226,13 @@ struct PixelMeans {
 };
 
 // d_x of each pixel is that of the mean, in equal shares.
+template <class Value>
 struct PixelMeansBackward : Channelwise {
   struct Shared {};
 
   int pixels = 0;  // of an image
   const float* d_means = nullptr;
-  float* d_x = nullptr;
+  Value* d_x = nullptr;
 
   template <class Visit>
   void accesses(const Visit& visit) const {
@@ -228,7 +246,7 @@ struct PixelMeansBackward : Channelwise {
     block.each([&](int thread) {
       const int mine = channel(block, thread);
       for_each_row(block, thread, [&](int row) {
-        d_x[place(row, mine)] = share * d_means[place(row / pixels, mine)];
+        put(d_x[place(row, mine)], share * d_means[place(row / pixels, mine)]);
       });
     });
   }
