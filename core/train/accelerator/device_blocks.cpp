@@ -7,6 +7,7 @@
 #include "core/train/accelerator/device_elements.hpp"
 #include "core/train/accelerator/device_norm.hpp"
 #include "core/train/accelerator/run_sums.hpp"
+#include "core/train/accelerator/weight_gradient.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -76,21 +77,28 @@ class DeviceEmbedding : public Block {
 
 class DeviceProjection : public Block {
  public:
-  // `scratch`: for the sums of the bias's gradient (run_sums.hpp).
+  // `scratch`: for the sums of the bias's gradient (run_sums.hpp), and for those of the weights'.
   DeviceProjection(Queue& queue,
                    Products& products,
                    const Layout& layout,
                    Projection shape,
                    Edge in,
                    Edge out,
-                   float* scratch)
+                   float* scratch,
+                   float* of_weights)
       : queue_(queue),
         products_(products),
         shape_(std::move(shape)),
         places_(layout, shape_),
         in_(in),
         out_(out),
-        bias_sums_(queue, shape_.rows, shape_.out, scratch) {
+        bias_sums_(queue, shape_.rows, shape_.out, scratch),
+        weight_gradient_(queue,
+                         products,
+                         shape_.rows,
+                         shape_.is_in_out ? shape_.in : shape_.out,
+                         shape_.is_in_out ? shape_.out : shape_.in,
+                         of_weights) {
     if (pitch() > shape_.out && !(shape_.bias.empty() && shape_.residual == nullptr))
       throw std::logic_error("rows with room between them, and something added to them");
     const std::size_t weights = floats_of(shape_.in, shape_.out);
@@ -120,19 +128,16 @@ class DeviceProjection : public Block {
 
   void backward(const Pass& pass) override {
     if (!shape_.bias.empty()) add_bias_gradient(pass.sums + places_.bias);
-    const dttrain_factor x{in_.value, shape_.in, shape_.is_in_out ? 1 : 0, 0};
-    dttrain_factor d_y = products_.round_once(out_.gradient, shape_.rows, shape_.out, pitch());
-    d_y.is_transposed = shape_.is_in_out ? 0 : 1;
+    const dttrain_factor x{in_.value, shape_.in, 0, 0};
+    const dttrain_factor d_y =
+        products_.round_once(out_.gradient, shape_.rows, shape_.out, pitch());
     const bool is_rounded = products_.rounds();
     float* const d_weights = pass.sums + places_.range.begin;
     if (shape_.is_in_out)
-      products_.multiply(packed_product(x, d_y, d_weights, shape_.in, shape_.out, shape_.rows),
-                         {false, is_rounded});
+      weight_gradient_.multiply(x, d_y, {false, is_rounded}, d_weights);
     else
-      products_.multiply(packed_product(d_y, x, d_weights, shape_.out, shape_.in, shape_.rows),
-                         {is_rounded, false});
+      weight_gradient_.multiply(d_y, x, {is_rounded, false}, d_weights);
     if (in_.gradient == nullptr) return;
-    d_y.is_transposed = 0;
     dttrain_product product = packed_product(
         d_y, weights(pass, shape_.is_in_out), in_.gradient, shape_.rows, shape_.in, shape_.out);
     if (shape_.into == Into::adds) product.plus = in_.gradient;
@@ -172,6 +177,7 @@ class DeviceProjection : public Block {
   Edge in_;
   Edge out_;
   RunSums bias_sums_;
+  WeightGradient weight_gradient_;
 };
 
 class DeviceOffload : public Block {
@@ -246,7 +252,15 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 Edge out) {
   if (shape.is_inside) products_.keep_rounded(out, floats_of(shape.rows, shape.out));
   float* const sums = shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out);
-  return std::make_unique<DeviceProjection>(queue_, products_, layout, shape, in, out, sums);
+  const std::size_t of_weights = WeightGradient::floats(shape.rows, shape.in, shape.out);
+  return std::make_unique<DeviceProjection>(queue_,
+                                            products_,
+                                            layout,
+                                            shape,
+                                            in,
+                                            out,
+                                            sums,
+                                            of_weights == 0 ? nullptr : scratch(5, of_weights));
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {

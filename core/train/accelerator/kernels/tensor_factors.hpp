@@ -86,9 +86,7 @@ struct TensorFactors {
   }
 
   DTS_BLOCK_CODE void add_to(Part& part, int thread, int columns) const {
-    for (int begin = 0; begin < columns; begin += k_at_once)
-      for (int block = 0; block < Part::k_blocks; ++block)
-        add_instruction(part.sums[block], thread, block, begin);
+    for (int begin = 0; begin < columns; begin += k_at_once) add_instructions(part, thread, begin);
   }
 
  private:
@@ -151,29 +149,40 @@ struct TensorFactors {
                 [begin / 2 + thread % 4 + word * 4];
   }
 
-  DTS_BLOCK_CODE void add_instruction(float (&sums)[4], int thread, int block, int begin) const {
+  // Of 16 columns, one for each block of a thread's part.
+  DTS_BLOCK_CODE void add_instructions(Part& part, int thread, int begin) const {
 #if defined(__CUDA_ARCH__)
-    asm volatile(
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(left_word(thread, begin, 0)),
-          "r"(left_word(thread, begin, 1)),
-          "r"(left_word(thread, begin, 2)),
-          "r"(left_word(thread, begin, 3)),
-          "r"(right_word(thread, block, begin, 0)),
-          "r"(right_word(thread, block, begin, 1)));
+    // Words of the left factor are those of all blocks: the compiler would read them for each.
+    const std::uint32_t words[] = {left_word(thread, begin, 0),
+                                   left_word(thread, begin, 1),
+                                   left_word(thread, begin, 2),
+                                   left_word(thread, begin, 3)};
+    for (int block = 0; block < Part::k_blocks; ++block)
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(part.sums[block][0]),
+            "+f"(part.sums[block][1]),
+            "+f"(part.sums[block][2]),
+            "+f"(part.sums[block][3])
+          : "r"(words[0]),
+            "r"(words[1]),
+            "r"(words[2]),
+            "r"(words[3]),
+            "r"(right_word(thread, block, begin, 0)),
+            "r"(right_word(thread, block, begin, 1)));
 #else
     // What it does: values k of a row are those of four threads, two neighbours of each word.
     const int warp = thread / k_warp * k_warp;
-    for (int i = 0; i < 4; ++i)
-      for (int k = 0; k < k_at_once; ++k) {
-        const int column = thread % 4 * 2 + i % 2;
-        const int of_left = thread / 4 * 4 + k % 8 / 2;
-        const int of_right = warp + column * 4 + k % 8 / 2;
-        sums[i] += half_of(left_word(of_left, begin, i / 2 + k / 8 * 2), k % 2) *
-                   half_of(right_word(of_right, block, begin, k / 8), k % 2);
-      }
+    for (int block = 0; block < Part::k_blocks; ++block)
+      for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < k_at_once; ++k) {
+          const int column = thread % 4 * 2 + i % 2;
+          const int of_left = thread / 4 * 4 + k % 8 / 2;
+          const int of_right = warp + column * 4 + k % 8 / 2;
+          part.sums[block][i] += half_of(left_word(of_left, begin, i / 2 + k / 8 * 2), k % 2) *
+                                 half_of(right_word(of_right, block, begin, k / 8), k % 2);
+        }
 #endif
   }
 

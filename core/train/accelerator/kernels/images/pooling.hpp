@@ -3,7 +3,7 @@
 // of all pixels.
 #pragma once
 
-#include "core/train/accelerator/kernels/batch_norm.hpp"
+#include "core/train/accelerator/kernels/images/batch_norm.hpp"
 
 namespace dts::train::accelerator {
 

@@ -3,7 +3,7 @@
 // floats, or rounded to bf16.
 #pragma once
 
-#include "core/train/accelerator/kernels/channels.hpp"
+#include "core/train/accelerator/kernels/images/channels.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 // of every second row, between zeros for the channels that are new (model/image_blocks.hpp).
 #pragma once
 
-#include "core/train/accelerator/kernels/channels.hpp"
+#include "core/train/accelerator/kernels/images/channels.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
 
 namespace dts::train::accelerator {

@@ -3,8 +3,8 @@
 // gradients of their inputs, which are convolutions as well, and those of their weights.
 #pragma once
 
+#include "core/train/accelerator/kernels/images/taps.hpp"
 #include "core/train/accelerator/kernels/plain_factors.hpp"
-#include "core/train/accelerator/kernels/taps.hpp"
 #include "core/train/accelerator/kernels/tensor_factors.hpp"
 
 namespace dts::train::accelerator {

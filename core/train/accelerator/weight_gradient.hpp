@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient of a matrix of weights on a device: a product with sums over all rows of a shard. An
+// algorithm that does not split sums, the only kind that products take, gives each tile of a small
+// matrix to one multiprocessor and leaves the others idle. So runs of rows are products side by
+// side, whose results are added up in order.
+#pragma once
+
+#include "core/train/accelerator/products.hpp"
+
+#include <cstddef>
+
+namespace dts::train::accelerator {
+
+// Everything throws DeviceError. Queue and products must outlive it. Not thread-safe.
+class WeightGradient {
+ public:
+  // [in][out], of so many rows of both factors. `scratch` is [floats()], undefined between two.
+  WeightGradient(Queue& queue, Products& products, int rows, int in, int out, float* scratch)
+      : queue_(queue),
+        products_(products),
+        rows_(rows),
+        in_(in),
+        out_(out),
+        runs_(runs_of(rows, in, out)),
+        scratch_(scratch) {}
+
+  // How many products: of shapes alone, since bits depend on it.
+  [[nodiscard]] static int runs_of(int rows, int in, int out) {
+    constexpr int k_side = 128;  // that one multiprocessor computes, as most algorithms have it
+    constexpr int k_many = 96;   // tiles that keep most of a device busy
+    constexpr int k_enough = 256;
+    constexpr int k_fewest_rows = 1024;
+    const int tiles = ((in + k_side - 1) / k_side) * ((out + k_side - 1) / k_side);
+    if (tiles >= k_many) return 1;
+    int runs = 1;
+    while (tiles * runs < k_enough && rows % (2 * runs) == 0 && rows / (2 * runs) >= k_fewest_rows)
+      runs *= 2;
+    return runs;
+  }
+
+  [[nodiscard]] static std::size_t floats(int rows, int in, int out) {
+    const int runs = runs_of(rows, in, out);
+    return runs == 1 ? 0 : static_cast<std::size_t>(runs) * area(in, out);
+  }
+
+  // to = left^T right, of factors [rows][in] and [rows][out].
+  void multiply(dttrain_factor left, dttrain_factor right, Products::Rounded rounded, float* to) {
+    const int each = rows_ / runs_;
+    left.is_transposed = 1;
+    left.stride = std::int64_t{each} * left.pitch;
+    right.stride = std::int64_t{each} * right.pitch;
+    dttrain_product product =
+        packed_product(left, right, runs_ == 1 ? to : scratch_, in_, out_, each);
+    product.count = runs_;
+    product.stride = static_cast<std::int64_t>(area(in_, out_));
+    products_.multiply(product, rounded);
+    if (runs_ > 1)
+      queue_.launch(
+          ColumnSums<float>{{runs_, static_cast<int>(area(in_, out_)), runs_}, scratch_, to});
+  }
+
+ private:
+  [[nodiscard]] static std::size_t area(int in, int out) {
+    return static_cast<std::size_t>(in) * static_cast<std::size_t>(out);
+  }
+
+  Queue& queue_;
+  Products& products_;
+  int rows_;
+  int in_;
+  int out_;
+  int runs_;
+  float* scratch_;
+};
+
+}  // namespace dts::train::accelerator
