@@ -18,19 +18,17 @@ template <class Factors>
 struct AttendForward : Attend<Factors> {
   using Base = Attend<Factors>;
   using Place = typename Base::Place;
-  using Base::k_hidden;
-  using Base::k_parts;
+  using Part = typename Base::Part;
+  using Side = typename Base::Side;
   using Base::k_threads;
   using Base::rows_of;
   using Base::shape;
 
   struct Shared {
-    Factors factors;
-    Tile scores;
-    float parts[k_tile][k_parts];
-    float top[k_tile];
-    float sum[k_tile];
-    float kept[k_tile];  // the share of what was before that stays
+    Side queries;
+    Side weights;
+    Side right;
+    RowParts<Part> parts;
   };
 
   HeadRows<typename Base::Stored> out;
@@ -48,98 +46,109 @@ struct AttendForward : Attend<Factors> {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const Place place(block.index(), shape.heads, shape);
-    typename Block::template Kept<typename Base::Part> scores(block);
-    typename Block::template Kept<typename Base::Part> sums(block);
-    this->clear(block, sums);
+    typename Block::template Kept<Part> scores(block);
+    typename Block::template Kept<Part> sums(block);
+    typename Block::template Kept<Rows> rows(block);
+    block.each([&](int thread) {
+      sums[thread].clear();
+      for (int i = 0; i < Part::k_rows; ++i) {
+        rows[thread].top[i] = -INFINITY;
+        rows[thread].sum[i] = 0;
+      }
+    });
     for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
-      this->make_scores(block, shared.factors, scores, place, key_tile);
-      const TileSize size{rows_of(place.tile), rows_of(key_tile)};
+      const int key_head = place.head / shape.group();
+      this->multiply_rows(block,
+                          shared.queries,
+                          shared.right,
+                          scores,
+                          this->rows_factor(this->q, place.sample, place.tile, place.head),
+                          this->rows_factor(this->k, place.sample, key_tile, key_head),
+                          key_tile > 0);
+      block.each([&](int thread) { find_tops(thread, shared, scores[thread], place, key_tile); });
       block.each([&](int thread) {
-        scores[thread].for_each(thread, size, [&](int row, int column, float score) {
-          shared.scores.values[row][column] =
-              this->is_seen(place.tile, row, key_tile, column) ? score * shape.scale : k_hidden;
-        });
+        make_weights(thread, shared, scores[thread], sums[thread], rows[thread], place, key_tile);
       });
-      make_weights(block, shared, size, key_tile == 0);
-      add_values(block, shared, sums, place, key_tile);
+      add_product_of_parts<k_threads, Factors>(
+          block,
+          shared.weights,
+          shared.right,
+          sums,
+          scores,
+          rows_of(place.tile),
+          this->columns_factor(this->v, place.sample, key_tile, key_head, place.column),
+          rows_of(key_tile));
     }
-    finish(block, shared, sums, place);
+    block.each([&](int thread) {
+      for (int i = 0; i < Part::k_rows; ++i)
+        shared.parts.values[Part::row(thread, i)][Part::which(thread)] = rows[thread].sum[i];
+    });
+    block.each([&](int thread) { finish(thread, shared, sums[thread], rows[thread], place); });
   }
 
  private:
-  // Of the scores: over the largest so far.
-  template <class Block>
-  DTS_BLOCK_CODE void make_weights(const Block& block,
-                                   Shared& shared,
-                                   const TileSize& size,
-                                   bool begins) const {
-    block.each([&](int thread) {
-      const int row = thread / k_parts;
-      if (row >= size.rows) return;
-      float top = k_hidden;
-      strided<k_parts>(thread % k_parts, size.columns, [&](int i) {
-        const float score = shared.scores.values[row][i];
-        top = top < score ? score : top;
+  // Of its rows a thread keeps the largest score so far, and the sum of the weights of its own
+  // columns.
+  struct Rows {
+    float top[Part::k_rows];
+    float sum[Part::k_rows];
+  };
+
+  [[nodiscard]] DTS_BLOCK_CODE bool is_there(const Place& place,
+                                             int row,
+                                             int key_tile,
+                                             int column) const {
+    return row < rows_of(place.tile) && column < rows_of(key_tile) &&
+           this->is_seen(place.tile, row, key_tile, column);
+  }
+
+  // Of a thread's own columns, before the scale's.
+  DTS_BLOCK_CODE void find_tops(
+      int thread, Shared& shared, Part& scores, const Place& place, int key_tile) const {
+    for (int i = 0; i < Part::k_rows; ++i) {
+      const int row = Part::row(thread, i);
+      float top = -INFINITY;
+      scores.for_each_of_row(thread, i, [&](int column, float score) {
+        if (is_there(place, row, key_tile, column)) top = Larger()(top, score * shape.scale);
       });
-      shared.parts[row][thread % k_parts] = top;
-    });
-    block.each([&](int thread) {
-      if (thread >= size.rows) return;
-      float top = begins ? k_hidden : shared.top[thread];
-      for (const float other : shared.parts[thread]) top = top < other ? other : top;
-      shared.kept[thread] = begins ? 0.0F : expf(shared.top[thread] - top);
-      shared.top[thread] = top;
-    });
-    block.each([&](int thread) {
-      const int row = thread / k_parts;
-      if (row >= size.rows) return;
+      shared.parts.values[row][Part::which(thread)] = top;
+    }
+  }
+
+  // Of the scores: over the largest so far, to which what was added up before is brought.
+  DTS_BLOCK_CODE void make_weights(int thread,
+                                   const Shared& shared,
+                                   Part& scores,
+                                   Part& sums,
+                                   Rows& rows,
+                                   const Place& place,
+                                   int key_tile) const {
+    for (int i = 0; i < Part::k_rows; ++i) {
+      const int row = Part::row(thread, i);
+      const float top = shared.parts.folded(row, rows.top[i], Larger());
+      const float stays = expf(rows.top[i] - top);
       float sum = 0;
-      strided<k_parts>(thread % k_parts, size.columns, [&](int i) {
-        const float weight = expf(shared.scores.values[row][i] - shared.top[row]);
-        shared.scores.values[row][i] = weight;
-        sum += weight;
+      scores.for_each_of_row(thread, i, [&](int column, float& score) {
+        score = is_there(place, row, key_tile, column) ? expf(score * shape.scale - top) : 0.0F;
+        sum += score;
       });
-      shared.parts[row][thread % k_parts] = sum;
-    });
-    block.each([&](int thread) {
-      if (thread >= size.rows) return;
-      float sum = begins ? 0.0F : shared.sum[thread] * shared.kept[thread];
-      for (const float other : shared.parts[thread]) sum += other;
-      shared.sum[thread] = sum;
-    });
+      sums.for_each_of_row(thread, i, [&](int, float& value) { value *= stays; });
+      rows.sum[i] = rows.sum[i] * stays + sum;
+      rows.top[i] = top;
+    }
   }
 
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void add_values(
-      const Block& block, Shared& shared, Kept& sums, const Place& place, int key_tile) const {
-    const TileSize all{rows_of(place.tile), k_tile};
-    block.each([&](int thread) {
-      sums[thread].for_each(
-          thread, all, [&](int row, int, float& sum) { sum *= shared.kept[row]; });
-    });
-    const int key_head = place.head / shape.group();
-    add_product<k_threads>(
-        block,
-        shared.factors,
-        sums,
-        TileFactor<false>{&shared.scores, rows_of(place.tile)},
-        this->columns_factor(this->v, place.sample, key_tile, key_head, place.column),
-        rows_of(key_tile));
-  }
-
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void finish(const Block& block,
-                             Shared& shared,
-                             Kept& sums,
-                             const Place& place) const {
-    block.each([&](int thread) {
-      this->write_part(
-          thread, sums, out, place, [&](int row, float value) { return value / shared.sum[row]; });
-      if (place.column == 0 && thread < rows_of(place.tile))
+  DTS_BLOCK_CODE void finish(
+      int thread, const Shared& shared, Part& sums, const Rows& rows, const Place& place) const {
+    for (int i = 0; i < Part::k_rows; ++i) {
+      const int row = Part::row(thread, i);
+      float sum = 0;
+      for (int which = 0; which < Part::k_sharing; ++which) sum += shared.parts.values[row][which];
+      this->write_row(thread, i, sums, out, place, [&](float value) { return value / sum; });
+      if (place.column == 0 && Part::which(thread) == 0 && row < rows_of(place.tile))
         log_sums[shape.of_head(place.sample, place.head) +
-                 static_cast<std::size_t>(place.tile * k_tile + thread)] =
-            shared.top[thread] + logf(shared.sum[thread]);
-    });
+                 static_cast<std::size_t>(place.tile * k_tile + row)] = rows.top[i] + logf(sum);
+    }
   }
 };
 

@@ -6,21 +6,24 @@
 
 namespace dts::train::accelerator {
 
-// The base of both kernels of it.
+// The base of both kernels of it. A product of queries and keys is [query][key] in one of them and
+// [key][query] in the other, so that what threads keep of it is a left factor in both.
 template <class Factors>
 struct AttendBackward : Attend<Factors> {
   using Base = Attend<Factors>;
   using Place = typename Base::Place;
-  using Base::k_parts;
+  using Part = typename Base::Part;
+  using Side = typename Base::Side;
   using Base::k_threads;
   using Base::rows_of;
   using Base::shape;
 
   struct Shared {
-    Factors factors;
-    Tile tile;  // weights, and then gradients of scores
-    float parts[k_tile][k_parts];
-    float deltas[k_tile];
+    Side left;    // of scores
+    Side d_left;  // of the gradients of weights
+    Side kept;    // weights, and then gradients of scores
+    Side right;
+    RowParts<Part> parts;
   };
 
   typename Base::Given d_out;
@@ -33,73 +36,44 @@ struct AttendBackward : Attend<Factors> {
     accelerator::reads(visit, log_sums, shape.positions());
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE TileSize size_of(const Place& place, int key_tile) const {
-    return {rows_of(place.tile), rows_of(key_tile)};
-  }
-
   // The position of a tile's row, of a head.
   [[nodiscard]] DTS_BLOCK_CODE std::size_t position(const Place& place, int row) const {
     return shape.of_head(place.sample, place.head) +
            static_cast<std::size_t>(place.tile * k_tile + row);
   }
 
-  // Weights of a tile of queries and one of keys, as threads keep them, and in the tile.
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void make_weights(
-      const Block& block, Shared& shared, Kept& weights, const Place& place, int key_tile) const {
-    this->make_scores(block, shared.factors, weights, place, key_tile);
-    block.each([&](int thread) {
-      weights[thread].for_each(
-          thread, size_of(place, key_tile), [&](int row, int column, float& value) {
-            const float score = value * shape.scale - log_sums[position(place, row)];
-            value = this->is_seen(place.tile, row, key_tile, column) ? expf(score) : 0.0F;
-            shared.tile.values[row][column] = value;
-          });
-    });
+  // The weight of a score of a tile of queries and one of keys.
+  [[nodiscard]] DTS_BLOCK_CODE float weight(
+      const Place& place, int query, int key_tile, int key, float score) const {
+    const bool is_there = query < rows_of(place.tile) && key < rows_of(key_tile) &&
+                          this->is_seen(place.tile, query, key_tile, key);
+    return is_there ? expf(score * shape.scale - log_sums[position(place, query)]) : 0.0F;
   }
 
-  // The gradients of their scores, before the scale, in the tile. `deltas`: of the tile's rows.
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void make_gradients(const Block& block,
-                                     Shared& shared,
-                                     Kept& weights,
-                                     Kept& kept,
-                                     const Place& place,
-                                     int key_tile,
-                                     const float* deltas) const {
-    this->clear(block, kept);
-    add_product<k_threads>(
-        block,
-        shared.factors,
-        kept,
-        this->rows_factor(d_out, place.sample, place.tile, place.head),
-        this->rows_factor(this->v, place.sample, key_tile, place.head / shape.group()),
-        shape.width);
-    block.each([&](int thread) {
-      const auto& weight = weights[thread];
-      kept[thread].for_each(
-          thread, size_of(place, key_tile), [&](int row, int column, float value) {
-            shared.tile.values[row][column] =
-                weight.at(thread, row, column) * (value - deltas[row]) * shape.scale;
-          });
-    });
+  // The gradient of a score, before the scale, from its weight's. `delta`: of the query.
+  [[nodiscard]] DTS_BLOCK_CODE float of_score(float weight, float gradient, float delta) const {
+    return weight * (gradient - delta) * shape.scale;
   }
 
   // sums += left right, of the block's columns of a head, where `right` says which rows of `of`.
-  template <class Block, class Kept, class Left>
+  template <class Block, class Kept, class Parts>
   DTS_BLOCK_CODE void add_columns(const Block& block,
                                   Shared& shared,
                                   Kept& sums,
-                                  const Left& left,
+                                  Parts& left,
+                                  int rows,
                                   const typename Base::Given& of,
                                   const Place& right,
                                   int column) const {
-    add_product<k_threads>(block,
-                           shared.factors,
-                           sums,
-                           left,
-                           this->columns_factor(of, right.sample, right.tile, right.head, column),
-                           rows_of(right.tile));
+    add_product_of_parts<k_threads, Factors>(
+        block,
+        shared.kept,
+        shared.right,
+        sums,
+        left,
+        rows,
+        this->columns_factor(of, right.sample, right.tile, right.head, column),
+        rows_of(right.tile));
   }
 };
 
@@ -109,8 +83,10 @@ template <class Factors>
 struct AttendQueries : AttendBackward<Factors> {
   using Base = AttendBackward<Factors>;
   using Place = typename Base::Place;
+  using Part = typename Base::Part;
   using Shared = typename Base::Shared;
-  using Base::k_parts;
+  using Base::d_out;
+  using Base::k_threads;
   using Base::rows_of;
   using Base::shape;
 
@@ -131,50 +107,76 @@ struct AttendQueries : AttendBackward<Factors> {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const Place place(block.index(), shape.heads, shape);
-    make_deltas(block, shared, place);
-    typename Block::template Kept<typename Base::Part> weights(block);
-    typename Block::template Kept<typename Base::Part> kept(block);
-    typename Block::template Kept<typename Base::Part> sums(block);
-    this->clear(block, sums);
-    const int key_head = place.head / shape.group();
-    for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
-      this->make_weights(block, shared, weights, place, key_tile);
-      this->make_gradients(block, shared, weights, kept, place, key_tile, shared.deltas);
-      this->add_columns(block,
-                        shared,
-                        sums,
-                        TileFactor<false>{&shared.tile, rows_of(place.tile)},
-                        this->k,
-                        {place.sample, key_head, key_tile},
-                        place.column);
-    }
+    typename Block::template Kept<Part> weights(block);
+    typename Block::template Kept<Part> gradients(block);
+    typename Block::template Kept<Part> sums(block);
+    typename Block::template Kept<Deltas> of_rows(block);
+    block.each([&](int thread) { add_deltas(thread, shared, place); });
     block.each([&](int thread) {
-      this->write_part(thread, sums, d_q, place, [](int, float value) { return value; });
+      sums[thread].clear();
+      for (int i = 0; i < Part::k_rows; ++i)
+        of_rows[thread].values[i] = delta(shared, Part::row(thread, i));
+      if (place.column == 0 && thread < rows_of(place.tile))
+        deltas[this->position(place, thread)] = delta(shared, thread);
     });
+    for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
+      const Place keys{place.sample, place.head / shape.group(), key_tile};
+      this->multiply_rows(block,
+                          shared.left,
+                          shared.right,
+                          weights,
+                          this->rows_factor(this->q, place.sample, place.tile, place.head),
+                          this->rows_factor(this->k, place.sample, key_tile, keys.head),
+                          key_tile > 0);
+      this->multiply_rows(block,
+                          shared.d_left,
+                          shared.right,
+                          gradients,
+                          this->rows_factor(d_out, place.sample, place.tile, place.head),
+                          this->rows_factor(this->v, place.sample, key_tile, keys.head),
+                          key_tile > 0);
+      block.each([&](int thread) {
+        const Deltas mine = of_rows[thread];
+        for (int i = 0; i < Part::k_rows; ++i) {
+          const int row = Part::row(thread, i);
+          weights[thread].for_each_of_row(
+              thread, i, gradients[thread], [&](int column, float& value, float gradient) {
+                const float weight = this->weight(place, row, key_tile, column, value);
+                value = this->of_score(weight, gradient, mine.values[i]);
+              });
+        }
+      });
+      this->add_columns(
+          block, shared, sums, weights, rows_of(place.tile), this->k, keys, place.column);
+    }
+    block.each([&](int thread) { this->write_rows(thread, sums, d_q, place); });
   }
 
  private:
-  template <class Block>
-  DTS_BLOCK_CODE void make_deltas(const Block& block, Shared& shared, const Place& place) const {
-    block.each([&](int thread) {
-      const int in_tile = thread / k_parts;
-      if (in_tile >= rows_of(place.tile)) return;
+  static constexpr int k_parts = k_threads / k_tile;  // threads that add up a row
+
+  struct Deltas {
+    float values[Part::k_rows];
+  };
+
+  DTS_BLOCK_CODE void add_deltas(int thread, Shared& shared, const Place& place) const {
+    const int in_tile = thread / k_parts;
+    float sum = 0;
+    if (in_tile < rows_of(place.tile)) {
       const std::int64_t at = this->row(place.sample, place.tile) + in_tile;
       const auto* const given = out.row(at, place.head, shape.width);
-      const auto* const d_given = this->d_out.row(at, place.head, shape.width);
-      float sum = 0;
+      const auto* const d_given = d_out.row(at, place.head, shape.width);
       strided<k_parts>(thread % k_parts, shape.width, [&](int i) {
         sum += value_of(given[i]) * value_of(d_given[i]);
       });
-      shared.parts[in_tile][thread % k_parts] = sum;
-    });
-    block.each([&](int thread) {
-      if (thread >= rows_of(place.tile)) return;
-      float sum = 0;
-      for (const float one : shared.parts[thread]) sum += one;
-      shared.deltas[thread] = sum;
-      if (place.column == 0) deltas[this->position(place, thread)] = sum;
-    });
+    }
+    shared.parts.values[in_tile][thread % k_parts] = sum;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static float delta(const Shared& shared, int row) {
+    float sum = 0;
+    for (int part = 0; part < k_parts; ++part) sum += shared.parts.values[row][part];
+    return sum;
   }
 };
 
@@ -184,7 +186,9 @@ template <class Factors>
 struct AttendKeys : AttendBackward<Factors> {
   using Base = AttendBackward<Factors>;
   using Place = typename Base::Place;
+  using Part = typename Base::Part;
   using Shared = typename Base::Shared;
+  using Base::d_out;
   using Base::rows_of;
   using Base::shape;
 
@@ -205,27 +209,64 @@ struct AttendKeys : AttendBackward<Factors> {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const Place keys(block.index(), shape.keys, shape);
-    typename Block::template Kept<typename Base::Part> weights(block);
-    typename Block::template Kept<typename Base::Part> kept(block);
-    typename Block::template Kept<typename Base::Part> of_keys(block);
-    typename Block::template Kept<typename Base::Part> of_values(block);
-    this->clear(block, of_keys);
-    this->clear(block, of_values);
-    const TileFactor<true> left{&shared.tile, rows_of(keys.tile)};
+    typename Block::template Kept<Part> weights(block);
+    typename Block::template Kept<Part> gradients(block);
+    typename Block::template Kept<Part> of_keys(block);
+    typename Block::template Kept<Part> of_values(block);
+    block.each([&](int thread) {
+      of_keys[thread].clear();
+      of_values[thread].clear();
+    });
+    bool has_left = false;
     for (int member = 0; member < shape.group(); ++member)
       for (int tile = keys.tile; tile < shape.tiles(); ++tile) {
         const Place place{keys.sample, keys.head * shape.group() + member, tile};
-        this->make_weights(block, shared, weights, place, keys.tile);
-        this->add_columns(block, shared, of_values, left, this->d_out, place, keys.column);
-        const float* const of_tile = deltas + this->position(place, 0);
-        this->make_gradients(block, shared, weights, kept, place, keys.tile, of_tile);
-        this->add_columns(block, shared, of_keys, left, this->q, place, keys.column);
+        this->multiply_rows(block,
+                            shared.left,
+                            shared.right,
+                            weights,
+                            this->rows_factor(this->k, keys.sample, keys.tile, keys.head),
+                            this->rows_factor(this->q, place.sample, place.tile, place.head),
+                            has_left);
+        block.each([&](int thread) {
+          for (int i = 0; i < Part::k_rows; ++i)
+            weights[thread].for_each_of_row(thread, i, [&](int query, float& value) {
+              value = this->weight(place, query, keys.tile, Part::row(thread, i), value);
+            });
+        });
+        this->add_columns(
+            block, shared, of_values, weights, rows_of(keys.tile), d_out, place, keys.column);
+        this->multiply_rows(block,
+                            shared.d_left,
+                            shared.right,
+                            gradients,
+                            this->rows_factor(this->v, keys.sample, keys.tile, keys.head),
+                            this->rows_factor(d_out, place.sample, place.tile, place.head),
+                            has_left);
+        block.each(
+            [&](int thread) { end_scores(thread, weights[thread], gradients[thread], place); });
+        this->add_columns(
+            block, shared, of_keys, weights, rows_of(keys.tile), this->q, place, keys.column);
+        has_left = true;
       }
     block.each([&](int thread) {
-      const auto as_it_is = [](int, float value) { return value; };
-      this->write_part(thread, of_keys, d_k, keys, as_it_is);
-      this->write_part(thread, of_values, d_v, keys, as_it_is);
+      this->write_rows(thread, of_keys, d_k, keys);
+      this->write_rows(thread, of_values, d_v, keys);
     });
+  }
+
+ private:
+  // Weights become the gradients of scores. Those of queries that are not there are zero.
+  DTS_BLOCK_CODE void end_scores(int thread,
+                                 Part& weights,
+                                 const Part& gradients,
+                                 const Place& place) const {
+    const float* const of_tile = deltas + this->position(place, 0);
+    for (int i = 0; i < Part::k_rows; ++i)
+      weights.for_each_of_row(thread, i, gradients, [&](int query, float& weight, float gradient) {
+        const float delta = query < rows_of(place.tile) ? of_tile[query] : 0.0F;
+        weight = this->of_score(weight, gradient, delta);
+      });
   }
 };
 

@@ -66,11 +66,10 @@ template <class Factors>
 struct Attend {
   static constexpr int k_threads = k_block_threads;
   static constexpr int k_blocks_together = 2;
-  static constexpr int k_parts = k_threads / k_tile;  // threads of a row
-  static constexpr float k_hidden = -INFINITY;
 
   using Stored = typename Factors::Stored;
   using Part = typename Factors::Part;
+  using Side = typename Factors::Side;
   using Given = HeadRows<const Stored>;
 
   AttendShape shape;
@@ -156,39 +155,45 @@ struct Attend {
     return key_tile * k_tile + column <= tile * k_tile + row;
   }
 
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void clear(const Block& block, Kept& kept) const {
+  // kept[thread] = left right^T, over a head's columns; add_product().
+  template <class Block, class Kept, class Left, class Right>
+  DTS_BLOCK_CODE void multiply_rows(const Block& block,
+                                    Side& left_side,
+                                    Side& right_side,
+                                    Kept& kept,
+                                    const Left& left,
+                                    const Right& right,
+                                    bool has_left) const {
     block.each([&](int thread) { kept[thread].clear(); });
+    add_product<k_threads, Factors>(
+        block, left_side, right_side, kept, left, right, shape.width, has_left);
   }
 
-  // Scores of a tile of queries and one of keys, before their scale, as threads keep them.
-  template <class Block, class Kept>
-  DTS_BLOCK_CODE void make_scores(
-      const Block& block, Factors& factors, Kept& kept, const Place& place, int key_tile) const {
-    clear(block, kept);
-    add_product<k_threads>(block,
-                           factors,
-                           kept,
-                           rows_factor(q, place.sample, place.tile, place.head),
-                           rows_factor(k, place.sample, key_tile, place.head / shape.group()),
-                           shape.width);
+  // Writes what a thread keeps of a row of the block's part, each value as value_at(value).
+  template <class ValueAt>
+  DTS_BLOCK_CODE void write_row(int thread,
+                                int i,
+                                Part& part,
+                                const HeadRows<Stored>& to,
+                                const Place& place,
+                                const ValueAt& value_at) const {
+    const int in_tile = Part::row(thread, i);
+    if (in_tile >= rows_of(place.tile)) return;
+    Stored* const first =
+        to.row(row(place.sample, place.tile) + in_tile, place.head, shape.width) + place.column;
+    const int columns = columns_from(place.column);
+    part.for_each_of_row(thread, i, [&](int column, float value) {
+      if (column < columns) put(first[column], value_at(value));
+    });
   }
 
-  // Writes what a thread keeps of the block's part, each value as value_at(row, value).
-  template <class Kept, class ValueAt>
-  DTS_BLOCK_CODE void write_part(int thread,
+  template <class Kept>
+  DTS_BLOCK_CODE void write_rows(int thread,
                                  Kept& kept,
                                  const HeadRows<Stored>& to,
-                                 const Place& place,
-                                 const ValueAt& value_at) const {
-    Stored* const first = to.row(row(place.sample, place.tile), place.head, shape.width);
-    kept[thread].for_each(
-        thread,
-        {rows_of(place.tile), columns_from(place.column)},
-        [&](int of_tile, int column, float value) {
-          put(first[static_cast<std::int64_t>(of_tile) * to.pitch + place.column + column],
-              value_at(of_tile, value));
-        });
+                                 const Place& place) const {
+    for (int i = 0; i < Part::k_rows; ++i)
+      write_row(thread, i, kept[thread], to, place, [](float value) { return value; });
   }
 };
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices inside of a kernel: 64 x 64 values of a product, of which each of 256
 // threads has 16 for itself, in what it keeps; some columns of the factors at a time come into
-// memory that the threads share. Two types of that memory say how: PlainFactors (plain_factors.hpp)
-// and TensorFactors (tensor_factors.hpp). Each has
-//   Part                     what a thread keeps of the product
+// memory that the threads share. Two types say how: PlainFactors (plain_factors.hpp) and
+// TensorFactors (tensor_factors.hpp). Each has
+//   Part                     what a thread keeps of a product: k_rows rows, each with values of
+//                            k_sharing threads
 //   Stored                   what factors are in the device's memory
-//   k_columns                of factors at a time
+//   Side                     some columns of a factor in shared memory
+//   k_columns                how many
 //   fetch<threads>(...)      what a thread brings there
-//   add_to(part, ...)        what a thread computes of it
+//   put(...)                 what it puts there of its own part of a product
+//   add<...>(part, ...)      what it computes of two sides, which factors that are upright or not
+//                            (below) have brought there
 #pragma once
 
 #include "core/train/accelerator/kernels/eights.hpp"
@@ -69,43 +73,83 @@ struct ColumnsFactor {
   }
 };
 
-// A tile in memory that the threads share, and its transposition.
-struct Tile {
-  static constexpr int k_pitch = k_tile + 1;
+// Calls work(row, column, value) for what is in a thread's part of `these` rows and columns.
+template <class Part, class Work>
+DTS_BLOCK_CODE void for_each_of(Part& part, int thread, const TileSize& these, const Work& work) {
+  for (int i = 0; i < Part::k_rows; ++i)
+    if (const int row = Part::row(thread, i); row < these.rows)
+      part.for_each_of_row(thread, i, [&](int column, float& value) {
+        if (column < these.columns) work(row, column, value);
+      });
+}
 
-  float values[k_tile][k_pitch];
-};
+// What the threads that share a row say to each other, a value each.
+template <class Part>
+struct RowParts {
+  static constexpr int k_gap = 4;  // so that rows are in other banks
 
-template <bool is_transposed>
-struct TileFactor {
-  static constexpr bool k_is_upright = false;
+  float values[k_tile][Part::k_sharing + k_gap];
 
-  const Tile* tile = nullptr;
-  int rows = 0;
-
-  [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    return is_transposed ? tile->values[column][row] : tile->values[row][column];
+  // Of a row, from `first` on, in order: four at a time, which are one access.
+  template <class Operation>
+  [[nodiscard]] DTS_BLOCK_CODE float folded(int row, float first, Operation operation) const {
+    DTS_NOT_UNROLLED
+    for (int i = 0; i < Part::k_sharing; i += 4)
+      for (int j = 0; j < 4; ++j) first = operation(first, values[row][i + j]);
+    return first;
   }
 };
 
-// kept[thread] += left right^T, over `inner` columns.
-template <int threads, class Block, class Factors, class Kept, class Left, class Right>
+// kept[thread] += left right^T, over `inner` columns. Both sides are undefined before and after it;
+// but if the left factor is narrow enough it stays in its side, from which `has_left` takes it.
+template <int threads, class Factors, class Block, class Kept, class Left, class Right>
 DTS_BLOCK_CODE void add_product(const Block& block,
-                                Factors& shared,
+                                typename Factors::Side& left_side,
+                                typename Factors::Side& right_side,
                                 Kept& kept,
                                 const Left& left,
                                 const Right& right,
-                                int inner) {
+                                int inner,
+                                bool has_left = false) {
+  const bool takes_left = has_left && inner <= Factors::k_columns;
   for (int begin = 0; begin < inner; begin += Factors::k_columns) {
     block.each([&](int thread) {
-      Factors::template fetch<threads>(shared.left, thread, left, begin, inner);
-      Factors::template fetch<threads>(shared.right, thread, right, begin, inner);
+      if (!takes_left) Factors::template fetch<threads>(left_side, thread, left, begin, inner);
+      Factors::template fetch<threads>(right_side, thread, right, begin, inner);
     });
     block.each([&](int thread) {
       if (Factors::Part::is_outside(thread, {left.rows, right.rows})) return;
       const int columns = inner - begin < Factors::k_columns ? inner - begin : Factors::k_columns;
       typename Factors::Part part = kept[thread];
-      shared.add_to(part, thread, columns);
+      Factors::template add<Left::k_is_upright, Right::k_is_upright>(
+          part, thread, left_side, right_side, columns);
+      kept[thread] = part;
+    });
+  }
+}
+
+// The same with a left factor of which threads keep parts, of `rows` rows. What is beyond `inner`
+// columns of it must be zero.
+template <int threads, class Factors, class Block, class Kept, class Parts, class Right>
+DTS_BLOCK_CODE void add_product_of_parts(const Block& block,
+                                         typename Factors::Side& left_side,
+                                         typename Factors::Side& right_side,
+                                         Kept& kept,
+                                         Parts& left,
+                                         int rows,
+                                         const Right& right,
+                                         int inner) {
+  for (int begin = 0; begin < inner; begin += Factors::k_columns) {
+    block.each([&](int thread) {
+      Factors::put(left_side, thread, left[thread], begin);
+      Factors::template fetch<threads>(right_side, thread, right, begin, inner);
+    });
+    block.each([&](int thread) {
+      if (Factors::Part::is_outside(thread, {rows, right.rows})) return;
+      const int columns = inner - begin < Factors::k_columns ? inner - begin : Factors::k_columns;
+      typename Factors::Part part = kept[thread];
+      Factors::template add<false, Right::k_is_upright>(
+          part, thread, left_side, right_side, columns);
       kept[thread] = part;
     });
   }

@@ -16,7 +16,8 @@ struct TiledProduct {
   static constexpr int k_blocks_together = 4;
 
   struct Shared {
-    Factors factors;
+    typename Factors::Side left;
+    typename Factors::Side right;
   };
 
   [[nodiscard]] DTS_CODE_OF_BOTH static int tiles_of(int count) {
@@ -37,8 +38,10 @@ struct TiledProduct {
                                       const Write& write) {
     typename Block::template Kept<typename Factors::Part> kept(block);
     block.each([&](int thread) { kept[thread].clear(); });
-    add_product<k_threads>(block, shared.factors, kept, left, right, inner);
-    block.each([&](int thread) { kept[thread].for_each(thread, {left.rows, right.rows}, write); });
+    add_product<k_threads, Factors>(block, shared.left, shared.right, kept, left, right, inner);
+    block.each([&](int thread) {
+      for_each_of(kept[thread], thread, {left.rows, right.rows}, write);
+    });
   }
 };
 
@@ -90,6 +93,8 @@ struct Convolve : TiledProduct<Factors> {
 // device idle.
 template <class Factors, class From>
 struct ConvolveWeights : TiledProduct<Factors> {
+  static constexpr int k_blocks_together = 3;
+
   using Stored = typename Factors::Stored;
   using Shared = typename TiledProduct<Factors>::Shared;
 
