@@ -121,9 +121,9 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                  [=](Queue& queue, const Places& at) {
                    queue.launch(Normalise<About::mean, float>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
-                   queue.launch(NormaliseBackward<About::mean>{
+                   queue.launch(NormaliseBackward<About::mean, float>{
                        {rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
-                   queue.launch(NormGradients<About::mean>{
+                   queue.launch(NormGradients<About::mean, float>{
                        {rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
                    queue.launch(ColumnSums<float>{{rows, width}, at[6], at[10]});
                  }});
@@ -140,9 +140,9 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                    constexpr auto k_zero = About::zero;
                    queue.launch(Normalise<k_zero, float>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, at[2], nullptr, at[3]});
-                   queue.launch(NormaliseBackward<k_zero>{
+                   queue.launch(NormaliseBackward<k_zero, float>{
                        {rows, width}, at[0], at[1], nullptr, at[3], at[4], at[5], true});
-                   queue.launch(NormGradients<k_zero>{
+                   queue.launch(NormGradients<k_zero, float>{
                        {rows, width}, at[0], nullptr, at[3], at[4], at[6], nullptr});
                  }});
   all.push_back({"norms bf16" + shape,
@@ -155,17 +155,32 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(each),
                   nothing(count / 2 + 1),
                   nothing(each),
+                  nothing(sums),
+                  stored<Bfloat>(noise(count, 7)),
+                  noise(count, 8),
+                  noise(count, 18),
+                  nothing(sums),
+                  nothing(sums),
                   nothing(sums)},
                  [=](Queue& queue, const Places& at) {
+                   constexpr auto k_zero = About::zero;
                    const auto of = [&](std::size_t i) { return reinterpret_cast<Bfloat*>(at[i]); };
                    queue.launch(Normalise<About::mean, Bfloat>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], of(3), at[4], at[5]});
                    queue.launch(Normalise<About::zero, Bfloat>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, of(6), nullptr, at[7]});
                    queue.launch(ColumnSums<Bfloat>{{rows, width}, of(3), at[8]});
+                   queue.launch(NormaliseBackward<About::mean, Bfloat>{
+                       {rows, width}, at[0], at[1], at[4], at[5], of(9), at[10], true});
+                   queue.launch(NormaliseBackward<k_zero, Bfloat>{
+                       {rows, width}, at[0], at[1], nullptr, at[7], of(9), at[11], false});
+                   queue.launch(NormGradients<About::mean, Bfloat>{
+                       {rows, width}, at[0], at[4], at[5], of(9), at[12], at[13]});
+                   queue.launch(NormGradients<k_zero, Bfloat>{
+                       {rows, width}, at[0], nullptr, at[7], of(9), at[14], nullptr});
                  },
                  0,
-                 {3, 6}});
+                 {3, 6, 9}});
   all.push_back({"cross_entropy" + shape,
                  1e-5,
                  {noise(count, 9, 9), numbers(each, columns), nothing(each), nothing(each)},

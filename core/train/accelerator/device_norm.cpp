@@ -2,6 +2,7 @@
 #include "core/train/accelerator/device_norm.hpp"
 
 #include "core/train/accelerator/run_sums.hpp"
+#include "core/train/accelerator/stored_edge.hpp"
 
 namespace dts::train::accelerator {
 namespace {
@@ -24,8 +25,7 @@ class DeviceNorm : public Block {
         inverse_(queue.allocate(static_cast<std::size_t>(norm.shape.rows))),
         in_(in),
         copy_(products.rounded(in.gradient)),
-        y_(products.as<Out>(out.value)),
-        d_y_(out.gradient),
+        out_(products, out),
         sums_(queue, norm.shape.rows, norm.shape.width, scratch) {}
 
   void forward(const Pass& pass) override {
@@ -34,7 +34,7 @@ class DeviceNorm : public Block {
                                         in_.value,
                                         pass.weights + range_.begin,
                                         has_mean() ? pass.weights + bias_ : nullptr,
-                                        y_,
+                                        out_.value,
                                         mean_,
                                         inverse_});
   }
@@ -42,24 +42,24 @@ class DeviceNorm : public Block {
   void backward(const Pass& pass) override {
     float* const d_gamma = pass.sums + range_.begin;
     float* const d_beta = has_mean() ? pass.sums + bias_ : nullptr;
-    queue_.launch(NormGradients<about>{{norm_.shape.rows, norm_.shape.width},
-                                       in_.value,
-                                       mean_,
-                                       inverse_,
-                                       d_y_,
-                                       sums_.place(0, d_gamma),
-                                       has_mean() ? sums_.place(1, d_beta) : nullptr});
+    queue_.launch(NormGradients<about, Out>{{norm_.shape.rows, norm_.shape.width},
+                                            in_.value,
+                                            mean_,
+                                            inverse_,
+                                            out_.gradient,
+                                            sums_.place(0, d_gamma),
+                                            has_mean() ? sums_.place(1, d_beta) : nullptr});
     sums_.add_up(0, d_gamma);
     if (has_mean()) sums_.add_up(1, d_beta);
-    queue_.launch(NormaliseBackward<about>{{norm_.shape.rows, norm_.shape.width},
-                                           in_.value,
-                                           pass.weights + range_.begin,
-                                           mean_,
-                                           inverse_,
-                                           d_y_,
-                                           in_.gradient,
-                                           norm_.into == Into::adds,
-                                           copy_});
+    queue_.launch(NormaliseBackward<about, Out>{{norm_.shape.rows, norm_.shape.width},
+                                                in_.value,
+                                                pass.weights + range_.begin,
+                                                mean_,
+                                                inverse_,
+                                                out_.gradient,
+                                                in_.gradient,
+                                                norm_.into == Into::adds,
+                                                copy_});
   }
 
   [[nodiscard]] Range completes() const override { return range_; }
@@ -78,8 +78,7 @@ class DeviceNorm : public Block {
   float* inverse_;
   Edge in_;
   Bfloat* copy_;  // of the gradient of `in_`; nullptr: none
-  Out* y_;
-  const float* d_y_;
+  StoredEdge<Out> out_;
   RunSums sums_;
 };
 
@@ -94,7 +93,7 @@ std::unique_ptr<Block> device_norm(Queue& queue,
                                    Edge out,
                                    float* scratch) {
   const std::size_t count = row_begin(static_cast<std::size_t>(norm.shape.rows), norm.shape.width);
-  products.keep_rounded(out.value, count);
+  products.keep_rounded(out, count);
   (void)products.keep_copy(in.gradient, count);
   if (products.rounds())
     return std::make_unique<DeviceNorm<about, Bfloat>>(

@@ -51,14 +51,14 @@ TEST_CASE("RMS normalisation and its gradients on a device are those of double p
       Floats d_x = adds ? stream : poisoned(count);
       run_both(
           [&] {
-            return NormaliseBackward<About::zero>{{rows, columns},
-                                                  x.data(),
-                                                  gamma.data(),
-                                                  nullptr,
-                                                  inverse.data(),
-                                                  d_y.data(),
-                                                  d_x.data(),
-                                                  adds};
+            return NormaliseBackward<About::zero, float>{{rows, columns},
+                                                         x.data(),
+                                                         gamma.data(),
+                                                         nullptr,
+                                                         inverse.data(),
+                                                         d_y.data(),
+                                                         d_x.data(),
+                                                         adds};
           },
           {&d_x});
       Doubles both = d_x_expected;
@@ -68,13 +68,13 @@ TEST_CASE("RMS normalisation and its gradients on a device are those of double p
     Floats d_gamma = poisoned(width);
     run_both(
         [&] {
-          return NormGradients<About::zero>{{rows, columns},
-                                            x.data(),
-                                            nullptr,
-                                            inverse.data(),
-                                            d_y.data(),
-                                            d_gamma.data(),
-                                            nullptr};
+          return NormGradients<About::zero, float>{{rows, columns},
+                                                   x.data(),
+                                                   nullptr,
+                                                   inverse.data(),
+                                                   d_y.data(),
+                                                   d_gamma.data(),
+                                                   nullptr};
         },
         {&d_gamma});
     CHECK(worst(d_gamma, d_gamma_expected) < 1e-5);

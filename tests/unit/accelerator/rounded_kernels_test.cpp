@@ -113,21 +113,42 @@ TEST_CASE("turned heads, norms and sums of columns are those of fp32, rounded") 
       },
       {&of_rounded});
   CHECK(of_rounded == sums);
-  // The gradient of a stream has a copy beside it.
-  const Floats d_y = noise(k_count, 9), stream = noise(k_count, 10);
-  Floats d_x = stream;
+  // The gradient of a stream has a copy beside it; what it comes of may be rounded.
+  const Bfloats d_rounded = rounded(noise(k_count, 9));
+  const Floats d_y = widened(d_rounded), stream = noise(k_count, 10);
+  Floats d_x = stream, d_x_of_rounded = stream;
   Bfloats copy = rounded_poison(k_count);
-  const auto backward = [&] {
-    return NormaliseBackward<About::mean>{{k_rows, k_width},
-                                          x.data(),
-                                          gamma.data(),
-                                          mean.data(),
-                                          inverse.data(),
-                                          d_y.data(),
-                                          d_x.data(),
-                                          true,
-                                          copy.data()};
+  const auto backward = [&](const auto& given, Floats& to) {
+    using Given = std::remove_cvref_t<decltype(given.front())>;
+    return NormaliseBackward<About::mean, Given>{{k_rows, k_width},
+                                                 x.data(),
+                                                 gamma.data(),
+                                                 mean.data(),
+                                                 inverse.data(),
+                                                 given.data(),
+                                                 to.data(),
+                                                 true,
+                                                 copy.data()};
   };
-  run_both(backward, {&d_x});
+  run_both([&] { return backward(d_y, d_x); }, {&d_x});
+  run_both([&] { return backward(d_rounded, d_x_of_rounded); }, {&d_x_of_rounded});
+  CHECK(d_x_of_rounded == d_x);
   CHECK(copy == rounded(d_x));
+  Floats d_gamma = poisoned(k_width), d_beta = poisoned(k_width);
+  Floats gamma_of_rounded = d_gamma, beta_of_rounded = d_beta;
+  const auto gradients = [&](const auto& given, Floats& of_gamma, Floats& of_beta) {
+    using Given = std::remove_cvref_t<decltype(given.front())>;
+    return NormGradients<About::mean, Given>{{k_rows, k_width},
+                                             x.data(),
+                                             mean.data(),
+                                             inverse.data(),
+                                             given.data(),
+                                             of_gamma.data(),
+                                             of_beta.data()};
+  };
+  run_both([&] { return gradients(d_y, d_gamma, d_beta); }, {&d_gamma, &d_beta});
+  run_both([&] { return gradients(d_rounded, gamma_of_rounded, beta_of_rounded); },
+           {&gamma_of_rounded, &beta_of_rounded});
+  CHECK(gamma_of_rounded == d_gamma);
+  CHECK(beta_of_rounded == d_beta);
 }

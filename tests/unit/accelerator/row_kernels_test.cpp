@@ -88,14 +88,14 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
       Floats d_x = adds ? stream : poisoned(shape.count());
       run_both(
           [&] {
-            return NormaliseBackward<About::mean>{{shape.rows, shape.width},
-                                                  x.data(),
-                                                  gamma.data(),
-                                                  mean.data(),
-                                                  inverse.data(),
-                                                  d_y.data(),
-                                                  d_x.data(),
-                                                  adds};
+            return NormaliseBackward<About::mean, float>{{shape.rows, shape.width},
+                                                         x.data(),
+                                                         gamma.data(),
+                                                         mean.data(),
+                                                         inverse.data(),
+                                                         d_y.data(),
+                                                         d_x.data(),
+                                                         adds};
           },
           {&d_x});
       Doubles both = d_x_expected;
@@ -105,13 +105,13 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     Floats d_gamma = poisoned(width), d_beta = poisoned(width);
     run_both(
         [&] {
-          return NormGradients<About::mean>{{shape.rows, shape.width},
-                                            x.data(),
-                                            mean.data(),
-                                            inverse.data(),
-                                            d_y.data(),
-                                            d_gamma.data(),
-                                            d_beta.data()};
+          return NormGradients<About::mean, float>{{shape.rows, shape.width},
+                                                   x.data(),
+                                                   mean.data(),
+                                                   inverse.data(),
+                                                   d_y.data(),
+                                                   d_gamma.data(),
+                                                   d_beta.data()};
         },
         {&d_gamma, &d_beta});
     CHECK(worst(d_gamma, d_gamma_expected) < scale);
@@ -147,13 +147,13 @@ TEST_CASE("columns of many rows are added up by way of runs of them") {
     Floats gammas = poisoned(all), betas = poisoned(all), runs = poisoned(all);
     run_both(
         [&] {
-          return NormGradients<About::mean>{{shape.rows, shape.width},
-                                            x.data(),
-                                            means.data(),
-                                            inverses.data(),
-                                            d_y.data(),
-                                            gammas.data(),
-                                            betas.data()};
+          return NormGradients<About::mean, float>{{shape.rows, shape.width},
+                                                   x.data(),
+                                                   means.data(),
+                                                   inverses.data(),
+                                                   d_y.data(),
+                                                   gammas.data(),
+                                                   betas.data()};
         },
         {&gammas, &betas});
     run_both(

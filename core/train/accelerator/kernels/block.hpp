@@ -93,6 +93,17 @@ DTS_BLOCK_CODE void fold(const Block& block,
     });
 }
 
+// The same for each run of `lanes` threads apart, all at once: values[t] of the first thread of a
+// run is the result of the run.
+template <int lanes, class Block, class Value, std::size_t threads, class Operation>
+DTS_BLOCK_CODE void fold_runs(const Block& block, Value (&values)[threads], Operation operation) {
+  static_assert((lanes & (lanes - 1)) == 0 && threads % lanes == 0);
+  for (int half = lanes / 2; half > 0; half /= 2)
+    block.each([&](int thread) {
+      if (thread % lanes < half) values[thread] = operation(values[thread], values[thread + half]);
+    });
+}
+
 // Calls work(i) for the elements below `count` that are a thread's: i = thread, thread + threads,
 // and so on.
 template <int threads, class Work>
@@ -116,6 +127,46 @@ struct Elementwise {
       const std::size_t i = block.index() * k_threads + static_cast<std::size_t>(thread);
       if (i < count) work(i);
     });
+  }
+};
+
+// The base of kernels that compute eight rows a block, with 32 threads each: a barrier is for all
+// of them, which a row of some hundred columns alone would wait for more than for memory.
+struct Groupwise {
+  static constexpr int k_threads = k_block_threads;
+  static constexpr int k_lanes = 32;
+  static constexpr int k_rows = k_threads / k_lanes;  // of a block
+
+  int rows = 0;
+  int width = 0;
+
+  [[nodiscard]] std::size_t blocks() const {
+    return blocks_of(static_cast<std::size_t>(rows), k_rows);
+  }
+
+  // Values of all rows.
+  [[nodiscard]] std::size_t area() const {
+    return row_begin(static_cast<std::size_t>(rows), width);
+  }
+
+  // Calls work(thread, row, place of its first value) in each thread whose row is there.
+  template <class Block, class Work>
+  DTS_BLOCK_CODE void each_row(const Block& block, const Work& work) const {
+    block.each([&](int thread) {
+      const std::size_t row = block.index() * k_rows + static_cast<std::size_t>(thread / k_lanes);
+      if (row < static_cast<std::size_t>(rows)) work(thread, row, row_begin(row, width));
+    });
+  }
+
+  // Calls work(column) for a thread's columns.
+  template <class Work>
+  DTS_BLOCK_CODE void each_column(int thread, const Work& work) const {
+    strided<k_lanes>(thread % k_lanes, width, work);
+  }
+
+  // Where fold_runs() leaves the result of a thread's row.
+  [[nodiscard]] DTS_BLOCK_CODE static int first_of(int thread) {
+    return thread / k_lanes * k_lanes;
   }
 };
 

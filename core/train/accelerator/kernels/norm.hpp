@@ -25,7 +25,7 @@ template <About about>
 // inverse = 1 / sqrt(variance + epsilon). About zero: y = x / sqrt(mean square + epsilon) * gamma;
 // beta and mean are not used.
 template <About about, class Out>
-struct Normalise : Rowwise {
+struct Normalise : Groupwise {
   struct Shared {
     float sums[k_threads];
     float squares[k_threads];
@@ -45,35 +45,36 @@ struct Normalise : Rowwise {
     accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
     accelerator::reads(visit, beta, static_cast<std::size_t>(width));
     accelerator::writes(visit, y, area());
-    accelerator::writes(visit, mean, blocks());
-    accelerator::writes(visit, inverse, blocks());
+    accelerator::writes(visit, mean, static_cast<std::size_t>(rows));
+    accelerator::writes(visit, inverse, static_cast<std::size_t>(rows));
   }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const std::size_t row = block.index();
-    const float* const from = x + row_begin(row, width);
-    Out* const to = y + row_begin(row, width);
     const auto columns = static_cast<float>(width);
     if constexpr (about == About::mean) add_up(block, shared);
-    block.each([&](int thread) {
-      const float middle = about == About::mean ? shared.sums[0] / columns : 0.0F;
+    const auto middle_of_row = [&](int thread) {
+      return about == About::mean ? shared.sums[first_of(thread)] / columns : 0.0F;
+    };
+    each_row(block, [&](int thread, std::size_t, std::size_t begin) {
+      const float middle = middle_of_row(thread);
       float sum = 0;
-      strided<k_threads>(thread, width, [&](int i) {
-        const float off = from[i] - middle;
+      each_column(thread, [&](int i) {
+        const float off = x[begin + static_cast<std::size_t>(i)] - middle;
         sum += off * off;
       });
       shared.squares[thread] = sum;
     });
-    fold(block, shared.squares, Sum());
-    block.each([&](int thread) {
-      const float middle = about == About::mean ? shared.sums[0] / columns : 0.0F;
-      const float scale = 1.0F / sqrtf(shared.squares[0] / columns + epsilon);
-      if (thread == 0 && about == About::mean) mean[row] = middle;
-      if (thread == 0) inverse[row] = scale;
-      strided<k_threads>(thread, width, [&](int i) {
-        const float normal = (from[i] - middle) * scale * gamma[i];
-        put(to[i], about == About::mean ? normal + beta[i] : normal);
+    fold_runs<k_lanes>(block, shared.squares, Sum());
+    each_row(block, [&](int thread, std::size_t row, std::size_t begin) {
+      const float middle = middle_of_row(thread);
+      const float scale = 1.0F / sqrtf(shared.squares[first_of(thread)] / columns + epsilon);
+      if (thread == first_of(thread) && about == About::mean) mean[row] = middle;
+      if (thread == first_of(thread)) inverse[row] = scale;
+      each_column(thread, [&](int i) {
+        const std::size_t at = begin + static_cast<std::size_t>(i);
+        const float normal = (x[at] - middle) * scale * gamma[i];
+        put(y[at], about == About::mean ? normal + beta[i] : normal);
       });
     });
   }
@@ -81,19 +82,18 @@ struct Normalise : Rowwise {
  private:
   template <class Block>
   DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared) const {
-    const float* const from = x + row_begin(block.index(), width);
-    block.each([&](int thread) {
+    each_row(block, [&](int thread, std::size_t, std::size_t begin) {
       float sum = 0;
-      strided<k_threads>(thread, width, [&](int i) { sum += from[i]; });
+      each_column(thread, [&](int i) { sum += x[begin + static_cast<std::size_t>(i)]; });
       shared.sums[thread] = sum;
     });
-    fold(block, shared.sums, Sum());
+    fold_runs<k_lanes>(block, shared.sums, Sum());
   }
 };
 
 // The gradient of x, which is added to d_x or overwrites it.
-template <About about>
-struct NormaliseBackward : Rowwise {
+template <About about, class Given>
+struct NormaliseBackward : Groupwise {
   struct Shared {
     float levels[k_threads];
     float slopes[k_threads];
@@ -103,7 +103,7 @@ struct NormaliseBackward : Rowwise {
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* inverse = nullptr;
-  const float* d_y = nullptr;
+  const Given* d_y = nullptr;
   float* d_x = nullptr;
   bool adds = false;
   Bfloat* copy = nullptr;  // of d_x, if set
@@ -113,50 +113,50 @@ struct NormaliseBackward : Rowwise {
     accelerator::writes(visit, copy, area());
     accelerator::reads(visit, x, area());
     accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
-    accelerator::reads(visit, mean, blocks());
-    accelerator::reads(visit, inverse, blocks());
+    accelerator::reads(visit, mean, static_cast<std::size_t>(rows));
+    accelerator::reads(visit, inverse, static_cast<std::size_t>(rows));
     accelerator::reads(visit, d_y, area());
     accelerator::writes(visit, d_x, area());
   }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const std::size_t row = block.index();
-    const std::size_t begin = row_begin(row, width);
-    const float* const from = x + begin;
-    const float* const d_from = d_y + begin;
-    float* const to = d_x + begin;
-    const float middle = middle_of<about>(mean, row);
-    const float scale = inverse[row];
     const auto columns = static_cast<float>(width);
-    block.each([&](int thread) {
+    each_row(block, [&](int thread, std::size_t row, std::size_t begin) {
+      const float middle = middle_of<about>(mean, row);
+      const float scale = inverse[row];
       float level = 0;
       float slope = 0;
-      strided<k_threads>(thread, width, [&](int i) {
-        const float d = d_from[i] * gamma[i];
+      each_column(thread, [&](int i) {
+        const std::size_t at = begin + static_cast<std::size_t>(i);
+        const float d = value_of(d_y[at]) * gamma[i];
         level += d;
-        slope += d * ((from[i] - middle) * scale);
+        slope += d * ((x[at] - middle) * scale);
       });
       shared.levels[thread] = level;
       shared.slopes[thread] = slope;
     });
-    if constexpr (about == About::mean) fold(block, shared.levels, Sum());
-    fold(block, shared.slopes, Sum());
-    block.each([&](int thread) {
-      const float level = about == About::mean ? shared.levels[0] / columns : 0.0F;
-      const float slope = shared.slopes[0] / columns;
-      strided<k_threads>(thread, width, [&](int i) {
-        const float normal = (from[i] - middle) * scale;
-        const float d = (d_from[i] * gamma[i] - level - normal * slope) * scale;
-        to[i] = adds ? to[i] + d : d;
-        write_copy(copy, begin + static_cast<std::size_t>(i), to[i]);
+    if constexpr (about == About::mean) fold_runs<k_lanes>(block, shared.levels, Sum());
+    fold_runs<k_lanes>(block, shared.slopes, Sum());
+    each_row(block, [&](int thread, std::size_t row, std::size_t begin) {
+      const float middle = middle_of<about>(mean, row);
+      const float scale = inverse[row];
+      const float level = about == About::mean ? shared.levels[first_of(thread)] / columns : 0.0F;
+      const float slope = shared.slopes[first_of(thread)] / columns;
+      each_column(thread, [&](int i) {
+        const std::size_t at = begin + static_cast<std::size_t>(i);
+        const float normal = (x[at] - middle) * scale;
+        const float d = (value_of(d_y[at]) * gamma[i] - level - normal * slope) * scale;
+        const float sum = adds ? d_x[at] + d : d;
+        d_x[at] = sum;
+        write_copy(copy, at, sum);
       });
     });
   }
 };
 
 // The gradients of gamma and, about the mean, of beta, of each run of rows.
-template <About about>
+template <About about, class Given>
 struct NormGradients : Columnwise {
   struct Shared {
     float gammas[k_threads];
@@ -166,7 +166,7 @@ struct NormGradients : Columnwise {
   const float* x = nullptr;
   const float* mean = nullptr;
   const float* inverse = nullptr;
-  const float* d_y = nullptr;
+  const Given* d_y = nullptr;
   float* d_gamma = nullptr;
   float* d_beta = nullptr;
 
@@ -189,8 +189,9 @@ struct NormGradients : Columnwise {
       float of_beta = 0;
       for_each_row(block, thread, [&](int row, std::size_t at) {
         const auto r = static_cast<std::size_t>(row);
-        of_gamma += d_y[at] * ((x[at] - middle_of<about>(mean, r)) * inverse[row]);
-        of_beta += d_y[at];
+        const float d = value_of(d_y[at]);
+        of_gamma += d * ((x[at] - middle_of<about>(mean, r)) * inverse[row]);
+        of_beta += d;
       });
       shared.gammas[thread] = of_gamma;
       shared.betas[thread] = of_beta;
