@@ -57,7 +57,8 @@ COUNT = 4 if HOST else 30
 STEPS = ["--steps", COUNT]
 row("losses beside the processor's, gpt2")(lambda: apart([*MINI, *CUDA, *STEPS], [*MINI, *STEPS], TOLERANCE))
 row("losses beside the processor's, llama")(lambda: apart([*LLAMA, *CUDA, *STEPS], [*LLAMA, *STEPS], TOLERANCE))
-RESNET = ["--model", "resnet:cifar20,depth=8" if HOST else "resnet:cifar20", *images(), "--batch", 8 if HOST else 64, "--shards", 4, "--augment", "crop,flip", "--lr", 0.0001]
+RESNET = ["--model", "resnet:cifar20,depth=8" if HOST else "resnet:cifar20", *images(), "--batch", 8 if HOST else 64, "--shards", 4,
+          "--augment", "crop,flip", "--lr", 0.0001]
 row("losses beside the processor's, resnet")(lambda: apart([*RESNET, *CUDA, *STEPS], [*RESNET, *STEPS], TOLERANCE))
 row("losses of bf16 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "bf16"], [*MINI, *CUDA, *STEPS], 1e-2))
 row("losses of TF32 beside fp32's")(lambda: apart([*MINI, *CUDA, *STEPS, "--precision", "tf32"], [*MINI, *CUDA, *STEPS], 1e-3))
