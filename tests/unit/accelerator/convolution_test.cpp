@@ -164,6 +164,11 @@ TEST_CASE("convolutions on a device are those of double precision, whole and par
           }
 }
 
+TEST_CASE("a convolution of many pixels has larger parts instead of more than some hundred") {
+  for (const Precision precision : {Precision::fp32, Precision::bf16})
+    check({{{3, 16, 10, 10}, 32, 1}, {}, 1}, true, precision);
+}
+
 TEST_CASE("convolutions of a model's input on a device are those of double precision") {
   for (const int channels : {1, 3})
     for (const int padding : {0, 1})

@@ -3,6 +3,8 @@
 
 #include "core/train/accelerator/stored_edge.hpp"
 
+#include <algorithm>
+
 namespace dts::train::accelerator {
 namespace {
 
@@ -39,7 +41,7 @@ class DeviceConvolution : public Block {
         pixels_(shape.shape.in.batch * images_.shape.out_pixels()),
         gradients_(gradients_of(shape.shape, out_.gradient)),
         in_pixels_(shape.shape.in.batch * gradients_.shape.out_pixels()),
-        part_(shape.part),
+        part_(std::max(shape.part, (pixels_ + k_most_parts - 1) / k_most_parts)),
         by_tap_(scratch(1, weight_values())),
         mirrored_(in.gradient == nullptr
                       ? nullptr
