@@ -18,9 +18,10 @@ struct InputImages {
   int padding = 0;
 };
 
-// Of the output, whose part of the weights' gradient a block adds up. Sums over pixels depend on
-// it.
+// Pixels of the output, at least, whose part of the weights' gradient a block adds up: more where
+// that makes more than k_most_parts, which one kernel adds up. Sums over pixels depend on both.
 inline constexpr int k_pixels_of_part = 1024;
+inline constexpr int k_most_parts = 256;
 
 struct DeviceConvolutionShape {
   ConvolutionShape shape;
