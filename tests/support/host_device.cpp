@@ -147,7 +147,8 @@ const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
 }
 
 // The kernel that each step of training has once a shard.
-bool flips(dttrain_context& context, const CrossEntropy& kernel) {
+template <class Value>
+bool flips(dttrain_context& context, const CrossEntropy<Value>& kernel) {
   return kernel.has_gradient && goes_wrong(context);
 }
 
@@ -156,13 +157,14 @@ bool flips(dttrain_context& /*context*/, const Kernel& /*kernel*/) {
   return false;
 }
 
-void flip(const CrossEntropy& kernel) {
-  // The gradient is there now; a bit that bf16 keeps, but that no look at the loss would show.
-  constexpr std::uint32_t k_bit = 1U << 20;
-  if (kernel.gradient != nullptr)
-    kernel.gradient[0] ^= static_cast<Bfloat>(k_bit >> 16);
-  else
-    kernel.logits[0] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernel.logits[0]) ^ k_bit);
+// The gradient is there now; a bit that bf16 keeps, but that no look at the loss would show.
+void flip(const CrossEntropy<float>& kernel) {
+  kernel.logits[0] =
+      std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernel.logits[0]) ^ 1U << 20);
+}
+
+void flip(const CrossEntropy<Bfloat>& kernel) {
+  kernel.logits[0] ^= 1U << 4;
 }
 
 template <class Kernel>

@@ -250,7 +250,10 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  if (shape.is_inside) products_.keep_rounded(out, floats_of(shape.rows, shape.out));
+  // Logits, whose place their gradient takes, are rounded as well.
+  const bool is_logits = out.value == out.gradient;
+  if (shape.is_inside || is_logits)
+    products_.keep_rounded(out, floats_of(shape.rows, std::max(shape.room, shape.out)));
   float* const sums = shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out);
   const std::size_t of_weights = WeightGradient::floats(shape.rows, shape.in, shape.out);
   return std::make_unique<DeviceProjection>(queue_,

@@ -52,11 +52,7 @@ DeviceNetwork::DeviceNetwork(const Model& model,
     queue.record(one.read);  // it is not zero before
   }
   model.build(plan_);
-  const Edge logits = plan_.logits();
   logits_pitch_ = std::max(plan_.logits_room(), model.classes);
-  if (logits.gradient == logits.value)
-    d_logits_ =
-        blocks_.products().keep_copy_once(logits.gradient, row_begin(predictions_, logits_pitch_));
 }
 
 // The places of samples that there are not keep those of an earlier pass. What arrives while the
@@ -85,18 +81,25 @@ void DeviceNetwork::forward(const Pass& pass, const std::function<void(Range)>& 
   }
 }
 
+template <class Value>
+void DeviceNetwork::launch_head(int rows, const Objective& objective, bool has_gradient) {
+  queue_.launch(CrossEntropy<Value>{{rows, model_.classes},
+                                    blocks_.products().as<Value>(plan_.logits().value),
+                                    labels_,
+                                    objective.scale,
+                                    objective.smoothing,
+                                    has_gradient,
+                                    losses_,
+                                    correct_,
+                                    logits_pitch_});
+}
+
 void DeviceNetwork::head(int rows, const Objective& objective, bool has_gradient) {
-  queue_.launch(CrossEntropy{{rows, model_.classes},
-                             plan_.logits().value,
-                             labels_,
-                             objective.scale,
-                             objective.smoothing,
-                             has_gradient,
-                             losses_,
-                             correct_,
-                             d_logits_,
-                             logits_pitch_});
   const Edge logits = plan_.logits();
+  if (blocks_.products().rounded(logits.value) != nullptr)
+    launch_head<Bfloat>(rows, objective, has_gradient);
+  else
+    launch_head<float>(rows, objective, has_gradient);
   if (!has_gradient || logits.gradient == logits.value) return;
   const std::size_t count = row_begin(static_cast<std::size_t>(rows), logits_pitch_);
   queue_.launch(Copy<float>{{count}, logits.value, logits.gradient});

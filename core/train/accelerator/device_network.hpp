@@ -78,6 +78,8 @@ class DeviceNetwork {
             std::span<const Placement> placements);
   void forward(const Pass& pass, const std::function<void(Range)>& enter);
   void head(int rows, const Objective& objective, bool has_gradient);
+  template <class Value>
+  void launch_head(int rows, const Objective& objective, bool has_gradient);
   void add_scalars(const Training& training, float* sums);
 
   const Model& model_;
@@ -96,8 +98,7 @@ class DeviceNetwork {
   float* losses_;
   float* correct_;
   double* squares_;
-  int logits_pitch_ = 0;        // floats from one row of logits to the next
-  Bfloat* d_logits_ = nullptr;  // if their gradient is that alone
+  int logits_pitch_ = 0;  // floats from one row of logits to the next
 };
 
 }  // namespace dts::train::accelerator

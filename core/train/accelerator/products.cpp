@@ -11,7 +11,6 @@ namespace dts::train::accelerator {
 void Products::reserve(Place place, std::size_t values) {
   Room& all = room(place);
   if (!rounds() || values <= all.values) return;
-  if (all.is_final) throw std::logic_error("a factor that is larger than the largest one");
   if (all.at != nullptr) queue_.release(all.at);
   all = {};  // allocate() may throw
   all = {values, queue_.allocate<Bfloat>(values)};
@@ -23,14 +22,6 @@ Bfloat* Products::keep_copy(const float* values, std::size_t count) {
   if (copy.to == nullptr) copy = {count, queue_.allocate<Bfloat>(count)};
   if (copy.count != count) throw std::logic_error("two copies of one array, of two sizes");
   return copy.to;
-}
-
-Bfloat* Products::keep_copy_once(const float* values, std::size_t count) {
-  if (!rounds()) return nullptr;
-  reserve(Place::once, count);
-  room(Place::once).is_final = true;
-  copies_[values] = {count, room(Place::once).at};
-  return room(Place::once).at;
 }
 
 void Products::share_copy(const float* values, const float* first) {

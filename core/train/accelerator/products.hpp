@@ -51,10 +51,6 @@ class Products {
   // from it. nullptr if nothing is rounded.
   [[nodiscard]] Bfloat* keep_copy(const float* values, std::size_t count);
 
-  // As keep_copy(), in the memory of round_once(), for an array that is written and rounded by a
-  // kernel right before the first product reads it. No more memory is needed there from now on.
-  [[nodiscard]] Bfloat* keep_copy_once(const float* values, std::size_t count);
-
   // The copy of `first` is that of `values`, too, which has as many.
   void share_copy(const float* values, const float* first);
 
@@ -123,7 +119,6 @@ class Products {
   struct Room {
     std::size_t values = 0;
     Bfloat* at = nullptr;
-    bool is_final = false;
   };
 
   [[nodiscard]] Room& room(Place place) { return rooms_[static_cast<std::size_t>(place)]; }

@@ -125,7 +125,7 @@ TEST_CASE("squares and totals of whole arrays are those of double precision") {
 
 TEST_CASE("every kernel has a number of its own") {
   std::set<std::uint32_t> numbers{Kernels::number_of<Add<float>>(),
-                                  Kernels::number_of<CrossEntropy>(),
+                                  Kernels::number_of<CrossEntropy<float>>(),
                                   Kernels::number_of<Total<float>>(),
                                   Kernels::number_of<Total<double>>()};
   CHECK(numbers.size() == 4);

@@ -190,19 +190,18 @@ TEST_CASE("cross-entropy on a device is that of double precision, with smoothed 
         labels[0] = static_cast<std::uint32_t>(best - logits.data());
         Floats d = logits, losses = poisoned(rows), correct = poisoned(rows);
         const float scale = 0.25F;
-        const auto kernel = [&](Floats& of, Bfloat* gradient, std::size_t pitch) {
-          return CrossEntropy{{shape.rows, shape.width},
-                              of.data(),
-                              labels.data(),
-                              scale,
-                              smoothing,
-                              has_gradient,
-                              losses.data(),
-                              correct.data(),
-                              gradient,
-                              static_cast<int>(pitch)};
+        const auto kernel = [&]<class Value>(std::vector<Value>& of, std::size_t pitch) {
+          return CrossEntropy<Value>{{shape.rows, shape.width},
+                                     of.data(),
+                                     labels.data(),
+                                     scale,
+                                     smoothing,
+                                     has_gradient,
+                                     losses.data(),
+                                     correct.data(),
+                                     static_cast<int>(pitch)};
         };
-        run_both([&] { return kernel(d, nullptr, 0); }, {&d, &losses, &correct});
+        run_both([&] { return kernel(d, 0); }, {&d, &losses, &correct});
         Doubles loss_expected(rows), d_expected(logits.begin(), logits.end());
         for (std::size_t row = 0; row < rows; ++row) {
           const float* const l = logits.data() + row * width;
@@ -221,21 +220,37 @@ TEST_CASE("cross-entropy on a device is that of double precision, with smoothed 
         CHECK(worst(losses, loss_expected) < 5e-6);
         CHECK(worst(d, d_expected) < 1e-6);
         if (!has_gradient) continue;
-        Floats read = logits;
-        Bfloats gradient = rounded_poison(logits.size());
-        run_both([&] { return kernel(read, gradient.data(), 0); }, {&gradient});
-        CHECK(gradient == rounded(d));
-        CHECK(read == logits);
+        // Rounded ones, in their place.
+        Bfloats gradient = rounded(logits);
+        Floats of_rounded = widened(gradient);
+        run_both([&] { return kernel(gradient, 0); }, {&gradient});
+        run_both([&] { return kernel(of_rounded, 0); }, {&of_rounded});
+        CHECK(gradient == rounded(of_rounded));
         // The same with gaps between rows.
         const std::size_t pitch = width + 5;
-        Floats apart = poisoned(rows * pitch);
-        Bfloats d_apart(apart.size(), 7);
+        Bfloats apart(rows * pitch, 7);
         for (std::size_t i = 0; i < logits.size(); ++i)
-          apart[i / width * pitch + i % width] = logits[i];
-        run_both([&] { return kernel(apart, d_apart.data(), pitch); }, {&d_apart});
-        for (std::size_t i = 0; i < d_apart.size(); ++i)
-          CHECK(d_apart[i] == (i % pitch < width ? gradient[i / pitch * width + i % pitch] : 7));
+          apart[i / width * pitch + i % width] = rounded_to_bf16(logits[i]);
+        run_both([&] { return kernel(apart, pitch); }, {&apart});
+        for (std::size_t i = 0; i < apart.size(); ++i)
+          CHECK(apart[i] == (i % pitch < width ? gradient[i / pitch * width + i % pitch] : 7));
       }
+}
+
+TEST_CASE("of equal logits the first is the one that was chosen, as on the processor") {
+  constexpr int k_width = 300;
+  for (const std::uint32_t label : {0U, 7U, 290U}) {
+    Bfloats logits = rounded(noise(k_width, 3));
+    for (const std::size_t top : {7U, 270U, 290U}) logits[top] = rounded_to_bf16(2);
+    Floats losses = poisoned(1), correct = poisoned(1);
+    run_both(
+        [&] {
+          return CrossEntropy<Bfloat>{
+              {1, k_width}, logits.data(), &label, 1, 0, false, losses.data(), correct.data()};
+        },
+        {&losses, &correct});
+    CHECK(correct.front() == (label == 7 ? 1 : 0));
+  }
 }
 
 TEST_CASE("cross-entropy of rising, equal, far and infinitely low logits is that of double") {
@@ -252,7 +267,7 @@ TEST_CASE("cross-entropy of rising, equal, far and infinitely low logits is that
     const std::uint32_t label = 650;
     run_both(
         [&] {
-          return CrossEntropy{
+          return CrossEntropy<float>{
               {1, k_width}, d.data(), &label, 1, 0, true, losses.data(), correct.data()};
         },
         {&d, &losses, &correct});

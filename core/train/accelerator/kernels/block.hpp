@@ -78,6 +78,10 @@ struct Larger {
   DTS_BLOCK_CODE float operator()(float a, float b) const { return a < b ? b : a; }
 };
 
+struct Smaller {
+  DTS_BLOCK_CODE int operator()(int a, int b) const { return b < a ? b : a; }
+};
+
 // Folds values[t], one a thread, along a fixed binary tree. Afterwards values[i] is the result of
 // all threads t with t % results == i.
 template <class Block, class Value, std::size_t threads, class Operation>

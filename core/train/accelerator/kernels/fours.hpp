@@ -19,14 +19,16 @@ struct alignas(Four::k_count * sizeof(Value)) StoredFour {
   Value values[Four::k_count];
 };
 
-// Of an array that suits a vector of four, of which `count` are there.
+// Of an array that suits a vector of four, of which `count` are there. Loops are over all four, so
+// that devices keep them in registers.
 template <class Value>
 [[nodiscard]] DTS_BLOCK_CODE Four read_four(const Value* at, int count) {
   StoredFour<Value> stored{};
   if (count == Four::k_count)
     stored = *reinterpret_cast<const StoredFour<Value>*>(at);
   else
-    for (int i = 0; i < count; ++i) stored.values[i] = at[i];
+    for (int i = 0; i < Four::k_count; ++i)
+      if (i < count) stored.values[i] = at[i];
   Four four;
   for (int i = 0; i < Four::k_count; ++i) four.values[i] = value_of(stored.values[i]);
   return four;
@@ -39,7 +41,8 @@ DTS_BLOCK_CODE void write_four(Value* at, const Four& four, int count) {
   if (count == Four::k_count)
     *reinterpret_cast<StoredFour<Value>*>(at) = stored;
   else
-    for (int i = 0; i < count; ++i) at[i] = stored.values[i];
+    for (int i = 0; i < Four::k_count; ++i)
+      if (i < count) at[i] = stored.values[i];
 }
 
 // The base of kernels that compute each of `count` elements alone.

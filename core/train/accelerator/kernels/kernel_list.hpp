@@ -70,7 +70,7 @@ using Kernels = KernelList<Add<float>,
                            NormaliseBackward<About::mean, float>,
                            ColumnSums<float>,
                            NormGradients<About::mean, float>,
-                           CrossEntropy,
+                           CrossEntropy<float>,
                            Squares,
                            Total<float>,
                            Total<double>,
@@ -143,6 +143,7 @@ using Kernels = KernelList<Add<float>,
                            NormaliseBackward<About::mean, Bfloat>,
                            NormGradients<About::mean, Bfloat>,
                            NormaliseBackward<About::zero, Bfloat>,
-                           NormGradients<About::zero, Bfloat>>;
+                           NormGradients<About::zero, Bfloat>,
+                           CrossEntropy<Bfloat>>;
 
 }  // namespace dts::train::accelerator

@@ -2,23 +2,25 @@
 // Kernels of softmax: of logits with their cross-entropy.
 #pragma once
 
-#include "core/train/accelerator/kernels/rounding.hpp"
+#include "core/train/accelerator/kernels/fours.hpp"
 
 #include <cmath>
 
 namespace dts::train::accelerator {
 
-// Of each row of logits: its loss, and whether the label's logit is the largest. With a gradient,
-// the logits become scale * (softmax - target), where `smoothing` of the target is spread over all
-// classes (model/blocks.hpp, Objective), or, rounded, what is at `gradient`. Logits are read twice:
-// each thread adds up powers over the largest logit that it has seen (M. Milakov and N. Gimelshein,
-// "Online Normalizer Calculation for Softmax", 2018).
+// Of each row of logits: its loss, and whether the label's logit is the first of the largest. With
+// a gradient, the logits become scale * (softmax - target), where `smoothing` of the target is
+// spread over all classes (model/blocks.hpp, Objective). Logits are read twice: each thread adds up
+// powers over the largest logit that it has seen (M. Milakov and N. Gimelshein, "Online Normalizer
+// Calculation for Softmax", 2018).
+template <class Value>
 struct CrossEntropy : Rowwise {  // width: classes
 
   struct Shared {
     float tops[k_threads];
     float sums[k_threads];
     float totals[k_threads];
+    int firsts[k_threads];
     float at_label;
   };
 
@@ -28,9 +30,13 @@ struct CrossEntropy : Rowwise {  // width: classes
     float sum = 0;    // of powers
     float total = 0;  // of the logits themselves
     int count = 0;
+    int first = 0;  // class of the largest
 
-    DTS_BLOCK_CODE void add(float logit) {
-      if (logit > top || count == 0) move_to(logit);
+    DTS_BLOCK_CODE void add(int i, float logit) {
+      if (logit > top || count == 0) {
+        move_to(logit);
+        first = i;
+      }
       sum += logit == top ? 1.0F : expf(logit - top);
       total += logit == top ? 0.0F : logit - top;
       ++count;
@@ -45,15 +51,14 @@ struct CrossEntropy : Rowwise {  // width: classes
     }
   };
 
-  float* logits = nullptr;
+  Value* logits = nullptr;
   const std::uint32_t* labels = nullptr;
   float scale = 1;
   float smoothing = 0;
   bool has_gradient = false;
   float* losses = nullptr;   // [rows]
   float* correct = nullptr;  // [rows], 0 or 1
-  Bfloat* gradient = nullptr;
-  int pitch = 0;  // values from one row to the next, also of the gradient; 0: width
+  int pitch = 0;             // values from one row to the next; 0: width
 
   [[nodiscard]] DTS_CODE_OF_BOTH std::size_t row_at(std::size_t row) const {
     return row_begin(row, pitch == 0 ? width : pitch);
@@ -64,12 +69,10 @@ struct CrossEntropy : Rowwise {  // width: classes
     for (std::size_t at = 0; at < blocks(); ++at) {
       const std::size_t begin = row_at(at);
       const auto classes = static_cast<std::size_t>(width);
-      if (has_gradient && gradient == nullptr)
+      if (has_gradient)
         accelerator::writes(visit, logits + begin, classes);
       else
-        accelerator::reads(visit, static_cast<const float*>(logits + begin), classes);
-      if (has_gradient && gradient != nullptr)
-        accelerator::writes(visit, gradient + begin, classes);
+        accelerator::reads(visit, static_cast<const Value*>(logits + begin), classes);
     }
     accelerator::reads(visit, labels, blocks());
     accelerator::writes(visit, losses, blocks());
@@ -79,41 +82,60 @@ struct CrossEntropy : Rowwise {  // width: classes
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const std::size_t at = block.index();
-    float* const row = logits + row_at(at);
+    Value* const row = logits + row_at(at);
     const auto label = static_cast<int>(labels[at]);
     const float spread = smoothing / static_cast<float>(width);
     const float kept = 1.0F - smoothing;
     typename Block::template Kept<Seen> seen(block);
     block.each([&](int thread) {
-      seen[thread] = {};
-      strided<k_threads>(thread, width, [&](int i) { seen[thread].add(row[i]); });
-      shared.tops[thread] = seen[thread].top;
+      Seen mine;
+      each_few(thread, row, [&](int first, const Four& few, int count) {
+        for (int i = 0; i < Four::k_count; ++i)
+          if (i < count) mine.add(first + i, few.values[i]);
+      });
+      seen[thread] = mine;
+      shared.tops[thread] = mine.top;
     });
     fold(block, shared.tops, Larger());
     block.each([&](int thread) {
+      if (seen[thread].top != shared.tops[0]) seen[thread].first = width;
       seen[thread].move_to(shared.tops[0]);
       shared.sums[thread] = seen[thread].sum;
       shared.totals[thread] = seen[thread].total;
-      if (thread == 0) shared.at_label = row[label];
+      shared.firsts[thread] = seen[thread].first;
+      if (thread == 0) shared.at_label = value_of(row[label]);
     });
     fold(block, shared.sums, Sum());
     fold(block, shared.totals, Sum());
+    fold(block, shared.firsts, Smaller());
     block.each([&](int thread) {
       if (thread == 0) {
         losses[at] = logf(shared.sums[0]) - kept * (shared.at_label - shared.tops[0]) -
                      (spread == 0 ? 0.0F : spread * shared.totals[0]);
-        correct[at] = shared.at_label >= shared.tops[0] ? 1.0F : 0.0F;
+        correct[at] = shared.firsts[0] == label ? 1.0F : 0.0F;
       }
       if (!has_gradient) return;
-      strided<k_threads>(thread, width, [&](int i) {
-        const float power = expf(row[i] - shared.tops[0]) / shared.sums[0];
-        const float d = scale * (power - spread - (i == label ? kept : 0.0F));
-        if (gradient != nullptr)
-          put(gradient[row_at(at) + static_cast<std::size_t>(i)], d);
-        else
-          row[i] = d;
+      each_few(thread, row, [&](int first, Four few, int count) {
+        for (int i = 0; i < Four::k_count; ++i) {
+          const float power = expf(few.values[i] - shared.tops[0]) / shared.sums[0];
+          few.values[i] = scale * (power - spread - (first + i == label ? kept : 0.0F));
+        }
+        write_four(row + first, few, count);
       });
     });
+  }
+
+ private:
+  // Calls work(first class, values, how many) for what is a thread's of a row: four neighbours at a
+  // time where rows begin at multiples of them.
+  template <class Work>
+  DTS_BLOCK_CODE void each_few(int thread, const Value* row, const Work& work) const {
+    const bool suits = (pitch == 0 ? width : pitch) % Four::k_count == 0;
+    const int step = suits ? Four::k_count : 1;
+    for (int first = thread * step; first < width; first += k_threads * step) {
+      const int count = width - first < step ? width - first : step;
+      work(first, read_four(row + first, count), count);
+    }
   }
 };
 
