@@ -83,7 +83,8 @@ BEGIN {
   arrows["core/train/model"] = "core/train/timing/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/model/attention"] = "core/train/model/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/backend"] = "core/train/arrays/array_exchange.hpp core/train/optim/chunk_update.hpp core/train/model/ " arrows["core/train/model"]
-  arrows["core/train/accelerator/kernels"] = "core/train/optim/chunk.hpp"
+  arrows["core/train/accelerator/kernels"] = "core/train/accelerator/kernels/images/ core/train/optim/chunk.hpp"
+  arrows["core/train/accelerator/kernels/images"] = "core/train/accelerator/kernels/"
   arrows["core/train/accelerator/queue"] = "core/train/accelerator/dttrain_device.h core/train/accelerator/kernels/ core/train/timing/"
   arrows["core/train/accelerator/images"] = "core/train/accelerator/queue/ core/train/accelerator/ core/train/model/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/accelerator"] = "core/train/accelerator/queue/ core/train/accelerator/exchange/ core/train/accelerator/images/ core/train/accelerator/kernels/ core/train/optim/ core/train/backend/ core/train/model/ core/train/comm/ core/train/arrays/ core/train/update/chunk_grid.hpp core/train/device/ core/train/memory/ core/plugin/host.hpp core/base/"
