@@ -94,14 +94,6 @@ struct AttendForward : Attend<Factors> {
     float sum[Part::k_rows];
   };
 
-  [[nodiscard]] DTS_BLOCK_CODE bool is_there(const Place& place,
-                                             int row,
-                                             int key_tile,
-                                             int column) const {
-    return row < rows_of(place.tile) && column < rows_of(key_tile) &&
-           this->is_seen(place.tile, row, key_tile, column);
-  }
-
   // Of a thread's own columns, before the scale's.
   DTS_BLOCK_CODE void find_tops(
       int thread, Shared& shared, Part& scores, const Place& place, int key_tile) const {
@@ -109,7 +101,8 @@ struct AttendForward : Attend<Factors> {
       const int row = Part::row(thread, i);
       float top = -INFINITY;
       scores.for_each_of_row(thread, i, [&](int column, float score) {
-        if (is_there(place, row, key_tile, column)) top = Larger()(top, score * shape.scale);
+        if (this->is_seen(place.tile, row, key_tile, column))
+          top = Larger()(top, score * shape.scale);
       });
       shared.parts.values[row][Part::which(thread)] = top;
     }
@@ -129,7 +122,8 @@ struct AttendForward : Attend<Factors> {
       const float stays = expf(rows.top[i] - top);
       float sum = 0;
       scores.for_each_of_row(thread, i, [&](int column, float& score) {
-        score = is_there(place, row, key_tile, column) ? expf(score * shape.scale - top) : 0.0F;
+        score = this->is_seen(place.tile, row, key_tile, column) ? expf(score * shape.scale - top)
+                                                                 : 0.0F;
         sum += score;
       });
       sums.for_each_of_row(thread, i, [&](int, float& value) { value *= stays; });
@@ -142,8 +136,7 @@ struct AttendForward : Attend<Factors> {
       int thread, const Shared& shared, Part& sums, const Rows& rows, const Place& place) const {
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
-      float sum = 0;
-      for (int which = 0; which < Part::k_sharing; ++which) sum += shared.parts.values[row][which];
+      const float sum = shared.parts.folded(row, 0, Sum());
       this->write_row(thread, i, sums, out, place, [&](float value) { return value / sum; });
       if (place.column == 0 && Part::which(thread) == 0 && row < rows_of(place.tile))
         log_sums[shape.of_head(place.sample, place.head) +

@@ -45,9 +45,9 @@ struct AttendBackward : Attend<Factors> {
   // The weight of a score of a tile of queries and one of keys.
   [[nodiscard]] DTS_BLOCK_CODE float weight(
       const Place& place, int query, int key_tile, int key, float score) const {
-    const bool is_there = query < rows_of(place.tile) && key < rows_of(key_tile) &&
-                          this->is_seen(place.tile, query, key_tile, key);
-    return is_there ? expf(score * shape.scale - log_sums[position(place, query)]) : 0.0F;
+    return this->is_seen(place.tile, query, key_tile, key)
+               ? expf(score * shape.scale - log_sums[position(place, query)])
+               : 0.0F;
   }
 
   // The gradient of a score, before the scale, from its weight's. `delta`: of the query.

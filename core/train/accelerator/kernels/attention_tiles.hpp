@@ -151,8 +151,10 @@ struct Attend {
     return {of.row(row(sample, tile), head, shape.width) + column, of.pitch, columns_from(column)};
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE static bool is_seen(int tile, int row, int key_tile, int column) {
-    return key_tile * k_tile + column <= tile * k_tile + row;
+  // Whether there are such a query and such a key, of two tiles, and the one sees the other.
+  [[nodiscard]] DTS_BLOCK_CODE bool is_seen(int tile, int query, int key_tile, int key) const {
+    return query < rows_of(tile) && key < rows_of(key_tile) &&
+           key_tile * k_tile + key <= tile * k_tile + query;
   }
 
   // kept[thread] = left right^T, over a head's columns; add_product().

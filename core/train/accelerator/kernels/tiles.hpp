@@ -100,6 +100,29 @@ struct RowParts {
   }
 };
 
+// kept[thread] += what two sides have of their factors, whose rows are `size`: of their columns so
+// many are left.
+template <class Factors,
+          bool is_left_upright,
+          bool is_right_upright,
+          class Block,
+          class Kept,
+          class Side = typename Factors::Side>
+DTS_BLOCK_CODE void add_sides(const Block& block,
+                              const Side& left,
+                              const Side& right,
+                              Kept& kept,
+                              const TileSize& size,
+                              int columns_left) {
+  const int columns = columns_left < Factors::k_columns ? columns_left : Factors::k_columns;
+  block.each([&](int thread) {
+    if (Factors::Part::is_outside(thread, size)) return;
+    typename Factors::Part part = kept[thread];
+    Factors::template add<is_left_upright, is_right_upright>(part, thread, left, right, columns);
+    kept[thread] = part;
+  });
+}
+
 // kept[thread] += left right^T, over `inner` columns. Both sides are undefined before and after it;
 // but if the left factor is narrow enough it stays in its side, from which `has_left` takes it.
 template <int threads, class Factors, class Block, class Kept, class Left, class Right>
@@ -117,14 +140,8 @@ DTS_BLOCK_CODE void add_product(const Block& block,
       if (!takes_left) Factors::template fetch<threads>(left_side, thread, left, begin, inner);
       Factors::template fetch<threads>(right_side, thread, right, begin, inner);
     });
-    block.each([&](int thread) {
-      if (Factors::Part::is_outside(thread, {left.rows, right.rows})) return;
-      const int columns = inner - begin < Factors::k_columns ? inner - begin : Factors::k_columns;
-      typename Factors::Part part = kept[thread];
-      Factors::template add<Left::k_is_upright, Right::k_is_upright>(
-          part, thread, left_side, right_side, columns);
-      kept[thread] = part;
-    });
+    add_sides<Factors, Left::k_is_upright, Right::k_is_upright>(
+        block, left_side, right_side, kept, {left.rows, right.rows}, inner - begin);
   }
 }
 
@@ -144,14 +161,8 @@ DTS_BLOCK_CODE void add_product_of_parts(const Block& block,
       Factors::put(left_side, thread, left[thread], begin);
       Factors::template fetch<threads>(right_side, thread, right, begin, inner);
     });
-    block.each([&](int thread) {
-      if (Factors::Part::is_outside(thread, {rows, right.rows})) return;
-      const int columns = inner - begin < Factors::k_columns ? inner - begin : Factors::k_columns;
-      typename Factors::Part part = kept[thread];
-      Factors::template add<false, Right::k_is_upright>(
-          part, thread, left_side, right_side, columns);
-      kept[thread] = part;
-    });
+    add_sides<Factors, false, Right::k_is_upright>(
+        block, left_side, right_side, kept, {rows, right.rows}, inner - begin);
   }
 }
 
