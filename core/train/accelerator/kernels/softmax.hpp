@@ -84,8 +84,6 @@ struct CrossEntropy : Rowwise {  // width: classes
     const std::size_t at = block.index();
     Value* const row = logits + row_at(at);
     const auto label = static_cast<int>(labels[at]);
-    const float spread = smoothing / static_cast<float>(width);
-    const float kept = 1.0F - smoothing;
     typename Block::template Kept<Seen> seen(block);
     block.each([&](int thread) {
       Seen mine;
@@ -110,22 +108,37 @@ struct CrossEntropy : Rowwise {  // width: classes
     fold(block, shared.firsts, Smaller());
     block.each([&](int thread) {
       if (thread == 0) {
-        losses[at] = logf(shared.sums[0]) - kept * (shared.at_label - shared.tops[0]) -
-                     (spread == 0 ? 0.0F : spread * shared.totals[0]);
+        losses[at] = logf(shared.sums[0]) - kept() * (shared.at_label - shared.tops[0]) -
+                     (smoothing == 0 ? 0.0F : spread() * shared.totals[0]);
         correct[at] = shared.firsts[0] == label ? 1.0F : 0.0F;
       }
-      if (!has_gradient) return;
-      each_few(thread, row, [&](int first, Four few, int count) {
-        for (int i = 0; i < Four::k_count; ++i) {
-          const float power = expf(few.values[i] - shared.tops[0]) / shared.sums[0];
-          few.values[i] = scale * (power - spread - (first + i == label ? kept : 0.0F));
-        }
-        write_four(row + first, few, count);
-      });
+      if (has_gradient) write_gradient(thread, shared, row, label);
     });
   }
 
  private:
+  // Shares of the target: the label's, and that of every class.
+  [[nodiscard]] DTS_BLOCK_CODE float kept() const { return 1.0F - smoothing; }
+
+  [[nodiscard]] DTS_BLOCK_CODE float spread() const {
+    return smoothing / static_cast<float>(width);
+  }
+
+  DTS_BLOCK_CODE void write_gradient(int thread,
+                                     const Shared& shared,
+                                     Value* row,
+                                     int label) const {
+    const float of_all = spread();
+    const float of_label = kept();
+    each_few(thread, row, [&](int first, Four few, int count) {
+      for (int i = 0; i < Four::k_count; ++i) {
+        const float power = expf(few.values[i] - shared.tops[0]) / shared.sums[0];
+        few.values[i] = scale * (power - of_all - (first + i == label ? of_label : 0.0F));
+      }
+      write_four(row + first, few, count);
+    });
+  }
+
   // Calls work(first class, values, how many) for what is a thread's of a row: four neighbours at a
   // time where rows begin at multiples of them.
   template <class Work>
