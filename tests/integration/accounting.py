@@ -10,10 +10,10 @@ import subprocess
 import sys
 
 from checks import check, skip, wait_for
-from main_job_support import DTSUBMIT, DTTRAIN, Cluster, Run
+from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster, Run
 from why import FOR_EVER, expect, started
 
-SHORT = ["--limit-train", "12800", "--save-every", "10"]
+SHORT = [*FEW, "--steps", "100", "--save-every", "10"]
 SLOW = SHORT + ["--step-delay", "40"]
 
 

@@ -10,9 +10,9 @@ import tempfile
 import time
 
 from checks import check, wait_for
-from main_job_support import Cluster, DTSUBMIT, DTTRAIN, Run
+from main_job_support import Cluster, DTSUBMIT, DTTRAIN, FEW, Run
 
-STEPS = ["--limit-train", "4096", "--epochs", "2"]  # 64 steps: more than fit before the stop, however fast the machine
+STEPS = [*FEW, "--steps", "64"]  # more than fit before the stop, however fast the machine
 
 
 class Local:

@@ -4,9 +4,9 @@ import os
 import sys
 
 from checks import check, wait_for
-from main_job_support import DTTRAIN, Cluster
+from main_job_support import DTTRAIN, FEW, Cluster
 
-TRAIN = ["--steps", "100", "--save-every", "10", "--evaluate-every", "0"]
+TRAIN = [*FEW, "--steps", "100", "--save-every", "10", "--evaluate-every", "0"]
 # Asks for another job after six seconds of the first attempt and of the one that comes back; the second is to be preempted.
 IN_PARTS = 'case $DTSUBMIT_ATTEMPT in 1|3) exec timeout --preserve-status --signal=TERM 6 "$0" "$@";; esac; exec "$0" "$@"'
 AGAIN = ["--on", "checkpointed=resubmit:9"]  # otherwise the same job goes on, which has time left

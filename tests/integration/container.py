@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from checks import check, skip, wait_for
-from main_job_support import DTTRAIN, Cluster
+from main_job_support import DTTRAIN, FEW, Cluster
 
 STEPS, TOKEN, MARKER = 50, "s3cret-of-the-test", "only-in-the-image"
 APPLETS = ["sh", "cat", "sleep", "mv", "printf", "dd", "true", "env"]
@@ -125,7 +125,7 @@ def preempt():
 
 def train():
     """The node's /usr in the image: dttrain and MPI's libraries are there."""
-    options = ["--steps", "30", "--save-every", "0"]
+    options = [*FEW, "--steps", "30", "--save-every", "0"]
     with Cluster("linuxproc", nodes=2, gpus=1, grace=20) as cluster:
         image = make_image(cluster.place)
         need_charliecloud(image)

@@ -11,9 +11,9 @@ import time
 
 from checks import check, skip, wait_for
 from contract import NO_RESTART
-from main_job_support import DTSUBMIT, DTTRAIN, Cluster
+from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster
 
-TRAIN = ["--steps", "400", "--save-every", "10", "--step-delay", "150"]
+TRAIN = [*FEW, "--steps", "400", "--save-every", "10", "--step-delay", "150"]
 
 
 class Place:

@@ -8,7 +8,7 @@ import sys
 import time
 
 from checks import check, skip, wait_for
-from main_job_support import DTSUBMIT, DTTRAIN, Cluster, Run
+from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster, Run
 from nodes import events
 
 DOZE = ["--", "sh", "-c", "sleep 600"]
@@ -164,7 +164,7 @@ def gone_meanwhile(cluster):
 
 def damaged():
     """Every checkpoint is damaged while the run waits in the queue: it stops, or begins anew where that was allowed."""
-    train = ["--", DTTRAIN, "--limit-train", "6400", "--save-every", "10", "--step-delay", "70"]
+    train = ["--", DTTRAIN, *FEW, "--steps", "50", "--save-every", "10", "--step-delay", "70"]
     with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
         for rule in ([], ["--on", "damaged=restart"]):
             run = cluster.submit("--nodes", "1", "--ntasks-per-node", "2", *rule, *train)

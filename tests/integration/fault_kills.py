@@ -16,10 +16,10 @@ import tempfile
 import time
 
 from checks import check, wait_for
-from main_job_support import DTSUBMIT, DTTRAIN, Run
+from main_job_support import DTSUBMIT, DTTRAIN, FEW, Run
 
 STEPS, EVERY = 40, 3
-TRAIN = ["--limit-train", str(128 * STEPS), "--save-every", str(EVERY)]
+TRAIN = [*FEW, "--steps", str(STEPS), "--save-every", str(EVERY)]
 VICTIMS = ("program", "rank", "mpirun", "agent", "everything")
 
 

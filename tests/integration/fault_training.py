@@ -4,10 +4,10 @@ import os
 import sys
 
 from fault_ground import HERE
-from main_job_support import DTTRAIN
+from main_job_support import DTTRAIN, FEW
 
 STEPS, EVERY, REACHED = 60, 10, 12
-TRAIN = ["--limit-train", str(128 * STEPS), "--save-every", str(EVERY)]
+TRAIN = [*FEW, "--steps", str(STEPS), "--save-every", str(EVERY)]
 # Slow in attempt 1 only: it has to be met alive, the others only have to end.
 SLOW = 'if [ "$DTSUBMIT_ATTEMPT" = 1 ]; then exec "$0" "$@" --step-delay {}; fi; exec "$0" "$@"'
 

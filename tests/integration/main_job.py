@@ -11,10 +11,10 @@ import signal
 import sys
 import time
 
-from main_job_support import DTSUBMIT, DTTRAIN, Cluster, check, skip, use_open_mpi_5, wait_for
+from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster, check, skip, use_open_mpi_5, wait_for
 
 # 100 steps of 4 ranks, long enough to be disturbed in the middle.
-SHORT = ["--limit-train", "12800", "--save-every", "10"]
+SHORT = [*FEW, "--steps", "100", "--save-every", "10"]
 SLOW = SHORT + ["--step-delay", "40"]
 INTERVAL = 10
 

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import tempfile
 
+import few_images
 from checks import check, skip, wait_for
 
 DTSUBMIT = os.environ["DTSUBMIT"]
 DTTRAIN = os.environ["DTTRAIN"]
+FEW = few_images.of_build(DTTRAIN)
 
 
 def use_open_mpi_5():

@@ -9,7 +9,7 @@ import sys
 
 from checks import check, wait_for
 from fault_ground import Job
-from main_job_support import DTTRAIN, Cluster
+from main_job_support import DTTRAIN, FEW, Cluster
 
 BYTES_AN_ATTEMPT = 1600  # of ledger; seven events name the job, whose id has seven digits here
 SLOW = 'if [ "$DTSUBMIT_ATTEMPT" -le {slow} ]; then exec "$0" "$@" --step-delay 200; fi; exec "$0" "$@"'
@@ -36,7 +36,7 @@ def preempt(cluster, job, attempt):
 
 def main(count):
     # Every attempt but the last few is ended within seconds.
-    train = ["--steps", str(count * 10 + 60), "--save-every", "0", "--evaluate-every", "0"]
+    train = [*FEW, "--steps", str(count * 10 + 60), "--save-every", "0", "--evaluate-every", "0"]
     with Cluster("linuxproc", nodes=1, gpus=1, grace=10) as cluster:
         job = Job(cluster.submit("--nodes", "1", "--gpus-per-node", "1", "-J", "many", "--", "sh", "-c", SLOW.format(slow=count + 1), DTTRAIN, *train))
         memory, bytes_after = [], []

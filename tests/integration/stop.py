@@ -4,9 +4,9 @@ import os
 
 from checks import check, wait_for
 from contract import CHECKPOINTED
-from main_job_support import DTTRAIN, Cluster
+from main_job_support import DTTRAIN, FEW, Cluster
 
-TRAIN = ["--steps", "25", "--save-every", "0"]
+TRAIN = [*FEW, "--steps", "25", "--save-every", "0"]
 SAVES_LONG = ["sh", "-c", f'trap "sleep 10; exit {CHECKPOINTED}" TERM; touch "$DTSUBMIT_RUN_DIR/ready"; while :; do sleep 0.2; done']
 WHOLE = ["--nodes", "1", "--gpus-per-node", "2", "--ntasks-per-node", "1"]
 

@@ -6,9 +6,9 @@ import sys
 import time
 
 from checks import check, wait_for
-from main_job_support import DTTRAIN, Cluster
+from main_job_support import DTTRAIN, FEW, Cluster
 
-TRAIN = ["--steps", "24", "--save-every", "8", "--evaluate-every", "0"]
+TRAIN = [*FEW, "--steps", "24", "--save-every", "8", "--evaluate-every", "0"]
 
 
 class Sweep:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from trainer_support import DATA, Trainer, environment, skip
+from trainer_support import Trainer, environment, skip
 
 PLAIN = ["--steps", 3]
 
@@ -25,7 +25,7 @@ def refused(trainer, ranks, *words, **options):
 def other_data(trainer, name, file, offset):
     """A copy of the data in which one byte differs."""
     copy = trainer.path(name)
-    shutil.copytree(DATA, copy)
+    shutil.copytree(trainer.default[1], copy)
     path = os.path.join(copy, file)
     content = bytearray(gzip.open(path).read())
     content[offset] = (content[offset] + 1) % 10
@@ -47,7 +47,7 @@ def other_library(trainer):
     assert "onednn: " in done.stderr and "9.8.7 another on rank 1" in done.stderr, done.stderr
 
 
-with Trainer(sys.argv[1]) as trainer:
+with Trainer(sys.argv[1], few=True) as trainer:
     refused(trainer, 2, "lr: 0.1 on rank 0; 0.2 on rank 1", lr=0.2)
     refused(trainer, 3, "lr: 0.1 on rank 0,1; 0.05 on rank 2", lr=0.05)
     refused(trainer, 2, "seed: 1 on rank 0; 2 on rank 1", seed=2)
@@ -60,10 +60,10 @@ with Trainer(sys.argv[1]) as trainer:
         refused(trainer, 2, "instruction_set: ", "portable on rank 1", instruction_set="portable")
     else:
         print("skipped another instruction set: this processor has one only")
-    for name, file, offset in (("images", "train-images-idx3-ubyte.gz", 5000), ("labels", "train-labels-idx1-ubyte.gz", 50000),
+    for name, file, offset in (("images", "train-images-idx3-ubyte.gz", 5000), ("labels", "train-labels-idx1-ubyte.gz", 10000),
                                ("test-images", "t10k-images-idx3-ubyte.gz", 5000), ("test-labels", "t10k-labels-idx1-ubyte.gz", 8)):
         refused(trainer, 2, "data: ", "on rank 0", "on rank 1", data=other_data(trainer, name, file, offset))
     same = trainer.path("same")
-    shutil.copytree(DATA, same)
+    shutil.copytree(trainer.default[1], same)
     trainer.run(2, [PLAIN, [*PLAIN, "--data", same]])  # another folder with the same content is none
     other_library(trainer)

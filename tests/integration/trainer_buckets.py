@@ -112,7 +112,7 @@ def refused(trainer):
     assert "hierarchy" in err, err
 
 
-with Trainer(sys.argv[1]) as trainer:
+with Trainer(sys.argv[1], few=True) as trainer:
     MODELS["gpt2"] += ["--data", text(trainer)]
     for name, words in MODELS.items():
         chained(trainer, name, words)

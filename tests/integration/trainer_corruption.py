@@ -106,7 +106,7 @@ def miscomputed(trainer):
     assert "the weights of fc1.weight" in err and "recomputation" not in err, err
 
 
-with Trainer(sys.argv[1]) as trainer:
+with Trainer(sys.argv[1], few=True) as trainer:
     flipped_in_memory(trainer)
     flipped_beside_a_server(trainer)
     flipped_momentum(trainer)

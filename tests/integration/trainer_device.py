@@ -5,15 +5,14 @@ host's processor behind the same table of functions (tests/support/host_device.c
 
 Usage: trainer_device.py DTTRAIN HOST_DEVICE NVML, the modules, with the real one of the trainer beside DTTRAIN if it was built"""
 
-import gzip
 import os
 import shutil
-import struct
 import subprocess
 import sys
 
+import few_images
 from contract import CORRUPTED, NO_RESTART
-from trainer_support import DATA, Trainer, digest, events
+from trainer_support import Trainer, digest, events
 
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 SMALL = ["--model", "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2", "--data", TEXT, "--batch", 12, "--shards", 6,
@@ -173,21 +172,9 @@ def layouts(trainer, module):
     assert "was computed elsewhere (device: " in out + err, f"{out}\n{err}"
 
 
-def few_images(folder):
-    """The first of Fashion-MNIST's images, in a folder of their own."""
-    os.makedirs(folder)
-    for prefix, count in (("train", 240), ("t10k", 50)):
-        for name, header, size in ((f"{prefix}-images-idx3-ubyte.gz", 16, 784), (f"{prefix}-labels-idx1-ubyte.gz", 8, 1)):
-            with gzip.open(os.path.join(DATA, name)) as file:
-                values = file.read(header + count * size)
-            with gzip.open(os.path.join(folder, name), "wb") as file:
-                file.write(values[:4] + struct.pack(">I", count) + values[8:])
-    return folder
-
-
 def images(trainer, module):
     """Networks of convolutions and batch normalisation, whose running statistics are sums over shards, too."""
-    data = few_images(trainer.path("few"))
+    data = few_images.make(trainer.path("few"), 240, 50)
     for name, layouts_of, more in (
             ("cnn2", ((2, []), (3, ["--zero", 3]), (6, ["--audit", 0.5])), []),
             ("resnet,depth=8", ((2, ["--zero", 2]), (3, []), (6, ["--zero", 3])), ["--augment", "crop,flip", "--lr", 0.0001]),

@@ -89,5 +89,5 @@ def main(trainer):
     print(f"{done} kills, {in_flight} of them while a checkpoint was written, {done} digests equal; state with {BALLAST} MiB more")
 
 
-with Trainer(sys.argv[1]) as trainer:
+with Trainer(sys.argv[1], few=True) as trainer:
     main(trainer)

@@ -7,7 +7,7 @@ from trainer_support import Trainer, digest, events
 
 STEPS = 12
 
-with Trainer(sys.argv[1]) as trainer:
+with Trainer(sys.argv[1], few=True) as trainer:
     arguments = ["--steps", STEPS, "--run-dir"]
     alone, _ = trainer.run(0, arguments + [trainer.path("alone")])
     steps = [event["root"] for event in events(trainer.path("alone"), "step")]

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from contract import CHECKPOINTED, NO_RESTART
-from trainer_support import Trainer, digest, events, ranks_of, wait_for_step
+from trainer_support import DATA, Trainer, digest, events, ranks_of, wait_for_step
 
 STEPS = 60
 BASE = ["--steps", STEPS, "--save-every", 10]
@@ -59,7 +59,7 @@ def stopped(trainer, expected, number):
 
 def storm(trainer):
     """Thousands of signals while ranks compute: no frame of a handler is written where the products of oneDNN keep theirs."""
-    large = ["--batch", 16384, "--limit-train", 32768, "--steps", 6, "--warmup", 0]
+    large = ["--data", DATA, "--batch", 16384, "--limit-train", 32768, "--steps", 6, "--warmup", 0]
     whole, _ = trainer.run(0, large + folders(trainer, "calm"))
     where = folders(trainer, "storm")
     process = trainer.start(0, large + where, threads=2)
@@ -153,7 +153,7 @@ def narrower(trainer):
     assert err.count(f"was computed with {used[0]['instruction_set']}, these ranks use portable") == 1, err
 
 
-with Trainer(sys.argv[1]) as trainer:
+with Trainer(sys.argv[1], few=True) as trainer:
     whole, _ = trainer.run(2, BASE + folders(trainer, "whole"))
     assert checkpoints(trainer, "whole") == [f"step-{step:09}" for step in (40, 50, 60)]
     killed(trainer, digest(whole))

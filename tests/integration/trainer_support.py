@@ -12,8 +12,7 @@ import tempfile
 import time
 
 from checks import skip
-
-DATA = "/usr/share/datasets/fashion-mnist"
+from few_images import DATA, of_build
 
 
 def environment(threads=1):
@@ -28,12 +27,13 @@ def has_bf16():
 
 
 class Trainer:
-    """One program under test, with a folder of its own for each run."""
+    """One program under test, with a folder of its own for each run; `few`: on few images, unless it is told of others."""
 
-    def __init__(self, program):
+    def __init__(self, program, few=False):
         if not os.path.isdir(DATA):
             skip(f"no {DATA} (Debian package dataset-fashion-mnist)")
         self.program = program
+        self.default = of_build(program) if few else []
         self.folder = tempfile.mkdtemp(prefix="dttrain_")
 
     def __enter__(self):
@@ -55,6 +55,8 @@ class Trainer:
         for i, own in enumerate(each):
             words += ([":"] if i > 0 else []) + (["-np", str(ranks // len(each))] if ranks > 0 else [])
             words += [self.program] + [str(a) for a in own]
+            for name, value in zip(self.default[::2], self.default[1::2]):
+                words += [] if name in own else [name, value]
         return words
 
     def start(self, ranks, arguments, threads=1, env=None):

@@ -140,7 +140,7 @@ def refused(trainer):
     assert "zero: 1 on rank 0; 2 on rank 1" in err, err
 
 
-with Trainer(sys.argv[1]) as trainer_:
+with Trainer(sys.argv[1], few=True) as trainer_:
     data = text(trainer_)
     MODELS["gpt2"] += data
     MODELS["llama"] += data

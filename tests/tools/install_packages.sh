@@ -15,7 +15,7 @@ packages=(
 )
 # Only the tests need these; the quickstart does not.
 if [ "${1:-}" = --with-tests ]; then
-  packages+=(clang clang-format clang-tidy libclang-rt-dev libomp-dev python3-torch groff-base mandoc
+  packages+=(clang lld clang-format clang-tidy libclang-rt-dev libomp-dev python3-torch groff-base mandoc
     mpich libmpich-dev  # below Open MPI among the alternatives: mpicc and mpirun stay
     openssh-server openssh-client charliecloud-runtime busybox-static python3-jsonschema
     munge slurmdbd mariadb-server-core mariadb-client-core)  # the server alone: mariadb-server would start one

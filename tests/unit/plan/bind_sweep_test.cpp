@@ -28,7 +28,7 @@ namespace {
 using tests::have_recorded;
 using tests::k_recorded;
 
-constexpr unsigned k_parts = tests::k_sanitized ? 4 : 40;
+constexpr unsigned k_parts = tests::k_sanitized ? 4 : 15;
 
 using topo::NodeTopology;
 

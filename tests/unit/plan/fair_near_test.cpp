@@ -22,8 +22,8 @@ namespace {
 
 using topo::NodeTopology;
 
-constexpr unsigned k_machines = tests::k_sanitized ? 30 : 1000;
-constexpr unsigned k_small = tests::k_sanitized ? 60 : 2000;
+constexpr unsigned k_machines = tests::k_sanitized ? 30 : 300;
+constexpr unsigned k_small = tests::k_sanitized ? 60 : 600;
 
 std::size_t fewest_near(const NodeTopology& node, const NodeBinding& binding) {
   std::size_t fewest = node.cores.size();

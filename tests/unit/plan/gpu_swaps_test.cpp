@@ -14,7 +14,7 @@
 namespace dts::plan {
 namespace {
 
-constexpr unsigned k_nodes = tests::k_sanitized ? 3 : 100;
+constexpr unsigned k_nodes = tests::k_sanitized ? 3 : 30;
 
 constexpr unsigned k_gpus = 16, k_numas = 8, k_cores_of_numa = 8;
 

@@ -13,7 +13,7 @@
 namespace dts::plan {
 namespace {
 
-constexpr unsigned k_groupings = tests::k_sanitized ? 8 : 300;
+constexpr unsigned k_groupings = tests::k_sanitized ? 8 : 100;
 
 // Machines small enough to try every way.
 class Small {

@@ -42,13 +42,13 @@ double plain(const Images& s, const Values& x, int n, int c, int y, int col) {
 }  // namespace
 
 TEST_CASE("a convolution and its gradients, of both strides, of even and odd sizes") {
-  for (const ConvolutionShape& convolved : {ConvolutionShape{{k_images, 16, 14, 14}, 32, 1},
-                                            {{k_images, 16, 14, 14}, 32, 2},
-                                            {{k_images, 16, 7, 9}, 32, 2}}) {
+  for (const ConvolutionShape& convolved : {ConvolutionShape{{2, 16, 6, 6}, 32, 1},
+                                            {{2, 16, 6, 6}, 32, 2},
+                                            {{k_images, 16, 5, 7}, 32, 2}}) {
     Bench bench(convolution_layout(16, 32));
     const Images& shape = convolved.in;
     const Images to = convolved.out();
-    CHECK(to.height == (convolved.stride == 1 ? 14 : shape.height == 14 ? 7 : 4));
+    CHECK(to.height == (convolved.stride == 1 ? 6 : 3));
     Activation in(shape.count());
     Activation out(to.count());
     const Values x = reference::random_values(shape.count(), 1);

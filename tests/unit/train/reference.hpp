@@ -32,10 +32,11 @@ inline std::size_t at(const dts::train::Images& s, int n, int c, int y, int x) {
 
 // 3x3, padding 1; its stride is that of the two shapes. in(n, c, y, x) is asked only inside the
 // image.
-inline Values convolution(const dts::train::Images& in_shape,
-                          const dts::train::Images& out_shape,
-                          const std::function<double(int, int, int, int)>& in,
-                          const Values& weights) {
+template <class In>
+Values convolution(const dts::train::Images& in_shape,
+                   const dts::train::Images& out_shape,
+                   const In& in,
+                   const Values& weights) {
   Values out(out_shape.count());
   const int stride = (in_shape.height + out_shape.height - 1) / out_shape.height;
   for (int n = 0; n < out_shape.batch; ++n)
