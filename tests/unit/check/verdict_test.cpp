@@ -113,7 +113,7 @@ TEST_CASE("a link that was never left alone is not judged, and is no reference f
 
 TEST_CASE("noise is no fault: not of quiet, of loaded or of small clusters") {
   const Noise loaded{0.15, 0.2, 0.35, 0.25};  // in turns on too few cores
-  const std::uint64_t seeds = k_sanitized ? 100 : 1500;
+  const std::uint64_t seeds = k_sanitized ? 30 : 500;
   std::uint64_t checks = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed)
     for (const unsigned nodes : {3U, 4U, 5U, 8U, 17U}) {

@@ -151,7 +151,7 @@ TEST_CASE("too many elements are refused before they are made") {
   CHECK(says(typed({"a=1..1000", "b=1..1000"}), "the grid has 1000000 elements"));
   CHECK(says(typed({"a=1..9999999999"}), "has more than 100000 values"));
   std::vector<std::string> huge;
-  for (int i = 0; i < 64; ++i) huge.push_back(fmt::format("p{}=1..99999", i));
+  for (int i = 0; i < 64; ++i) huge.push_back(fmt::format("p{}=1..9999", i));
   CHECK(says(typed(huge), "far too many"));
   CHECK(make_sweep(typed(huge, "random:3")).value().elements.size() == 3);
   huge.emplace_back("one_more=1");
