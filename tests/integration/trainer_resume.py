@@ -59,7 +59,7 @@ def stopped(trainer, expected, number):
 
 def storm(trainer):
     """Thousands of signals while ranks compute: no frame of a handler is written where the products of oneDNN keep theirs."""
-    large = ["--data", DATA, "--batch", 16384, "--limit-train", 32768, "--steps", 6, "--warmup", 0]
+    large = ["--data", DATA, "--batch", 16384, "--limit-train", 32768, "--steps", 3, "--warmup", 0]
     whole, _ = trainer.run(0, large + folders(trainer, "calm"))
     where = folders(trainer, "storm")
     process = trainer.start(0, large + where, threads=2)
