@@ -15,7 +15,8 @@ namespace {
 using Kind = PciObject::Kind;
 
 // hwloc_obj_osdev_type_t
-constexpr unsigned k_gpu_type = 1, k_network_type = 2, k_openfabrics_type = 3, k_coprocessor_type = 5;
+constexpr unsigned k_gpu_type = 1, k_network_type = 2, k_openfabrics_type = 3,
+                   k_coprocessor_type = 5;
 
 // By PCI class (pci-ids.ucw.cz).
 const std::map<std::string, unsigned, std::less<>> k_classes{{"vga", 0x0300},
