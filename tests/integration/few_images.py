@@ -25,7 +25,7 @@ def make(folder, train, test):
 
 def of_build(program):
     """Options of a quick training: the images that were made beside this dttrain, in small batches."""
-    return ["--data", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(program))), "tests/few-images"), "--batch", "32"]
+    return ["--data", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(program))), "tests/integration/few-images"), "--batch", "32"]
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from checks import check, skip
 
 DTSUBMIT = os.environ["DTSUBMIT"]
 PYTHON = os.environ.get("DTS_FRAMEWORKS_PYTHON", sys.executable)
-DATA = "/usr/share/datasets/fashion-mnist"
 MARK = "RESULT "
 LLVM = glob.glob("/usr/lib/*/libomp.so.5") + glob.glob("/usr/lib/llvm-*/lib/libomp.so.5")  # its OpenMP runtime
 

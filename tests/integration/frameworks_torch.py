@@ -11,7 +11,8 @@ import os
 import sys
 import time
 
-from frameworks_support import DATA, PYTHON, TORCHRUN, check, heard, need, run_ranks, skip, tell
+from few_images import DATA
+from frameworks_support import PYTHON, TORCHRUN, check, heard, need, run_ranks, skip, tell
 
 STEPS, BATCH = 50, 64
 TOLERANCE = 1e-9  # of losses near 1 in fp64, so that a wrong sample or a lost gradient shows

@@ -7,7 +7,7 @@ import os
 import numpy
 import torch
 
-DATA = "/usr/share/datasets/fashion-mnist"
+from few_images import DATA
 
 
 def load(prefix, folder=DATA):

@@ -3,14 +3,13 @@
 
 import gzip
 import os
-import struct
 
 import numpy
 import torch
 from torch.nn import functional
 
+import few_images
 from trainer_reference import WORD, mix, of, sample_index
-from trainer_support import DATA
 
 MEAN = {1: [0.2860], 3: [0.4914, 0.4822, 0.4465]}
 DEVIATION = {1: [0.3530], 3: [0.2470, 0.2435, 0.2616]}
@@ -78,26 +77,18 @@ def normalised(pixels):
     return torch.from_numpy((pixels.astype(numpy.float32) / 255 - mean) / deviation)
 
 
-def read_idx(name, offset):
-    with gzip.open(os.path.join(DATA, name)) as file:
+def read_idx(path, offset):
+    with gzip.open(path) as file:
         return numpy.frombuffer(file.read(), numpy.uint8, offset=offset)
-
-
-def write_idx(path, values):
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape) + values.tobytes())
 
 
 def fashion(train, test, folder):
     """The first of Fashion-MNIST's images, in a folder of their own: pixels and labels to train on and to evaluate with."""
-    os.makedirs(folder)
+    few_images.make(folder, train, test)
     sets = []
-    for prefix, count in (("train", train), ("t10k", test)):
-        pixels = read_idx(f"{prefix}-images-idx3-ubyte.gz", 16)[:count * 784].reshape(-1, 28, 28)
-        labels = read_idx(f"{prefix}-labels-idx1-ubyte.gz", 8)[:count]
-        write_idx(os.path.join(folder, f"{prefix}-images-idx3-ubyte.gz"), pixels)
-        write_idx(os.path.join(folder, f"{prefix}-labels-idx1-ubyte.gz"), labels)
-        sets.append((pixels[:, None], labels))
+    for prefix in ("train", "t10k"):
+        pixels = read_idx(os.path.join(folder, f"{prefix}-images-idx3-ubyte.gz"), 16).reshape(-1, 1, 28, 28)
+        sets.append((pixels, read_idx(os.path.join(folder, f"{prefix}-labels-idx1-ubyte.gz"), 8)))
     return sets
 
 

@@ -54,9 +54,7 @@ class Trainer:
         words = ["mpirun", "--oversubscribe", "--bind-to", "none"] if ranks > 0 else []
         for i, own in enumerate(each):
             words += ([":"] if i > 0 else []) + (["-np", str(ranks // len(each))] if ranks > 0 else [])
-            words += [self.program] + [str(a) for a in own]
-            for name, value in zip(self.default[::2], self.default[1::2]):
-                words += [] if name in own else [name, value]
+            words += [self.program] + [str(a) for a in [*self.default, *own]]  # of an option that is given twice, the last counts
         return words
 
     def start(self, ranks, arguments, threads=1, env=None):

@@ -15,9 +15,9 @@ namespace {
 const std::string k_folder = in_source("tests/data/machines/");
 
 void add_ports(const PciObject& object, std::vector<topo::FabricPort>& ports) {
-  constexpr unsigned k_openfabrics = 3, k_infiniband = 0x0207;
+  constexpr unsigned k_infiniband = 0x0207;
   for (const OsDevice& device : object.names)
-    if (object.rate > 0 && device.type == k_openfabrics)
+    if (object.rate > 0 && device.type == OsDevice::k_openfabrics)
       ports.push_back({device.name, 1, object.rate, object.class_id == k_infiniband});
   for (const PciObject& one : object.below) add_ports(one, ports);
 }

@@ -35,8 +35,11 @@ struct CoreKind {
 
 // A device as the operating system or a vendor's library names it.
 struct OsDevice {
+  // hwloc_obj_osdev_type_t
+  static constexpr unsigned k_gpu = 1, k_network = 2, k_openfabrics = 3, k_coprocessor = 5;
+
   std::string name;
-  unsigned type = 0;  // hwloc_obj_osdev_type_t
+  unsigned type = 0;
 };
 
 // A host bridge, the port of a bridge or a switch, or a device.

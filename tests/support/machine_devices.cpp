@@ -14,10 +14,6 @@ namespace {
 
 using Kind = PciObject::Kind;
 
-// hwloc_obj_osdev_type_t
-constexpr unsigned k_gpu_type = 1, k_network_type = 2, k_openfabrics_type = 3,
-                   k_coprocessor_type = 5;
-
 // By PCI class (pci-ids.ucw.cz).
 const std::map<std::string, unsigned, std::less<>> k_classes{{"vga", 0x0300},
                                                              {"3d", 0x0302},
@@ -56,9 +52,9 @@ bool read_ids(const std::string& text, PciObject& object) {
 
 unsigned library_type(const std::string& name) {
   for (const char* prefix : {"nvml", "rsmi", "card", "render"})
-    if (name.starts_with(prefix)) return k_gpu_type;
+    if (name.starts_with(prefix)) return OsDevice::k_gpu;
   for (const char* prefix : {"cuda", "opencl", "ze"})
-    if (name.starts_with(prefix)) return k_coprocessor_type;
+    if (name.starts_with(prefix)) return OsDevice::k_coprocessor;
   return 0;
 }
 
@@ -155,9 +151,9 @@ class DeviceReader {
     if (arguments.take("class"))
       object.class_id = arguments.hexadecimal("a PCI class", 0xffff);
     else if (word == "nic" && arguments.take("verbs"))
-      object.names.push_back({arguments.word("a name"), k_openfabrics_type});
+      object.names.push_back({arguments.word("a name"), OsDevice::k_openfabrics});
     else if (word == "nic" && arguments.take("net"))
-      object.names.push_back({arguments.word("a name"), k_network_type});
+      object.names.push_back({arguments.word("a name"), OsDevice::k_network});
     else if (word == "nic" && arguments.take("rate"))
       object.rate = arguments.number("Gbit/s", 100'000).value_or(0);
     else if (const std::string name = arguments.peek(); library_type(name) != 0)

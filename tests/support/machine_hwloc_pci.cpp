@@ -30,12 +30,13 @@ const Library* library_of(const OsDevice& device) {
                                             {"ze", "LevelZero", "Intel(R) Corporation"},
                                             {"opencl", "OpenCL", "of an OpenCL platform"}};
   for (const Library& one : k_libraries)
-    if (device.name.starts_with(one.prefix) && (device.type == 1 || device.type == 5)) return &one;
+    if (device.name.starts_with(one.prefix) &&
+        (device.type == OsDevice::k_gpu || device.type == OsDevice::k_coprocessor))
+      return &one;
   return nullptr;
 }
 
 void write_os_device(Xml& xml, const OsDevice& device) {
-  constexpr unsigned k_network = 2, k_openfabrics = 3;  // hwloc_obj_osdev_type_t
   std::string attributes = fmt::format(" name=\"{}\" osdev_type=\"{}\"", device.name, device.type);
   const Library* library = library_of(device);
   if (library != nullptr) attributes += fmt::format(" subtype=\"{}\"", library->subtype);
@@ -44,11 +45,11 @@ void write_os_device(Xml& xml, const OsDevice& device) {
   if (library != nullptr) {
     xml.info("Backend", library->subtype);
     xml.info("GPUVendor", library->vendor);
-  } else if (device.type == k_openfabrics) {
+  } else if (device.type == OsDevice::k_openfabrics) {
     xml.info("NodeGUID", fmt::format("0000:0000:0000:{:04x}", number));
     xml.info("Port1State", "4");
     xml.info("Port1LID", fmt::format("0x{:x}", number));
-  } else if (device.type == k_network) {
+  } else if (device.type == OsDevice::k_network) {
     xml.info("Address", fmt::format("02:00:00:00:{:02x}:{:02x}", number / 256 % 256, number % 256));
   }
   xml.close();
