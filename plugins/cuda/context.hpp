@@ -19,18 +19,20 @@ struct ChosenProduct {
   cublasLtMatrixLayoutOpaque_t left;   // B
   cublasLtMatrixLayoutOpaque_t out;
   cublasLtMatmulAlgo_t algorithm;
+  bool is_straight = true;  // a curve is a kernel's
 };
 
 class CudaLink;
 
 struct dttrain_context {
-  using Shape = std::array<long long, 21>;
+  using Shape = std::array<long long, 23>;
 
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 
   static constexpr std::size_t k_of_driver = 0;  // bytes of pages that only it can release
 
   int device = 0;
+  bool fuses_curves = false;            // products of this device
   int numa = -1;                        // the node of the host's memory that is near; -1: not known
   std::map<void*, std::size_t> pinned;  // by where it is
   cudaStream_t stream = nullptr;        // DTTRAIN_COMPUTE

@@ -5,6 +5,7 @@
 //
 // cuBLASLt counts by columns. A row-major matrix is its own transpose there, so out = left right is
 // computed as out^T = right^T left^T.
+#include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
 
 #include <algorithm>
@@ -42,7 +43,9 @@ dttrain_context::Shape shape_of(const dttrain_product& p) {
           alignment_of(p.right.values),
           alignment_of(p.out),
           alignment_of(p.plus),
-          alignment_of(p.bias)};
+          alignment_of(p.bias),
+          p.curve,
+          alignment_of(p.before)};
 }
 
 cudaDataType type_of(const dttrain_product& p) {
@@ -53,12 +56,25 @@ cudaDataType type_of_out(const dttrain_product& p) {
   return p.rounds != 0 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-// The library adds a bias to each of its columns, which are our rows. How well it is aligned, which
-// the choice of an algorithm depends on, it takes from where it is.
-cublasStatus_t give_bias(ChosenProduct& chosen, const dttrain_product& p) {
-  if (p.bias == nullptr) return CUBLAS_STATUS_SUCCESS;
-  return cublasLtMatmulDescSetAttribute(
-      &chosen.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.bias, sizeof p.bias);
+// The library adds a bias to each of its columns, which are our rows.
+cublasLtEpilogue_t epilogue_of(const dttrain_product& p) {
+  if (p.curve == DTTRAIN_GELU_GRADIENT) return CUBLASLT_EPILOGUE_DGELU;
+  if (p.curve == DTTRAIN_GELU)
+    return p.bias != nullptr ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+  return p.bias != nullptr ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+// What an epilogue reads and writes. How well that is aligned, which the choice of an algorithm
+// depends on, the library takes from where it is.
+cublasStatus_t give_arrays(ChosenProduct& chosen, const dttrain_product& p) {
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  if (p.bias != nullptr)
+    status = cublasLtMatmulDescSetAttribute(
+        &chosen.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p.bias, sizeof p.bias);
+  if (status == CUBLAS_STATUS_SUCCESS && p.before != nullptr)
+    status = cublasLtMatmulDescSetAttribute(
+        &chosen.operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &p.before, sizeof p.before);
+  return status;
 }
 
 cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
@@ -103,11 +119,17 @@ cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
   if (status == CUBLAS_STATUS_SUCCESS)
     status = cublasLtMatmulDescSetAttribute(
         &chosen.operation, CUBLASLT_MATMUL_DESC_TRANSB, &left, sizeof left);
-  const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-  if (status == CUBLAS_STATUS_SUCCESS && p.bias != nullptr)
+  const cublasLtEpilogue_t epilogue = epilogue_of(p);
+  if (status == CUBLAS_STATUS_SUCCESS)
     status = cublasLtMatmulDescSetAttribute(
         &chosen.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-  if (status == CUBLAS_STATUS_SUCCESS) status = give_bias(chosen, p);
+  const std::int64_t pitch_before = p.pitch;
+  if (status == CUBLAS_STATUS_SUCCESS && p.before != nullptr)
+    status = cublasLtMatmulDescSetAttribute(&chosen.operation,
+                                            CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                            &pitch_before,
+                                            sizeof pitch_before);
+  if (status == CUBLAS_STATUS_SUCCESS) status = give_arrays(chosen, p);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = describe(chosen.right, p.right, type_of(p), p.inner, p.columns, p.count);
   if (status == CUBLAS_STATUS_SUCCESS)
@@ -155,7 +177,7 @@ bool splits(const cublasLtMatmulAlgo_t& algorithm) {
   return status != CUBLAS_STATUS_SUCCESS || parts > 1;
 }
 
-cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
+cublasStatus_t find(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
   cublasLtMatmulPreferenceOpaque_t preference;
   cublasStatus_t status = describe(chosen, p);
   if (status == CUBLAS_STATUS_SUCCESS) status = limit(preference, p);
@@ -181,6 +203,66 @@ cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dtt
   return CUBLAS_STATUS_SUCCESS;
 }
 
+// Without its curve, which a kernel makes of what this stores.
+dttrain_product straight(dttrain_product p) {
+  if (p.curve == DTTRAIN_GELU) p.out = p.before;
+  p.curve = DTTRAIN_STRAIGHT;
+  p.before = nullptr;
+  return p;
+}
+
+// A curve is the library's where that has an algorithm for it, and only of rounded values: its GELU
+// is a fast one. It takes 8 values of `before` at a time.
+cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
+  const bool is_fused =
+      context.fuses_curves && p.rounds != 0 && p.pitch % 8 == 0 &&
+      (p.curve == DTTRAIN_GELU || (p.curve == DTTRAIN_GELU_GRADIENT && p.bias == nullptr));
+  chosen.is_straight = false;
+  if (is_fused && find(context, chosen, p) == CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_SUCCESS;
+  chosen.is_straight = true;
+  return find(context, chosen, straight(p));
+}
+
+template <class Kernel>
+const char* launch(dttrain_context* context, const Kernel& kernel) {
+  return cuda_launch(context, dts::train::accelerator::Kernels::number_of<Kernel>(), &kernel);
+}
+
+// What a straight product has left to do.
+template <class Value>
+const char* curve(dttrain_context* context, const dttrain_product& p) {
+  using namespace dts::train::accelerator;
+  const std::size_t count = row_begin(static_cast<std::size_t>(p.rows), p.columns);
+  auto* const before = static_cast<Value*>(p.before);
+  auto* const out = static_cast<Value*>(p.out);
+  if (p.curve == DTTRAIN_GELU) return launch(context, GeluForward<Value>{{count}, before, out});
+  return launch(context, GeluBackward<Value>{{count}, before, out, out});
+}
+
+const char* multiply(dttrain_context* context, ChosenProduct& chosen, const dttrain_product& p) {
+  const char* const wrong = context->check(give_arrays(chosen, p), "the arrays of a product");
+  if (wrong != nullptr) return wrong;
+  const float one = 1;
+  const float counts = p.plus != nullptr ? 1 : 0;
+  return context->check(cublasLtMatmul(context->products,
+                                       &chosen.operation,
+                                       &one,
+                                       p.right.values,
+                                       &chosen.right,
+                                       p.left.values,
+                                       &chosen.left,
+                                       &counts,
+                                       p.plus != nullptr ? p.plus : p.out,
+                                       &chosen.out,
+                                       p.out,
+                                       &chosen.out,
+                                       &chosen.algorithm,
+                                       context->workspace,
+                                       dttrain_context::k_workspace,
+                                       context->stream),
+                        "cublasLtMatmul");
+}
+
 }  // namespace
 
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product) {
@@ -192,26 +274,9 @@ const char* cuda_multiply(dttrain_context* context, const dttrain_product* produ
     if (wrong != nullptr) context->chosen.erase(at);
     if (wrong != nullptr) return wrong;
   }
-  const char* const wrong = context->check(give_bias(chosen, *product), "the bias of a product");
-  if (wrong != nullptr) return wrong;
-  const float one = 1;
-  const float counts = product->plus != nullptr ? 1 : 0;
-  const void* const plus = product->plus != nullptr ? product->plus : product->out;
-  return context->check(cublasLtMatmul(context->products,
-                                       &chosen.operation,
-                                       &one,
-                                       product->right.values,
-                                       &chosen.right,
-                                       product->left.values,
-                                       &chosen.left,
-                                       &counts,
-                                       plus,
-                                       &chosen.out,
-                                       product->out,
-                                       &chosen.out,
-                                       &chosen.algorithm,
-                                       context->workspace,
-                                       dttrain_context::k_workspace,
-                                       context->stream),
-                        "cublasLtMatmul");
+  if (!chosen.is_straight) return multiply(context, chosen, *product);
+  const char* const wrong = multiply(context, chosen, straight(*product));
+  if (wrong != nullptr || product->curve == DTTRAIN_STRAIGHT) return wrong;
+  return product->rounds != 0 ? curve<dts::train::accelerator::Bfloat>(context, *product)
+                              : curve<float>(context, *product);
 }

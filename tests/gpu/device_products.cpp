@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace device_check {
 namespace {
@@ -47,7 +48,9 @@ void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int bat
                                      adds       ? at[2]
                                      : is_fused ? at[3]
                                                 : nullptr,
-                                     is_fused ? at[4] : nullptr});
+                                     is_fused ? at[4] : nullptr,
+                                     DTTRAIN_STRAIGHT,
+                                     nullptr});
                    }});
   }
 }
@@ -100,6 +103,8 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
                                          factors,
                                          0,
                                          nullptr,
+                                         nullptr,
+                                         DTTRAIN_STRAIGHT,
                                          nullptr});
                        },
                        2 * of_one});
@@ -151,7 +156,9 @@ void add_rounded_results(std::vector<Case>& all, int rows, int columns, int inne
                                      DTTRAIN_BF16,
                                      1,
                                      plus,
-                                     is_in_place ? nullptr : bias});
+                                     is_in_place ? nullptr : bias,
+                                     DTTRAIN_STRAIGHT,
+                                     nullptr});
                      queue.multiply({{out, columns, 0, 0},
                                      {last, columns, 0, 0},
                                      at[5],
@@ -164,9 +171,56 @@ void add_rounded_results(std::vector<Case>& all, int rows, int columns, int inne
                                      DTTRAIN_BF16,
                                      0,
                                      nullptr,
+                                     nullptr,
+                                     DTTRAIN_STRAIGHT,
                                      nullptr});
                    },
                    6 * room});
+}
+
+// A product with its GELU, and one that is the gradient of it.
+template <class Value>
+void add_curves(std::vector<Case>& all, int rows, int columns, int inner) {
+  const auto area = [](int a, int b) { return row_begin(static_cast<std::size_t>(a), b); };
+  const auto some = [](std::size_t count, std::uint64_t seed, float size) {
+    return stored<Value>(noise(count, seed, size));
+  };
+  const Floats none = nothing(some(area(rows, columns), 0, 1).size());
+  const int factors = k_is_rounded<Value> ? DTTRAIN_BF16 : DTTRAIN_FP32;
+  const int rounds = k_is_rounded<Value> ? 1 : 0;
+  Case made{std::string(k_is_rounded<Value> ? "bf16" : "fp32") + " GELU of a product " +
+                std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner),
+            k_is_rounded<Value> ? 2e-2 : 1e-4,
+            {some(area(rows, inner), 41, 1),
+             some(area(inner, columns), 42, 0.3F),
+             some(static_cast<std::size_t>(columns), 43, 1),
+             some(area(rows, inner), 44, 1),
+             none,
+             none,
+             none},
+            [=](Queue& queue, const Places& at) {
+              const auto multiply = [&](float* left, float* out, float* bias, int curve) {
+                queue.multiply({{left, inner, 0, 0},
+                                {at[1], columns, 0, 0},
+                                out,
+                                rows,
+                                columns,
+                                inner,
+                                columns,
+                                0,
+                                1,
+                                factors,
+                                rounds,
+                                nullptr,
+                                bias,
+                                curve,
+                                at[4]});
+              };
+              multiply(at[0], at[5], at[2], DTTRAIN_GELU);
+              multiply(at[3], at[6], nullptr, DTTRAIN_GELU_GRADIENT);
+            }};
+  if (k_is_rounded<Value>) made.rounded = {0, 1, 2, 3, 4, 5, 6};
+  all.push_back(std::move(made));
 }
 
 }  // namespace
@@ -181,6 +235,11 @@ void add_products(std::vector<Case>& all) {
   add_rounded_products(all, 128, 256, 192);
   add_rounded_results(all, 64, 96, 128);
   add_rounded_results(all, 17, 23, 9);
+  for (const auto& [rows, columns, inner] :
+       {std::tuple{64, 96, 128}, {17, 23, 9}, {128, 256, 64}}) {
+    add_curves<Bfloat>(all, rows, columns, inner);
+    add_curves<float>(all, rows, columns, inner);
+  }
 }
 
 }  // namespace device_check

@@ -78,11 +78,14 @@ const char* multiply(dttrain_context* context, const dttrain_product* p) {
   Part part;
   part.operations = 2 * rows * columns * inner * p->count;
   const double width_of_out = p->rounds != 0 ? 2 : 4;
-  part.bytes = p->count * (width * inner * (rows + columns) +
-                           width_of_out * rows * columns * (p->plus != nullptr ? 2 : 1));
+  const int arrays = 1 + (p->plus != nullptr ? 1 : 0) + (p->before != nullptr ? 1 : 0);
+  part.bytes =
+      p->count * (width * inner * (rows + columns) + width_of_out * rows * columns * arrays);
+  constexpr const char* k_curves[] = {"", ", GELU", ", gradient of GELU"};
   return timed(
       context,
-      fmt::format("product {}x{}x{} x {}", p->rows, p->columns, p->inner, p->count),
+      fmt::format(
+          "product {}x{}x{} x {}{}", p->rows, p->columns, p->inner, p->count, k_curves[p->curve]),
       [&] { return g_table->multiply(context, p); },
       part);
 }

@@ -49,9 +49,6 @@ bool goes_wrong(dttrain_context& context);
 // For HOST_DEVICE_LEFT: of contexts, and of all else.
 void hold(int contexts, int objects);
 
-// host_products.cpp:
-void multiply_now(const dttrain_product& product);
-
 // The end of the table.
 const char* copy(dttrain_context* context, void* to, const void* from, std::size_t bytes);
 const char* copy_from(dttrain_context* context,

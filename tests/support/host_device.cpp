@@ -4,6 +4,7 @@
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "tests/support/host_context.hpp"
 #include "tests/support/host_exchange.hpp"
+#include "tests/support/host_products.hpp"
 #include "tests/support/host_streams.hpp"
 
 #include <algorithm>

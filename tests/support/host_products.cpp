@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of the host's device, as plain loops.
+// As plain loops.
+#include "tests/support/host_products.hpp"
+
+#include "core/train/accelerator/kernels/elementwise.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
-#include "tests/support/host_context.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -31,11 +33,25 @@ float given(const dttrain_product& p, const void* values, std::int64_t place) {
   return p.rounds != 0 ? widened(values, place) : static_cast<const float*>(values)[place];
 }
 
-void put(const dttrain_product& p, std::int64_t place, float value) {
+void put(const dttrain_product& p, void* to, std::int64_t place, float value) {
   if (p.rounds != 0)
-    static_cast<std::uint16_t*>(p.out)[place] = dts::train::accelerator::rounded_to_bf16(value);
+    static_cast<std::uint16_t*>(to)[place] = dts::train::accelerator::rounded_to_bf16(value);
   else
-    static_cast<float*>(p.out)[place] = value;
+    static_cast<float*>(to)[place] = value;
+}
+
+// `sum` as it is stored at one place.
+void finish(const dttrain_product& p, std::int64_t place, float sum) {
+  switch (p.curve) {
+    case DTTRAIN_GELU:
+      put(p, p.before, place, sum);
+      return put(p, p.out, place, sum * dts::train::accelerator::gelu_gate(sum));
+    case DTTRAIN_GELU_GRADIENT:
+      return put(
+          p, p.out, place, sum * dts::train::accelerator::gelu_slope(given(p, p.before, place)));
+    default:
+      return put(p, p.out, place, sum);
+  }
 }
 
 float at(const dttrain_factor& factor, int factors, int matrix, int row, int column) {
@@ -67,7 +83,8 @@ void multiply_now(const dttrain_product& p) {
       }
       const std::int64_t begin = matrix * p.stride + static_cast<std::int64_t>(r) * p.pitch;
       for (int c = 0; c < p.columns; ++c)
-        put(p,
+        finish(
+            p,
             begin + c,
             row[static_cast<std::size_t>(c)] + given(p, p.plus, begin + c) + given(p, p.bias, c));
     }

@@ -85,6 +85,10 @@ std::vector<Access> accesses_of(const dttrain_product& p) {
   add_rows(all, p.out, each, p.rows, p.columns, p.pitch, p.stride, p.count, true);
   if (p.plus != nullptr && p.plus != p.out)
     add_rows(all, p.plus, each, p.rows, p.columns, p.pitch, p.stride, p.count, false);
+  if (p.before != nullptr) {
+    const bool writes = p.curve == DTTRAIN_GELU;
+    add_rows(all, p.before, each, p.rows, p.columns, p.pitch, p.stride, p.count, writes);
+  }
   if (p.bias != nullptr) add_rows(all, p.bias, each, 1, p.columns, p.columns, 0, 1, false);
   return all;
 }

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embeddings and projections, and who makes all blocks; the others are in device_norm.cpp,
-// device_elements.cpp and device_attention.cpp.
+// Embeddings, and who makes all blocks; the others are in tokens/ and images/.
 #include "core/train/accelerator/device_blocks.hpp"
 
-#include "core/train/accelerator/device_attention.hpp"
-#include "core/train/accelerator/device_elements.hpp"
-#include "core/train/accelerator/device_norm.hpp"
 #include "core/train/accelerator/run_sums.hpp"
-#include "core/train/accelerator/weight_gradient.hpp"
+#include "core/train/accelerator/tokens/device_attention.hpp"
+#include "core/train/accelerator/tokens/device_elements.hpp"
+#include "core/train/accelerator/tokens/device_norm.hpp"
+#include "core/train/accelerator/tokens/device_projection.hpp"
+#include "core/train/accelerator/tokens/weight_gradient.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 namespace dts::train::accelerator {
 namespace {
-
-std::size_t floats_of(int rows, int width) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
-}
 
 class DeviceEmbedding : public Block {
  public:
@@ -73,111 +68,6 @@ class DeviceEmbedding : public Block {
   const std::uint32_t* ids_;
   const std::uint32_t* order_;  // TokenGradients
   Edge out_;
-};
-
-class DeviceProjection : public Block {
- public:
-  // `scratch`: for the sums of the bias's gradient (run_sums.hpp), and for those of the weights'.
-  DeviceProjection(Queue& queue,
-                   Products& products,
-                   const Layout& layout,
-                   Projection shape,
-                   Edge in,
-                   Edge out,
-                   float* scratch,
-                   float* of_weights)
-      : queue_(queue),
-        products_(products),
-        shape_(std::move(shape)),
-        places_(layout, shape_),
-        in_(in),
-        out_(out),
-        bias_sums_(queue, shape_.rows, shape_.out, scratch),
-        weight_gradient_(queue,
-                         products,
-                         shape_.rows,
-                         shape_.is_in_out ? shape_.in : shape_.out,
-                         shape_.is_in_out ? shape_.out : shape_.in,
-                         of_weights) {
-    if (pitch() > shape_.out && !(shape_.bias.empty() && shape_.residual == nullptr))
-      throw std::logic_error("rows with room between them, and something added to them");
-    const std::size_t weights = floats_of(shape_.in, shape_.out);
-    products_.reserve(Products::Place::left, weights);
-    products_.reserve(Products::Place::right, weights);
-    const std::size_t given = floats_of(shape_.rows, shape_.in);
-    if (products_.rounded(in_.value) == nullptr) {
-      products_.reserve(Products::Place::left, given);
-      products_.reserve(Products::Place::right, given);
-    }
-    if (products_.rounded(out_.gradient) == nullptr)
-      products_.reserve(Products::Place::once, floats_of(shape_.rows, shape_.out));
-  }
-
-  void forward(const Pass& pass) override {
-    dttrain_product product = packed_product({in_.value, shape_.in, 0, 0},
-                                             weights(pass, !shape_.is_in_out),
-                                             out_.value,
-                                             shape_.rows,
-                                             shape_.out,
-                                             shape_.in);
-    product.pitch = pitch();
-    product.plus = shape_.residual;
-    if (!shape_.bias.empty()) product.bias = pass.weights + places_.bias;
-    products_.multiply(product);
-  }
-
-  void backward(const Pass& pass) override {
-    if (!shape_.bias.empty()) add_bias_gradient(pass.sums + places_.bias);
-    const dttrain_factor x{in_.value, shape_.in, 0, 0};
-    const dttrain_factor d_y =
-        products_.round_once(out_.gradient, shape_.rows, shape_.out, pitch());
-    const bool is_rounded = products_.rounds();
-    float* const d_weights = pass.sums + places_.range.begin;
-    if (shape_.is_in_out)
-      weight_gradient_.multiply(x, d_y, {false, is_rounded}, d_weights);
-    else
-      weight_gradient_.multiply(d_y, x, {is_rounded, false}, d_weights);
-    if (in_.gradient == nullptr) return;
-    dttrain_product product = packed_product(
-        d_y, weights(pass, shape_.is_in_out), in_.gradient, shape_.rows, shape_.in, shape_.out);
-    if (shape_.into == Into::adds) product.plus = in_.gradient;
-    products_.multiply(product, {is_rounded, false});
-  }
-
-  [[nodiscard]] Range completes() const override {
-    return shape_.is_shared ? Range{} : places_.range;
-  }
-
-  [[nodiscard]] Range reads() const override { return places_.range; }
-
- private:
-  // Of what it gives, and of its gradient.
-  [[nodiscard]] int pitch() const { return std::max(shape_.room, shape_.out); }
-
-  void add_bias_gradient(float* to) {
-    float* const sums = bias_sums_.place(0, to);
-    if (const Bfloat* const d_y = products_.rounded(out_.gradient))
-      queue_.launch(ColumnSums<Bfloat>{{shape_.rows, shape_.out}, d_y, sums});
-    else
-      queue_.launch(ColumnSums<float>{{shape_.rows, shape_.out}, out_.gradient, sums});
-    bias_sums_.add_up(0, to);
-  }
-
-  [[nodiscard]] dttrain_factor weights(const Pass& pass, bool is_transposed) const {
-    return {pass.weights + places_.range.begin,
-            shape_.is_in_out ? shape_.out : shape_.in,
-            is_transposed ? 1 : 0,
-            0};
-  }
-
-  Queue& queue_;
-  Products& products_;
-  Projection shape_;
-  ProjectionPlaces places_;
-  Edge in_;
-  Edge out_;
-  RunSums bias_sums_;
-  WeightGradient weight_gradient_;
 };
 
 class DeviceOffload : public Block {
@@ -254,16 +144,15 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
   const bool is_logits = out.value == out.gradient;
   if (shape.is_inside || is_logits)
     products_.keep_rounded(out, floats_of(shape.rows, std::max(shape.room, shape.out)));
-  float* const sums = shape.bias.empty() ? nullptr : run_sums(1, shape.rows, shape.out);
+  DeviceProjectionScratch scratch_of;
+  if (!shape.bias.empty()) scratch_of.bias = run_sums(1, shape.rows, shape.out);
   const std::size_t of_weights = WeightGradient::floats(shape.rows, shape.in, shape.out);
-  return std::make_unique<DeviceProjection>(queue_,
-                                            products_,
-                                            layout,
-                                            shape,
-                                            in,
-                                            out,
-                                            sums,
-                                            of_weights == 0 ? nullptr : scratch(5, of_weights));
+  if (of_weights != 0) scratch_of.weights = scratch(5, of_weights);
+  const auto read = read_.find(in.value);
+  const std::shared_ptr<Curve> before = read == read_.end() ? nullptr : read->second;
+  const auto after = std::make_shared<Curve>();
+  given_[out.value] = shape.room > shape.out ? nullptr : after;
+  return device_projection(queue_, products_, layout, shape, in, out, scratch_of, {before, after});
 }
 
 std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out) {
@@ -273,7 +162,13 @@ std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out)
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {
-  return device_gelu(queue_, products_, count, in, out);
+  const auto given = given_.find(in.value);
+  const std::shared_ptr<Curve> curve = given == given_.end() ? nullptr : given->second;
+  if (curve != nullptr) {
+    curve->take(in, out);
+    read_[out.value] = curve;
+  }
+  return device_gelu(queue_, products_, count, in, out, curve);
 }
 
 std::unique_ptr<Block> DeviceBlocks::swiglu(std::size_t count, Edge gate, Edge up, Edge out) {

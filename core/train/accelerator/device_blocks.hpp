@@ -6,6 +6,7 @@
 #include "core/train/accelerator/images/device_convolution.hpp"
 #include "core/train/accelerator/products.hpp"
 #include "core/train/accelerator/queue/queue.hpp"
+#include "core/train/accelerator/tokens/curve.hpp"
 #include "core/train/model/block_maker.hpp"
 
 #include <cstddef>
@@ -124,6 +125,10 @@ class DeviceBlocks : public BlockMaker {
   Products products_;
   std::uint32_t* order_ = nullptr;
   std::map<const Angles*, DeviceAngles> angles_;
+  // Of the projections and GELUs that were made last with these values: given by a projection, by a
+  // GELU. Layers may use the same memory one after the other.
+  std::map<const float*, std::shared_ptr<Curve>> given_;
+  std::map<const float*, std::shared_ptr<Curve>> read_;
   std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size
 };
 

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Changes with this file. */
-#define DTTRAIN_DEVICE_ABI 3u
+#define DTTRAIN_DEVICE_ABI 4u
 #define DTTRAIN_DEVICE_SYMBOL "dttrain_device_v1"
 
 /* What a machine lacks. */
@@ -87,6 +87,14 @@ struct dttrain_factor {
   int64_t stride; /* values from one matrix of a batch to the next */
 };
 
+/* What a product does to each sum before it stores it. GELU is that of its tanh (D. Hendrycks and
+ * K. Gimpel, "Gaussian Error Linear Units", 2016, section 2). */
+enum dttrain_curve {
+  DTTRAIN_STRAIGHT = 0,
+  DTTRAIN_GELU = 1,         /* stores the sum in `before`, and its GELU in `out` */
+  DTTRAIN_GELU_GRADIENT = 2 /* stores the sum, times the slope of GELU at the value in `before` */
+};
+
 /* out = left right + plus + bias, of each of `count` matrices; sums are float. */
 struct dttrain_product {
   struct dttrain_factor left;  /* [rows][inner] after any transposition */
@@ -98,11 +106,14 @@ struct dttrain_product {
   int pitch;
   int64_t stride;
   int count;
-  int factors; /* enum dttrain_factors */
-  int rounds;  /* 1: out, plus and bias are the upper halves of floats, of which out's are the
-                  nearest, ties to even; 0: they are float */
+  int factors;      /* enum dttrain_factors */
+  int rounds;       /* 1: out, plus and bias are the upper halves of floats, of which out's are the
+                       nearest, ties to even; 0: they are float */
   const void* plus; /* as `out` is in memory, or `out` itself; NULL: zero */
   const void* bias; /* [columns], the same for each row; NULL: zero */
+  int curve;        /* enum dttrain_curve; others than DTTRAIN_STRAIGHT of one matrix without gaps
+                       between its rows */
+  void* before;     /* as `out` is in memory, and apart from it; NULL if it is straight */
 };
 
 struct dttrain_device {

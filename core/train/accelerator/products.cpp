@@ -105,6 +105,7 @@ void Products::round_result(dttrain_product& product) const {
     if (*added == nullptr)
       throw std::logic_error("a product that is rounded, with something added that is not");
   }
+  product.before = rounded_in_place(static_cast<const float*>(product.before));
   product.out = rounded(static_cast<const float*>(product.out));
 }
 

@@ -16,6 +16,11 @@
 
 namespace dts::train::accelerator {
 
+// Of an array [rows][width].
+[[nodiscard]] constexpr std::size_t floats_of(int rows, int width) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
+}
+
 // out = left right, without gaps between the rows of `out`.
 [[nodiscard]] inline dttrain_product packed_product(const dttrain_factor& left,
                                                     const dttrain_factor& right,
@@ -23,7 +28,21 @@ namespace dts::train::accelerator {
                                                     int rows,
                                                     int columns,
                                                     int inner) {
-  return {left, right, out, rows, columns, inner, columns, 0, 1, DTTRAIN_FP32, 0, nullptr, nullptr};
+  return {left,
+          right,
+          out,
+          rows,
+          columns,
+          inner,
+          columns,
+          0,
+          1,
+          DTTRAIN_FP32,
+          0,
+          nullptr,
+          nullptr,
+          DTTRAIN_STRAIGHT,
+          nullptr};
 }
 
 // Everything throws DeviceError. The queue must outlive it. Not thread-safe.

@@ -31,7 +31,8 @@ std::unique_ptr<Queue> counting_queue() {
     const double written = p->rounds != 0 ? 2 : 4;
     const double rows = p->rows, columns = p->columns;
     g_bytes += read * p->inner * (rows + columns);
-    g_bytes += written * rows * columns * (p->plus != nullptr ? 2 : 1);
+    const int arrays = 1 + (p->plus != nullptr ? 1 : 0) + (p->before != nullptr ? 1 : 0);
+    g_bytes += written * rows * columns * arrays;
     return static_cast<const char*>(nullptr);
   };
   table.begin_graph = nullptr;
@@ -73,7 +74,7 @@ double of_layer(const char* family, Precision precision) {
 
 TEST_CASE("a layer with rounded activations moves less than 0.6 of what one of fp32 does") {
   for (const auto& [family, most] :
-       {std::pair{"gpt2,vocab_size=16,n_positions={},n_embd={},n_layer={},n_head=1", 250.0},
+       {std::pair{"gpt2,vocab_size=16,n_positions={},n_embd={},n_layer={},n_head=1", 225.0},
         {"llama,vocab_size=16,max_position_embeddings={},hidden_size={},num_hidden_layers={},"
          "intermediate_size=256,num_attention_heads=1",
          312.0}}) {

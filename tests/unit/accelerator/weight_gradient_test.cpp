@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of weights on a device, as one product and as several side by side, beside double
 // precision.
-#include "core/train/accelerator/weight_gradient.hpp"
+#include "core/train/accelerator/tokens/weight_gradient.hpp"
 
 #include "tests/unit/accelerator/device.hpp"
 

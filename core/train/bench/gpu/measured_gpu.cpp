@@ -89,6 +89,8 @@ Result<double> MeasuredGpu::multiply(int side, dttrain_factors factors) {
                                 factors,
                                 0,
                                 nullptr,
+                                nullptr,
+                                DTTRAIN_STRAIGHT,
                                 nullptr};
   return timed([&] { return module_.table->multiply(context_, &product); });
 }

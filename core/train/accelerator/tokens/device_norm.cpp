@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/device_norm.hpp"
+#include "core/train/accelerator/tokens/device_norm.hpp"
 
 #include "core/train/accelerator/run_sums.hpp"
 #include "core/train/accelerator/stored_edge.hpp"
@@ -92,7 +92,7 @@ std::unique_ptr<Block> device_norm(Queue& queue,
                                    Edge in,
                                    Edge out,
                                    float* scratch) {
-  const std::size_t count = row_begin(static_cast<std::size_t>(norm.shape.rows), norm.shape.width);
+  const std::size_t count = floats_of(norm.shape.rows, norm.shape.width);
   products.keep_rounded(out, count);
   (void)products.keep_copy(in.gradient, count);
   if (products.rounds())

@@ -40,7 +40,7 @@ class WeightGradient {
 
   [[nodiscard]] static std::size_t floats(int rows, int in, int out) {
     const int runs = runs_of(rows, in, out);
-    return runs == 1 ? 0 : static_cast<std::size_t>(runs) * area(in, out);
+    return runs == 1 ? 0 : static_cast<std::size_t>(runs) * floats_of(in, out);
   }
 
   // to = left^T right, of factors [rows][in] and [rows][out].
@@ -52,18 +52,14 @@ class WeightGradient {
     dttrain_product product =
         packed_product(left, right, runs_ == 1 ? to : scratch_, in_, out_, each);
     product.count = runs_;
-    product.stride = static_cast<std::int64_t>(area(in_, out_));
+    product.stride = static_cast<std::int64_t>(floats_of(in_, out_));
     products_.multiply(product, rounded);
     if (runs_ > 1)
       queue_.launch(
-          ColumnSums<float>{{runs_, static_cast<int>(area(in_, out_)), runs_}, scratch_, to});
+          ColumnSums<float>{{runs_, static_cast<int>(floats_of(in_, out_)), runs_}, scratch_, to});
   }
 
  private:
-  [[nodiscard]] static std::size_t area(int in, int out) {
-    return static_cast<std::size_t>(in) * static_cast<std::size_t>(out);
-  }
-
   Queue& queue_;
   Products& products_;
   int rows_;

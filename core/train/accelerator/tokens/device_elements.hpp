@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
+#include "core/train/accelerator/tokens/curve.hpp"
 #include "core/train/model/token_blocks.hpp"
 
 #include <cstddef>
@@ -12,8 +13,13 @@ namespace dts::train::accelerator {
 
 // All arrays are rounded values alone where products round; the inputs of these blocks are, before
 // they are made. The blocks throw DeviceError. The queue must outlive them.
-[[nodiscard]] std::unique_ptr<Block> device_gelu(
-    Queue& queue, Products& products, std::size_t count, Edge in, Edge out);
+// `curve`: of the projection that gives `in`; nullptr: something else does.
+[[nodiscard]] std::unique_ptr<Block> device_gelu(Queue& queue,
+                                                 Products& products,
+                                                 std::size_t count,
+                                                 Edge in,
+                                                 Edge out,
+                                                 std::shared_ptr<const Curve> curve);
 [[nodiscard]] std::unique_ptr<Block> device_swiglu(
     Queue& queue, Products& products, std::size_t count, Edge gate, Edge up, Edge out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/device_attention.hpp"
+#include "core/train/accelerator/tokens/device_attention.hpp"
 
 #include <cmath>
 

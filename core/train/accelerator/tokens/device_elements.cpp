@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/device_elements.hpp"
+#include "core/train/accelerator/tokens/device_elements.hpp"
 
 #include "core/train/accelerator/stored_edge.hpp"
+
+#include <utility>
 
 namespace dts::train::accelerator {
 namespace {
@@ -9,14 +11,25 @@ namespace {
 template <class Value>
 class DeviceGelu : public Block {
  public:
-  DeviceGelu(Queue& queue, const Products& products, std::size_t count, Edge in, Edge out)
-      : queue_(queue), count_(count), in_(products, in), out_(products, out) {}
+  DeviceGelu(Queue& queue,
+             const Products& products,
+             std::size_t count,
+             Edge in,
+             Edge out,
+             std::shared_ptr<const Curve> curve)
+      : queue_(queue),
+        count_(count),
+        in_(products, in),
+        out_(products, out),
+        curve_(std::move(curve)) {}
 
   void forward(const Pass& /*pass*/) override {
+    if (curve_ != nullptr) return;
     queue_.launch(GeluForward<Value>{{count_}, in_.value, out_.value});
   }
 
   void backward(const Pass& /*pass*/) override {
+    if (curve_ != nullptr && curve_->is_read()) return;
     queue_.launch(GeluBackward<Value>{{count_}, in_.value, out_.gradient, in_.gradient});
   }
 
@@ -25,6 +38,7 @@ class DeviceGelu : public Block {
   std::size_t count_;
   StoredEdge<Value> in_;
   StoredEdge<Value> out_;
+  std::shared_ptr<const Curve> curve_;
 };
 
 template <class Value>
@@ -88,10 +102,14 @@ class DeviceRotation : public Block {
 
 }  // namespace
 
-std::unique_ptr<Block> device_gelu(
-    Queue& queue, Products& products, std::size_t count, Edge in, Edge out) {
+std::unique_ptr<Block> device_gelu(Queue& queue,
+                                   Products& products,
+                                   std::size_t count,
+                                   Edge in,
+                                   Edge out,
+                                   std::shared_ptr<const Curve> curve) {
   products.keep_rounded(out, count);
-  return stored_block<DeviceGelu>(queue, products, count, in, out);
+  return stored_block<DeviceGelu>(queue, products, count, in, out, std::move(curve));
 }
 
 std::unique_ptr<Block> device_swiglu(
