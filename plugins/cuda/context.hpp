@@ -32,7 +32,9 @@ struct dttrain_context {
   static constexpr std::size_t k_of_driver = 0;  // bytes of pages that only it can release
 
   int device = 0;
-  bool fuses_curves = false;            // products of this device
+  // Whether products of this device have epilogues that are worth their while.
+  bool fuses_gelu = false;
+  bool fuses_gelu_gradient = false;
   int numa = -1;                        // the node of the host's memory that is near; -1: not known
   std::map<void*, std::size_t> pinned;  // by where it is
   cudaStream_t stream = nullptr;        // DTTRAIN_COMPUTE

@@ -119,8 +119,10 @@ dttrain_context* open(int device, dttrain_answer* answer) {
   }
   std::unique_ptr<dttrain_context, decltype(&close)> made(new dttrain_context, &close);
   made->device = device;
-  // llm.c found it worth its while from Hopper on (train_gpt2.cu, gelu_fusion).
-  made->fuses_curves = properties.major >= 9;
+  // llm.c meant to from Hopper on (train_gpt2.cu, gelu_fusion). What cuBLASLt 13.1 offers there for
+  // the gradient is a product and a kernel of its own.
+  made->fuses_gelu = properties.major >= 9;
+  made->fuses_gelu_gradient = properties.major >= 10;
   made->numa = cuda_numa_of(pci_of(device).c_str());
   if (const char* const wrong = begin(*made)) {
     lack(answer, DTTRAIN_LACKS_OTHER, wrong);

@@ -214,9 +214,11 @@ dttrain_product straight(dttrain_product p) {
 // A curve is the library's where that has an algorithm for it, and only of rounded values: its GELU
 // is a fast one. It takes 8 values of `before` at a time.
 cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
-  const bool is_fused =
-      context.fuses_curves && p.rounds != 0 && p.pitch % 8 == 0 &&
-      (p.curve == DTTRAIN_GELU || (p.curve == DTTRAIN_GELU_GRADIENT && p.bias == nullptr));
+  const bool is_offered = p.curve == DTTRAIN_GELU ? context.fuses_gelu
+                          : p.curve == DTTRAIN_GELU_GRADIENT
+                              ? context.fuses_gelu_gradient && p.bias == nullptr
+                              : false;
+  const bool is_fused = is_offered && p.rounds != 0 && p.pitch % 8 == 0;
   chosen.is_straight = false;
   if (is_fused && find(context, chosen, p) == CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_SUCCESS;
   chosen.is_straight = true;

@@ -7,7 +7,6 @@
 #include "core/train/accelerator/tokens/device_elements.hpp"
 #include "core/train/accelerator/tokens/device_norm.hpp"
 #include "core/train/accelerator/tokens/device_projection.hpp"
-#include "core/train/accelerator/tokens/weight_gradient.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -146,7 +145,7 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
     products_.keep_rounded(out, floats_of(shape.rows, std::max(shape.room, shape.out)));
   DeviceProjectionScratch scratch_of;
   if (!shape.bias.empty()) scratch_of.bias = run_sums(1, shape.rows, shape.out);
-  const std::size_t of_weights = WeightGradient::floats(shape.rows, shape.in, shape.out);
+  const std::size_t of_weights = DeviceProjectionScratch::floats_of_weights(shape);
   if (of_weights != 0) scratch_of.weights = scratch(5, of_weights);
   const auto read = read_.find(in.value);
   const std::shared_ptr<Curve> before = read == read_.end() ? nullptr : read->second;

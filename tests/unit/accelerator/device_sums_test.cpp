@@ -50,6 +50,10 @@ TEST_CASE("a step's sums on a device are those of the processor but for rounding
         "llama,vocab_size=61,max_position_embeddings=33,hidden_size=32,intermediate_size=48,num_"
         "hidden_layers=3,num_attention_heads=2",
         "gpt2,vocab_size=17,n_positions=5,n_embd=16,n_layer=0,n_head=1",
+        // Rows of vocabularies that are not a multiple of 64.
+        "gpt2,vocab_size=131,n_positions=7,n_embd=32,n_layer=1,n_head=2",
+        "llama,vocab_size=67,max_position_embeddings=5,hidden_size=16,intermediate_size=32,num_"
+        "hidden_layers=1,num_attention_heads=2",
         "gpt2,vocab_size=256,n_positions=33,n_embd=64,n_layer=3,n_head=2",
         "cnn2",
         "mlp,hidden_size=40",

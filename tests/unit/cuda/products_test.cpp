@@ -245,7 +245,8 @@ TEST_CASE("a GELU is cuBLASLt's where it has one for rounded values, and otherwi
           for (const int curve : {DTTRAIN_GELU, DTTRAIN_GELU_GRADIENT})
             for (const bool bias : {false, true}) {
               dttrain_context context;
-              context.fuses_curves = fuses;
+              context.fuses_gelu = fuses;
+              context.fuses_gelu_gradient = fuses;
               behaviour() = {};
               behaviour().has_gelu = has_gelu;
               g_launches = 0;

@@ -5,11 +5,29 @@
 #include "core/train/accelerator/tokens/weight_gradient.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace dts::train::accelerator {
 namespace {
+
+// Columns of what a projection gives, of which each is a product.
+struct Part {
+  int begin = 0;
+  int count = 0;
+};
+
+// For rows of a number of values that is odd, as that of a vocabulary may be, cuBLASLt has slow
+// algorithms alone, however well the rows are aligned. So those of a vocabulary are a multiple of
+// 64 and the few that are left.
+std::vector<Part> parts_of(const Projection& shape) {
+  constexpr int k_aligned = 64;
+  const int most = shape.out / k_aligned * k_aligned;
+  if (shape.room <= shape.out || shape.is_in_out || most == 0) return {{0, shape.out}};
+  return {{0, most}, {most, shape.out - most}};
+}
 
 class DeviceProjection : public Block {
  public:
@@ -28,14 +46,17 @@ class DeviceProjection : public Block {
         in_(in),
         out_(out),
         bias_sums_(queue, shape_.rows, shape_.out, scratch.bias),
-        weight_gradient_(queue,
-                         products,
-                         shape_.rows,
-                         shape_.is_in_out ? shape_.in : shape_.out,
-                         shape_.is_in_out ? shape_.out : shape_.in,
-                         scratch.weights),
+        parts_(parts_of(shape_)),
         curves_(curves) {
-    if (curves_.before != nullptr) curves_.before->read(shape_.into);
+    for (const Part& part : parts_)
+      weight_gradients_.emplace_back(queue,
+                                     products,
+                                     shape_.rows,
+                                     shape_.is_in_out ? shape_.in : part.count,
+                                     shape_.is_in_out ? part.count : shape_.in,
+                                     scratch.weights);
+    if (curves_.before != nullptr)
+      curves_.before->read(parts_.size() == 1 ? shape_.into : Into::adds);
     if (pitch() > shape_.out && !(shape_.bias.empty() && shape_.residual == nullptr))
       throw std::logic_error("rows with room between them, and something added to them");
     const std::size_t weights = floats_of(shape_.in, shape_.out);
@@ -51,21 +72,23 @@ class DeviceProjection : public Block {
   }
 
   void forward(const Pass& pass) override {
-    dttrain_product product = packed_product({in_.value, shape_.in, 0, 0},
-                                             weights(pass, !shape_.is_in_out),
-                                             out_.value,
-                                             shape_.rows,
-                                             shape_.out,
-                                             shape_.in);
-    product.pitch = pitch();
-    product.plus = shape_.residual;
-    if (!shape_.bias.empty()) product.bias = pass.weights + places_.bias;
-    if (curves_.after->is_taken()) {
-      product.curve = DTTRAIN_GELU;
-      product.before = product.out;
-      product.out = curves_.after->out().value;
+    for (const Part& part : parts_) {
+      dttrain_product product = packed_product({in_.value, shape_.in, 0, 0},
+                                               weights(pass, part, !shape_.is_in_out),
+                                               out_.value + part.begin,
+                                               shape_.rows,
+                                               part.count,
+                                               shape_.in);
+      product.pitch = pitch();
+      product.plus = shape_.residual;
+      if (!shape_.bias.empty()) product.bias = pass.weights + places_.bias;
+      if (curves_.after->is_taken()) {
+        product.curve = DTTRAIN_GELU;
+        product.before = product.out;
+        product.out = curves_.after->out().value;
+      }
+      products_.multiply(product);
     }
-    products_.multiply(product);
   }
 
   void backward(const Pass& pass) override {
@@ -73,22 +96,11 @@ class DeviceProjection : public Block {
     const dttrain_factor x{in_.value, shape_.in, 0, 0};
     const dttrain_factor d_y =
         products_.round_once(out_.gradient, shape_.rows, shape_.out, pitch());
-    const bool is_rounded = products_.rounds();
-    float* const d_weights = pass.sums + places_.range.begin;
-    if (shape_.is_in_out)
-      weight_gradient_.multiply(x, d_y, {false, is_rounded}, d_weights);
-    else
-      weight_gradient_.multiply(d_y, x, {is_rounded, false}, d_weights);
-    if (in_.gradient == nullptr) return;
-    dttrain_product product = packed_product(
-        d_y, weights(pass, shape_.is_in_out), in_.gradient, shape_.rows, shape_.in, shape_.out);
-    if (shape_.into == Into::adds) product.plus = in_.gradient;
-    if (curves_.before != nullptr) {
-      product.curve = DTTRAIN_GELU_GRADIENT;
-      product.before = curves_.before->in().value;
-      product.out = curves_.before->in().gradient;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const dttrain_factor of_part = columns_of(d_y, parts_[i]);
+      add_weight_gradient(weight_gradients_[i], x, of_part, gradient_of_weights(pass, parts_[i]));
+      if (in_.gradient != nullptr) multiply_back(pass, parts_[i], of_part);
     }
-    products_.multiply(product, {is_rounded, false});
   }
 
   [[nodiscard]] Range completes() const override {
@@ -110,8 +122,54 @@ class DeviceProjection : public Block {
     bias_sums_.add_up(0, to);
   }
 
-  [[nodiscard]] dttrain_factor weights(const Pass& pass, bool is_transposed) const {
-    return {pass.weights + places_.range.begin,
+  // Of the first column of a part: where there is another one, W is [out][in].
+  [[nodiscard]] std::size_t place_of(const Part& part) const {
+    return places_.range.begin + floats_of(part.begin, shape_.in);
+  }
+
+  [[nodiscard]] float* gradient_of_weights(const Pass& pass, const Part& part) const {
+    return pass.sums + place_of(part);
+  }
+
+  [[nodiscard]] dttrain_factor columns_of(dttrain_factor d_y, const Part& part) const {
+    const std::size_t each = products_.rounds() ? sizeof(Bfloat) : sizeof(float);
+    d_y.values =
+        static_cast<const std::byte*>(d_y.values) + static_cast<std::size_t>(part.begin) * each;
+    return d_y;
+  }
+
+  void add_weight_gradient(WeightGradient& gradient,
+                           const dttrain_factor& x,
+                           const dttrain_factor& d_y,
+                           float* to) {
+    const bool is_rounded = products_.rounds();
+    if (shape_.is_in_out)
+      gradient.multiply(x, d_y, {false, is_rounded}, to);
+    else
+      gradient.multiply(d_y, x, {is_rounded, false}, to);
+  }
+
+  // The gradient of the input, or what a part adds to it.
+  void multiply_back(const Pass& pass, const Part& part, const dttrain_factor& d_y) {
+    dttrain_product product = packed_product(d_y,
+                                             weights(pass, part, shape_.is_in_out),
+                                             in_.gradient,
+                                             shape_.rows,
+                                             shape_.in,
+                                             part.count);
+    if (shape_.into == Into::adds || part.begin > 0) product.plus = in_.gradient;
+    if (curves_.before != nullptr) {
+      product.curve = DTTRAIN_GELU_GRADIENT;
+      product.before = curves_.before->in().value;
+      product.out = curves_.before->in().gradient;
+    }
+    products_.multiply(product, {products_.rounds(), false});
+  }
+
+  [[nodiscard]] dttrain_factor weights(const Pass& pass,
+                                       const Part& part,
+                                       bool is_transposed) const {
+    return {pass.weights + place_of(part),
             shape_.is_in_out ? shape_.out : shape_.in,
             is_transposed ? 1 : 0,
             0};
@@ -124,11 +182,19 @@ class DeviceProjection : public Block {
   Edge in_;
   Edge out_;
   RunSums bias_sums_;
-  WeightGradient weight_gradient_;
+  std::vector<Part> parts_;
+  std::vector<WeightGradient> weight_gradients_;  // of each
   Curves curves_;
 };
 
 }  // namespace
+
+std::size_t DeviceProjectionScratch::floats_of_weights(const Projection& shape) {
+  std::size_t most = 0;
+  for (const Part& part : parts_of(shape))
+    most = std::max(most, WeightGradient::floats(shape.rows, shape.in, part.count));
+  return most;
+}
 
 std::unique_ptr<Block> device_projection(Queue& queue,
                                          Products& products,

@@ -6,6 +6,7 @@
 #include "core/train/accelerator/tokens/curve.hpp"
 #include "core/train/model/token_blocks.hpp"
 
+#include <cstddef>
 #include <memory>
 
 namespace dts::train::accelerator {
@@ -13,7 +14,9 @@ namespace dts::train::accelerator {
 // Memory that is undefined between two blocks; nullptr where it has no floats.
 struct DeviceProjectionScratch {
   float* bias = nullptr;     // of its gradient: RunSums::floats()
-  float* weights = nullptr;  // likewise: WeightGradient::floats()
+  float* weights = nullptr;  // likewise: floats_of_weights()
+
+  [[nodiscard]] static std::size_t floats_of_weights(const Projection& shape);
 };
 
 // The block throws DeviceError. The queue must outlive it.

@@ -27,8 +27,8 @@ class WeightGradient {
   // How many products: of shapes alone, since bits depend on it.
   [[nodiscard]] static int runs_of(int rows, int in, int out) {
     constexpr int k_side = 128;  // that one multiprocessor computes, as most algorithms have it
-    constexpr int k_many = 96;   // tiles that keep most of a device busy
-    constexpr int k_enough = 256;
+    constexpr int k_many = 160;  // tiles that keep most of a device busy
+    constexpr int k_enough = 200;
     constexpr int k_fewest_rows = 1024;
     const int tiles = ((in + k_side - 1) / k_side) * ((out + k_side - 1) / k_side);
     if (tiles >= k_many) return 1;
