@@ -177,7 +177,33 @@ bool splits(const cublasLtMatmulAlgo_t& algorithm) {
   return status != CUBLAS_STATUS_SUCCESS || parts > 1;
 }
 
-cublasStatus_t find(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
+cublasStatus_t run(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
+  const cublasStatus_t status = give_arrays(chosen, p);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  const float one = 1;
+  const float counts = p.plus != nullptr ? 1 : 0;
+  return cublasLtMatmul(context.products,
+                        &chosen.operation,
+                        &one,
+                        p.right.values,
+                        &chosen.right,
+                        p.left.values,
+                        &chosen.left,
+                        &counts,
+                        p.plus != nullptr ? p.plus : p.out,
+                        &chosen.out,
+                        p.out,
+                        &chosen.out,
+                        &chosen.algorithm,
+                        context.workspace,
+                        dttrain_context::k_workspace,
+                        context.stream);
+}
+
+// Runs it by the best algorithm that the library, which may refuse what it has offered, takes.
+cublasStatus_t find_and_run(dttrain_context& context,
+                            ChosenProduct& chosen,
+                            const dttrain_product& p) {
   cublasLtMatmulPreferenceOpaque_t preference;
   cublasStatus_t status = describe(chosen, p);
   if (status == CUBLAS_STATUS_SUCCESS) status = limit(preference, p);
@@ -195,12 +221,14 @@ cublasStatus_t find(dttrain_context& context, ChosenProduct& chosen, const dttra
                                           found,
                                           &count);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  const auto* const best = std::find_if(found, found + count, [](const auto& one) {
-    return one.state == CUBLAS_STATUS_SUCCESS && !splits(one.algo);
-  });
-  if (best == found + count) return CUBLAS_STATUS_NOT_SUPPORTED;
-  chosen.algorithm = best->algo;
-  return CUBLAS_STATUS_SUCCESS;
+  for (int i = 0; i < count; ++i) {
+    if (found[i].state != CUBLAS_STATUS_SUCCESS || splits(found[i].algo)) continue;
+    chosen.algorithm = found[i].algo;
+    status = run(context, chosen, p);
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE)
+      return status;
+  }
+  return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 // Without its curve, which a kernel makes of what this stores.
@@ -213,16 +241,19 @@ dttrain_product straight(dttrain_product p) {
 
 // A curve is the library's where that has an algorithm for it, and only of rounded values: its GELU
 // is a fast one. It takes 8 values of `before` at a time.
-cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
+cublasStatus_t choose_and_run(dttrain_context& context,
+                              ChosenProduct& chosen,
+                              const dttrain_product& p) {
   const bool is_offered = p.curve == DTTRAIN_GELU ? context.fuses_gelu
                           : p.curve == DTTRAIN_GELU_GRADIENT
                               ? context.fuses_gelu_gradient && p.bias == nullptr
                               : false;
-  const bool is_fused = is_offered && p.rounds != 0 && p.pitch % 8 == 0;
   chosen.is_straight = false;
-  if (is_fused && find(context, chosen, p) == CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_SUCCESS;
+  if (is_offered && p.rounds != 0 && p.pitch % 8 == 0 &&
+      find_and_run(context, chosen, p) == CUBLAS_STATUS_SUCCESS)
+    return CUBLAS_STATUS_SUCCESS;
   chosen.is_straight = true;
-  return find(context, chosen, straight(p));
+  return find_and_run(context, chosen, straight(p));
 }
 
 template <class Kernel>
@@ -241,44 +272,19 @@ const char* curve(dttrain_context* context, const dttrain_product& p) {
   return launch(context, GeluBackward<Value>{{count}, before, out, out});
 }
 
-const char* multiply(dttrain_context* context, ChosenProduct& chosen, const dttrain_product& p) {
-  const char* const wrong = context->check(give_arrays(chosen, p), "the arrays of a product");
-  if (wrong != nullptr) return wrong;
-  const float one = 1;
-  const float counts = p.plus != nullptr ? 1 : 0;
-  return context->check(cublasLtMatmul(context->products,
-                                       &chosen.operation,
-                                       &one,
-                                       p.right.values,
-                                       &chosen.right,
-                                       p.left.values,
-                                       &chosen.left,
-                                       &counts,
-                                       p.plus != nullptr ? p.plus : p.out,
-                                       &chosen.out,
-                                       p.out,
-                                       &chosen.out,
-                                       &chosen.algorithm,
-                                       context->workspace,
-                                       dttrain_context::k_workspace,
-                                       context->stream),
-                        "cublasLtMatmul");
-}
-
 }  // namespace
 
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product) {
   const auto [at, is_new] = context->chosen.try_emplace(shape_of(*product));
   ChosenProduct& chosen = at->second;  // described where it stays
-  if (is_new) {
-    const char* const wrong =
-        context->check(choose(*context, chosen, *product), "choosing an algorithm for a product");
-    if (wrong != nullptr) context->chosen.erase(at);
-    if (wrong != nullptr) return wrong;
-  }
-  if (!chosen.is_straight) return multiply(context, chosen, *product);
-  const char* const wrong = multiply(context, chosen, straight(*product));
-  if (wrong != nullptr || product->curve == DTTRAIN_STRAIGHT) return wrong;
+  const cublasStatus_t status =
+      is_new ? choose_and_run(*context, chosen, *product)
+             : run(*context, chosen, chosen.is_straight ? straight(*product) : *product);
+  const bool is_straight = chosen.is_straight;
+  if (is_new && status != CUBLAS_STATUS_SUCCESS) context->chosen.erase(at);
+  const char* const wrong =
+      context->check(status, is_new ? "choosing an algorithm for a product" : "cublasLtMatmul");
+  if (wrong != nullptr || !is_straight || product->curve == DTTRAIN_STRAIGHT) return wrong;
   return product->rounds != 0 ? curve<dts::train::accelerator::Bfloat>(context, *product)
                               : curve<float>(context, *product);
 }

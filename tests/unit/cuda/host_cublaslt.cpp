@@ -43,6 +43,7 @@ struct Preference {
 
 struct Algorithm {
   std::int32_t splits = 1;
+  bool is_refused = false;
   std::array<std::uint32_t, 6> alignments = {};  // and of the bias, and of what GELU is of
 };
 
@@ -285,10 +286,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t /*handle*/,
   std::copy_n(preference.alignments.begin(), 4, algorithm.alignments.begin());
   algorithm.alignments[4] = alignment_of(operation.bias);
   algorithm.alignments[5] = alignment_of(operation.before);
-  for (const std::int32_t splits : {4, 1, 1}) {
+  for (const std::int32_t splits : {4, 1, 1, 1}) {
     if (*count == requested) break;
     auto& result = results[*count];
     algorithm.splits = splits;
+    algorithm.is_refused = *count == 2 && host_cublaslt::behaviour().refuses_first;
     result = {};
     std::memcpy(static_cast<void*>(&result.algo), &algorithm, sizeof algorithm);
     result.state = *count == 1 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
@@ -330,6 +332,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t /*handle*/,
   const auto& algorithm = inside<Algorithm>(of_algorithm);
   const auto& matrix = inside<Matrix>(of_d);
   if (algorithm.splits != 1 || of_c != of_d) return CUBLAS_STATUS_INVALID_VALUE;
+  if (algorithm.is_refused) return CUBLAS_STATUS_NOT_SUPPORTED;
   const std::array<const void*, 6> all = {a, b, c, d, operation.bias, operation.before};
   for (std::size_t i = 0; i < all.size(); ++i)
     if (alignment_of(all[i]) < std::min(algorithm.alignments[i], 16U))

@@ -7,9 +7,10 @@
 namespace host_cublaslt {
 
 struct Behaviour {
-  bool has_gelu = true;  // algorithms with an epilogue of GELU
-  int chosen = 0;        // heuristics that were asked
-  int fused = 0;         // products with an epilogue of GELU
+  bool has_gelu = true;        // algorithms with an epilogue of GELU
+  bool refuses_first = false;  // the first algorithm that does not split sums
+  int chosen = 0;              // heuristics that were asked
+  int fused = 0;               // products with an epilogue of GELU
 };
 
 [[nodiscard]] Behaviour& behaviour();

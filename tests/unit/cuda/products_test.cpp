@@ -237,6 +237,17 @@ TEST_CASE("an algorithm is chosen once for a shape, and for how its arrays are a
   CHECK(behaviour().chosen == 5);
 }
 
+TEST_CASE("an algorithm that cuBLASLt offers and then refuses is passed over, once") {
+  dttrain_context context;
+  behaviour() = {};
+  behaviour().refuses_first = true;
+  Shape s;
+  s.added = 1;
+  for (int again = 0; again < 2; ++again) compare(context, s);
+  CHECK(behaviour().chosen == 1);
+  behaviour() = {};
+}
+
 TEST_CASE("a GELU is cuBLASLt's where it has one for rounded values, and otherwise a kernel's") {
   for (const bool fuses : {false, true})
     for (const bool has_gelu : {false, true})

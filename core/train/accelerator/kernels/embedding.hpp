@@ -43,7 +43,8 @@ struct EmbeddingForward : Elementwise {
 
 // gradient[token] += d_out of all rows with that token, from the first to the last. A block has
 // some columns of one row in `order`, and goes on to the end of its token's run if it is the first
-// one.
+// one. Where that is, is known before, so that several rows are read ahead: of text, some runs have
+// thousands.
 struct TokenGradients {
   static constexpr int k_threads = k_block_threads;
 
@@ -77,15 +78,39 @@ struct TokenGradients {
     const int part = static_cast<int>(block.index() % static_cast<std::size_t>(parts()));
     const std::uint32_t token = ids[order[first]];
     if (first > 0 && ids[order[first - 1]] == token) return;
+    const int end = end_of_run(first, token);
     block.each([&](int thread) {
       const int column = part * k_threads + thread;
       if (column >= width) return;
       float& to = gradient[row_begin(token, width) + static_cast<std::size_t>(column)];
+      const auto value = [&](int i) {
+        return d_out[row_begin(order[i], width) + static_cast<std::size_t>(column)];
+      };
+      constexpr int k_ahead = 8;
       float sum = to;
-      for (int i = first; i < rows && ids[order[i]] == token; ++i)
-        sum += d_out[row_begin(order[i], width) + static_cast<std::size_t>(column)];
+      int i = first;
+      for (; i + k_ahead <= end; i += k_ahead) {
+        float values[k_ahead];
+        for (int j = 0; j < k_ahead; ++j) values[j] = value(i + j);
+        for (int j = 0; j < k_ahead; ++j) sum += values[j];
+      }
+      for (; i < end; ++i) sum += value(i);
       to = sum;
     });
+  }
+
+ private:
+  // By steps that double, and then by halves.
+  [[nodiscard]] DTS_BLOCK_CODE int end_of_run(int first, std::uint32_t token) const {
+    int step = 1;
+    while (first + step < rows && ids[order[first + step]] == token) step *= 2;
+    int within = first + step / 2;
+    int end = first + step < rows ? first + step : rows;
+    while (end - within > 1) {
+      const int middle = within + (end - within) / 2;
+      (ids[order[middle]] == token ? within : end) = middle;
+    }
+    return end;
   }
 };
 
