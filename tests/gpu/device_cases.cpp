@@ -105,6 +105,8 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
   const auto columns = static_cast<std::size_t>(width);
   const auto each = static_cast<std::size_t>(rows);
   const std::size_t sums = Columnwise{rows, width}.sums_of_runs();
+  const int each_run = norm_rows_each(rows);
+  const std::size_t of_norm = Columnwise{rows, width, each_run}.sums_of_runs();
   all.push_back({"layer_norm" + shape,
                  2e-5,
                  {noise(count, 4, 3),
@@ -115,16 +117,25 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(each),
                   noise(count, 7),
                   noise(count, 8),
-                  nothing(sums),
-                  nothing(sums),
+                  nothing(of_norm),
+                  nothing(of_norm),
                   nothing(sums)},
                  [=](Queue& queue, const Places& at) {
                    queue.launch(Normalise<About::mean, float>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
-                   queue.launch(NormaliseBackward<About::mean, float>{
-                       {rows, width}, at[0], at[1], at[4], at[5], at[6], at[7], true});
-                   queue.launch(NormGradients<About::mean, float>{
-                       {rows, width}, at[0], at[4], at[5], at[6], at[8], at[9]});
+                   queue.launch(NormaliseBackward<About::mean, float>{rows,
+                                                                      width,
+                                                                      each_run,
+                                                                      at[0],
+                                                                      at[1],
+                                                                      at[4],
+                                                                      at[5],
+                                                                      at[6],
+                                                                      at[7],
+                                                                      true,
+                                                                      nullptr,
+                                                                      at[8],
+                                                                      at[9]});
                    queue.launch(ColumnSums<float>{{rows, width}, at[6], at[10]});
                  }});
   all.push_back({"rms_norm" + shape,
@@ -135,15 +146,24 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(each),
                   noise(count, 7),
                   noise(count, 8),
-                  nothing(sums)},
+                  nothing(of_norm)},
                  [=](Queue& queue, const Places& at) {
                    constexpr auto k_zero = About::zero;
                    queue.launch(Normalise<k_zero, float>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, at[2], nullptr, at[3]});
-                   queue.launch(NormaliseBackward<k_zero, float>{
-                       {rows, width}, at[0], at[1], nullptr, at[3], at[4], at[5], true});
-                   queue.launch(NormGradients<k_zero, float>{
-                       {rows, width}, at[0], nullptr, at[3], at[4], at[6], nullptr});
+                   queue.launch(NormaliseBackward<k_zero, float>{rows,
+                                                                 width,
+                                                                 each_run,
+                                                                 at[0],
+                                                                 at[1],
+                                                                 nullptr,
+                                                                 at[3],
+                                                                 at[4],
+                                                                 at[5],
+                                                                 true,
+                                                                 nullptr,
+                                                                 at[6],
+                                                                 nullptr});
                  }});
   all.push_back({"norms bf16" + shape,
                  2e-2,
@@ -159,9 +179,9 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   stored<Bfloat>(noise(count, 7)),
                   noise(count, 8),
                   noise(count, 18),
-                  nothing(sums),
-                  nothing(sums),
-                  nothing(sums)},
+                  nothing(of_norm),
+                  nothing(of_norm),
+                  nothing(of_norm)},
                  [=](Queue& queue, const Places& at) {
                    constexpr auto k_zero = About::zero;
                    const auto of = [&](std::size_t i) { return reinterpret_cast<Bfloat*>(at[i]); };
@@ -170,14 +190,32 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                    queue.launch(Normalise<About::zero, Bfloat>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, of(6), nullptr, at[7]});
                    queue.launch(ColumnSums<Bfloat>{{rows, width}, of(3), at[8]});
-                   queue.launch(NormaliseBackward<About::mean, Bfloat>{
-                       {rows, width}, at[0], at[1], at[4], at[5], of(9), at[10], true});
-                   queue.launch(NormaliseBackward<k_zero, Bfloat>{
-                       {rows, width}, at[0], at[1], nullptr, at[7], of(9), at[11], false});
-                   queue.launch(NormGradients<About::mean, Bfloat>{
-                       {rows, width}, at[0], at[4], at[5], of(9), at[12], at[13]});
-                   queue.launch(NormGradients<k_zero, Bfloat>{
-                       {rows, width}, at[0], nullptr, at[7], of(9), at[14], nullptr});
+                   queue.launch(NormaliseBackward<About::mean, Bfloat>{rows,
+                                                                       width,
+                                                                       each_run,
+                                                                       at[0],
+                                                                       at[1],
+                                                                       at[4],
+                                                                       at[5],
+                                                                       of(9),
+                                                                       at[10],
+                                                                       true,
+                                                                       nullptr,
+                                                                       at[12],
+                                                                       at[13]});
+                   queue.launch(NormaliseBackward<k_zero, Bfloat>{rows,
+                                                                  width,
+                                                                  each_run,
+                                                                  at[0],
+                                                                  at[1],
+                                                                  nullptr,
+                                                                  at[7],
+                                                                  of(9),
+                                                                  at[11],
+                                                                  false,
+                                                                  nullptr,
+                                                                  at[14],
+                                                                  nullptr});
                  },
                  0,
                  {3, 6, 9}});

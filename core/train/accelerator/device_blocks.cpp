@@ -100,8 +100,7 @@ std::uint32_t* DeviceBlocks::tokens(std::size_t count) {
   return queue_.allocate<std::uint32_t>(count);
 }
 
-float* DeviceBlocks::run_sums(std::size_t arrays, int rows, int width) {
-  const std::size_t each = RunSums::floats(rows, width);
+float* DeviceBlocks::run_sums(std::size_t arrays, std::size_t each) {
   return each == 0 ? nullptr : scratch(3, arrays * each);
 }
 
@@ -117,7 +116,7 @@ std::unique_ptr<Block> DeviceBlocks::norm(const Layout& layout,
                                           const Norm& norm,
                                           Edge in,
                                           Edge out) {
-  float* const sums = run_sums(2, norm.shape.rows, norm.shape.width);
+  float* const sums = run_sums(2, device_norm_sums(norm.shape));
   return device_norm<about>(queue_, products_, layout, norm, in, out, sums);
 }
 
@@ -144,7 +143,7 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
   if (shape.is_inside || is_logits)
     products_.keep_rounded(out, floats_of(shape.rows, std::max(shape.room, shape.out)));
   DeviceProjectionScratch scratch_of;
-  if (!shape.bias.empty()) scratch_of.bias = run_sums(1, shape.rows, shape.out);
+  if (!shape.bias.empty()) scratch_of.bias = run_sums(1, RunSums::floats(shape.rows, shape.out));
   const std::size_t of_weights = DeviceProjectionScratch::floats_of_weights(shape);
   if (of_weights != 0) scratch_of.weights = scratch(5, of_weights);
   const auto read = read_.find(in.value);

@@ -107,8 +107,8 @@ class DeviceBlocks : public BlockMaker {
   // Memory that one block after the other uses: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
   double* partials(const Images& shape);
-  // For RunSums of so many arrays.
-  float* run_sums(std::size_t arrays, int rows, int width);
+  // For so many arrays of RunSums::floats().
+  float* run_sums(std::size_t arrays, std::size_t each);
 
   template <About about>
   [[nodiscard]] std::unique_ptr<Block> norm(const Layout& layout,

@@ -12,13 +12,13 @@ namespace dts::train::accelerator {
 // Everything throws DeviceError. The queue must outlive it. Not thread-safe.
 class RunSums {
  public:
-  // Of a matrix [rows][width]. `scratch` is [floats(rows, width)] for each array of sums that one
-  // kernel makes, and undefined between two of them.
-  RunSums(Queue& queue, int rows, int width, float* scratch)
-      : queue_(queue), of_{rows, width}, scratch_(scratch) {}
+  // Of a matrix [rows][width], whose runs have `each` rows. `scratch` is [floats(rows, width,
+  // each)] for each array of sums that one kernel makes, and undefined between two of them.
+  RunSums(Queue& queue, int rows, int width, float* scratch, int each = Columnwise::k_rows_each)
+      : queue_(queue), of_{rows, width, each}, scratch_(scratch) {}
 
-  [[nodiscard]] static std::size_t floats(int rows, int width) {
-    const Columnwise of{rows, width};
+  [[nodiscard]] static std::size_t floats(int rows, int width, int each = Columnwise::k_rows_each) {
+    const Columnwise of{rows, width, each};
     return of.runs() > 1 ? of.sums_of_runs() : 0;
   }
 

@@ -86,36 +86,30 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     CHECK(worst(y, expected) < scale);
     for (const bool adds : {false, true}) {
       Floats d_x = adds ? stream : poisoned(shape.count());
+      Floats d_gamma = poisoned(width), d_beta = poisoned(width);
       run_both(
           [&] {
-            return NormaliseBackward<About::mean, float>{{shape.rows, shape.width},
+            return NormaliseBackward<About::mean, float>{shape.rows,
+                                                         shape.width,
+                                                         64,
                                                          x.data(),
                                                          gamma.data(),
                                                          mean.data(),
                                                          inverse.data(),
                                                          d_y.data(),
                                                          d_x.data(),
-                                                         adds};
+                                                         adds,
+                                                         nullptr,
+                                                         d_gamma.data(),
+                                                         d_beta.data()};
           },
-          {&d_x});
+          {&d_x, &d_gamma, &d_beta});
       Doubles both = d_x_expected;
       for (std::size_t i = 0; adds && i < both.size(); ++i) both[i] += stream[i];
       CHECK(worst(d_x, both) < scale);
+      CHECK(worst(d_gamma, d_gamma_expected) < scale);
+      CHECK(worst(d_beta, d_beta_expected) < 1e-5);
     }
-    Floats d_gamma = poisoned(width), d_beta = poisoned(width);
-    run_both(
-        [&] {
-          return NormGradients<About::mean, float>{{shape.rows, shape.width},
-                                                   x.data(),
-                                                   mean.data(),
-                                                   inverse.data(),
-                                                   d_y.data(),
-                                                   d_gamma.data(),
-                                                   d_beta.data()};
-        },
-        {&d_gamma, &d_beta});
-    CHECK(worst(d_gamma, d_gamma_expected) < scale);
-    CHECK(worst(d_beta, d_beta_expected) < 1e-5);
     Floats sums = poisoned(width);
     run_both(
         [&] {
@@ -131,7 +125,7 @@ TEST_CASE("columns of many rows are added up by way of runs of them") {
     CAPTURE(shape.rows);
     const auto width = static_cast<std::size_t>(shape.width);
     const auto rows = static_cast<std::size_t>(shape.rows);
-    const Floats x = noise(shape.count(), 6);
+    const Floats x = noise(shape.count(), 6), gamma = noise(width, 5);
     const Floats d_y = noise(shape.count(), 7);
     const Floats means = noise(rows, 8);
     const Floats inverses = noise(rows, 9);
@@ -144,33 +138,45 @@ TEST_CASE("columns of many rows are added up by way of runs of them") {
     }
     const std::size_t all = Columnwise{shape.rows, shape.width}.sums_of_runs();
     REQUIRE(all == (rows + 511) / 512 * width);
-    Floats gammas = poisoned(all), betas = poisoned(all), runs = poisoned(all);
+    const int each = norm_rows_each(shape.rows);
+    const std::size_t of_norm = Columnwise{shape.rows, shape.width, each}.sums_of_runs();
+    REQUIRE(of_norm == (rows + 31) / 32 * width);
+    Floats gammas = poisoned(of_norm), betas = poisoned(of_norm), runs = poisoned(all);
+    Floats d_x = poisoned(shape.count());
     run_both(
         [&] {
-          return NormGradients<About::mean, float>{{shape.rows, shape.width},
-                                                   x.data(),
-                                                   means.data(),
-                                                   inverses.data(),
-                                                   d_y.data(),
-                                                   gammas.data(),
-                                                   betas.data()};
+          return NormaliseBackward<About::mean, float>{shape.rows,
+                                                       shape.width,
+                                                       each,
+                                                       x.data(),
+                                                       gamma.data(),
+                                                       means.data(),
+                                                       inverses.data(),
+                                                       d_y.data(),
+                                                       d_x.data(),
+                                                       false,
+                                                       nullptr,
+                                                       gammas.data(),
+                                                       betas.data()};
         },
-        {&gammas, &betas});
+        {&d_x, &gammas, &betas});
     run_both(
         [&] {
           return ColumnSums<float>{{shape.rows, shape.width}, d_y.data(), runs.data()};
         },
         {&runs});
-    CHECK(runs == betas);
     const auto queue = new_queue();
-    for (const auto& [from, expected] : {std::pair{&gammas, &slopes}, {&betas, &levels}}) {
+    const auto check_sum = [&](Floats& from, const Doubles& expected, int rows_each) {
       Floats sums = poisoned(width);
-      RunSums whole(*queue, shape.rows, shape.width, from->data());
+      RunSums whole(*queue, shape.rows, shape.width, from.data(), rows_each);
       whole.add_up(0, sums.data());
       queue->wait();
-      if (from->size() == width) sums = *from;  // one run is written where it belongs
-      CHECK(worst(sums, *expected) < 1e-5);
-    }
+      if (from.size() == width) sums = from;  // one run is written where it belongs
+      CHECK(worst(sums, expected) < 1e-5);
+    };
+    check_sum(gammas, slopes, each);
+    check_sum(betas, levels, each);
+    check_sum(runs, levels, Columnwise::k_rows_each);
   }
 }
 

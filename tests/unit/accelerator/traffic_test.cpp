@@ -74,10 +74,10 @@ double of_layer(const char* family, Precision precision) {
 
 TEST_CASE("a layer with rounded activations moves less than 0.6 of what one of fp32 does") {
   for (const auto& [family, most] :
-       {std::pair{"gpt2,vocab_size=16,n_positions={},n_embd={},n_layer={},n_head=1", 225.0},
+       {std::pair{"gpt2,vocab_size=16,n_positions={},n_embd={},n_layer={},n_head=1", 214.0},
         {"llama,vocab_size=16,max_position_embeddings={},hidden_size={},num_hidden_layers={},"
          "intermediate_size=256,num_attention_heads=1",
-         312.0}}) {
+         300.0}}) {
     const double rounded = of_layer(family, Precision::bf16);
     const double exact = of_layer(family, Precision::fp32);
     MESSAGE(std::string(family),

@@ -3,7 +3,6 @@
 // the mean, without beta.
 #pragma once
 
-#include "core/train/accelerator/kernels/columns.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
 
 #include <cmath>
@@ -91,14 +90,32 @@ struct Normalise : Groupwise {
   }
 };
 
-// The gradient of x, which is added to d_x or overwrites it.
+// The rows of a block of NormaliseBackward, a multiple of 32: few runs have sums that are added up
+// later, and enough blocks of few rows keep a device busy.
+[[nodiscard]] constexpr int norm_rows_each(int rows) {
+  return rows >= 32768 ? 128 : 32;
+}
+
+// The gradient of x, which is added to d_x or overwrites it, and those of gamma and, about the
+// mean, of beta, of each block's run of rows: d_gamma and d_beta are [blocks()][width]. 32 rows are
+// read twice, the second time from a cache: first for the sums of each row, 32 threads a row, then
+// column by column.
 template <About about, class Given>
-struct NormaliseBackward : Groupwise {
+struct NormaliseBackward {
+  static constexpr int k_threads = k_block_threads;
+  static constexpr int k_lanes = 32;  // of a row
+  static constexpr int k_rows = 32;   // at once
+  static constexpr int k_groups = k_rows * k_lanes / k_threads;
+
+  // Of k_groups groups of rows side by side.
   struct Shared {
-    float levels[k_threads];
-    float slopes[k_threads];
+    float levels[k_groups][k_threads];
+    float slopes[k_groups][k_threads];
   };
 
+  int rows = 0;
+  int width = 0;
+  int rows_each = 0;  // norm_rows_each()
   const float* x = nullptr;
   const float* gamma = nullptr;
   const float* mean = nullptr;
@@ -107,102 +124,141 @@ struct NormaliseBackward : Groupwise {
   float* d_x = nullptr;
   bool adds = false;
   Bfloat* copy = nullptr;  // of d_x, if set
+  float* d_gamma = nullptr;
+  float* d_beta = nullptr;
+
+  [[nodiscard]] std::size_t blocks() const {
+    return blocks_of(static_cast<std::size_t>(rows), static_cast<std::size_t>(rows_each));
+  }
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    accelerator::writes(visit, copy, area());
-    accelerator::reads(visit, x, area());
+    const std::size_t area = row_begin(static_cast<std::size_t>(rows), width);
+    accelerator::writes(visit, copy, area);
+    accelerator::reads(visit, x, area);
     accelerator::reads(visit, gamma, static_cast<std::size_t>(width));
     accelerator::reads(visit, mean, static_cast<std::size_t>(rows));
     accelerator::reads(visit, inverse, static_cast<std::size_t>(rows));
-    accelerator::reads(visit, d_y, area());
-    accelerator::writes(visit, d_x, area());
+    accelerator::reads(visit, d_y, area);
+    accelerator::writes(visit, d_x, area);
+    accelerator::writes(visit, d_gamma, row_begin(blocks(), width));
+    accelerator::writes(visit, d_beta, row_begin(blocks(), width));
   }
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const auto columns = static_cast<float>(width);
-    each_row(block, [&](int thread, std::size_t row, std::size_t begin) {
-      const float middle = middle_of<about>(mean, row);
+    const int begin = static_cast<int>(block.index()) * rows_each;
+    const int end = begin + rows_each < rows ? begin + rows_each : rows;
+    for (int first = begin; first < end; first += k_rows) {
+      add_up(block, shared, first, end);
+      for (int column = 0; column < width; column += k_threads)
+        block.each([&](int thread) {
+          if (column + thread < width)
+            give(shared,
+                 first,
+                 end,
+                 column + thread,
+                 sums_of(block, column + thread),
+                 first == begin);
+        });
+    }
+  }
+
+ private:
+  // The means of each row, where its first thread was.
+  template <class Block>
+  DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, int first, int end) const {
+    block.each([&](int thread) {
+      for (int group = 0; group < k_groups; ++group)
+        look_at_row(shared, thread, group, first + row_of(group, thread), end);
+    });
+    for (int half = k_lanes / 2; half > 0; half /= 2)
+      block.each([&](int thread) {
+        if (thread % k_lanes >= half) return;
+        for (int group = 0; group < k_groups; ++group) {
+          shared.levels[group][thread] += shared.levels[group][thread + half];
+          shared.slopes[group][thread] += shared.slopes[group][thread + half];
+        }
+      });
+    block.each([&](int thread) {
+      if (thread % k_lanes > 0) return;
+      for (int group = 0; group < k_groups; ++group) {
+        shared.levels[group][thread] /= static_cast<float>(width);
+        shared.slopes[group][thread] /= static_cast<float>(width);
+      }
+    });
+  }
+
+  [[nodiscard]] static DTS_BLOCK_CODE int row_of(int group, int thread) {
+    return group * (k_threads / k_lanes) + thread / k_lanes;
+  }
+
+  DTS_BLOCK_CODE void look_at_row(Shared& shared, int thread, int group, int row, int end) const {
+    float level = 0;
+    float slope = 0;
+    if (row < end) {
+      const auto r = static_cast<std::size_t>(row);
+      const float middle = middle_of<about>(mean, r);
       const float scale = inverse[row];
-      float level = 0;
-      float slope = 0;
-      each_column(thread, [&](int i) {
-        const std::size_t at = begin + static_cast<std::size_t>(i);
+      strided<k_lanes>(thread % k_lanes, width, [&](int i) {
+        const std::size_t at = row_begin(r, width) + static_cast<std::size_t>(i);
         const float d = value_of(d_y[at]) * gamma[i];
         level += d;
         slope += d * ((x[at] - middle) * scale);
       });
-      shared.levels[thread] = level;
-      shared.slopes[thread] = slope;
-    });
-    if constexpr (about == About::mean) fold_runs<k_lanes>(block, shared.levels, Sum());
-    fold_runs<k_lanes>(block, shared.slopes, Sum());
-    each_row(block, [&](int thread, std::size_t row, std::size_t begin) {
-      const float middle = middle_of<about>(mean, row);
-      const float scale = inverse[row];
-      const float level = about == About::mean ? shared.levels[first_of(thread)] / columns : 0.0F;
-      const float slope = shared.slopes[first_of(thread)] / columns;
-      each_column(thread, [&](int i) {
-        const std::size_t at = begin + static_cast<std::size_t>(i);
-        const float normal = (x[at] - middle) * scale;
-        const float d = (value_of(d_y[at]) * gamma[i] - level - normal * slope) * scale;
-        const float sum = adds ? d_x[at] + d : d;
-        d_x[at] = sum;
-        write_copy(copy, at, sum);
-      });
-    });
-  }
-};
-
-// The gradients of gamma and, about the mean, of beta, of each run of rows.
-template <About about, class Given>
-struct NormGradients : Columnwise {
-  struct Shared {
-    float gammas[k_threads];
-    float betas[k_threads];
-  };
-
-  const float* x = nullptr;
-  const float* mean = nullptr;
-  const float* inverse = nullptr;
-  const Given* d_y = nullptr;
-  float* d_gamma = nullptr;
-  float* d_beta = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    const auto each = static_cast<std::size_t>(rows);
-    const auto columns = static_cast<std::size_t>(width);
-    accelerator::reads(visit, x, each * columns);
-    accelerator::reads(visit, mean, each);
-    accelerator::reads(visit, inverse, each);
-    accelerator::reads(visit, d_y, each * columns);
-    accelerator::writes(visit, d_gamma, sums_of_runs());
-    accelerator::writes(visit, d_beta, sums_of_runs());
+    }
+    shared.levels[group][thread] = level;
+    shared.slopes[group][thread] = slope;
   }
 
+  // Of the column in this block's run.
   template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    block.each([&](int thread) {
-      float of_gamma = 0;
-      float of_beta = 0;
-      for_each_row(block, thread, [&](int row, std::size_t at) {
-        const auto r = static_cast<std::size_t>(row);
-        const float d = value_of(d_y[at]);
-        of_gamma += d * ((x[at] - middle_of<about>(mean, r)) * inverse[row]);
-        of_beta += d;
-      });
-      shared.gammas[thread] = of_gamma;
-      shared.betas[thread] = of_beta;
-    });
-    fold(block, shared.gammas, Sum(), k_columns);
-    if constexpr (about == About::mean) fold(block, shared.betas, Sum(), k_columns);
-    block.each([&](int thread) {
-      if (!writes(block, thread)) return;
-      d_gamma[place(block, thread)] = shared.gammas[thread];
-      if constexpr (about == About::mean) d_beta[place(block, thread)] = shared.betas[thread];
-    });
+  [[nodiscard]] DTS_BLOCK_CODE std::size_t sums_of(const Block& block, int column) const {
+    return row_begin(block.index(), width) + static_cast<std::size_t>(column);
+  }
+
+  // A column of all rows; the sums at `to` go on unless they begin. Some rows are read before any
+  // of them is written, which the compiler, who does not know the arrays apart, would not do.
+  DTS_BLOCK_CODE void give(
+      const Shared& shared, int first, int end, int column, std::size_t to, bool begins) const {
+    constexpr int k_ahead = 4;
+    float of_gamma = begins ? 0 : d_gamma[to];
+    float of_beta = begins || about == About::zero ? 0 : d_beta[to];
+    const float factor = gamma[column];
+    for (int row = 0; row < k_rows && first + row < end; row += k_ahead) {
+      const int count = end - first - row;
+      float values[k_ahead] = {};
+      float given[k_ahead] = {};
+      float there[k_ahead] = {};
+      for (int i = 0; i < k_ahead; ++i) {
+        if (i >= count) continue;
+        const std::size_t at = place(first + row + i, column);
+        values[i] = x[at];
+        given[i] = value_of(d_y[at]);
+        there[i] = adds ? d_x[at] : 0;
+      }
+      for (int i = 0; i < k_ahead; ++i) {
+        if (i >= count) continue;
+        const auto r = static_cast<std::size_t>(first + row + i);
+        const int group = (row + i) / (k_threads / k_lanes);
+        const int thread = (row + i) % (k_threads / k_lanes) * k_lanes;
+        const float level = about == About::mean ? shared.levels[group][thread] : 0.0F;
+        const float normal = (values[i] - middle_of<about>(mean, r)) * inverse[r];
+        of_gamma += given[i] * normal;
+        of_beta += given[i];
+        const float d =
+            (given[i] * factor - level - normal * shared.slopes[group][thread]) * inverse[r];
+        const std::size_t at = place(first + row + i, column);
+        d_x[at] = there[i] + d;
+        write_copy(copy, at, there[i] + d);
+      }
+    }
+    d_gamma[to] = of_gamma;
+    if constexpr (about == About::mean) d_beta[to] = of_beta;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE std::size_t place(int row, int column) const {
+    return row_begin(static_cast<std::size_t>(row), width) + static_cast<std::size_t>(column);
   }
 };
 

@@ -26,7 +26,7 @@ class DeviceNorm : public Block {
         in_(in),
         copy_(products.rounded(in.gradient)),
         out_(products, out),
-        sums_(queue, norm.shape.rows, norm.shape.width, scratch) {}
+        sums_(queue, norm.shape.rows, norm.shape.width, scratch, norm_rows_each(norm.shape.rows)) {}
 
   void forward(const Pass& pass) override {
     queue_.launch(Normalise<about, Out>{{norm_.shape.rows, norm_.shape.width},
@@ -42,16 +42,9 @@ class DeviceNorm : public Block {
   void backward(const Pass& pass) override {
     float* const d_gamma = pass.sums + range_.begin;
     float* const d_beta = has_mean() ? pass.sums + bias_ : nullptr;
-    queue_.launch(NormGradients<about, Out>{{norm_.shape.rows, norm_.shape.width},
-                                            in_.value,
-                                            mean_,
-                                            inverse_,
-                                            out_.gradient,
-                                            sums_.place(0, d_gamma),
-                                            has_mean() ? sums_.place(1, d_beta) : nullptr});
-    sums_.add_up(0, d_gamma);
-    if (has_mean()) sums_.add_up(1, d_beta);
-    queue_.launch(NormaliseBackward<about, Out>{{norm_.shape.rows, norm_.shape.width},
+    queue_.launch(NormaliseBackward<about, Out>{norm_.shape.rows,
+                                                norm_.shape.width,
+                                                norm_rows_each(norm_.shape.rows),
                                                 in_.value,
                                                 pass.weights + range_.begin,
                                                 mean_,
@@ -59,7 +52,11 @@ class DeviceNorm : public Block {
                                                 out_.gradient,
                                                 in_.gradient,
                                                 norm_.into == Into::adds,
-                                                copy_});
+                                                copy_,
+                                                sums_.place(0, d_gamma),
+                                                has_mean() ? sums_.place(1, d_beta) : nullptr});
+    sums_.add_up(0, d_gamma);
+    if (has_mean()) sums_.add_up(1, d_beta);
   }
 
   [[nodiscard]] Range completes() const override { return range_; }
@@ -83,6 +80,10 @@ class DeviceNorm : public Block {
 };
 
 }  // namespace
+
+std::size_t device_norm_sums(const RowShape& shape) {
+  return RunSums::floats(shape.rows, shape.width, norm_rows_each(shape.rows));
+}
 
 template <About about>
 std::unique_ptr<Block> device_norm(Queue& queue,

@@ -5,12 +5,16 @@
 #include "core/train/accelerator/products.hpp"
 #include "core/train/model/token_blocks.hpp"
 
+#include <cstddef>
 #include <memory>
 
 namespace dts::train::accelerator {
 
+// The floats of each of two arrays of sums.
+[[nodiscard]] std::size_t device_norm_sums(const RowShape& shape);
+
 // Writes rounded values alone where products round, and a copy of its input's gradient beside that.
-// `scratch`: for two arrays of sums (run_sums.hpp). Throws DeviceError, as does the block. The
+// `scratch`: for two arrays of device_norm_sums(). Throws DeviceError, as does the block. The
 // queue and the products must outlive it.
 template <About about>
 [[nodiscard]] std::unique_ptr<Block> device_norm(Queue& queue,
