@@ -108,7 +108,8 @@ Floats results(bool is_given, bool is_read) {
 
 TEST_CASE("a GELU is the same whether products compute it or kernels of its own") {
   const Floats kernels = results(false, false);
-  for (const auto& [is_given, is_read] : {std::pair{true, true}, {true, false}, {false, true}}) {
+  for (const auto& kind : {std::pair{true, true}, {true, false}, {false, true}}) {
+    const bool is_given = kind.first, is_read = kind.second;
     CAPTURE(is_given);
     CAPTURE(is_read);
     const Floats given = results(is_given, is_read);
