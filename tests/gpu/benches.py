@@ -65,6 +65,7 @@ def _():
 @row("where a step's time goes")
 def _():
     need(DEVICE_PROFILE)
+    need(DTTRAIN)  # which needs the same libraries
     profile = json.loads(run([DEVICE_PROFILE, GPT2, BATCH // SHARDS, SHARDS, "bf16", 3]))
     FOUND["profile"] = profile
     updates = [part for part in profile["parts"] if part["part"].startswith("UpdateChunks")]
@@ -72,6 +73,12 @@ def _():
     moved = sum(part["bytes"] for part in updates) / sum(part["seconds"] for part in updates)
     FOUND["optimizer_share_of_copy_rate"] = moved / profile["copy_rate"]
     return f"{profile['step_s']:.4g} s a step, floor {profile['floor_s']:.4g} s; the optimizer moves {moved / profile['copy_rate']:.0%} of the copy rate"
+
+
+def our_rate(name, key):
+    if name not in FOUND:
+        raise Skip("nothing of our own to compare")
+    return FOUND[name][key]
 
 
 def beside(name, ours, theirs, what):
@@ -82,11 +89,12 @@ def beside(name, ours, theirs, what):
 
 @row("beside PyTorch: tokens/s")
 def _():
-    return beside("torch", FOUND["gpt2_bf16"]["tokens_per_s"], torch("torch_gpt2.py", "rate", GPT2, BATCH // SHARDS, SHARDS, STEPS), "tokens")
+    return beside("torch", our_rate("gpt2_bf16", "tokens_per_s"), torch("torch_gpt2.py", "rate", GPT2, BATCH // SHARDS, SHARDS, STEPS), "tokens")
 
 
 @row(f"beside PyTorch: {LOSSES} steps' loss")
 def _():
+    need(DTTRAIN)
     torch("torch_gpt2.py", "version")
     weights = os.path.join(OUT, "weights.safetensors")
     arguments = ["--model", GPT2, "--batch", 8, "--shards", 2, "--optimizer", "adamw", "--schedule", "constant", "--warmup", 0, "--lr", 3e-4,
@@ -105,8 +113,8 @@ def _():
 # Last, since it compiles longest: if no time is left, the losses matter more.
 @row("beside PyTorch: images/s")
 def _():
-    theirs = torch("torch_resnet20.py", "rate", RESNET, IMAGES, IMAGE_SHARDS, STEPS)
-    return beside("torch_resnet20", FOUND["resnet20_bf16"]["samples_per_s"], theirs, "images")
+    ours = our_rate("resnet20_bf16", "samples_per_s")
+    return beside("torch_resnet20", ours, torch("torch_resnet20.py", "rate", RESNET, IMAGES, IMAGE_SHARDS, STEPS), "images")
 
 
 write("benches", measured=FOUND)

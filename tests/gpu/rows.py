@@ -3,8 +3,9 @@
 
 GPU_CHECKS_HOST=1: without a card, on the host's processor behind the same table of functions and with tiny sizes, so that the scripts
 are known to run to their end; results then say nothing of a GPU. GPU_CHECKS_END: the second, as `date +%s` counts, at which all is to
-be over; what has not begun by then is skipped."""
+be over; what has not begun by then is skipped. GPU_CHECKS_ONLY: a regular expression, and only rows whose names it finds are run."""
 
+import functools
 import json
 import os
 import platform
@@ -18,6 +19,7 @@ import time
 
 HOST = os.environ.get("GPU_CHECKS_HOST") == "1"
 END = float(os.environ.get("GPU_CHECKS_END", "inf"))
+ONLY = re.compile(os.environ.get("GPU_CHECKS_ONLY", ""))
 BUILD, OUT = sys.argv[1], sys.argv[2]
 MODULE = os.path.join(BUILD, "tests/host_device" if HOST else "lib/dtsubmit", "dttrain-cuda.so")
 os.environ["DTSUBMIT_PLUGIN_PATH"] = os.path.dirname(os.path.abspath(MODULE))
@@ -45,6 +47,8 @@ def left(most):
 def row(name):
     """Runs a check, which returns what it measured."""
     def decorate(check):
+        if not ONLY.search(name):
+            return check
         begin = time.time()
         try:
             left(0)
@@ -62,6 +66,8 @@ def row(name):
 
 
 def run(command, expect=(0,), timeout=240, **env):
+    if command[0] == sys.executable and "GPU_CHECKS_LIBRARIES" in os.environ:
+        env["LD_LIBRARY_PATH"] = os.environ["GPU_CHECKS_LIBRARIES"]  # PyTorch has libraries of its own, and none of a bundle's
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=left(timeout), check=False,
                           env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env})
     if 77 not in expect and done.returncode == 77:
@@ -70,9 +76,18 @@ def run(command, expect=(0,), timeout=240, **env):
     return done.stdout
 
 
+@functools.cache
+def lack():
+    """What keeps dttrain from starting, in the loader's words; empty if nothing does."""
+    done = subprocess.run([DTTRAIN, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    return "" if done.returncode == 0 else done.stderr.strip() or f"dttrain --help: exit {done.returncode}"
+
+
 def need(path):
     if not os.path.exists(path):
         raise Skip(f"not built: {os.path.basename(path)}")
+    if path == DTTRAIN and lack():
+        raise Skip(lack())
 
 
 def text():

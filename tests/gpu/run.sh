@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh OUT [BUILD]: all checks and benchmarks of --device cuda that this machine can run, in less than eight minutes, the build
 # included: what has not begun by then is skipped. A table on standard output, OUT/checks.json and OUT/benches.json, and of these a page,
-# OUT/index.html. BUILD is a folder that the project was built in; without it, the project is built in OUT/build, or where MPI or
+# OUT/index.html. BUILD is a folder that the project was built in, or what bundle.sh made of one; without it, the project is built in OUT/build, or where MPI or
 # oneDNN is missing the module and its own check alone. Exits with 77, and says why, where there is no card or no compiler for it.
 # GPU_CHECKS_HOST=1 runs all of it with tiny sizes on the host's processor instead, from a BUILD with tests; its results say so.
 set -eu
@@ -28,6 +28,12 @@ for folder in $(python3 -c 'import nvidia; print(*nvidia.__path__)' 2>/dev/null 
 done
 if [ $# -ge 2 ]; then
   build=$(cd "$2" && pwd)
+  # Of bundle.sh.
+  if [ -e "$build/environment.sh" ]; then
+    export GPU_BUNDLE="$build"
+    # shellcheck source=/dev/null
+    . "$build/environment.sh"
+  fi
 else
   build=$out/build
   command -v nvcc >/dev/null || skip "no nvcc, and no BUILD was given"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tests/gpu/run.sh runs to its end, on the host's processor as a device with tiny sizes, and leaves tables and a page that say that no card
-was there. Without GPU_CHECKS_HOST it says what is missing. gpu_scripts.py BUILD"""
+was there. Without GPU_CHECKS_HOST it says what is missing. What bundle.sh makes runs where MPI, oneDNN and hwloc are hidden.
+gpu_scripts.py BUILD"""
 
 import html.parser
 import json
@@ -11,7 +12,8 @@ import tempfile
 
 from checks import check
 
-RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../gpu/run.sh")
+GPU = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../gpu")
+BUILD = os.path.abspath(sys.argv[1])
 # What needs a card or PyTorch, or is not there yet.
 MAY_SKIP = {"compute-sanitizer memcheck", "compute-sanitizer racecheck", "compute-sanitizer synccheck", "NCCL, a GPU for each rank",
             "NCCL, two ranks on one GPU",
@@ -36,10 +38,60 @@ class Text(html.parser.HTMLParser):
         self.words.append(data)
 
 
-def start(folder, **env):
-    return subprocess.run(["sh", RUN, folder, sys.argv[1]], capture_output=True, text=True, timeout=850, check=False,
+# sh -c HIDE hide BUNDLE COMMAND...: as on a machine where none of the packages was ever installed that the bundle has its libraries from.
+HIDE = r"""
+set -eu
+bundle=$1
+shift
+folders=$(ompi_info --path all --parsable | sed -n 's/^path:\(pkglibdir\|pkgdatadir\|sysconfdir\)://p')
+for library in "$bundle"/lib/*.so* "$bundle"/lib/common/libgomp*; do
+  path=$(readlink -f "$(ldconfig -p | awk -v name="${library##*/}" '$1 == name { print $NF; exit }')")
+  mount --bind /dev/null "$path"
+  case $path in */libpmix.so*) folders="$folders ${path%/*}/pmix" ;; esac
+done
+for folder in $folders; do mount -t tmpfs none "$folder"; done
+exec "$@"
+"""
+
+
+def call(command, **env):
+    return subprocess.run(command, capture_output=True, text=True, timeout=850, check=False,
                           env={**os.environ, "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"],
                                "OMPI_MCA_mpi_yield_when_idle": "1", **env})
+
+
+def start(folder, build=BUILD, before=(), **env):
+    return call([*before, "sh", os.path.join(GPU, "run.sh"), folder, build], **env)
+
+
+def rows_of(folder):
+    rows = []
+    for name in ("checks", "benches"):
+        with open(os.path.join(folder, f"{name}.json"), encoding="utf-8") as file:
+            rows += json.load(file)["checks"]
+    return {row["check"]: row for row in rows}
+
+
+def check_bundle(folder):
+    """One rank, two ranks and a profile; what was built does not start there and says so."""
+    bundle = os.path.join(folder, "bundle")
+    made = call(["sh", os.path.join(GPU, "bundle.sh"), BUILD, bundle])
+    check(made.returncode == 0 and "KiB" in made.stdout, f"bundle.sh: exit {made.returncode}: {made.stdout}{made.stderr}")
+    small = call(["sh", os.path.join(GPU, "bundle.sh"), BUILD, os.path.join(folder, "small")], GPU_BUNDLE_MIB="1")
+    check(small.returncode == 1 and "at most 1024" in small.stderr, f"bundle.sh of 1 MiB: exit {small.returncode}: {small.stderr}")
+    if call(["unshare", "-m", "true"]).returncode != 0:
+        print("not tried: the bundle where libraries are hidden, since this user may not unshare the mounts")
+        return
+    hidden = ["unshare", "-m", "sh", "-c", HIDE, "hide", bundle]
+    some = {"GPU_CHECKS_HOST": "1", "GPU_CHECKS_ONLY": "processor's, gpt2|--zero 2 and 3|where a step"}
+    out = os.path.join(folder, "out")
+    done = start(out, bundle, hidden, **some)
+    check(done.returncode == 0, f"the bundle: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    rows = rows_of(out)
+    check(len(rows) == 3 and all(row["result"] == "ok" for row in rows.values()), f"{rows}")
+    done = start(out, before=hidden, **some)
+    rows = rows_of(out)
+    check(len(rows) == 3 and all(row["result"] == "skipped" and "shared libraries" in row["detail"] for row in rows.values()), f"{rows}")
 
 
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
@@ -65,6 +117,8 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
         page.feed(file.read())
     text = " ".join(page.words)
     check(page.open == [] and "No card was here." in text and "Where a step's time goes" in text and "kernels and products" in text, text[:2000])
+with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
+    check_bundle(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     if not os.path.exists("/dev/nvidiactl"):
         done = start(out)
