@@ -7,7 +7,7 @@ import os
 import statistics
 import sys
 
-from rows import CUDA, DEVICE_PROFILE, DTTRAIN, HOST, OUT, Skip, images, need, row, run, text, train, write
+from rows import CUDA, DEVICE_PROFILE, DTTRAIN, HOST, MEASURED, SCRATCH, Skip, end, images, need, row, run, text, train
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TINY = "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
@@ -15,7 +15,6 @@ TINY = "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
 GPT2, BATCH, SHARDS, STEPS, LOSSES = (TINY, 4, 2, 4, 4) if HOST else ("gpt2:124M", 64, 4, 12, 300)
 RESNET, IMAGES, IMAGE_SHARDS = ("resnet:cifar20,depth=8", 8, 2) if HOST else ("resnet:cifar20", 2048, 2)
 CONTEXT = 16 if HOST else 1024
-FOUND = {}
 
 
 def torch(script, *words):
@@ -31,7 +30,7 @@ def _():
     need(DTTRAIN)
     words = ["--gpu-steps", 3, "--gpu-model", TINY] if HOST else []
     node = json.loads(run([DTTRAIN, "bench", "--phase", "gpu", "--quick", *words]))["nodes"][0]
-    FOUND["rates"], FOUND["gpu_steps"], FOUND["notes"] = node["measures"], node.get("gpu_steps", []), node["notes"]
+    MEASURED["rates"], MEASURED["gpu_steps"], MEASURED["notes"] = node["measures"], node.get("gpu_steps", []), node["notes"]
     assert any(one["key"] == "gpu_bf16" for one in node["measures"]), node["notes"]
     return ", ".join(f"{one['key']} {one['value']:.3g} {one['unit']}" for one in node["measures"] if one["key"] not in ("peer", "nccl"))
 
@@ -44,8 +43,8 @@ def trained(name, model, batch, shards, precision, more=()):
     unit = "tokens_per_s" if "tokens_per_s" in step else "samples_per_s"
     rate = step[unit] * step["seconds"] / seconds
     share = step["mfu_gemm"] * step["seconds"] / seconds if "mfu_gemm" in step else None
-    FOUND[name] = {"model": model, "precision": precision, "batch": batch, "seconds": seconds, unit: rate, "share_of_gemm_peak": share,
-                   "gemm_peak": start["gemm_peak"], "sheet_peak": start["sheet_peak"]}
+    MEASURED[name] = {"model": model, "precision": precision, "batch": batch, "seconds": seconds, unit: rate, "share_of_gemm_peak": share,
+                      "gemm_peak": start["gemm_peak"], "sheet_peak": start["sheet_peak"]}
     return f"{rate:.0f} {unit.replace('_per_s', '/s')}, {'unknown' if share is None else f'{share:.1%}'} of the measured GEMM peak"
 
 
@@ -67,24 +66,24 @@ def _():
     need(DEVICE_PROFILE)
     need(DTTRAIN)  # which needs the same libraries
     profile = json.loads(run([DEVICE_PROFILE, GPT2, BATCH // SHARDS, SHARDS, "bf16", 3]))
-    FOUND["profile"] = profile
+    MEASURED["profile"] = profile
     updates = [part for part in profile["parts"] if part["part"].startswith("UpdateChunks")]
     assert updates, profile["parts"]
     moved = sum(part["bytes"] for part in updates) / sum(part["seconds"] for part in updates)
-    FOUND["optimizer_share_of_copy_rate"] = moved / profile["copy_rate"]
+    MEASURED["optimizer_share_of_copy_rate"] = moved / profile["copy_rate"]
     return f"{profile['step_s']:.4g} s a step, floor {profile['floor_s']:.4g} s; the optimizer moves {moved / profile['copy_rate']:.0%} of the copy rate"
 
 
 def our_rate(name, key):
-    if name not in FOUND:
+    if name not in MEASURED:
         raise Skip("nothing of our own to compare")
-    return FOUND[name][key]
+    return MEASURED[name][key]
 
 
 def beside(name, ours, theirs, what):
     """`ours`: samples a second; `theirs`: what a peer measured, with as many WHAT_per_s."""
-    FOUND[name] = {**theirs, "ratio": ours / theirs[f"{what}_per_s"]}
-    return f"{FOUND[name]['ratio']:.2f} times PyTorch {theirs['version']}'s {theirs[f'{what}_per_s']:.0f} {what}/s, {theirs['how']}"
+    MEASURED[name] = {**theirs, "ratio": ours / theirs[f"{what}_per_s"]}
+    return f"{MEASURED[name]['ratio']:.2f} times PyTorch {theirs['version']}'s {theirs[f'{what}_per_s']:.0f} {what}/s, {theirs['how']}"
 
 
 @row("beside PyTorch: tokens/s")
@@ -96,7 +95,7 @@ def _():
 def _():
     need(DTTRAIN)
     torch("torch_gpt2.py", "version")
-    weights = os.path.join(OUT, "weights.safetensors")
+    weights = os.path.join(SCRATCH, "weights.safetensors")
     arguments = ["--model", GPT2, "--batch", 8, "--shards", 2, "--optimizer", "adamw", "--schedule", "constant", "--warmup", 0, "--lr", 3e-4,
                  "--weight-decay", 0, "--steps", LOSSES]
     run([DTTRAIN, *text(), *arguments, "--export-weights", weights])
@@ -105,7 +104,7 @@ def _():
     theirs = torch("torch_gpt2.py", "losses", GPT2, weights, text()[1], 8, LOSSES)
     band = max(max(abs(a - b) for a, b in zip(theirs["losses"], other, strict=True)) for other in theirs["again"])
     worst = max(abs(a - b) for a, b in zip(ours, theirs["losses"], strict=True))
-    FOUND["losses"] = {"ours": ours, "torch": theirs["losses"], "band": band, "worst": worst}
+    MEASURED["losses"] = {"ours": ours, "torch": theirs["losses"], "band": band, "worst": worst}
     assert worst < 5e-4 or not HOST, f"{worst:.2e} apart after {LOSSES} steps: more than bf16 rounds"
     return f"{worst:.2e} apart at most; PyTorch's own runs are {band:.2e} apart"
 
@@ -117,4 +116,4 @@ def _():
     return beside("torch_resnet20", ours, torch("torch_resnet20.py", "rate", RESNET, IMAGES, IMAGE_SHARDS, STEPS), "images")
 
 
-write("benches", measured=FOUND)
+end()

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 
-from rows import CUDA, DEVICE_CHECK, DTTRAIN, HOST, MODULE, OUT, REPEATS, SHARED, TOLERANCE, Skip, images, need, row, run, text, train, write
+from rows import CUDA, DEVICE_CHECK, DTTRAIN, HOST, MODULE, OUT, REPEATS, SCRATCH, SHARED, TOLERANCE, Skip, end, images, need, row, run, text, train
 
 TINY = "vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
 TINY_LLAMA = ("vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,num_attention_heads=4,"
@@ -169,7 +169,7 @@ def _():
 
 @row("stopped and resumed")
 def _():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         saved = [*MINI, *CUDA, "--checkpoint-dir", folder]
         train([*saved, "--steps", 4, "--schedule", "constant"])
         resumed = train([*saved, "--steps", 8, "--schedule", "constant"], 1)[1]
@@ -177,4 +177,4 @@ def _():
     return "the same digest"
 
 
-write("checks")
+end()

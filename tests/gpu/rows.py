@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/gpu/checks.py and benches.py share: where things are, rows of results, trainings. Both are called with BUILD OUT by run.sh.
+"""What tests/gpu/checks.py and benches.py share: where things are, rows of results, trainings. Both are called with BUILD OUT by run.sh, which
+removes GPU_CHECKS_SCRATCH at its end.
 
 GPU_CHECKS_HOST=1: without a card, on the host's processor behind the same table of functions and with tiny sizes, so that the scripts
 are known to run to their end; results then say nothing of a GPU. GPU_CHECKS_END: the second, as `date +%s` counts, at which all is to
@@ -21,6 +22,7 @@ HOST = os.environ.get("GPU_CHECKS_HOST") == "1"
 END = float(os.environ.get("GPU_CHECKS_END", "inf"))
 ONLY = re.compile(os.environ.get("GPU_CHECKS_ONLY", ""))
 BUILD, OUT = sys.argv[1], sys.argv[2]
+SCRATCH = os.environ["GPU_CHECKS_SCRATCH"]
 MODULE = os.path.join(BUILD, "tests/host_device" if HOST else "lib/dtsubmit", "dttrain-cuda.so")
 os.environ["DTSUBMIT_PLUGIN_PATH"] = os.path.dirname(os.path.abspath(MODULE))
 DTTRAIN = os.path.join(BUILD, "bin/dttrain")
@@ -30,7 +32,9 @@ CUDA = ["--device", "cuda"]
 SHARED = [*CUDA, "--share-device", "on"]
 REPEATS = 2 if HOST else 20
 TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
+RESULTS = os.path.join(OUT, os.path.basename(sys.argv[0]).replace(".py", ".json"))
 ROWS = []
+MEASURED = {}  # by what was measured, for pages
 
 
 class Skip(Exception):
@@ -60,6 +64,7 @@ def row(name):
         except Exception as wrong:  # whatever it is: the other rows are worth having
             result, detail = "FAILED", f"{type(wrong).__name__}: {wrong}"
         ROWS.append({"check": name, "result": result, "detail": detail, "seconds": round(time.time() - begin, 1)})
+        save()
         print(f"{name:<38} {result:<8} {ROWS[-1]['seconds']:>6.1f} s  {str(detail).splitlines()[0] if detail else ''}", flush=True)
         return check
     return decorate
@@ -91,7 +96,7 @@ def need(path):
 
 
 def text():
-    path = os.path.join(OUT, "text.txt")
+    path = os.path.join(SCRATCH, "text.txt")
     if not os.path.exists(path):
         with open(path, "w", encoding="ascii") as file:
             file.write("".join(f"{n} squared is {n * n}, and {n} cubed is {n ** 3}.\n" for n in range(300 if HOST else 20000)))
@@ -100,7 +105,7 @@ def text():
 
 def images():
     """CIFAR-10 in form, made up: each class has a brightness of its own, under noise."""
-    folder = os.path.join(OUT, "images")
+    folder = os.path.join(SCRATCH, "images")
     if not os.path.isdir(folder):
         os.makedirs(folder)
         draw = random.Random(1)
@@ -117,7 +122,7 @@ def train(arguments, ranks=0):
     need(DTTRAIN)
     if ranks and not shutil.which("mpirun"):
         raise Skip("no mpirun")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
         out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder], timeout=400)
         with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
@@ -126,6 +131,7 @@ def train(arguments, ranks=0):
     return by_name, re.search(r"digest ([0-9a-f]{16})", out).group(1)
 
 
+@functools.cache
 def machine():
     query = ["nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader"]
     gpus = subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip().splitlines() if shutil.which("nvidia-smi") else []
@@ -133,8 +139,14 @@ def machine():
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
 
-def write(name, **results):
-    """OUT/NAME.json. Exits with 1 if a row failed."""
-    with open(os.path.join(OUT, f"{name}.json"), "w", encoding="utf-8") as file:
-        json.dump({**machine(), **results, "checks": ROWS}, file, indent=1)
+def save():
+    """After each row, so that what was found remains if the machine is taken away."""
+    with open(RESULTS + ".new", "w", encoding="utf-8") as file:
+        json.dump({**machine(), "measured": MEASURED, "checks": ROWS}, file, indent=1)
+    os.replace(RESULTS + ".new", RESULTS)
+
+
+def end():
+    """Exits with 1 if a row failed."""
+    save()
     sys.exit(1 if any(one["result"] == "FAILED" for one in ROWS) else 0)

@@ -2,14 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # run.sh OUT [BUILD]: all checks and benchmarks of --device cuda that this machine can run, in less than eight minutes, the build
 # included: what has not begun by then is skipped. A table on standard output, OUT/checks.json and OUT/benches.json, and of these a page,
-# OUT/index.html. BUILD is a folder that the project was built in, or what bundle.sh made of one; without it, the project is built in OUT/build, or where MPI or
-# oneDNN is missing the module and its own check alone. Exits with 77, and says why, where there is no card or no compiler for it.
+# OUT/index.html; OUT holds results alone, and what they take is in a temporary folder until the end. BUILD is a folder that the project was
+# built in, or what bundle.sh made of one; without it, the project is built, or where MPI or oneDNN is missing the module and its own
+# check alone. Exits with 77, and says why, where there is no card or no compiler for it.
 # GPU_CHECKS_HOST=1 runs all of it with tiny sizes on the host's processor instead, from a BUILD with tests; its results say so.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 [ $# -ge 1 ] || { echo "usage: run.sh OUT [BUILD]" >&2; exit 2; }
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/gpu_checks.XXXXXX")
+export GPU_CHECKS_SCRATCH="$scratch"
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
 
 skip() {
   echo "skipped: $1"
@@ -35,7 +40,7 @@ if [ $# -ge 2 ]; then
     . "$build/environment.sh"
   fi
 else
-  build=$out/build
+  build=$scratch/build
   command -v nvcc >/dev/null || skip "no nvcc, and no BUILD was given"
   if ! { cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=Release -DDTSUBMIT_CUDA=ON &&
     cmake --build "$build" --target dttrain dttrain-cuda device_check device_profile -j "$(nproc)"; } >"$out/build.log" 2>&1; then

@@ -94,8 +94,8 @@ def check_bundle(folder):
     check(len(rows) == 3 and all(row["result"] == "skipped" and "shared libraries" in row["detail"] for row in rows.values()), f"{rows}")
 
 
-with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
-    done = start(out, GPU_CHECKS_HOST="1", GPU_CHECKS_END="99999999999")
+with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.TemporaryDirectory(prefix="gpu_scratch_") as scratch:
+    done = start(out, GPU_CHECKS_HOST="1", GPU_CHECKS_END="99999999999", TMPDIR=scratch)
     check(done.returncode == 0 and "no card: the host's processor stands in" in done.stdout, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}")
     results = {}
     for name in ("checks", "benches"):
@@ -117,6 +117,9 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
         page.feed(file.read())
     text = " ".join(page.words)
     check(page.open == [] and "No card was here." in text and "Where a step's time goes" in text and "kernels and products" in text, text[:2000])
+    expected = ["benches.json", "checks.json", "index.html", "kernels.json"]
+    check(sorted(os.listdir(out)) == expected, f"results alone: {sorted(os.listdir(out))}")
+    check(os.listdir(scratch) == [], f"nothing is left: {os.listdir(scratch)}")
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     check_bundle(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
