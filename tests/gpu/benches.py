@@ -5,9 +5,10 @@ be imported. A row each, and in OUT/benches.json what they measured."""
 import json
 import os
 import statistics
+import subprocess
 import sys
 
-from rows import CUDA, DEVICE_PROFILE, DTTRAIN, HOST, MEASURED, SCRATCH, Skip, end, images, need, row, run, text, train
+from rows import CUDA, DEVICE_PROFILE, DTTRAIN, HOST, MEASURED, SCRATCH, Skip, end, images, left, need, row, run, text, train
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TINY = "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2"
@@ -19,7 +20,11 @@ CONTEXT = 16 if HOST else 1024
 
 def torch(script, *words):
     """What a script that imports PyTorch prints as JSON."""
-    done = run([sys.executable, os.path.join(HERE, script), *words], expect=(0, 77), timeout=300)
+    limit = left(300)
+    try:
+        done = run([sys.executable, os.path.join(HERE, script), *words], expect=(0, 77), timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise Skip(f"PyTorch did not end within {limit:.0f} s") from None
     if done.startswith("skipped"):
         raise Skip(done.strip())
     return json.loads(done)
@@ -50,6 +55,26 @@ def trained(name, model, batch, shards, precision, more=()):
 
 for kind in ("bf16", "tf32", "fp32"):
     row(f"GPT-2 124M, {kind}")(lambda kind=kind: trained(f"gpt2_{kind}", GPT2, BATCH, SHARDS, kind))
+
+
+def our_rate(name, key):
+    if name not in MEASURED:
+        raise Skip("nothing of our own to compare")
+    return MEASURED[name][key]
+
+
+def beside(name, ours, theirs, what):
+    """`ours`: samples a second; `theirs`: what a peer measured, with as many WHAT_per_s."""
+    MEASURED[name] = {**theirs, "ratio": ours / theirs[f"{what}_per_s"]}
+    return f"{MEASURED[name]['ratio']:.2f} times PyTorch {theirs['version']}'s {theirs[f'{what}_per_s']:.0f} {what}/s, {theirs['how']}"
+
+
+@row("beside PyTorch: tokens/s")
+def _():
+    return beside("torch", our_rate("gpt2_bf16", "tokens_per_s"), torch("torch_gpt2.py", "rate", GPT2, BATCH // SHARDS, SHARDS, STEPS), "tokens")
+
+
+# After what matters most, for which there is then time.
 row("GPT-2 124M, bf16, recomputed")(lambda: trained("gpt2_recompute", GPT2, BATCH, SHARDS, "bf16", ["--recompute", "block"]))
 row("GPT-2 124M, bf16, offloaded")(
     lambda: trained("gpt2_offload", GPT2, BATCH, SHARDS, "bf16", ["--recompute", "block", "--offload", "activations"]))
@@ -72,23 +97,6 @@ def _():
     moved = sum(part["bytes"] for part in updates) / sum(part["seconds"] for part in updates)
     MEASURED["optimizer_share_of_copy_rate"] = moved / profile["copy_rate"]
     return f"{profile['step_s']:.4g} s a step, floor {profile['floor_s']:.4g} s; the optimizer moves {moved / profile['copy_rate']:.0%} of the copy rate"
-
-
-def our_rate(name, key):
-    if name not in MEASURED:
-        raise Skip("nothing of our own to compare")
-    return MEASURED[name][key]
-
-
-def beside(name, ours, theirs, what):
-    """`ours`: samples a second; `theirs`: what a peer measured, with as many WHAT_per_s."""
-    MEASURED[name] = {**theirs, "ratio": ours / theirs[f"{what}_per_s"]}
-    return f"{MEASURED[name]['ratio']:.2f} times PyTorch {theirs['version']}'s {theirs[f'{what}_per_s']:.0f} {what}/s, {theirs['how']}"
-
-
-@row("beside PyTorch: tokens/s")
-def _():
-    return beside("torch", our_rate("gpt2_bf16", "tokens_per_s"), torch("torch_gpt2.py", "rate", GPT2, BATCH // SHARDS, SHARDS, STEPS), "tokens")
 
 
 @row(f"beside PyTorch: {LOSSES} steps' loss")

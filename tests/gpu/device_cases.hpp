@@ -69,14 +69,17 @@ inline std::string in_json(std::string text) {
   return text;
 }
 
+// Which shapes: all, or those that a tool can watch which slows a kernel down a hundredfold.
+enum class Sizes { all, small };
+
 // Every product, in shapes and precisions of all kinds.
-void add_products(std::vector<Case>& all);
+void add_products(std::vector<Case>& all, Sizes sizes);
 
 // The kernels of image networks.
 void add_images(std::vector<Case>& all);
 
 // Every kernel and product, in shapes of all kinds.
-[[nodiscard]] std::vector<Case> all_cases();
+[[nodiscard]] std::vector<Case> all_cases(Sizes sizes);
 
 // A line of JSON about the module's exchange, as main() prints them; 1 if it is wrong, otherwise 0.
 [[nodiscard]] int check_link(Queue& queue);

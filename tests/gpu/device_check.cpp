@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_check MODULE [REPEATS [kernels]]: every kernel and product of a device's module beside the
-// host's, and beside itself 20 times and as a graph, and, unless "kernels" is said, its exchange. A
-// line of JSON for each; exits with 1 if one is wrong, with 77 if the module finds no device. Needs
+// device_check MODULE [REPEATS [small|products]]: every kernel and product of a device's module
+// beside the host's, and beside itself 20 times and as a graph, and its exchange. "small": without
+// large shapes and the exchange, for tools that slow kernels down; "products": nothing else. A line
+// of JSON for each; exits with 1 if one is wrong, with 77 if the module finds no device. Needs
 // neither MPI nor oneDNN, so that it can be built on any machine with a card.
 #include "tests/gpu/device_cases.hpp"
 #include "tests/support/host_device.hpp"
@@ -107,9 +108,9 @@ bool all_were_tried() {
 }
 
 // One that ends with an error of the device does not keep the others from being tried.
-int check_all(Queue& device, Queue& host, int repeats) {
+int check_each(Queue& device, Queue& host, const std::vector<Case>& cases, int repeats) {
   int wrong = 0;
-  for (const Case& one : all_cases()) {
+  for (const Case& one : cases) {
     try {
       wrong += check(device, host, one, repeats) ? 0 : 1;
     } catch (const DeviceError& e) {
@@ -120,7 +121,21 @@ int check_all(Queue& device, Queue& host, int repeats) {
     }
     std::fflush(stdout);
   }
-  return wrong == 0 && all_were_tried() ? 0 : 1;
+  return wrong == 0 ? 0 : 1;
+}
+
+int check_all(Queue& device, Queue& host, const std::string& which, int repeats) {
+  if (which == "products") {
+    std::vector<Case> products;
+    add_products(products, Sizes::all);
+    return check_each(device, host, products, repeats);
+  }
+  const Sizes sizes = which == "small" ? Sizes::small : Sizes::all;
+  const int checked = check_each(device, host, all_cases(sizes), repeats);
+  const int tried = all_were_tried() ? 0 : 1;
+  // Last: a link that hangs leaves a stream that never ends.
+  const int linked = which.empty() ? check_link(device) : 0;
+  return std::max({checked, tried, linked});
 }
 
 }  // namespace
@@ -148,9 +163,8 @@ int main(int argc, char** argv) {
   try {
     Queue device(*table, context);
     Queue host(*host_device::table(), host_device::table()->open(0, &answer));
-    const int checked = check_all(device, host, argc >= 3 ? std::atoi(argv[2]) : 20);
-    // Last: a link that hangs leaves a stream that never ends.
-    return argc >= 4 ? checked : std::max(checked, check_link(device));
+    const int repeats = argc >= 3 ? std::atoi(argv[2]) : 20;
+    return check_all(device, host, argc >= 4 ? argv[3] : "", repeats);
   } catch (const DeviceError& e) {
     std::fprintf(stderr, "device_check: %s\n", e.what());
     return 1;

@@ -225,11 +225,11 @@ void add_curves(std::vector<Case>& all, int rows, int columns, int inner) {
 
 }  // namespace
 
-void add_products(std::vector<Case>& all) {
+void add_products(std::vector<Case>& all, Sizes sizes) {
   add_exact(all, 64, 96, 128, 1);
   add_exact(all, 17, 23, 9, 1);
   add_exact(all, 65, 64, 40, 3);
-  add_exact(all, 256, 768, 768, 1);
+  if (sizes == Sizes::all) add_exact(all, 256, 768, 768, 1);
   add_rounded_products(all, 64, 96, 128);
   add_rounded_products(all, 17, 23, 9);
   add_rounded_products(all, 128, 256, 192);

@@ -13,6 +13,7 @@ import platform
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,11 +71,27 @@ def row(name):
     return decorate
 
 
-def run(command, expect=(0,), timeout=240, **env):
+def tried(command, timeout, **env):
+    """However it ends. At the limit, what it has started ends with it, which would hold the GPU and the pipes."""
     if command[0] == sys.executable and "GPU_CHECKS_LIBRARIES" in os.environ:
         env["LD_LIBRARY_PATH"] = os.environ["GPU_CHECKS_LIBRARIES"]  # PyTorch has libraries of its own, and none of a bundle's
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=left(timeout), check=False,
-                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env})
+    words, limit = [str(word) for word in command], left(timeout)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env}) as process:
+        try:
+            out, err = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)  # mpirun ends its ranks, which are in groups of their own
+            try:
+                process.communicate(timeout=5)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def run(command, expect=(0,), timeout=240, **env):
+    done = tried(command, timeout, **env)
     if 77 not in expect and done.returncode == 77:
         raise Skip(done.stdout.strip() or done.stderr.strip())
     assert done.returncode in expect, f"exit {done.returncode} of {' '.join(map(str, command))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

@@ -20,6 +20,18 @@ MAY_SKIP = {"compute-sanitizer memcheck", "compute-sanitizer racecheck", "comput
             "beside PyTorch: tokens/s", "beside PyTorch: 4 steps' loss", "beside PyTorch: images/s"}
 
 
+# Stands in for compute-sanitizer: finds nothing, does not know the device, finds something.
+SANITIZER = """#!/bin/sh
+tool=$2
+while [ "$1" != "$DEVICE_CHECK" ]; do shift; done
+case $tool in
+  memcheck) exec "$@" ;;
+  racecheck) echo "========= Error: Device not supported"; exit 1 ;;
+  *) "$@"; exit 9 ;;
+esac
+"""
+
+
 class Text(html.parser.HTMLParser):
     """The page's text; its tags must be closed as they were opened."""
 
@@ -72,6 +84,20 @@ def rows_of(folder):
     return {row["check"]: row for row in rows}
 
 
+def check_sanitizer(folder):
+    """A tool that cannot watch is no failure of a kernel, and what it finds is one."""
+    tool = os.path.join(folder, "compute-sanitizer")
+    with open(tool, "w", encoding="utf-8") as file:
+        file.write(SANITIZER)
+    os.chmod(tool, 0o755)
+    done = start(folder, GPU_CHECKS_HOST="1", GPU_CHECKS_ONLY="compute-sanitizer", DEVICE_CHECK=os.path.join(BUILD, "bin/device_check"),
+                 PATH=folder + os.pathsep + os.environ["PATH"])
+    rows = rows_of(folder)
+    found = [rows[f"compute-sanitizer {tool}"]["result"] for tool in ("memcheck", "racecheck", "synccheck")]
+    check(done.returncode == 1 and found == ["ok", "skipped", "FAILED"] and "not supported" in rows["compute-sanitizer racecheck"]["detail"],
+          f"exit {done.returncode}, {rows}")
+
+
 def check_bundle(folder):
     """One rank, two ranks and a profile; what was built does not start there and says so."""
     bundle = os.path.join(folder, "bundle")
@@ -120,6 +146,8 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.Tempora
     expected = ["benches.json", "checks.json", "index.html", "kernels.json"]
     check(sorted(os.listdir(out)) == expected, f"results alone: {sorted(os.listdir(out))}")
     check(os.listdir(scratch) == [], f"nothing is left: {os.listdir(scratch)}")
+with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
+    check_sanitizer(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     check_bundle(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
