@@ -72,10 +72,8 @@ for library in $needed; do
 done
 
 cat >"$folder/environment.sh" <<'END'
-# Where the programs of GPU_BUNDLE, or of the current folder, find what they need. For what else runs, PyTorch above all, the libraries of before
-# are in GPU_CHECKS_LIBRARIES.
+# Where the programs of GPU_BUNDLE, or of the current folder, find what they need.
 GPU_BUNDLE=$(cd "${GPU_BUNDLE:-.}" && pwd)
-export GPU_CHECKS_LIBRARIES="${LD_LIBRARY_PATH-}"
 export PATH="$GPU_BUNDLE/bin:$PATH"
 export LD_LIBRARY_PATH="$GPU_BUNDLE/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # This machine's own libraries of compilers first, since its programs may need newer ones than the bundle's.

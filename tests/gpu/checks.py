@@ -23,6 +23,7 @@ STAGED = ["--device-exchange", "staged"]
 @row("kernels and products")
 def _():
     need(DEVICE_CHECK)
+    need(MODULE)
     lines = [json.loads(line) for line in run([DEVICE_CHECK, MODULE, REPEATS], expect=(0, 1)).splitlines()]
     assert lines[-1]["check"] == "exchange", f"it ended after {lines[-1]['check']}"
     with open(os.path.join(OUT, "kernels.json"), "w", encoding="utf-8") as file:
@@ -170,6 +171,7 @@ def sanitized(tool):
     if sanitizer is None:
         raise Skip("no compute-sanitizer")
     need(DEVICE_CHECK)
+    need(MODULE)
     # Our kernels alone: what libraries try, and are refused, is theirs.
     words = ["--tool", tool, "--error-exitcode", 9, "--kernel-regex", "kns=run_block", *(["--report-api-errors", "no"] if tool == "memcheck" else [])]
     limit = left(60)

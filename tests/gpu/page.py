@@ -95,7 +95,7 @@ def main():
     told = checks if "time" in checks else benches
     measured = benches.get("measured", {})
     facts = [("node", told.get("node", "")), ("GPUs and driver", "; ".join(told.get("gpus", [])) or "none"),
-             ("machine", f"{told.get('machine', '')}, Linux {told.get('kernel', '')}"), ("time", told.get("time", ""))]
+             ("machine", f"{told.get('machine', '')}, Linux {told.get('kernel', '')}"), ("found", told.get("found", "")), ("time", told.get("time", ""))]
     none = ('<p class="none"><strong>No card was here.</strong> The host\'s processor stood in for a GPU, with tiny sizes, to show that the '
             "scripts run to their end. No number on this page says anything of a GPU.</p>") if not told.get("card") else ""
     body = (f"<h1>dttrain on a GPU</h1>{none}" + table(["", ""], [cell(name) + cell(value) for name, value in facts]) + trainings(measured) +

@@ -73,8 +73,8 @@ def row(name):
 
 def tried(command, timeout, **env):
     """However it ends. At the limit, what it has started ends with it, which would hold the GPU and the pipes."""
-    if command[0] == sys.executable and "GPU_CHECKS_LIBRARIES" in os.environ:
-        env["LD_LIBRARY_PATH"] = os.environ["GPU_CHECKS_LIBRARIES"]  # PyTorch has libraries of its own, and none of a bundle's
+    if command[0] == sys.executable:
+        env["LD_LIBRARY_PATH"] = os.environ["GPU_CHECKS_LIBRARIES"]  # as before run.sh: PyTorch has libraries of its own
     words, limit = [str(word) for word in command], left(timeout)
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                           env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env}) as process:
@@ -152,8 +152,8 @@ def train(arguments, ranks=0):
 def machine():
     query = ["nvidia-smi", "--query-gpu=name,driver_version,uuid", "--format=csv,noheader"]
     gpus = subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip().splitlines() if shutil.which("nvidia-smi") else []
-    return {"card": not HOST, "gpus": gpus, "node": platform.node(), "machine": platform.machine(), "kernel": platform.release(),
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    return {"card": not HOST, "gpus": gpus, "found": os.environ["GPU_CHECKS_FOUND"], "node": platform.node(), "machine": platform.machine(),
+            "kernel": platform.release(), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
 
 def save():
