@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_profile MODEL MICRO_BATCH SHARDS PRECISION [REPEATS]: what a step of training spends its
-// time on. Each call of the module's table is timed by the device's own clock; beside the time
+// time on. Each call of the module's table is timed by the device's own clock, less what clearing
+// one float takes so ("empty_call_s"), which is launching and the timer itself; beside the time
 // stands the least that the device could take, by its measured rates, for the bytes that the call
 // must move and the operations that it must make. A JSON object on standard output; exits with 77
 // if there is no device.
@@ -13,12 +14,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -35,6 +39,7 @@ struct Part {
 
 const dttrain_device* g_table = nullptr;
 std::map<std::string, Part> g_parts;
+double g_empty_call = 0;  // seconds
 
 template <class Call>
 const char* timed(dttrain_context* context, const std::string& name, const Call& call, Part part) {
@@ -43,7 +48,7 @@ const char* timed(dttrain_context* context, const std::string& name, const Call&
   const char* const wrong = g_table->stop_timer(context, &part.seconds);
   Part& all = g_parts[name];
   ++all.calls;
-  all.seconds += part.seconds;
+  all.seconds += std::max(0.0, part.seconds - g_empty_call);
   all.bytes += part.bytes;
   all.operations += part.operations;
   return wrong;
@@ -131,6 +136,22 @@ std::map<std::string, double> rates_of_device(const DeviceModule& module) {
   return rates;
 }
 
+// Throws DeviceError.
+double empty_call_seconds(const dttrain_device& table) {
+  constexpr int k_calls = 100;
+  dttrain_answer answer{};
+  dttrain_context* const context = table.open(0, &answer);
+  if (context == nullptr) throw DeviceError(answer.text);
+  Queue queue(table, context);
+  float* const one = queue.allocate(1);
+  std::vector<double> calls;
+  for (int i = -1; i < k_calls; ++i) {  // the first one makes what the timer needs
+    const double seconds = queue.seconds_of([&] { queue.clear(one, 1); });
+    if (i >= 0) calls.push_back(seconds);
+  }
+  return dts::median(std::move(calls));
+}
+
 std::unique_ptr<DeviceSums> sums_on(const dttrain_device& table,
                                     const Model& model,
                                     const Settings& settings) {
@@ -165,6 +186,7 @@ double step_seconds(const DeviceModule& module, const Model& model, const Settin
 
 void profile(const DeviceModule& module, const Model& model, const Settings& settings) {
   g_table = module.table;
+  g_empty_call = empty_call_seconds(*module.table);
   static dttrain_device table = *module.table;
   table.launch = launch;
   table.multiply = multiply;
@@ -212,6 +234,7 @@ void print(const DeviceModule& module, const Model& model, const Settings& setti
                                    {"copy_rate", copies},
                                    {"model_flop", model.flops * samples},
                                    {"step_s", whole},
+                                   {"empty_call_s", g_empty_call},
                                    {"parts_s", inside},
                                    {"floor_s", floors},
                                    {"parts", parts}};

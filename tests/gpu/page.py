@@ -74,7 +74,7 @@ def profile(one):
         rows.append(cell(part["part"]) + cell(f"{part['calls']:g}", "number") + cell(float(part["bytes"])) + cell(float(part["flop"])) +
                     cell(float(part["floor_s"])) + cell(float(part["seconds"])) + cell("" if ratio is None else f"{ratio:.2f}", "number") + bar)
     told = (f"<p>{html.escape(one['model'])}, {one['precision']}, {one['tokens']:g} tokens: {one['step_s']:.4g} s a step, of which the parts take "
-            f"{one['parts_s']:.4g} s when each is timed by itself; their floor is {one['floor_s']:.4g} s, by {one['gemm_peak']:.4g} FLOP/s and "
+            f"{one['parts_s']:.4g} s when each is timed by itself, less {one['empty_call_s']:.2g} s that an empty call takes so; their floor is {one['floor_s']:.4g} s, by {one['gemm_peak']:.4g} FLOP/s and "
             f"{one['copy_rate']:.4g} B/s as measured here. Bytes are what a call must read and write, FLOP those of products.</p>")
     return "<h2>Where a step's time goes</h2>" + told + table(["part", "#calls", "#bytes", "#FLOP", "#floor, s", "#time, s", "#time/floor", ""], rows)
 

@@ -135,6 +135,7 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.Tempora
     measured = results["benches"]["measured"]
     parts = measured["profile"]["parts"]
     check(any(part["part"].startswith("UpdateChunks") for part in parts) and sum(part["flop"] for part in parts) > 0, f"{parts}")
+    check(0 <= measured["profile"]["empty_call_s"] < 1e-3, f"an empty call takes {measured['profile']['empty_call_s']} s")
     # Products of the forward and the backward pass, as the model counts them.
     operations = sum(part["flop"] for part in parts if part["part"].startswith("product"))
     check(0.9 < operations / measured["profile"]["model_flop"] < 1.6, f"{operations} of {measured['profile']['model_flop']}")
