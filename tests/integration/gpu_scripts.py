@@ -98,6 +98,16 @@ def check_sanitizer(folder):
           f"exit {done.returncode}, {rows}")
 
 
+def check_log(folder):
+    """Products that fail leave what the library says of them."""
+    done = start(folder, GPU_CHECKS_HOST="1", GPU_CHECKS_ONLY="kernels and products", HOST_DEVICE_BREAK="multiply@0=no algorithm")
+    detail = rows_of(folder)["kernels and products"]["detail"]
+    check(done.returncode == 1 and "cublaslt.log: product 64x96x128 NN (no algorithm" in detail, f"exit {done.returncode}, {detail}")
+    with open(os.path.join(folder, "cublaslt.log"), encoding="utf-8") as file:
+        words = file.read()
+    check("bf16 result 17x23x9" in words and "layer_norm" not in words, f"{len(words)} bytes of cublaslt.log, of products alone")
+
+
 def check_bundle(folder):
     """One rank, two ranks and a profile; what was built does not start there and says so."""
     bundle = os.path.join(folder, "bundle")
@@ -149,6 +159,7 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.Tempora
     check(os.listdir(scratch) == [], f"nothing is left: {os.listdir(scratch)}")
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     check_sanitizer(out)
+    check_log(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     check_bundle(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
