@@ -20,16 +20,21 @@ std::size_t packages(const NodeTopology& node) {
   return found.size();
 }
 
+// False if their package is unknown, which is plausible: in many virtual machines, one NUMA node
+// spans all packages.
+bool on_one_package(const std::vector<Gpu>& gpus) {
+  return std::all_of(gpus.begin(), gpus.end(), [&](const Gpu& gpu) {
+    return gpu.package && gpu.package == gpus[0].package;
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> find_doubts(const NodeTopology& node) {
   std::vector<std::string> doubts;
   std::vector<std::string> homeless;
-  std::set<std::optional<unsigned>> used;
-  for (const Gpu& gpu : node.gpus) {
-    used.insert(gpu.package);
+  for (const Gpu& gpu : node.gpus)
     if (!gpu.numa && !gpu.package && packages(node) > 1) homeless.push_back(gpu.pci);
-  }
   if (!homeless.empty())
     doubts.push_back(fmt::format(
         "the firmware names no NUMA node for {} of {} GPUs ({}): every core counts as near; say "
@@ -37,10 +42,10 @@ std::vector<std::string> find_doubts(const NodeTopology& node) {
         homeless.size(),
         node.gpus.size(),
         fmt::join(homeless, ", ")));
-  else if (node.gpus.size() >= k_suspicious && used.size() == 1 && packages(node) > 1)
+  else if (node.gpus.size() >= k_suspicious && on_one_package(node.gpus) && packages(node) > 1)
     doubts.push_back(fmt::format("all {} GPUs are attached to package {} of {}: {}",
                                  node.gpus.size(),
-                                 *node.gpus[0].package,
+                                 node.gpus[0].package.value_or(0),
                                  packages(node),
                                  k_help));
   return doubts;

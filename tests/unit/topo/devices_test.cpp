@@ -218,6 +218,8 @@ TEST_CASE("firmware that can hardly be right is doubted") {
   CHECK(find_doubts(node)[0].find("all 4 GPUs are attached to package 0 of 2") == 0);
   node.gpus[3].package = 1;
   CHECK(find_doubts(node).empty());
+  for (Gpu& gpu : node.gpus) gpu.package.reset();  // one NUMA node spans both packages
+  CHECK(find_doubts(node).empty());
 }
 
 TEST_CASE("an override file moves devices and closes cores, and all its faults are told at once") {
