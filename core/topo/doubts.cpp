@@ -37,8 +37,8 @@ std::vector<std::string> find_doubts(const NodeTopology& node) {
     if (!gpu.numa && !gpu.package && packages(node) > 1) homeless.push_back(gpu.pci);
   if (!homeless.empty())
     doubts.push_back(fmt::format(
-        "the firmware names no NUMA node for {} of {} GPUs ({}): every core counts as near; say "
-        "where they are in an override file",
+        "no single NUMA node or package is known for {} of {} GPUs ({}): every core counts as "
+        "near; say where they are in an override file",
         homeless.size(),
         node.gpus.size(),
         fmt::join(homeless, ", ")));

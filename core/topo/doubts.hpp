@@ -9,8 +9,9 @@
 
 namespace dts::topo {
 
-// One sentence per doubt, with what to do: GPUs without a known NUMA node (numa_node -1) on a
-// machine with several, or four or more GPUs all attached to one of several packages.
+// One sentence per doubt, with what to do: on a machine of several packages, GPUs of which neither
+// the NUMA node nor the package is known (numa_node -1, or a group of packages), or four or more
+// GPUs all attached to one package.
 [[nodiscard]] std::vector<std::string> find_doubts(const NodeTopology& node);
 
 }  // namespace dts::topo

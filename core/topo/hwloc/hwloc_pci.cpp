@@ -14,6 +14,17 @@ hwloc_obj_t enclosing(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_ob
   return object->type == type ? object : hwloc_get_ancestor_obj_by_type(topology, type, object);
 }
 
+// The package around `object`; null if it is in several or in none. One that is no ancestor is
+// found by its processors: in files of hwloc 1, a group of the same processors may be around a
+// package.
+hwloc_obj_t package_of(hwloc_topology_t topology, hwloc_obj_t object) {
+  hwloc_obj_t package = enclosing(topology, HWLOC_OBJ_PACKAGE, object);
+  if (package != nullptr || hwloc_bitmap_iszero(object->cpuset)) return package;
+  while ((package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)) != nullptr)
+    if (hwloc_bitmap_isincluded(object->cpuset, package->cpuset)) return package;
+  return nullptr;
+}
+
 hwloc_obj_t pci_above(hwloc_obj_t object) {
   while (object != nullptr && object->type != HWLOC_OBJ_PCI_DEVICE) object = object->parent;
   return object;
@@ -28,7 +39,7 @@ Device place_of(hwloc_topology_t topology, const NumaNodes& numas, hwloc_obj_t o
   std::reverse(device.bridges.begin(), device.bridges.end());
   hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, object);
   if (near == nullptr || near->cpuset == nullptr) return device;
-  if (const auto* package = enclosing(topology, HWLOC_OBJ_PACKAGE, near))
+  if (const hwloc_obj_t package = package_of(topology, near))
     device.package = package->logical_index;
   else if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE) <= 1)
     device.package = 0;  // attached to the whole machine, which has no other

@@ -222,6 +222,30 @@ TEST_CASE("firmware that can hardly be right is doubted") {
   CHECK(find_doubts(node).empty());
 }
 
+TEST_CASE("a device is in the package around which hwloc 1 had a NUMA node") {
+  const auto node = load_xml(tests::in_source("tests/data/topologies/hwloc1.xml"));
+  REQUIRE(node);
+  REQUIRE(node->gpus.size() == 2);
+  for (unsigned i = 0; i < 2; ++i) {
+    CHECK(node->gpus[i].package == i);
+    CHECK(node->gpus[i].numa == i);
+  }
+}
+
+TEST_CASE("of GPUs at a group of packages it is not said that the firmware names no NUMA node") {
+  const auto machine = tests::parse_machine(
+      "group x2\n  package x2\n    numa memory 1G\n      core x2\n"
+      "host at group 1\n  gpu 21:00.0 10de:2330\n",
+      "m");
+  if (!machine) FAIL(machine.error().message);
+  const auto node = tests::load_machine(*machine);
+  REQUIRE(node);
+  REQUIRE(node->gpus.size() == 1);
+  CHECK_FALSE(node->gpus[0].package);
+  REQUIRE(node->doubts.size() == 1);
+  CHECK(node->doubts[0].find("no single NUMA node or package is known for 1 of 1 GPUs") == 0);
+}
+
 TEST_CASE("an override file moves devices and closes cores, and all its faults are told at once") {
   const auto node = apply_override(two_packages(),
                                    "# where they really are\n"
