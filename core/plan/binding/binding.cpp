@@ -6,6 +6,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/plan/binding/bind_policies.hpp"
 #include "core/plan/binding/bind_reasons.hpp"
+#include "core/plan/cores/core_amounts.hpp"
 #include "core/plan/cores/share_cores.hpp"
 #include "core/plan/cores/share_nics.hpp"
 #include "core/plan/gpus/gpu_groups.hpp"
@@ -136,6 +137,18 @@ double least_nic_distance(const NodeTopology& node, const std::vector<unsigned>&
   return node.gpus.empty() || nics.empty() ? 0 : least;
 }
 
+// How many cores have several ranks if hardware threads have as few as possible.
+unsigned least_shared(const CoreQuota& quota, unsigned ranks) {
+  std::int64_t left = ranks, shared = 0;
+  bool may_share = false;
+  for (const CoreQuota::Users& users : quota.users) {
+    left -= users.least;
+    shared += users.least > 1 ? 1 : 0;
+    may_share = may_share || (users.least == 1 && users.most > 1);
+  }
+  return static_cast<unsigned>(may_share ? shared + left : shared);
+}
+
 // Bounds that no binding of `ranks` ranks can exceed, for the scores that do not depend on the
 // choice of GPUs.
 BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
@@ -147,7 +160,8 @@ BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
   bound.fewest_cores = std::min(limit, std::max(1U, cores / request.ranks));
   bound.most_cores = std::min(limit, (cores + request.ranks - 1) / request.ranks);
   bound.unused_cores = cores - std::min(cores, bound.most_cores * request.ranks);
-  bound.shared_cores = request.ranks > cores ? std::min(cores, request.ranks - cores) : 0;
+  bound.shared_cores =
+      least_shared(core_quota(node, request.ranks, limit, request.smt), request.ranks);
   bound.nic_load = nics == 0 ? 0 : (request.ranks + nics - 1) / nics;
   if (!request.gpus.empty()) bound.nic_distance = least_nic_distance(node, adapters);
   const auto [packages, of_packages] = least_parts(node, &topo::Core::package, bound.fewest_cores);
@@ -192,7 +206,8 @@ bool is_as_promised(const GpuGroups& way, const BindingScore& found, const Bindi
 
 // The bound for a rank is what it would get alone. With only one choice of GPUs, the flows have
 // already computed the exact optimum.
-void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned limit, Best& best) {
+void add_bound(
+    const NodeTopology& node, const GpuChoices& choices, unsigned limit, unsigned smt, Best& best) {
   BindingScore& bound = best.bound;
   const BindingScore& s = best.score;
   const GpuGroups& first = choices.ways[0];
@@ -203,7 +218,7 @@ void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned lim
   if (choices.ways.size() == 1) {
     bound.near_cores = s.near_cores;
     bound.home_distance = s.home_distance;
-    bound.mean_distance = least_mean_distance(node, first.of_rank, limit);
+    bound.mean_distance = least_mean_distance(node, first.of_rank, limit, smt);
     bound.nic_distance = s.nic_distance;
   } else if (choices.all) {
     bound.near_cores = first.near_cores;
@@ -224,14 +239,14 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
   if (!request.gpus_of.empty())
     choices.ways.push_back({request.gpus_of, {}, 0, 0});
   else
-    choices = gpu_choices(node, request.gpus, request.ranks, limit);
+    choices = gpu_choices(node, request.gpus, request.ranks, limit, request.smt);
   Best best;
   best.bound = plain_bound(node, request);
   best.bound.worst_distance = least_worst_distance(node, choices);
   for (std::size_t tried = 0; tried < std::min(choices.ways.size(), k_most_tries); ++tried) {
     const GpuGroups& way = choices.ways[tried];
     if (tried > 0 && !may_be_better(way, best.score)) break;
-    auto ranks = share_cores(node, way.of_rank, limit);
+    auto ranks = share_cores(node, way.of_rank, limit, request.smt);
     share_nics(node, ranks);
     const BindingScore found = score(node, ranks);
     if (tried == 0 || is_better(found, best.score)) {
@@ -240,7 +255,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
     }
     if (is_as_promised(way, found, best.bound)) break;
   }
-  add_bound(node, choices, limit, best);
+  add_bound(node, choices, limit, request.smt, best);
   return best;
 }
 

@@ -18,7 +18,8 @@ namespace dts::plan {
 // first:
 // - every rank has a core and G/n GPUs (if G is not a multiple of n, a warning names those left
 //   over; if there are fewer GPUs than ranks, runs of ranks share them)
-// - no core is shared, unless there are fewer cores than ranks
+// - no core is shared, unless there are fewer cores than ranks; then hardware threads are shared by
+//   as few as possible
 // - ranks have the same number of cores, give or take one, and every core is used
 // - the GPUs of a rank are in one package, linked, and behind one switch
 // - the rank with the fewest near cores has as many as any such choice of GPUs allows

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <tuple>
 
 namespace dts::plan {
@@ -68,9 +69,10 @@ class CoreFlow {
         slots_(slots(quota, slots_of)),
         flow_(k_first_group + groups.size() + classes.size() * (k_hubs + slots_.size())) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      const auto size = static_cast<std::int64_t>(groups[g].cores.size());
-      flow_.add(k_first_group + g, k_sink, size * quota.full, 0);
-      if (quota.crowded) flow_.add(k_first_group + g, k_sink, size, weights.crowd);
+      const CoreQuota::Users users = users_of(groups[g], quota);
+      flow_.add(k_first_group + g, k_sink, users.least, 0);
+      if (quota.crowded)
+        flow_.add(k_first_group + g, k_sink, users.most - users.least, weights.crowd);
     }
     flow_.add(k_source, k_more, quota.extra, 0);
     for (std::size_t c = 0; c < classes.size(); ++c) add_class(c);
@@ -173,7 +175,42 @@ bool is_plainly_fair(const std::vector<RankClass>& classes,
   return fair || !any_far;
 }
 
+// Seats the ranks in turns, each on the cores where the fewest would share a thread, of those where
+// the fewest are. In the last turn there may be fewer ranks than such cores: each may serve one.
+std::vector<CoreQuota::Users> crowd_of(const NodeTopology& node, std::size_t ranks, unsigned smt) {
+  std::vector<CoreQuota::Users> users(node.cores.size(), {0, 0});
+  const auto turn_of = [&](std::size_t core) {
+    const std::size_t pus = std::max<std::size_t>(1, node.cores[core].pus.size());
+    const auto threads = static_cast<std::int64_t>(smt > 0 ? std::min<std::size_t>(smt, pus) : pus);
+    return std::pair(users[core].least / threads, users[core].least);
+  };
+  while (ranks > 0) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> turns;
+    for (std::size_t core = 0; core < users.size(); ++core) turns[turn_of(core)].push_back(core);
+    const std::vector<std::size_t>& seats = turns.begin()->second;
+    for (const std::size_t core : seats) ++users[core].most;
+    if (seats.size() > ranks) break;
+    for (const std::size_t core : seats) ++users[core].least;
+    ranks -= seats.size();
+  }
+  return users;
+}
+
 }  // namespace
+
+CoreQuota::Users& CoreQuota::Users::operator+=(const Users& other) {
+  least += other.least;
+  most += other.most;
+  return *this;
+}
+
+CoreQuota::Users users_of(const CoreGroup& group, const CoreQuota& quota) {
+  const auto size = static_cast<std::int64_t>(group.cores.size());
+  if (!quota.crowded) return {size, size};
+  CoreQuota::Users sum;
+  for (const unsigned core : group.cores) sum += quota.users[core];
+  return sum;
+}
 
 std::int64_t slow_distance() {
   return (topo::k_other_package + 1) * k_unit;
@@ -207,14 +244,19 @@ std::vector<RankClass> classify_ranks(const NodeTopology& topology,
   });
 }
 
-CoreQuota core_quota(std::size_t cores, std::size_t ranks, std::size_t most) {
-  if (cores < ranks) return {1, 1, 0, static_cast<std::int64_t>(ranks / cores), true};
+CoreQuota core_quota(const NodeTopology& topology,
+                     std::size_t ranks,
+                     std::size_t most,
+                     unsigned smt) {
+  const std::size_t cores = topology.cores.size();
+  if (cores == 0) return {};
+  if (cores < ranks) return {1, 1, 0, true, crowd_of(topology, ranks, smt)};
   const std::size_t each = std::min(cores / ranks, most);
   return {static_cast<std::int64_t>(each),
           static_cast<std::int64_t>(std::min<std::size_t>(each, k_home_cores)),
           static_cast<std::int64_t>(each < most ? cores % ranks : 0),
-          1,
-          false};
+          false,
+          {}};
 }
 
 Amounts core_amounts(const std::vector<RankClass>& classes,

@@ -26,15 +26,30 @@ using RankClass = Alike<std::vector<Reach>>;
 // A slow core of a hybrid processor counts as farther than any faster one.
 [[nodiscard]] std::int64_t slow_distance();
 
-// Each rank gets `each` cores, of which `home` are home cores, and `extra` ranks get one more. Each
-// core serves `full` ranks; if there are fewer cores than ranks, some serve one more.
+// Each rank gets `each` cores, of which `home` are home cores, and `extra` ranks get one more.
 struct CoreQuota {
-  std::int64_t each = 1, home = 1, extra = 0, full = 1;
-  bool crowded = false;
+  std::int64_t each = 1, home = 1, extra = 0;
+  bool crowded = false;  // there are fewer cores than ranks
+
+  struct Users {
+    std::int64_t least = 0, most = 0;  // ranks that a core must and may serve
+
+    Users& operator+=(const Users& other);
+  };
+
+  std::vector<Users> users{};  // by core if crowded; otherwise, a core serves one rank
 };
 
-// `most`: the maximum number of cores of a rank.
-[[nodiscard]] CoreQuota core_quota(std::size_t cores, std::size_t ranks, std::size_t most);
+// `most`: the maximum number of cores of a rank; `smt`: of hardware threads of a core, 0: all. With
+// fewer cores than ranks, no two share a thread while another one has none; then no core has two
+// ranks more than another.
+[[nodiscard]] CoreQuota core_quota(const topo::NodeTopology& topology,
+                                   std::size_t ranks,
+                                   std::size_t most,
+                                   unsigned smt);
+
+// The ranks that all cores of a group together must and may serve.
+[[nodiscard]] CoreQuota::Users users_of(const CoreGroup& group, const CoreQuota& quota);
 
 // The criteria to minimise, in lexicographic order.
 enum class CoreAim {

@@ -18,9 +18,8 @@ constexpr std::size_t k_most_regions = 64;
 
 FewestNear::FewestNear(const topo::NodeTopology& topology,
                        const std::vector<unsigned>& gpus,
-                       std::size_t ranks,
                        const CoreQuota& quota)
-    : ranks_(ranks), cores_(topology.cores.size()), quota_(quota), near_(topology.gpus.size(), 0) {
+    : cores_(topology.cores.size()), quota_(quota), near_(topology.gpus.size(), 0) {
   const NearCores near(topology);
   std::map<std::vector<bool>, std::size_t> regions;
   for (const CoreGroup& alike : group_cores(topology)) {
@@ -28,17 +27,22 @@ FewestNear::FewestNear(const topo::NodeTopology& topology,
     for (const unsigned gpu : gpus) users.push_back(near.contain({gpu}, alike.cores[0]));
     const std::size_t place = std::min(regions.size(), k_most_regions - 1);
     const auto [known, is_new] = regions.try_emplace(users, place);
-    if (known->second == sizes_.size()) sizes_.push_back(0);
-    sizes_[known->second] += alike.cores.size();
+    if (known->second == rooms_.size()) rooms_.emplace_back();
+    Room& room = rooms_[known->second];
+    room.cores += alike.cores.size();
+    room.users += users_of(alike, quota);
     for (std::size_t i = 0; i < gpus.size() && is_new; ++i)
       if (users[i]) near_[gpus[i]] |= Regions{1} << known->second;
   }
 }
 
-std::size_t FewestNear::cores_in(Regions regions) const {
-  std::size_t sum = 0;
-  for (; regions != 0; regions &= regions - 1)
-    sum += sizes_[static_cast<std::size_t>(std::countr_zero(regions))];
+FewestNear::Room FewestNear::room_in(Regions regions) const {
+  Room sum;
+  for (; regions != 0; regions &= regions - 1) {
+    const Room& one = rooms_[static_cast<std::size_t>(std::countr_zero(regions))];
+    sum.cores += one.cores;
+    sum.users += one.users;
+  }
   return sum;
 }
 
@@ -103,29 +107,29 @@ std::size_t FewestNear::of_some(const std::vector<std::vector<unsigned>>& groups
   auto fewest = static_cast<std::size_t>(quota_.each);
   if (quota_.crowded) return fewest;
   for (const auto& component : components(sorts_of(groups)))
-    each_set(component,
-             [&](const Sort& set) { fewest = std::min(fewest, cores_in(set.near) / set.ranks); });
+    each_set(component, [&](const Sort& set) {
+      fewest = std::min(fewest, room_in(set.near).cores / set.ranks);
+    });
   return fewest;
 }
 
-// Each rank has one core, and no core serves two ranks more than another. This is possible if no
-// set of ranks is too large for the cores near to it, and no set of cores for the ranks near to it
-// (by Mendelsohn and Dulmage, both can then hold at once).
+// Each rank has one core, and each core as many ranks as it must and may serve. This is possible if
+// no set of ranks is too large for the cores near to it, and no set of cores for the ranks near to
+// it (by Mendelsohn and Dulmage, both can then hold at once).
 std::size_t FewestNear::in_crowd(const std::vector<std::vector<unsigned>>& groups) const {
-  const auto full = static_cast<std::size_t>(quota_.full);
-  const std::size_t most = full + (ranks_ > full * cores_ ? 1 : 0);
   bool possible = true;
   std::size_t near = 0;
   for (const auto& component : components(sorts_of(groups))) {
     Sort all;
     for (const Sort& sort : component) all = {all.near | sort.near, all.ranks + sort.ranks};
-    const std::size_t cores = cores_in(all.near);
-    near += cores;
-    possible = possible && full * cores <= all.ranks;
+    const Room room = room_in(all.near);
+    near += room.cores;
+    possible = possible && room.users.least <= static_cast<std::int64_t>(all.ranks);
     each_set(component, [&](const Sort& set) {
-      const std::size_t reached = cores_in(set.near);
-      possible = possible && set.ranks <= most * reached &&
-                 full * (cores - reached) <= all.ranks - set.ranks;
+      const Room reached = room_in(set.near);
+      possible = possible && static_cast<std::int64_t>(set.ranks) <= reached.users.most &&
+                 room.users.least - reached.users.least <=
+                     static_cast<std::int64_t>(all.ranks - set.ranks);
     });
   }
   return possible && near == cores_ ? 1 : 0;

@@ -19,7 +19,6 @@ class FewestNear {
   // `gpus`: the GPUs that groups are formed from. `quota`: of each rank.
   FewestNear(const topo::NodeTopology& topology,
              const std::vector<unsigned>& gpus,
-             std::size_t ranks,
              const CoreQuota& quota);
 
   // For these GPUs of each rank, indices into NodeTopology::gpus. Never too small; exact if at most
@@ -44,13 +43,20 @@ class FewestNear {
   [[nodiscard]] static std::vector<std::vector<Sort>> components(const std::vector<Sort>& sorts);
   template <class Look>
   static void each_set(const std::vector<Sort>& sorts, const Look& look);
-  [[nodiscard]] std::size_t cores_in(Regions regions) const;
+
+  // The cores of a region, and the ranks that they must and may serve.
+  struct Room {
+    std::size_t cores = 0;
+    CoreQuota::Users users{};
+  };
+
+  [[nodiscard]] Room room_in(Regions regions) const;
   [[nodiscard]] std::size_t in_crowd(const std::vector<std::vector<unsigned>>& groups) const;
 
-  std::size_t ranks_, cores_;
+  const std::size_t cores_;
   const CoreQuota quota_;
-  std::vector<Regions> near_;       // by GPU; all cores of a region are near the same GPUs
-  std::vector<std::size_t> sizes_;  // cores of each region
+  std::vector<Regions> near_;  // by GPU; all cores of a region are near the same GPUs
+  std::vector<Room> rooms_;    // of each region
 };
 
 }  // namespace dts::plan

@@ -87,15 +87,39 @@ std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   return least;
 }
 
+// The core of each of this number of users. With more users than cores, neighbours share one, and
+// those that may serve one more than they must are spread evenly.
+std::vector<unsigned> seats_of(const CoreGroup& group, std::size_t users, const CoreQuota& quota) {
+  if (users <= group.cores.size()) return group.cores;
+  const CoreQuota::Users all = users_of(group, quota);
+  const auto roomy = static_cast<std::size_t>(all.most - all.least);
+  const std::size_t more = users - static_cast<std::size_t>(all.least);
+  const auto before = [&](std::size_t i) { return (i * more + roomy - 1) / roomy; };
+  std::vector<unsigned> seats;
+  std::size_t seen = 0;
+  for (const unsigned core : group.cores) {
+    auto its = static_cast<std::size_t>(quota.users[core].least);
+    if (quota.users[core].most > quota.users[core].least) {
+      its += before(seen + 1) - before(seen);
+      ++seen;
+    }
+    seats.insert(seats.end(), its, core);
+  }
+  return seats;
+}
+
 // Selects the cores, and which of them are home cores: the near ones, or otherwise the nearest ones
 // up to the required number. Slow cores become home cores if there are so few fast ones that
 // threads on both finish earlier: a slow core is about half as fast.
 class Naming {
  public:
-  explicit Naming(const CoreShares& shares)
-      : shares_(shares), users_(shares.groups.size(), 0), named_(shares.groups.size(), 0) {
+  Naming(const CoreShares& shares, const CoreQuota& quota)
+      : shares_(shares), named_(shares.groups.size(), 0) {
+    std::vector<std::size_t> users(shares.groups.size(), 0);
     for (const auto& counts : shares.counts)
-      for (std::size_t g = 0; g < counts.size(); ++g) users_[g] += counts[g];
+      for (std::size_t g = 0; g < counts.size(); ++g) users[g] += counts[g];
+    for (std::size_t g = 0; g < users.size(); ++g)
+      seats_.push_back(seats_of(shares.groups[g], users[g], quota));
   }
 
   void name(std::size_t rank, std::int64_t nearest, RankBinding& binding) {
@@ -121,15 +145,11 @@ class Naming {
   }
 
  private:
-  // With more users than cores, neighbours share one.
-  unsigned next(std::size_t group) {
-    const auto& cores = shares_.groups[group].cores;
-    const std::size_t number = named_[group]++;
-    return cores[users_[group] > cores.size() ? number * cores.size() / users_[group] : number];
-  }
+  unsigned next(std::size_t group) { return seats_[group][named_[group]++]; }
 
   const CoreShares& shares_;
-  std::vector<std::size_t> users_, named_;  // by group
+  std::vector<std::vector<unsigned>> seats_;  // by group
+  std::vector<std::size_t> named_;            // by group
 };
 
 }  // namespace
@@ -145,14 +165,15 @@ std::int64_t mean_distance(const NodeTopology& topology,
 
 std::vector<RankBinding> share_cores(const NodeTopology& topology,
                                      const std::vector<std::vector<unsigned>>& gpus,
-                                     unsigned most) {
+                                     unsigned most,
+                                     unsigned smt) {
   const std::size_t cores = topology.cores.size(), ranks = gpus.size();
   std::vector<RankBinding> shares(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) shares[rank].gpus = gpus[rank];
   if (cores == 0) return shares;
   CoreShares all;
   all.groups = group_cores(topology);
-  const CoreQuota quota = core_quota(cores, ranks, most);
+  const CoreQuota quota = core_quota(topology, ranks, most, smt);
   all.home_cores = static_cast<unsigned>(quota.home);
   all.counts.assign(ranks, std::vector<unsigned>(all.groups.size(), 0));
   all.reaches.resize(ranks);
@@ -169,20 +190,21 @@ std::vector<RankBinding> share_cores(const NodeTopology& topology,
     const std::int64_t least = nearest_of(alike, all);
     for (const std::size_t rank : alike.members) nearest[rank] = least;
   }
-  Naming naming(all);
+  Naming naming(all, quota);
   for (std::size_t rank = 0; rank < ranks; ++rank) naming.name(rank, nearest[rank], shares[rank]);
   return shares;
 }
 
 double least_mean_distance(const NodeTopology& topology,
                            const std::vector<std::vector<unsigned>>& gpus,
-                           unsigned most) {
+                           unsigned most,
+                           unsigned smt) {
   const std::size_t cores = topology.cores.size(), ranks = gpus.size();
   if (cores == 0) return 0;
   const std::vector<CoreGroup> groups = group_cores(topology);
   const std::vector<RankClass> classes = classify_ranks(topology, groups, gpus);
   const auto amounts =
-      core_amounts(classes, groups, core_quota(cores, ranks, most), CoreAim::distance);
+      core_amounts(classes, groups, core_quota(topology, ranks, most, smt), CoreAim::distance);
   std::int64_t sum = 0, count = 0;
   for (std::size_t c = 0; c < classes.size(); ++c)
     for (std::size_t g = 0; g < groups.size(); ++g) {

@@ -20,16 +20,20 @@ inline constexpr std::int64_t k_unit = 840;
 // The part of bind_node() for cores: home, annex and gpus of each rank, but not `cpus`. `gpus`: of
 // each local rank, indices into topology.gpus; every core is near a rank without GPUs. `most`: the
 // maximum number of cores of a rank. With fewer cores than ranks, each rank has one, near if
-// possible, and no core has two ranks more than another. Home distance, equal shares and then mean
-// distance are optimal: a minimum-cost flow between L3s and groups of ranks whose GPUs are in the
-// same places. On hybrid processors, a slow core is a home core only if there are no others.
+// possible, on a hardware thread of its own if there are enough, and otherwise no core has two
+// ranks more than another for each of its threads. `smt`: as in BindRequest. Home distance, equal
+// shares and then mean distance are optimal: a minimum-cost flow between L3s and groups of ranks
+// whose GPUs are in the same places. On hybrid processors, a slow core is a home core only if there
+// are no others.
 [[nodiscard]] std::vector<RankBinding> share_cores(const topo::NodeTopology& topology,
                                                    const std::vector<std::vector<unsigned>>& gpus,
-                                                   unsigned most = 1U << 30);
+                                                   unsigned most = 1U << 30,
+                                                   unsigned smt = 0);
 
 // The minimum mean distance of cores that are shared out equally, regardless of home and annex.
 [[nodiscard]] double least_mean_distance(const topo::NodeTopology& topology,
                                          const std::vector<std::vector<unsigned>>& gpus,
-                                         unsigned most = 1U << 30);
+                                         unsigned most = 1U << 30,
+                                         unsigned smt = 0);
 
 }  // namespace dts::plan

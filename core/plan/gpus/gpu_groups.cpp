@@ -210,12 +210,11 @@ class Promise {
 GpuChoices gpu_choices(const NodeTopology& topology,
                        const std::vector<unsigned>& gpus,
                        unsigned ranks,
-                       unsigned most_cores) {
+                       unsigned most_cores,
+                       unsigned smt) {
   GpuChoices choices;
   std::vector<Groups> ways;
-  const std::size_t cores = topology.cores.size();
-  const FewestNear near(
-      topology, gpus, ranks, cores == 0 ? CoreQuota{} : core_quota(cores, ranks, most_cores));
+  const FewestNear near(topology, gpus, core_quota(topology, ranks, most_cores, smt));
   if (gpus.empty()) {
     ways.emplace_back(ranks);
   } else if (gpus.size() < ranks) {

@@ -24,11 +24,12 @@ struct GpuChoices {
 // The ways to give each of `ranks` ranks the same number of `gpus`, those of a rank as near each
 // other as possible (GpusApart). With fewer GPUs than ranks, each GPU gets the same number of
 // ranks, or one more. At most some hundred ways are examined. `most_cores`: the maximum of each
-// rank.
+// rank; `smt`: as in BindRequest.
 [[nodiscard]] GpuChoices gpu_choices(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& gpus,
                                      unsigned ranks,
-                                     unsigned most_cores = 1U << 30);
+                                     unsigned most_cores = 1U << 30,
+                                     unsigned smt = 0);
 
 // Runs in PCI order, regardless of distances: G/n each, or GPU i*G/n for rank i.
 [[nodiscard]] std::vector<std::vector<unsigned>> gpu_runs(const std::vector<unsigned>& gpus,

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace dts::plan {
 namespace {
@@ -153,6 +154,25 @@ TEST_CASE("hardware threads: as many as asked, and apart where ranks share a cor
   CHECK(bind(node, 3).score.shared_cores == 1);
   CHECK(cpus_of(bind(node, 16)).starts_with("0-3 0-3"));
   CHECK(bind(node, 16).warnings.size() == 1);
+}
+
+TEST_CASE("two ranks share a hardware thread only if there are fewer threads than ranks") {
+  topo::NodeTopology node = machine("package:2 numa:1 core:3 pu:2", {0, 1});
+  for (const unsigned core : {0U, 2U, 4U}) node.cores[core].pus.pop_back();  // 9 threads are left
+  for (unsigned ranks = 7; ranks <= 9; ++ranks) {
+    std::set<unsigned> used;
+    for (const RankBinding& rank : bind(node, ranks).ranks)
+      for (const unsigned cpu : rank.cpus) CHECK(used.insert(cpu).second);
+    CHECK(bind(node, ranks).score.shared_cores == ranks - 6);
+    CHECK(bind(node, ranks).bound.shared_cores == ranks - 6);
+  }
+  CHECK(cpus_of(bind(node, 9)) == "0 2 3 4 6 7 8 10 11");
+  CHECK(cpus_of(bind(node, 15)) == "0 0 2,3 2,3 2,3 4 4 6,7 6,7 6,7 8 8 10,11 10,11 10,11");
+  BindRequest request;
+  request.ranks = 8;
+  request.gpus = {0, 1};
+  request.smt = 1;  // without second threads, all cores are alike
+  CHECK(cpus_of(*bind_node(node, request)) == "0 0 2 4 6 6 8 10");
 }
 
 TEST_CASE("a limit on cores leaves the far ones") {

@@ -162,7 +162,8 @@ auto worth(const BindingScore& s, bool crowded) {
                          s.mean_distance);
 }
 
-// With more ranks than cores: no core has two ranks more than another, as bind_node() promises.
+// With more ranks than cores: no core has two ranks more than another, as bind_node() promises
+// where cores have equally many hardware threads.
 bool is_even(const NodeTopology& node, const NodeBinding& binding) {
   std::vector<unsigned> users(node.cores.size(), 0);
   for (const RankBinding& rank : binding.ranks)

@@ -128,7 +128,7 @@ TEST_CASE("any machine: no more groups cross a part, at any level, than must") {
                                             all_gpus,
                                             static_cast<unsigned>(ranks),
                                             places.size() / ranks,
-                                            FewestNear(node, all_gpus, ranks, {}));
+                                            FewestNear(node, all_gpus, {}));
     REQUIRE_FALSE(ways.empty());
     for (const auto& groups : ways) {
       REQUIRE(groups.size() == ranks);

@@ -80,7 +80,7 @@ TEST_CASE("swaps: one for one, two for two, and with GPUs that nobody has") {
     node.gpus[gpu].bridges = {gpu % 2, 100 + gpu};
   }
   const auto swapped = [&](const std::vector<unsigned>& gpus, const Groups& groups) {
-    const FewestNear near(node, gpus, groups.size(), {8, 4, 0, 1, false});
+    const FewestNear near(node, gpus, {8, 4});
     return swap_gpus(GpuPairs(node), near, gpus, groups);
   };
   CHECK(swapped({0, 1, 2, 3}, {{0, 1}, {2, 3}}) == Groups{{0, 2}, {1, 3}});
