@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace dts::plan {
@@ -109,6 +110,36 @@ void say_further(const NodeTopology& node, NodeBinding& binding) {
                                           is_annex_near ? "" : "further away "));
 }
 
+// Says nothing of GPUs that the launcher dealt, and of those with a MIG instance for each rank:
+// there it is intended. Jobs of ours are refused before (plan/layout), so this is for topo.
+void say_shared_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+  if (!request.gpus_of.empty()) return;
+  std::map<unsigned, std::size_t> users;
+  for (const RankBinding& rank : binding.ranks)
+    for (const unsigned gpu : rank.gpus) ++users[gpu];
+  std::vector<unsigned> shared;
+  std::set<std::size_t> counts;
+  for (const auto& [gpu, ranks] : users)
+    if (ranks > std::max<std::size_t>(1, node.gpus[gpu].instances.size())) {
+      shared.push_back(gpu);
+      counts.insert(ranks);
+    }
+  if (shared.empty()) return;
+  const std::string ranks = counts.size() == 1
+                                ? count(*counts.begin(), "rank")
+                                : fmt::format("{} to {} ranks", *counts.begin(), *counts.rbegin());
+  const char* each = shared.size() == 1 ? "" : " each";
+  binding.warnings.push_back(
+      fmt::format("{} for {}: {} {} used by {}{}, which NCCL refuses. Use at most {} per node",
+                  count(request.gpus.size(), "GPU"),
+                  count(request.ranks, "rank"),
+                  (shared.size() == 1 ? "GPU " : "GPUs ") + fold_numbers(shared),
+                  shared.size() == 1 ? "is" : "are",
+                  ranks,
+                  each,
+                  count(request.gpus.size(), "rank")));
+}
+
 void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
   const BindingScore& s = binding.score;
   std::set<unsigned> used;
@@ -134,6 +165,7 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
                     fold_numbers(left),
                     count(request.gpus.size(), "GPU"),
                     count(request.ranks, "rank")));
+  say_shared_gpus(node, request, binding);
   say_unreachable(node, used, binding);
 }
 

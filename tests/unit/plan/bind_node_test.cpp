@@ -77,6 +77,30 @@ TEST_CASE("more ranks than GPUs share them evenly, in runs") {
   CHECK((five == "0 0 1 1 1" || five == "0 0 0 1 1"));
 }
 
+TEST_CASE("ranks that share a GPU are told, unless that is intended") {
+  auto node = machine("package:2 numa:1 core:8 pu:1", {0, 0, 1, 1});
+  for (const char* policy : {"auto", "compact"}) {
+    const auto warnings = bind(node, 6, policy).warnings;
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0] ==
+          "4 GPUs for 6 ranks: GPUs 0,2 are used by 2 ranks each, which NCCL refuses. Use at most "
+          "4 ranks per node");
+  }
+  CHECK(bind(node, 10).warnings.at(0).find("GPUs 0-3 are used by 2 to 3 ranks each") !=
+        std::string::npos);
+  CHECK(bind(node, 5).warnings.at(0).find(": GPU 0 is used by 2 ranks, which") !=
+        std::string::npos);
+  CHECK(bind(node, 4).warnings.empty());
+  BindRequest dealt;
+  dealt.ranks = 2;
+  dealt.gpus = {0};
+  dealt.gpus_of = {{0}, {0}};  // by the launcher
+  CHECK(bind_node(node, dealt)->warnings.empty());
+  for (topo::Gpu& gpu : node.gpus) gpu.instances = {"MIG-a", "MIG-b"};
+  CHECK(bind(node, 6).warnings.empty());
+  CHECK(bind(node, 9).warnings.size() == 1);
+}
+
 TEST_CASE("of GPUs that are equally near, the linked ones go together") {
   auto node = machine("package:1 numa:1 core:8 pu:1", {0, 0, 0, 0});
   CHECK(gpus_of(bind(node, 2)) == "0,1 2,3");
