@@ -31,8 +31,9 @@ Result<NodeTopology> ask(std::vector<std::string> arguments) {
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   DTS_ASSIGN(const Output output, run_process(std::move(command), k_limit));
   if (output.exit_code == 0) return from_json(trim(output.out));
-  for (const Errc code : {Errc::invalid, Errc::not_found})
-    if (output.exit_code == exit_code(code)) return tl::unexpected(error_from(code, output.err));
+  for (const Errc code : {Errc::invalid, Errc::not_found, Errc::io})
+    if (output.exit_code == exit_code(code) && !trim(output.err).empty())
+      return tl::unexpected(error_from(code, output.err));
   return fail(Errc::internal,
               fmt::format("hwloc cannot determine this machine's cores: {} (exit {})",
                           trim(output.err),

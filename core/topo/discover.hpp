@@ -18,7 +18,8 @@ inline constexpr std::string_view k_hint_mark = "\nhint: ";
 [[nodiscard]] Result<NodeTopology> discover();
 
 // The machine that `lstopo --of xml` recorded in `path`, with all of its processors.
-// Errc::not_found, or Errc::invalid if it is not such a file. Thread-safe.
+// Errc::not_found, Errc::io if it cannot be read, or Errc::invalid if it is not such a file.
+// Thread-safe.
 [[nodiscard]] Result<NodeTopology> read_topology(const std::string& path);
 
 }  // namespace dts::topo

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace {
 
@@ -156,6 +157,15 @@ TEST_CASE("a file that is no topology, and one that is not there") {
   const Output none = desk.dtsubmit({"topo", "--topology", "none.xml"});
   CHECK(none.exit_code == 6);
   CHECK(contains(none.err, "none.xml"));
+}
+
+TEST_CASE("a file that cannot be read is no fault of hwloc's") {
+  const Desk desk;
+  std::filesystem::create_symlink("loop.xml", desk.file("loop.xml"));  // so it is for root, too
+  const Output output = desk.dtsubmit({"topo", "--topology", "loop.xml"});
+  CHECK(output.exit_code == 74);
+  CHECK(contains(output.err, "cannot read loop.xml: Too many levels of symbolic links"));
+  CHECK_FALSE(contains(output.err, "hwloc"));
 }
 
 TEST_CASE("a file of another hwloc is called by its version") {
