@@ -168,7 +168,7 @@ Result<std::vector<TopoReport>> nodes_of(const PlanOptions& options,
   std::vector<TopoReport> nodes;
   if (!node) return nodes;
   const std::string machine =
-      options.topology == k_this_machine ? "this machine" : options.topology;
+      options.topology == k_this_machine ? "this machine" : topo::name_of(options.topology);
   for (const PlannedPart& part : parts) {
     DTS_ASSIGN(TopoReport report,
                node_of(parts.size() == 1 ? machine : fmt::format("{}, {}", machine, part.name),
@@ -260,7 +260,7 @@ void add_plan(CLI::App& app, Invocation& invocation) {
       ->allow_extra_args(false);
   verb->add_option("--topology",
                    options->topology,
-                   "a node, written by `lstopo --of xml FILE`; here: this machine")
+                   "a node, from `lstopo --of xml FILE`; -: standard input; here: this machine")
       ->type_name("FILE");
   verb->add_option("--svg",
                    options->svg,

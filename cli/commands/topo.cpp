@@ -184,11 +184,12 @@ std::string words_for(const TopoOptions& options, const TopoReport& report) {
 Result<int> act(const TopoOptions& options) {
   if (!options.verify.what.empty()) return verify(options.verify, options.json);
   DTS_ASSIGN(BindingQuestion asked, read(options));
-  DTS_ASSIGN(const TopoReport report,
-             report_node(options.topology.empty() ? "this machine" : options.topology,
-                         options.bind,
-                         std::move(asked.node),
-                         asked.request));
+  DTS_ASSIGN(
+      const TopoReport report,
+      report_node(options.topology.empty() ? "this machine" : topo::name_of(options.topology),
+                  options.bind,
+                  std::move(asked.node),
+                  asked.request));
   if (!options.svg.empty() && options.svg != "-")
     DTS_TRY(write_file(options.svg, to_svg(report), 0644));
   fmt::print("{}", words_for(options, report));
@@ -205,8 +206,9 @@ void add_topo(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("topo", "show a node, and which cores, GPUs and adapters each rank gets");
   const char* node = "Node";
-  verb->add_option(
-          "--topology", options->topology, "written by `lstopo --of xml FILE` [this machine]")
+  verb->add_option("--topology",
+                   options->topology,
+                   "from `lstopo --of xml FILE`; -: standard input [this machine]")
       ->group(node)
       ->type_name("FILE");
   verb->add_option("--cpuset", options->cpuset, "use only these CPUs, e.g. 0-15,64-79")

@@ -2,31 +2,27 @@
 #include "core/topo/discover.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/files/own_file.hpp"
+#include "core/base/files/unique_fd.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
+#include "core/topo/error_text.hpp"
 #include "core/topo/json.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace dts::topo {
 namespace {
 
 constexpr std::chrono::seconds k_limit{30};
 
-// Converts the program's output: the message and, after k_hint_mark, what to do.
-Error error_from(Errc code, std::string_view text) {
-  Error error{code, std::string(trim(text)), {}};
-  if (const std::size_t at = error.message.rfind(k_hint_mark); at != std::string::npos) {
-    error.hint = error.message.substr(at + k_hint_mark.size());
-    error.message.resize(at);
-  }
-  return error;
-}
-
 // Runs dtsubmit-topology with `arguments`. If the program reports an error, its message and kind
 // are kept.
-Result<NodeTopology> ask(std::vector<std::string> arguments) {
+Result<NodeTopology> ask(std::vector<std::string> arguments, int standard_input = -1) {
   Command command;
+  command.stdin_fd = standard_input;
   command.argv = {library_folder() + "/dtsubmit-topology"};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   DTS_ASSIGN(const Output output, run_process(std::move(command), k_limit));
@@ -46,8 +42,20 @@ Result<NodeTopology> discover() {
   return ask({});
 }
 
+std::string name_of(const std::string& path) {
+  return path == k_standard_input ? "standard input" : path;
+}
+
 Result<NodeTopology> read_topology(const std::string& path) {
-  return ask({path});
+  if (path != k_standard_input) return ask({path});
+  // Read here, where nothing limits the time: it may come from another machine.
+  DTS_ASSIGN(const std::string text,
+             read_open_file(STDIN_FILENO, name_of(path), k_largest_topology));
+  const UniqueFd file(::memfd_create("topology", MFD_CLOEXEC));
+  if (!file.valid()) return fail_errno("cannot make a memory file");
+  DTS_TRY(write_whole(file.get(), text, "a memory file"));
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return fail_errno("cannot read a memory file");
+  return ask({path}, file.get());
 }
 
 }  // namespace dts::topo

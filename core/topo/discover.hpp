@@ -5,19 +5,25 @@
 #include "core/base/result.hpp"
 #include "core/topo/topology.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace dts::topo {
 
-// Separates an error's message from its hint in the output of dtsubmit-topology.
-inline constexpr std::string_view k_hint_mark = "\nhint: ";
+inline constexpr std::string_view k_standard_input = "-";  // as the path of a file
+
+inline constexpr std::uint64_t k_largest_topology = std::uint64_t{64} << 20;  // bytes of a file
+
+// What people call the file `path`: itself, or standard input.
+[[nodiscard]] std::string name_of(const std::string& path);
 
 // Runs dtsubmit-topology, which is installed next to the plug-ins and inherits the caller's cores.
 // Takes about 10 ms, at most 30 s. Errc::not_found if it is not installed. Thread-safe.
 [[nodiscard]] Result<NodeTopology> discover();
 
-// The machine that `lstopo --of xml` recorded in `path`, with all of its processors.
+// The machine that `lstopo --of xml` recorded in `path`, or on standard input, with all of its
+// processors.
 // Errc::not_found, Errc::io if it cannot be read, or Errc::invalid if it is not such a file.
 // Thread-safe.
 [[nodiscard]] Result<NodeTopology> read_topology(const std::string& path);

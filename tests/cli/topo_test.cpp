@@ -168,6 +168,50 @@ TEST_CASE("a file that cannot be read is no fault of hwloc's") {
   CHECK_FALSE(contains(output.err, "hwloc"));
 }
 
+TEST_CASE("what is wrong with a file is said as exactly as it is known") {
+  const Desk desk;
+  const std::string whole = *read_file(k_uneven);
+  std::string none_allowed = whole;
+  const std::string k_all = "allowed_cpuset=\"0xffffffff\"";
+  none_allowed.replace(none_allowed.find(k_all), k_all.size(), "allowed_cpuset=\"0x0\"");
+  std::string crashing = whole;  // hwloc 2.9.0 dies of SIGSEGV on a core without it
+  crashing.replace(crashing.find("complete_cpuset", crashing.find("type=\"Core\"")), 3, "xxx");
+
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "bad.xml is empty"},
+      {"\n", "bad.xml is empty"},
+      {whole.substr(0, whole.size() / 2), "bad.xml ends early: was it copied completely?"},
+      {none_allowed, "bad.xml: the topology has no processor that may be used"},
+      {"<html></html>", "bad.xml is not an hwloc topology"},
+      {crashing, "bad.xml"},
+      {std::string((64U << 20) + 1, ' '), "bad.xml is larger than 64 MiB"},
+  };
+  for (const auto& [text, words] : cases) {
+    REQUIRE(write_file(desk.file("bad.xml"), text));
+    const Output output = desk.dtsubmit({"topo", "--topology", "bad.xml"});
+    CAPTURE(words);
+    CAPTURE(output.err);
+    CHECK(output.exit_code == 3);
+    CHECK(contains(output.err, words));
+  }
+}
+
+TEST_CASE("a topology may come from standard input") {
+  const Desk desk;
+  const std::string k_ask = R"("$DTSUBMIT" topo --topology - --ranks 2)";
+  const Output output = desk.shell("cat uneven.xml | " + k_ask);
+  CHECK(output.exit_code == 0);
+  CHECK(contains(output.out, "4 GPUs, 2 NICs: standard input"));
+  const Output file = desk.topo({"--ranks", "2"});
+  CHECK(output.out.substr(output.out.find('\n')) == file.out.substr(file.out.find('\n')));
+  const Output planned =
+      desk.shell(R"(cat uneven.xml | "$DTSUBMIT" plan --gpus-per-node 2 --topology - -- hostname)");
+  CHECK(contains(planned.out, "standard input"));
+  const Output none = desk.shell(": | " + k_ask);
+  CHECK(none.exit_code == 3);
+  CHECK(contains(none.err, "standard input is empty"));
+}
+
 TEST_CASE("a file of another hwloc is called by its version") {
   const Desk desk;
   std::string text = *read_file(k_uneven);

@@ -5,6 +5,7 @@
 #include "core/base/text/text.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +15,14 @@ namespace dts {
 namespace {
 
 using Status = struct stat;
+
+// "64 MiB"; in the largest unit that divides it.
+std::string in_units(std::uint64_t bytes) {
+  const char* units[] = {"bytes", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit < 3 && bytes > 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
 
 Result<Status> status_of(int fd, const std::string& path) {
   Status status{};
@@ -93,7 +102,8 @@ Result<std::string> read_open_file(int fd, const std::string& path, std::uint64_
     if (n < 0) return fail_errno("cannot read " + path);
     if (n == 0) return content;
     content.append(block, static_cast<std::size_t>(n));
-    if (content.size() > limit) return fail(Errc::invalid, path + " is larger than expected");
+    if (content.size() > limit)
+      return fail(Errc::invalid, fmt::format("{} is larger than {}", path, in_units(limit)));
   }
 }
 

@@ -2,31 +2,25 @@
 #include "core/topo/hwloc/load.hpp"
 
 #include "core/base/files/files.hpp"
-#include "core/base/files/unique_fd.hpp"
+#include "core/base/files/own_file.hpp"
 #include "core/base/text/text.hpp"
+#include "core/topo/discover.hpp"
 #include "core/topo/doubts.hpp"
 #include "core/topo/hwloc/core_kinds.hpp"
 #include "core/topo/hwloc/hwloc_devices.hpp"
 #include "core/topo/hwloc/hwloc_nics.hpp"
 #include "core/topo/hwloc/hwloc_numas.hpp"
-#include "core/topo/json.hpp"
+#include "core/topo/hwloc/xml_file.hpp"
 #include "core/topo/nvml/nvml.hpp"
 #include "core/topo/nvml/nvml_gpus.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <hwloc.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -41,10 +35,6 @@ using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>
 
 // Part of discover()'s 30 s. NVML takes about a second per GPU unless the driver is kept loaded.
 constexpr std::chrono::seconds k_nvml_limit{20};
-
-constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its major version
-
-constexpr std::uint64_t k_largest_xml = std::uint64_t{64} << 20;
 
 // Disables plug-ins whose data we get from sysfs: otherwise hwloc dlopens OpenCL and asks every X
 // display for GPUs that we find by PCI class anyway, binds itself to each processor in turn for
@@ -189,58 +179,15 @@ Result<void> load(const Handle& handle, const std::string& what) {
   return fail(Errc::invalid, "hwloc cannot load " + what);
 }
 
-// The version in `<topology version="3.0">`; empty if there is none (hwloc 1).
-std::string version_of(const std::string& text) {
-  const std::size_t tag = text.find("<topology");
-  if (tag == std::string::npos) return {};
-  const std::string words = text.substr(tag, text.find('>', tag) - tag);
-  constexpr std::string_view k_version = " version=\"";
-  const std::size_t at = words.find(k_version);
-  if (at == std::string::npos) return {};
-  const std::size_t first = at + k_version.size();
-  return words.substr(first, words.find_first_not_of("0123456789.", first) - first);
-}
-
-Result<NodeTopology> parse_xml(const std::string& text) {
+Result<NodeTopology> parse_xml(const std::string& text, const std::string& name) {
   DTS_ASSIGN(const Handle handle, prepare());
   const auto bytes = static_cast<int>(text.size() + 1);  // hwloc counts the terminating zero
-  if (hwloc_topology_set_xmlbuffer(handle.get(), text.c_str(), bytes) != 0)
-    return fail(Errc::invalid, "not XML");
-  DTS_TRY(load(handle, "it"));
-  return convert(handle.get(), nullptr);
-}
-
-// hwloc 2.9 crashes on some damaged files (found by mutation, 1 in 600) and prints long complaints
-// about others, so a silent child limited to 10 s reads them and sends back the result.
-Result<NodeTopology> in_child(const std::function<Result<NodeTopology>()>& read,
-                              const std::string& path) {
-  const UniqueFd answer(::memfd_create("topology", MFD_CLOEXEC));
-  if (!answer.valid()) return fail_errno("cannot make a memory file");
-  const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno("cannot start a process to read " + path);
-  if (pid == 0) {
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_CORE, &none);
-    // The caller's signal handlers must not run in this process.
-    for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-      ::signal(number, SIG_DFL);
-    ::alarm(10);
-    const int null = ::open("/dev/null", O_WRONLY);
-    ::dup2(null, 2);
-    const auto node = read();
-    const std::string json = node ? to_json(*node) : std::string();
-    const auto length = static_cast<ssize_t>(json.size());
-    ::_exit(node && ::write(answer.get(), json.data(), json.size()) == length ? 0 : 1);
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status == 0) {
-    DTS_ASSIGN(const std::string json, read_file(fmt::format("/proc/self/fd/{}", answer.get())));
-    return from_json(json);
-  }
-  return fail(
-      Errc::invalid, path + " is not an hwloc topology", "write one with `lstopo --of xml FILE`");
+  if (hwloc_topology_set_xmlbuffer(handle.get(), text.c_str(), bytes) != 0 ||
+      hwloc_topology_load(handle.get()) != 0)
+    return not_a_topology(name);
+  auto node = convert(handle.get(), nullptr);
+  if (!node) return tl::unexpected(std::move(node).error().during(name));
+  return node;
 }
 
 }  // namespace
@@ -261,16 +208,12 @@ Result<NodeTopology> load_live() {
 
 Result<NodeTopology> load_xml(const std::string& path) {
   skip_slow_plugins();
-  DTS_ASSIGN(const std::string text, read_file(path, k_largest_xml));
-  if (const std::string version = version_of(text);
-      parse_number(version.substr(0, version.find('.'))).value_or(0) > k_hwloc_read)
-    return fail(Errc::invalid,
-                fmt::format("{} was written by hwloc {}; this program reads versions up to {}",
-                            path,
-                            version,
-                            k_hwloc_read),
-                "write it with `lstopo --of xml --export-xml-flags v2 FILE`");
-  return in_child([&] { return parse_xml(text); }, path);
+  const std::string name = name_of(path);
+  DTS_ASSIGN(const std::string text,
+             path == k_standard_input ? read_open_file(STDIN_FILENO, name, k_largest_topology)
+                                      : read_file(path, k_largest_topology));
+  DTS_TRY(check_xml(text, name));
+  return in_child([&] { return parse_xml(text, name); }, name);
 }
 
 Result<NodeTopology> load_synthetic(const std::string& text) {

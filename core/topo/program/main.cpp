@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit-topology [FILE]: writes this machine, or the one that hwloc recorded in FILE, as one
-// line of JSON for discover() and read_topology().
+// dtsubmit-topology [FILE]: writes this machine, or the one that hwloc recorded in FILE (`-`:
+// standard input), as one line of JSON for discover() and read_topology().
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
-#include "core/topo/discover.hpp"
+#include "core/topo/error_text.hpp"
 #include "core/topo/fabric.hpp"
 #include "core/topo/hwloc/load.hpp"
 #include "core/topo/json.hpp"
@@ -33,9 +33,7 @@ Result<topo::NodeTopology> this_machine() {
 int main(int argc, char** argv) {
   const auto node = argc > 1 ? topo::load_xml(argv[1]) : this_machine();
   if (!node) {
-    std::string words = node.error().message;
-    if (!node.error().hint.empty()) words.append(topo::k_hint_mark).append(node.error().hint);
-    tell("{}\n", words);
+    tell("{}\n", topo::to_text(node.error()));
     return exit_code(node.error().code);
   }
   return std::puts(topo::to_json(*node).c_str()) < 0 ? 74 : 0;

@@ -5,6 +5,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
+#include "core/topo/discover.hpp"
 #include "core/topo/doubts.hpp"
 #include "core/topo/nvml/nvml.hpp"
 #include "core/topo/nvml/nvml_gpus.hpp"
@@ -50,7 +51,7 @@ Result<NodeTopology> load_live() {
 }
 
 Result<NodeTopology> load_xml(const std::string& path) {
-  return without_hwloc(path);
+  return without_hwloc(name_of(path));
 }
 
 Result<NodeTopology> load_synthetic(const std::string& text) {

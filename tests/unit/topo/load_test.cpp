@@ -3,6 +3,7 @@
 #include "core/topo/hwloc/load.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/topo/hwloc/xml_file.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
 #include "tests/support/source_dir.hpp"
@@ -12,6 +13,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 #include <random>
 #include <set>
@@ -231,6 +233,18 @@ TEST_CASE("recorded machines: cores, threads and each GPU's NUMA node") {
     CHECK(threads(*node) == expected.threads);
     CHECK(gpu_numas(*node) == expected.gpu_numas);
   }
+}
+
+TEST_CASE("a crash of hwloc and an endless reading are told apart") {
+  const auto words = [](int number) {
+    const auto read = [number]() -> Result<NodeTopology> {
+      ::raise(number);
+      return NodeTopology{};
+    };
+    return in_child(read, "x.xml").error().message;
+  };
+  CHECK(words(SIGSEGV) == "hwloc crashes while it reads x.xml: Segmentation fault");
+  CHECK(words(SIGALRM) == "hwloc does not finish reading x.xml in 10 s");
 }
 
 TEST_CASE("damaged recordings are loaded or refused, and nothing else") {
