@@ -174,6 +174,9 @@ TEST_CASE("what is wrong with a file is said as exactly as it is known") {
   std::string none_allowed = whole;
   const std::string k_all = "allowed_cpuset=\"0xffffffff\"";
   none_allowed.replace(none_allowed.find(k_all), k_all.size(), "allowed_cpuset=\"0x0\"");
+  std::string twice = whole;
+  const std::string k_second = "type=\"PU\" os_index=\"1\"";
+  twice.replace(twice.find(k_second), k_second.size(), "type=\"PU\" os_index=\"0\"");
   std::string crashing = whole;  // hwloc 2.9.0 dies of SIGSEGV on a core without it
   crashing.replace(crashing.find("complete_cpuset", crashing.find("type=\"Core\"")), 3, "xxx");
 
@@ -182,6 +185,7 @@ TEST_CASE("what is wrong with a file is said as exactly as it is known") {
       {"\n", "bad.xml is empty"},
       {whole.substr(0, whole.size() / 2), "bad.xml ends early: was it copied completely?"},
       {none_allowed, "bad.xml: the topology has no processor that may be used"},
+      {twice, "bad.xml: the topology has two processors (PU) with the os_index 0"},
       {"<html></html>", "bad.xml is not an hwloc topology"},
       {crashing, "bad.xml"},
       {std::string((64U << 20) + 1, ' '), "bad.xml is larger than 64 MiB"},

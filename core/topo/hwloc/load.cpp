@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <type_traits>
 
 namespace dts::topo {
@@ -154,6 +155,19 @@ void mark_those_with_cores(NodeTopology& node) {
       if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
 }
 
+// hwloc accepts a file in which two processors have the same number.
+Result<void> check_numbers(const NodeTopology& node) {
+  std::set<unsigned> seen;
+  for (const auto* cores : {&node.cores, &node.closed})
+    for (const Core& core : *cores)
+      for (const unsigned pu : core.pus)
+        if (!seen.insert(pu).second)
+          return fail(Errc::invalid,
+                      fmt::format("the topology has two processors (PU) with the os_index {}", pu),
+                      "write it again with `lstopo --of xml FILE`");
+  return {};
+}
+
 // `bound` narrows the allowed processors further, unless it is null.
 Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bound) {
   const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
@@ -162,6 +176,7 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
   const NumaNodes numas(topology);
   NodeTopology node;
   node.cores = cores_of(topology, numas, usable.get(), node.closed);
+  DTS_TRY(check_numbers(node));
   node.gpus = gpus_of(topology, numas);
   node.nics = nics_of(topology, numas);
   node.numas = numas.describe();
