@@ -199,6 +199,34 @@ TEST_CASE("two ranks share a hardware thread only if there are fewer threads tha
   CHECK(cpus_of(*bind_node(node, request)) == "0 0 2 4 6 6 8 10");
 }
 
+TEST_CASE("how many L3s cannot but have several ranks") {
+  struct Case {
+    const char* machine;
+    unsigned ranks, shared;
+  };
+
+  const Case table[] = {
+      {"package:2 l3:1 core:9 pu:1", 6, 2},
+      {"package:2 l3:1 core:9 pu:1", 3, 2},
+      {"package:2 l3:1 core:9 pu:1", 2, 0},
+      {"package:1 l3:4 core:4 pu:1", 8, 4},
+      {"package:1 l3:4 core:4 pu:1", 5, 3},  // in two, three ranks have no room
+      {"package:1 l3:4 core:1 pu:2", 6, 0},  // two cores are shared, no L3 is larger
+      {"package:2 l3:1 core:2 pu:2", 6, 2},
+      {"package:2 core:4 pu:1", 8, 0}};
+  for (const Case& c : table) {
+    CAPTURE(c.machine);
+    CAPTURE(c.ranks);
+    const NodeBinding binding = bind(machine(c.machine, {}), c.ranks);
+    CHECK(binding.bound.shared_l3 == c.shared);
+    CHECK(binding.score.shared_l3 >= c.shared);
+  }
+  auto node = machine("package:2 l3:1 core:4 pu:1", {});
+  for (unsigned core = 4; core < 8; ++core) node.cores[core].l3.reset();
+  CHECK(bind(node, 5).bound.shared_l3 == 0);  // one rank in the L3, four outside
+  CHECK(bind(node, 8).bound.shared_l3 == 1);
+}
+
 TEST_CASE("a limit on cores leaves the far ones") {
   const auto node = machine("package:2 numa:1 core:8 pu:1", {0, 1});
   BindRequest request;

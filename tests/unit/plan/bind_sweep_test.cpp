@@ -118,6 +118,8 @@ void check_cores(const NodeTopology& node, const NodeBinding& binding) {
   REQUIRE(binding.score.most_cores - binding.score.fewest_cores <= 1);
   REQUIRE(binding.score.fewest_cores == binding.bound.fewest_cores);
   REQUIRE((ranks > cores || binding.score.shared_cores == 0));
+  REQUIRE(binding.score.shared_cores == binding.bound.shared_cores);
+  REQUIRE(binding.score.shared_l3 >= binding.bound.shared_l3);
   REQUIRE(binding.score.home_distance >= binding.bound.home_distance);
   REQUIRE(binding.score.mean_distance >= binding.bound.mean_distance - 1e-9);
 }
