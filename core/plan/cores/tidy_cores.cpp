@@ -61,7 +61,7 @@ class Tidying {
     cost_ = cost();
     for (bool again = true; again;) {
       again = false;
-      for (std::size_t a = 0; a < nobody_; ++a)
+      for (std::size_t a = 0; a < nobody_ && looks_ < k_most_core_looks; ++a)
         for (std::size_t b = a + 1; b <= nobody_; ++b) again = improve(a, b) || again;
     }
     for (std::size_t rank = 0; rank < nobody_; ++rank)
@@ -131,7 +131,8 @@ class Tidying {
 
   // Takes all steps together if that improves the cost.
   bool attempt(std::initializer_list<Step> steps) {
-    if (++looks_ > k_most_core_looks) return false;
+    if (looks_ == k_most_core_looks) return false;
+    ++looks_;
     const auto go = [&](bool back) {
       for (const auto& [from, to, group, cores] : steps)
         move(from, to, group, back ? -cores : cores);
@@ -151,7 +152,7 @@ class Tidying {
   // Exchanges cores of one group for as many of another.
   bool exchange(std::size_t a, std::size_t b) {
     bool better = false;
-    for (std::size_t g = 0; g < shares_.groups.size(); ++g)
+    for (std::size_t g = 0; g < shares_.groups.size() && looks_ < k_most_core_looks; ++g)
       for (std::size_t h = 0; h < shares_.groups.size() && has_[a][g] > 0; ++h) {
         const int both = std::min(has_[a][g], has_[b][h]);
         if (g != h && both > 0) better = attempt({{a, b, g, both}, {b, a, h, both}}) || better;
@@ -174,6 +175,7 @@ class Tidying {
   }
 
   bool improve(std::size_t a, std::size_t b) {
+    if (looks_ == k_most_core_looks) return false;  // attempts no longer do anything
     if (b == nobody_) return exchange(a, b);
     const bool alike = total_[a] == total_[b] && groups_[a] == 1 && groups_[b] == 1;
     if (alike || (!is_untidy(a) && !is_untidy(b))) return false;
