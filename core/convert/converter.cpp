@@ -101,6 +101,7 @@ class Converter {
     const Sizes sizes = cast_.has_roles() ? sizes_of_job(resolver_) : Sizes{};
     for (Program& program : programs_) set_sizes(program, sizes);
     keep_needed(parts_, programs_, rendezvous_);
+    lose_steps(parts_, rendezvous_);
     if (cast_.has_roles()) lose_hosts(programs_, parts_);
     write_rows();
     write_steps(sizes);
@@ -207,7 +208,9 @@ class Converter {
     }
     if (part.is_kept) {
       row.became = at < last_ ? Became::set_up : Became::tear_down;
-      row.why = note_on(part.item, has_many_nodes());
+      row.why = is_first_node(part.item, rendezvous_, has_many_nodes())
+                    ? "becomes the name of the first node"
+                    : note_on(part.item, has_many_nodes());
       return row;
     }
     switch (part.verdict.kind) {

@@ -82,4 +82,16 @@ void keep_needed(std::vector<Part>& parts,
   }
 }
 
+void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous) {
+  for (Part& part : parts) {
+    if (!part.is_kept || part.role != Role::around || !part.verdict.text.empty() ||
+        !starts_step_inside(part.item) || is_first_node(part.item, rendezvous, true))
+      continue;
+    part.is_kept = false;
+    part.verdict = {Verdict::Kind::lost,
+                    "a step of srun in the set-up would wait for the nodes that the job's own step "
+                    "has; `scontrol show hostnames` lists them without one"};
+  }
+}
+
 }  // namespace dts::convert

@@ -18,6 +18,9 @@ void keep_needed(std::vector<Part>& parts,
 // lost.
 void lose_exit_codes(std::vector<Part>& parts);
 
+// Lines that are kept for what they set, and start steps for it, are lost.
+void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous);
+
 // Adds the names that the text may use: variables, functions and files.
 void add_names(const std::string& text, Names& names);
 

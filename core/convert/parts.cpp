@@ -91,14 +91,7 @@ std::string line_of(const Part& part,
                     const Rendezvous& rendezvous,
                     bool stops) {
   const Item& item = part.item;
-  const bool names_first =
-      item.only_sets() && item.sets.arrays.empty() &&
-      std::any_of(
-          item.sets.variables.begin(), item.sets.variables.end(), [&](const std::string& name) {
-            const auto other = rendezvous.others.find(name);
-            return other != rendezvous.others.end() && other->second == "MASTER_ADDR";
-          });
-  if (names_first && has_many_nodes) return first_node_line(item) + "\n";
+  if (is_first_node(item, rendezvous, has_many_nodes)) return first_node_line(item) + "\n";
   std::string text = part.verdict.text.empty()
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;

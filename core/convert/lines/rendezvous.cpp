@@ -47,6 +47,47 @@ bool meets(const Names& a, const Names& b) {
       a.begin(), a.end(), [&b](const std::string& name) { return b.count(name) > 0; });
 }
 
+// HOST:PORT is no address alone.
+bool joins_by_colon(const Item& item) {
+  const shell::Command* command = simple_command(*item.statement);
+  if (command == nullptr) return false;
+  for (const shell::Assignment& one : command->assignments)
+    for (const shell::Piece& piece : one.value.pieces)
+      if (piece.kind == shell::Piece::Kind::literal && piece.text.find(':') != std::string::npos)
+        return true;
+  return false;
+}
+
+bool reads_lines(const std::string& verb) {
+  return verb == "read" || verb == "mapfile" || verb == "readarray";
+}
+
+// Adds the variables that get names of hosts in the item: by their own values, as what a loop goes
+// through, or from lines that are read.
+void add_hosts(const Item& item, Names& hosts) {
+  const auto is_of_hosts = [&](const Span& span) {
+    const std::string text =
+        item.source.substr(span.begin - item.span().begin, span.end - span.begin);
+    return asks_for_hosts(text) || meets(used_names(text), hosts);
+  };
+  const auto add = [&](const std::string& name) {
+    if (item.sets.variables.count(name) + item.sets.arrays.count(name) > 0) hosts.insert(name);
+  };
+  const bool is_any = asks_for_hosts(item.source) || meets(item.used, hosts);
+  if (!is_any) return;
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Assignment& one : command.assignments)
+      if (is_of_hosts(one.span)) add(one.name);
+    if (command.kind == shell::Command::Kind::each &&
+        std::any_of(command.words.begin(), command.words.end(), [&](const shell::Word& word) {
+          return is_of_hosts(word.span);
+        }))
+      add(command.name);
+    if (command.words.empty() || !reads_lines(literal_of(command.words[0]))) return;
+    for (const shell::Word& word : command.words) add(literal_of(word));
+  });
+}
+
 }  // namespace
 
 bool is_given(std::string_view name) {
@@ -79,22 +120,44 @@ Rendezvous rendezvous_of(const std::vector<Item>& items) {
     found.others.emplace(name, name);
   ports.insert("MASTER_PORT");
   for (const Item& item : items) {
-    const bool is_of_hosts = asks_for_hosts(item.source) || meets(item.used, found.hosts);
-    const bool is_assignment = item.only_sets() && item.sets.functions.empty();
+    add_hosts(item, found.hosts);
+    if (!item.only_sets() || !item.sets.functions.empty()) continue;
+    const bool has_port = joins_by_colon(item);
     for (const auto* all : {&item.sets.variables, &item.sets.arrays})
       for (const std::string& name : *all) {
         const std::string lower = in_lower_case(name);
-        if (is_of_hosts) found.hosts.insert(name);
-        if (is_assignment && is_port_name(lower)) {
+        if (has_port && found.hosts.count(name) > 0) {
+          ports.insert(name);
+        } else if (is_port_name(lower)) {
           ports.insert(name);
           found.others.emplace(name, "MASTER_PORT");
-        } else if (is_assignment && is_of_hosts && is_address_name(lower) &&
+        } else if (found.hosts.count(name) > 0 && is_address_name(lower) &&
                    !meets(item.used, ports)) {
           found.others.emplace(name, "MASTER_ADDR");
         }
       }
   }
   return found;
+}
+
+bool starts_step_inside(const Item& item) {
+  bool starts = false;
+  if (!item.only_sets()) return false;
+  each_command({*item.statement}, [&starts](const shell::Command& command) {
+    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    starts = starts || verb == "srun" || verb == "mpirun" || verb == "mpiexec";
+  });
+  return starts;
+}
+
+bool is_first_node(const Item& item, const Rendezvous& rendezvous, bool has_many_nodes) {
+  if (!has_many_nodes && !starts_step_inside(item)) return false;
+  const Names& names = item.sets.variables;
+  return item.only_sets() && item.sets.arrays.empty() &&
+         std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           const auto other = rendezvous.others.find(name);
+           return other != rendezvous.others.end() && other->second == "MASTER_ADDR";
+         });
 }
 
 std::string first_node_line(const Item& item) {

@@ -27,6 +27,15 @@ struct Rendezvous {
 // The text looks up names or addresses of hosts.
 [[nodiscard]] bool asks_for_hosts(std::string_view text);
 
+// It only sets variables, by the output of srun or the like. In a set-up such a step would wait for
+// the nodes on which that runs.
+[[nodiscard]] bool starts_step_inside(const Item& item);
+
+// Instead of the line's own text, first_node_line() is run.
+[[nodiscard]] bool is_first_node(const Item& item,
+                                 const Rendezvous& rendezvous,
+                                 bool has_many_nodes);
+
 // Keeps lines that name the first node right where every node runs them: its name, whatever the
 // script asked.
 [[nodiscard]] std::string first_node_line(const Item& item);

@@ -148,10 +148,13 @@ Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
   const Names& names = item.sets.variables;
   const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
                              std::all_of(names.begin(), names.end(), is_known_elsewhere);
-  if (is_rendezvous)
+  // The program may read what is exported.
+  const bool is_read = !std::all_of(item.sets.exported.begin(),
+                                    item.sets.exported.end(),
+                                    [](const std::string& name) { return is_given(name); });
+  if (is_rendezvous && !is_read)
     return {VerdictKind::if_needed,
             "dtsubmit finds the ranks' numbers, the master and a free port itself"};
-  // The program may read what is exported.
   if (!item.sets.exported.empty()) return {};
   return {VerdictKind::if_needed, "nothing that is kept uses it"};
 }
