@@ -127,7 +127,7 @@ class Converter {
         if (program.names_nodes && !are_first_nodes(program, programs_.size() - 1))
           program.losses.emplace_back(
               "--nodelist of srun: dtsubmit has no counterpart for one step");
-        is_beside = is_beside || part.item.statement->background;
+        is_beside = is_beside || leaves_running(part.item);
       }
       is_beside = is_beside && !waits(part.item);
       inliner_.follow(*part.item.statement, part.role != Role::program);
@@ -211,6 +211,7 @@ class Converter {
       row.why = is_first_node(part.item, rendezvous_, has_many_nodes())
                     ? "becomes the name of the first node"
                     : note_on(part.item, has_many_nodes());
+      if (at >= last_) row.why = note_on_tear_down(part.item, row.why);
       return row;
     }
     switch (part.verdict.kind) {

@@ -2,28 +2,13 @@
 #include "core/convert/parts.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/tools.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 namespace dts::convert {
 namespace {
-
-// Of the shell or of no consequence: never a job's program.
-bool is_auxiliary(const std::string& verb) {
-  for (const std::string_view one :
-       {"",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
-        ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
-        "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
-        "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
-        "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
-        "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
-        "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
-        "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
-        "hash",     "break",    "continue"})
-    if (verb == one) return true;
-  return false;
-}
 
 bool calls_one_of(const Item& item, const Names& functions) {
   return std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
@@ -58,6 +43,51 @@ void choose_program(std::vector<Part>& parts) {
   for (bool (*is_less)(const Item&) : {&only_prints, &only_says})
     if (choose_last(parts, is_less)) return;
   (void)choose_last(parts, nullptr);
+}
+
+// eval $CMD: what it runs, only the shell of the job knows.
+bool evaluates_variable(const Item& item) {
+  const shell::Command* command = simple_command(*item.statement);
+  if (command == nullptr || command->words.size() < 2 || literal_of(command->words[0]) != "eval")
+    return false;
+  const auto& pieces = command->words[1].pieces;
+  const auto first = std::find_if(pieces.begin(), pieces.end(), [](const shell::Piece& piece) {
+    return piece.kind != shell::Piece::Kind::literal || !piece.text.empty();
+  });
+  return first != pieces.end() && first->kind == shell::Piece::Kind::parameter;
+}
+
+void choose_evaluated(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    if (part.role != Role::around || part.item.runs.empty() || !evaluates_variable(part.item))
+      continue;
+    part.item.mains.push_back(part.item.runs[0]);
+    part.role = Role::program;
+  }
+}
+
+// Other programs behind the first one, or beside it, do work of the job as well: a tear-down has
+// seconds.
+void choose_programs_behind(std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts)
+    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  bool is_behind = false;
+  bool is_beside = false;  // a program in the background has not been waited for
+  for (Part& part : parts) {
+    const Item& item = part.item;
+    is_beside = is_beside && !waits(item);
+    const bool is_candidate = part.role == Role::around && is_behind && !item.only_sets() &&
+                              item.sets.functions.empty() && !only_prints(item) &&
+                              (is_beside || !item.statement->background);
+    if (is_candidate)
+      for (const lint::Run* run : item.runs)
+        if (does_work(*run) && functions.count(run->name()) == 0) part.item.mains.push_back(run);
+    if (is_candidate && !item.mains.empty()) part.role = Role::program;
+    if (part.role != Role::program) continue;
+    is_behind = true;
+    is_beside = is_beside || leaves_running(item);
+  }
 }
 
 // A failure of these is worth an end: nothing works without them.
@@ -169,9 +199,11 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
     // A function that calls such a one is another.
     functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
   }
+  choose_evaluated(parts);
   const bool has_program = std::any_of(
       parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
   if (!has_program) choose_program(parts);
+  choose_programs_behind(parts);
   return parts;
 }
 

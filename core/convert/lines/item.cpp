@@ -63,6 +63,14 @@ bool waits(const Item& item) {
   });
 }
 
+bool leaves_running(const Item& item) {
+  return item.statement->background ||
+         (!waits(item) &&
+          std::any_of(item.mains.begin(), item.mains.end(), [](const lint::Run* run) {
+            return run->around.is_background;
+          }));
+}
+
 std::string verb_of(const lint::Run& run) {
   const lint::Launch& launch = run.launch;
   return launch.launcher == lint::Launcher::none ? lint::base_name(run.name()) : launch.program;

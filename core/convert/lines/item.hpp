@@ -34,6 +34,9 @@ struct Item {
 // It waits for programs in the background.
 [[nodiscard]] bool waits(const Item& item);
 
+// A program of it is in the background, by the item's own & or within it, and it does not wait.
+[[nodiscard]] bool leaves_running(const Item& item);
+
 // The base name of what the run starts, "echo"; of `bash -c TEXT` that.
 [[nodiscard]] std::string verb_of(const lint::Run& run);
 

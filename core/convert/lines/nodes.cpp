@@ -78,4 +78,9 @@ std::string note_on(const Item& item, bool has_many_nodes) {
   return join(notes, "; ");
 }
 
+std::string note_on_tear_down(const Item& item, const std::string& note) {
+  if (item.only_sets()) return note;
+  return "killed after 30 s, and a failure is only noted" + (note.empty() ? "" : "; " + note);
+}
+
 }  // namespace dts::convert

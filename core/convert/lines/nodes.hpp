@@ -22,4 +22,7 @@ enum class RunsOn {
 // is worth a word.
 [[nodiscard]] std::string note_on(const Item& item, bool has_many_nodes);
 
+// That of a line of the tear-down, with what dtsubmit-environment(7) says of it.
+[[nodiscard]] std::string note_on_tear_down(const Item& item, const std::string& note);
+
 }  // namespace dts::convert

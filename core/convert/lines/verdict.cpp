@@ -140,6 +140,10 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   return {};
 }
 
+bool sets_something(const Item& item) {
+  return !item.sets.variables.empty() || !item.sets.arrays.empty() || item.sets.changes_folder;
+}
+
 // Of what only sets variables and functions.
 Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
   const auto is_known_elsewhere = [&](const std::string& name) {
@@ -217,8 +221,13 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
     if (run->name() == "exit" && !is_before)
       return {VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"};
   }
-  if (!is_before && (item.source.find("$?") != std::string::npos ||
-                     item.words.count("requeue") > 0 || ends_only(item)))
+  const bool is_of_end =
+      item.source.find("$?") != std::string::npos || item.words.count("requeue") > 0;
+  if (!is_before && !is_of_end && ends_only(item) && sets_something(item))
+    return item.sets.exported.empty()
+               ? Verdict{VerdictKind::if_needed, "nothing that is kept uses it"}
+               : Verdict{};
+  if (!is_before && (is_of_end || ends_only(item)))
     return item.only_sets() || ends_only(item)
                ? Verdict{VerdictKind::unnecessary,
                          "the run's end follows from the programs' exit codes, and dtsubmit "

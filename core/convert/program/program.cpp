@@ -96,9 +96,24 @@ class Maker {
       if (i > 1) joined.push_back({Segment::Kind::literal, " ", true});
       joined.insert(joined.end(), all[i].begin(), all[i].end());
     }
+    if (has_script_of_job(joined)) return evaluated_by_job(all, joined);
     const auto text = to_script(joined);
     if (text && inner(*text, inliner_)) return;
     tell(all);
+  }
+
+  // The quotes in a variable's value are those of a script.
+  void evaluated_by_job(const std::vector<FlatWord>& all, const FlatWord& joined) {
+    program_.text = to_source(all);
+    const Names names = used_names(to_source({joined}));
+    for (const lint::Assigned& one : context_.subject.runs.assigned) {
+      const std::string& value = one.value.text;
+      const bool starts_ranks =
+          value.find("srun ") != std::string::npos || value.find("mpirun ") != std::string::npos;
+      if (starts_ranks && names.count(one.name) > 0)
+        program_.losses.push_back(fmt::format(
+            "the launcher in {}, whose value only the shell of the job knows", one.name));
+    }
   }
 
   // bash -c TEXT: what it runs, if that is a single command.

@@ -41,7 +41,7 @@ class Casting {
       }
       follow(parts_[i].item);
     }
-    find_end();
+    cast_.end = end_beside(parts_, places_);
     const auto waiting = waiting_in(parts_, places_);
     if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting))
       cast_.roles.clear();
@@ -199,14 +199,6 @@ class Casting {
         return run->launch.option(name) != nullptr;
       });
     });
-  }
-
-  // Programs in the background go on beside the lines behind them, until one waits.
-  void find_end() {
-    if (places_.empty()) return;
-    cast_.end = places_.back() + 1;
-    if (!parts_[places_.back()].item.statement->background) return;
-    while (cast_.end < parts_.size() && !waits(parts_[cast_.end].item)) ++cast_.end;
   }
 
   // The batch script goes on on its node once all programs have been started.

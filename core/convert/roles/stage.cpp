@@ -49,6 +49,10 @@ class Stage {
         first_ = one;
         break;
       }
+    for (const Troupe& role : cast_.roles)
+      if (&role != cast_.home())
+        for (const std::size_t one : role.programs)
+          last_of_others_ = std::max(last_of_others_, places_[one]);
   }
 
   // The last part that the role's program is made of.
@@ -86,7 +90,11 @@ class Stage {
     if (at <= first_ || at >= cast_.end || part.role != Role::around) return false;
     const bool sets_for_later = at > places_.back() && part.item.only_sets() &&
                                 part.verdict.kind != Verdict::Kind::unnecessary;
-    return is_action(part) || sets_for_later || is_pause(part.item);
+    // What is exported only for the programs behind it: RAY_ADDRESS would confuse `ray start`.
+    const bool exports_for_later = at > last_of_others_ && part.item.only_sets() &&
+                                   part.verdict.kind == Verdict::Kind::kept &&
+                                   !part.item.sets.exported.empty();
+    return is_action(part) || sets_for_later || exports_for_later || is_pause(part.item);
   }
 
   [[nodiscard]] bool has_lines_of_its_own() const {
@@ -150,7 +158,7 @@ class Stage {
         if (is_pause(part.item)) {
           pauses += text_of_line(part);
         } else {
-          if (!container.empty())
+          if (!container.empty() && !part.item.runs.empty())
             made.losses.push_back(
                 fmt::format("`{}` runs outside of the container", part.item.runs[0]->name()));
           made.text += std::exchange(pauses, "") + text_of_line(part);
@@ -193,7 +201,8 @@ class Stage {
   std::vector<Part>& parts_;
   const std::vector<Program>& programs_;
   const std::vector<std::size_t>& places_;
-  std::size_t first_ = 0;  // the first program in the background
+  std::size_t first_ = 0;           // the first program in the background
+  std::size_t last_of_others_ = 0;  // the last program of another role than the batch script's
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/roles/waiting.hpp"
 
+#include "core/convert/lines/tools.hpp"
+
 #include <algorithm>
 
 namespace dts::convert {
@@ -71,6 +73,23 @@ class Watcher {
 std::optional<Waiting> waiting_in(const std::vector<Part>& parts,
                                   const std::vector<std::size_t>& places) {
   return Watcher(parts, places).run();
+}
+
+std::size_t end_beside(const std::vector<Part>& parts, const std::vector<std::size_t>& places) {
+  if (places.empty()) return 0;
+  std::size_t end = places.back() + 1;
+  bool is_open = false;
+  for (std::size_t i = 0; i < end; ++i) {
+    const bool starts = parts[i].role == Role::program && leaves_running(parts[i].item);
+    is_open = (is_open && !waits(parts[i].item)) || starts;
+  }
+  if (!is_open) return end;
+  const std::size_t least = end;
+  while (end < parts.size() && !waits(parts[end].item)) ++end;
+  // With the job the services end anyway; their end is not to hide how the last program ended.
+  if (end == parts.size())
+    while (end > least && only_ends_services(parts[end - 1].item)) --end;
+  return end;
 }
 
 }  // namespace dts::convert

@@ -18,4 +18,9 @@ struct Waiting {
 [[nodiscard]] std::optional<Waiting> waiting_in(const std::vector<Part>& parts,
                                                 const std::vector<std::size_t>& places);
 
+// The first part that is not run beside programs any more: those in the background go on beside the
+// lines behind them, until one waits.
+[[nodiscard]] std::size_t end_beside(const std::vector<Part>& parts,
+                                     const std::vector<std::size_t>& places);
+
 }  // namespace dts::convert

@@ -45,6 +45,10 @@ Reduced of_nodes(const std::string& body) {
       body);
 }
 
+Reduced of_one_node(const std::string& body) {
+  return Reduced("#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4 --cpus-per-task=8\n" + body);
+}
+
 }  // namespace
 
 TEST_CASE("only what is made of the names of hosts counts as the ranks' rendezvous") {
@@ -70,4 +74,42 @@ TEST_CASE("lists of hosts that are exported stay, since programs may read them")
   // A step within the step that runs the set-up would never start.
   const Reduced step = of_nodes("export LIST=$(srun hostname)\nsrun ./accelerate.sh\n");
   CHECK(step.became("export LIST") == Became::lost);
+}
+
+TEST_CASE("a command in a variable that conditions change is a program") {
+  const std::string command =
+      "CMD=\"python train.py\"\nif [ -n \"$RESUME\" ]; then CMD=\"$CMD --resume $RESUME\"; fi\n"
+      "eval $CMD\n";
+  const Reduced alone = of_one_node(command);
+  CHECK(alone.job_has("command = [\"bash\", \"-c\", \"eval $CMD\"]"));
+  CHECK(alone.job_has("export CMD\n"));
+  const Reduced behind = of_one_node("python prepare.py\n" + command);
+  CHECK(behind.made.is_lossless());
+  CHECK(behind.job_has("[[steps]]"));
+  CHECK(behind.became("if [ -n") == Became::set_up);
+  CHECK(behind.became("eval") == Became::program);
+  CHECK_FALSE(behind.job_has("teardown"));
+  const Reduced launched = of_one_node(
+      "CMD=\"srun python train.py\"\nif [ -f x ]; then CMD=\"$CMD -x\"; fi\neval $CMD\n");
+  CHECK(launched.became("eval") == Became::lost);
+  // What prepares the shell is no program.
+  CHECK(of_one_node("eval \"$(conda shell.bash hook)\"\npython a.py\n").became("eval") ==
+        Became::set_up);
+}
+
+TEST_CASE("programs behind the first one are no tear-down, which is killed after 30 s") {
+  const Reduced steps = of_one_node("python train.py\n./evaluate --ckpt out\nrsync -a out host:\n");
+  CHECK(steps.job_has("command = [\"./evaluate\", \"--ckpt\", \"out\"]"));
+  CHECK(steps.job_has("[[steps]]"));
+  CHECK(steps.became("rsync") == Became::tear_down);
+  CHECK(steps.says("rsync", "killed after 30 s"));
+  for (const std::string server : {"vllm serve model", "./serve"}) {
+    CAPTURE(server);
+    const Reduced beside =
+        of_one_node("srun -N1 -n1 ray start --head --block &\nsleep 5\n" + server + "\nray stop\n");
+    CHECK(beside.job_has("ray start --head --block &\nsleep 5\n" + server));
+    CHECK(beside.became(server) == Became::program);
+  }
+  const Reduced sets = of_one_node("python train.py\nif [ -f a ]; then D=x; fi\ncp -r out $D\n");
+  CHECK(sets.became("if [ -f a ]") == Became::tear_down);
 }

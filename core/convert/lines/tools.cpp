@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/lines/tools.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr std::string_view k_tidying[] = {"scp",
+                                          "ssh",
+                                          "gzip",
+                                          "gunzip",
+                                          "zip",
+                                          "zstd",
+                                          "xz",
+                                          "7z",
+                                          "mail",
+                                          "mutt",
+                                          "sendmail",
+                                          "find",
+                                          "sort",
+                                          "du",
+                                          "head",
+                                          "tail",
+                                          "wc",
+                                          "tr",
+                                          "cut",
+                                          "diff",
+                                          "jq",
+                                          "xargs",
+                                          "basename",
+                                          "dirname",
+                                          "ls",
+                                          "stat",
+                                          "ps",
+                                          "top",
+                                          "pkill",
+                                          "killall",
+                                          "sync",
+                                          "rmdir",
+                                          "umount",
+                                          "wandb",
+                                          "fusermount",
+                                          "deactivate",
+                                          "rclone",
+                                          "aws",
+                                          "gsutil",
+                                          "azcopy",
+                                          "s3cmd",
+                                          "dvc",
+                                          "hf",
+                                          "squeue",
+                                          "sinfo",
+                                          "sacct",
+                                          "sstat",
+                                          "seff",
+                                          "uptime",
+                                          "date",
+                                          "hostname",
+                                          "whoami",
+                                          "id",
+                                          "uname",
+                                          "lscpu",
+                                          "free",
+                                          "df",
+                                          "which",
+                                          "type",
+                                          "env",
+                                          "printenv",
+                                          "clear",
+                                          "tput",
+                                          "figlet",
+                                          "sleep",
+                                          "echo",
+                                          "printf",
+                                          "pwd",
+                                          "command",
+                                          "time",
+                                          "nvidia-smi",
+                                          "rocm-smi",
+                                          "nvcc",
+                                          "sprio",
+                                          "dcgmi",
+                                          "beep",
+                                          "paste",
+                                          "uniq",
+                                          "column",
+                                          "split",
+                                          "getopts",
+                                          "builtin",
+                                          "huggingface-cli",
+                                          "sbcast",
+                                          "sgather",
+                                          "jobs",
+                                          "disown"};
+
+// python -c TEXT, --version
+bool only_asks_python(const lint::Run& run) {
+  if (!lint::is_python(verb_of(run)) || run.words.size() < 2) return false;
+  const std::string& word = run.words[1].value.text;
+  return word == "-c" || word == "-V" || word == "--version";
+}
+
+// ray stop, docker rm, stop-all.sh
+bool ends_service(const lint::Run& run) {
+  if (verb_of(run).starts_with("stop")) return true;
+  if (run.words.size() < 2) return false;
+  constexpr std::string_view k_ends[] = {
+      "stop", "shutdown", "down", "rm", "kill", "instance", "--shutdown", "logout"};
+  return is_one_of(k_ends, run.words[1].value.text);
+}
+
+}  // namespace
+
+bool is_auxiliary(const std::string& verb) {
+  for (const std::string_view one :
+       {"",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
+        ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
+        "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
+        "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
+        "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
+        "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
+        "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
+        "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
+        "hash",     "break",    "continue"})
+    if (verb == one) return true;
+  return false;
+}
+
+bool does_work(const lint::Run& run) {
+  if (run.around.is_in_function || run.around.is_condition || run.words.empty()) return false;
+  if (run.launch.launcher != lint::Launcher::none) return false;
+  const std::string verb = verb_of(run);
+  return !is_auxiliary(verb) && !is_one_of(k_tidying, verb) && !ends_service(run) &&
+         !only_asks_python(run);
+}
+
+bool only_ends_services(const Item& item) {
+  return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    const std::string verb = verb_of(*run);
+    return ends_service(*run) || verb == "kill" || verb == "pkill" || verb == "echo";
+  });
+}
+
+}  // namespace dts::convert
