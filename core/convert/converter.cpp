@@ -94,6 +94,7 @@ class Converter {
     if (cast_.has_roles()) meet_by_roles(cast_, rendezvous_);
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
     if (!cast_.roles.empty()) settle_lines(cast_, rendezvous_, parts_);
+    lose_submissions(parts_);
     lose_exit_codes(parts_);
     early_options(parts_, resolver_, draft_);
     make_programs();

@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/needed.hpp"
 
+#include "core/convert/lines/effects.hpp"
+
 #include <algorithm>
 
 namespace dts::convert {
 namespace {
+
+// Nothing of what it sets is needed, so that it may be run on one node.
+bool is_alone(const Item& item, const Names& needed, const Names& needed_by_program) {
+  if (!item.sets.exported.empty() || item.sets.changes_folder) return false;
+  for (const auto* all : {&item.sets.variables, &item.sets.arrays, &item.sets.functions})
+    for (const std::string& name : *all)
+      if (needed.count(name) + needed_by_program.count(name) > 0) return false;
+  return true;
+}
 
 // It sets a variable or function, or writes a file, of one of these names.
 bool sets_one_of(const Item& item, const Names& needed) {
@@ -29,6 +40,21 @@ bool sets_one_of(const Item& item, const Names& needed) {
 void add_names(const std::string& text, Names& names) {
   names.merge(used_names(text));
   names.merge(words_of(text));
+}
+
+void lose_submissions(std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts)
+    if (!part.item.sets.functions.empty() && submits(part.item))
+      functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  for (Part& part : parts) {
+    const auto& runs = part.item.runs;
+    if (part.role == Role::around && part.item.sets.functions.empty() &&
+        std::any_of(runs.begin(), runs.end(), [&](const lint::Run* run) {
+          return functions.count(run->name()) > 0;
+        }))
+      part.verdict = {Verdict::Kind::lost, k_submits};
+  }
 }
 
 void lose_exit_codes(std::vector<Part>& parts) {
@@ -76,7 +102,11 @@ void keep_needed(std::vector<Part>& parts,
       part->is_kept = sets_one_of(part->item, needed) ||
                       sets_one_of(part->item, needed_by_program) ||
                       (is_read && part->item.only_sets() && !is_rendezvous(part->item, rendezvous));
+    const bool acts = is_candidate && acts_inside(part->item) &&
+                      part->item.sets.functions.empty() && !is_rendezvous(part->item, rendezvous);
+    part->is_kept = part->is_kept || acts;
     if (!part->is_kept) continue;
+    part->item.is_alone = !is_read && is_alone(part->item, needed, needed_by_program);
     add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, needed);
     is_read = is_read || reads_anything(part->item);
   }

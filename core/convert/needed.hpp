@@ -14,6 +14,9 @@ void keep_needed(std::vector<Part>& parts,
                  const std::vector<Program>& programs,
                  const Rendezvous& rendezvous);
 
+// Calls of functions that submit jobs are lost.
+void lose_submissions(std::vector<Part>& parts);
+
 // Lines behind the programs that act on their exit codes, which dtsubmit does not hand on, are
 // lost.
 void lose_exit_codes(std::vector<Part>& parts);

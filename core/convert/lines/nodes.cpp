@@ -2,6 +2,7 @@
 #include "core/convert/lines/nodes.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/words/once.hpp"
 
 #include <algorithm>
@@ -56,10 +57,12 @@ RunsOn runs_on(const Item& item) {
   const auto is_launched = [](const lint::Run& run) {
     return run.launch.launcher != lint::Launcher::none;
   };
-  if (any(is_launched) || !any(does_more)) return RunsOn::each;
-  const bool sets =
-      !item.sets.variables.empty() || !item.sets.functions.empty() || item.sets.changes_folder;
-  return any(is_program) && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
+  const bool acts = writes_file(item) || acts_inside(item);
+  if (any(is_launched) || (!any(does_more) && !acts)) return RunsOn::each;
+  const bool sets = !item.is_alone && (!item.sets.variables.empty() || !item.sets.arrays.empty() ||
+                                       !item.sets.functions.empty() || item.sets.changes_folder);
+  const bool is_known = any(is_program) || acts;
+  return is_known && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
 }
 
 std::string note_on(const Item& item, bool has_many_nodes) {
@@ -68,18 +71,18 @@ std::string note_on(const Item& item, bool has_many_nodes) {
   if (names_script(item.source))
     notes.emplace_back("$0 and BASH_SOURCE: of the set-up's shell, not the script's path");
   if (where == RunsOn::first) notes.emplace_back("on the first node alone, as the script does");
-  if (where == RunsOn::each_unlike)
-    notes.emplace_back("on each node, where the script runs it on the first alone");
   if (!same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
   const auto anew = computed_anew(item.source);
-  if (has_many_nodes && !item.sets.variables.empty() && !anew.empty())
+  if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())
     notes.push_back(join(anew, ", ") +
                     ": each node computes its own, where the script does so once");
+  else if (where == RunsOn::each_unlike)
+    notes.emplace_back("on each node, where the script runs it on the first alone");
   return join(notes, "; ");
 }
 
 std::string note_on_tear_down(const Item& item, const std::string& note) {
-  if (item.only_sets()) return note;
+  if (item.only_sets() && !acts_inside(item)) return note;
   return "killed after 30 s, and a failure is only noted" + (note.empty() ? "" : "; " + note);
 }
 

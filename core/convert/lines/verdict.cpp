@@ -2,6 +2,7 @@
 #include "core/convert/lines/verdict.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/words/flat.hpp"
 
 #include <algorithm>
@@ -22,20 +23,6 @@ constexpr std::string_view k_printers[] = {
 const lint::Run* only_run(const Item& item) {
   return item.runs.size() == 1 && simple_command(*item.statement) != nullptr ? item.runs[0]
                                                                              : nullptr;
-}
-
-bool writes_file(const Item& item) {
-  bool writes = false;
-  each_command({*item.statement}, [&](const shell::Command& command) {
-    for (const shell::Redirection& one : command.redirections) {
-      const std::string target = literal_of(one.target);
-      const bool is_stream = one.sign.find('&') != std::string::npos || target == "/dev/null" ||
-                             target == "/dev/stderr" || target == "/dev/stdout";
-      if (one.sign.find('>') != std::string::npos && !is_stream) writes = true;
-    }
-    if (!command.words.empty() && literal_of(command.words[0]) == "tee") writes = true;
-  });
-  return writes;
 }
 
 struct Limit {
@@ -131,8 +118,6 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
       run.words[1].value.text.ends_with("}"))
     return {VerdictKind::unnecessary, "the job runs where it is submitted"};
-  if (name == "sbatch")
-    return {VerdictKind::lost, "submits another job: dtsubmit --after RUN, or --chain"};
   if (name == "scancel") return {VerdictKind::lost, "cancels jobs: dtsubmit cancel"};
   if (name == "scontrol" && run.words.size() > 1 && run.words[1].value.text == "requeue")
     return {VerdictKind::unnecessary, "dtsubmit requeues the job itself"};
@@ -188,7 +173,7 @@ bool ends_only(const Item& item) {
 }
 
 bool only_prints(const Item& item) {
-  if (item.runs.empty() || writes_file(item) || !item.sets.variables.empty() ||
+  if (item.runs.empty() || writes_file(item) || acts_inside(item) || !item.sets.variables.empty() ||
       !item.sets.functions.empty() || item.statement->background)
     return false;
   return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
@@ -212,6 +197,7 @@ bool reads_anything(const Item& item) {
 }
 
 Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before) {
+  if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
     return {VerdictKind::unnecessary,
             "prints; the run directory has start, end, nodes and environment"};

@@ -13,6 +13,8 @@ namespace dts::convert {
 inline constexpr const char* k_acts_on_exit =
     "acts on the program's exit code; dtsubmit --on says what to do about failures";
 
+inline constexpr const char* k_submits = "submits another job: dtsubmit --after RUN, or --chain";
+
 struct Verdict {
   enum class Kind {
     kept,       // has to be run

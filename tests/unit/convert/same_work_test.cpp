@@ -113,3 +113,39 @@ TEST_CASE("programs behind the first one are no tear-down, which is killed after
   const Reduced sets = of_one_node("python train.py\nif [ -f a ]; then D=x; fi\ncp -r out $D\n");
   CHECK(sets.became("if [ -f a ]") == Became::tear_down);
 }
+
+TEST_CASE("a job that a script submits is lost, wherever it does so") {
+  for (const std::string line :
+       {"if [ -f next.sh ]; then sbatch next.sh; fi",
+        "if [ -f a ]; then echo \"$(sbatch --dependency=singleton $0)\"; fi",
+        "echo \"$(sbatch $0)\"",
+        "sbatch next.sh || echo failed",
+        "NEXT=$(sbatch --parsable next.sh)",
+        "again now"}) {
+    CAPTURE(line);
+    const Reduced made = of_nodes("again() { sbatch $0; }\n" + line + "\nsrun python a.py\n");
+    CHECK(made.became(line) == Became::lost);
+    CHECK(made.says(line, "submits another job"));
+    CHECK_FALSE(made.job_has("\n" + line));
+  }
+}
+
+TEST_CASE("what a line does besides setting a variable is done once, as the script does") {
+  const Reduced made = of_nodes(
+      "RESULT=$(python prepare_data.py --out data)\nNODES=$(scontrol show job x | wc -l)\n"
+      "echo x >> runs.log\nfor f in a b; do cat $f >> all; done\nID=$(./new_id)\n"
+      "srun python a.py --id $ID\n");
+  CHECK(made.made.is_lossless());
+  for (const std::string line : {"RESULT=", "echo x >> runs.log", "for f in a b"}) {
+    CAPTURE(line);
+    CHECK(made.job_has("if on_first_node; then\n" + line));
+    CHECK(made.says(line, "on the first node alone"));
+  }
+  CHECK(made.became("NODES=") == Became::unnecessary);
+  // Each node's program needs the value.
+  CHECK_FALSE(made.job_has("if on_first_node; then\nID="));
+  CHECK(made.says("ID=", "on each node, where the script runs it on the first alone"));
+  const Reduced prints = of_nodes("echo \"$(./prepare)\"\necho \"$(module list)\"\nsrun a.py\n");
+  CHECK(prints.became("echo \"$(./prepare)") == Became::set_up);
+  CHECK(prints.became("echo \"$(module") == Became::unnecessary);
+}

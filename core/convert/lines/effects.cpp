@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/lines/effects.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/lint/script/program.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// Whatever their arguments, they leave nothing behind that a job would miss.
+constexpr std::string_view k_readers[] = {"echo",       "printf",
+                                          "cat",        "date",
+                                          "hostname",   "basename",
+                                          "dirname",    "realpath",
+                                          "readlink",   "pwd",
+                                          "head",       "tail",
+                                          "cut",        "sed",
+                                          "awk",        "gawk",
+                                          "grep",       "egrep",
+                                          "tr",         "wc",
+                                          "sort",       "uniq",
+                                          "seq",        "expr",
+                                          "bc",         "scontrol",
+                                          "squeue",     "sinfo",
+                                          "sacct",      "sacctmgr",
+                                          "nproc",      "nvidia-smi",
+                                          "rocm-smi",   "id",
+                                          "whoami",     "uname",
+                                          "which",      "type",
+                                          "command",    "test",
+                                          "[",          "true",
+                                          "false",      ":",
+                                          "ls",         "find",
+                                          "stat",       "du",
+                                          "df",         "env",
+                                          "printenv",   "getent",
+                                          "ip",         "ifconfig",
+                                          "nslookup",   "host",
+                                          "dig",        "ss",
+                                          "netstat",    "comm",
+                                          "shuf",       "jq",
+                                          "mktemp",     "ps",
+                                          "pgrep",      "git",
+                                          "conda",      "mamba",
+                                          "module",     "perl",
+                                          "md5sum",     "sha256sum",
+                                          "numfmt",     "tac",
+                                          "rev",        "paste",
+                                          "column",     "od",
+                                          "hexdump",    "strings",
+                                          "file",       "curl",
+                                          "openssl",    "uuidgen",
+                                          "base64",     "free",
+                                          "lscpu",      "lspci",
+                                          "lsblk",      "tput",
+                                          "fold",       "nl",
+                                          "sleep",      "nvcc",
+                                          "cd",         "pip",
+                                          "lsof",       "getconf",
+                                          "arch",       "ulimit",
+                                          "umask",      "eval",
+                                          "source",     ".",
+                                          "exit",       "return",
+                                          "export",     "read",
+                                          "local",      "declare",
+                                          "typeset",    "readonly",
+                                          "mapfile",    "readarray",
+                                          "let",        "set",
+                                          "shift",      "trap",
+                                          "nodeset",    "timeout",
+                                          "time",       "tee",
+                                          "xargs",      "ping",
+                                          "users",      "groups",
+                                          "locale",     "showquota",
+                                          "quota",      "ldconfig",
+                                          "pkg-config", "mpirun",
+                                          "ssh",        "wait",
+                                          "break",      "continue",
+                                          "kill",       "unset",
+                                          "shopt",      "pushd",
+                                          "popd",       "dnsdomainname",
+                                          "logname",    "tty",
+                                          "diff",       "cmp"};
+
+bool only_reads(const shell::Command& command) {
+  if (command.words.empty() || command.kind != shell::Command::Kind::simple) return true;
+  const std::string verb = lint::base_name(literal_of(command.words[0]));
+  const auto has_reader = [&] {  // srun -N1 -n1 hostname
+    return std::any_of(command.words.begin(), command.words.end(), [](const shell::Word& word) {
+      return is_one_of(k_readers, literal_of(word));
+    });
+  };
+  const bool asks =
+      command.words.size() > 1 && (literal_of(command.words[1]).starts_with("--version") ||
+                                   literal_of(command.words[1]) == "-c");
+  if (lint::is_python(verb)) return asks;
+  return is_one_of(k_readers, verb) || asks || (verb == "srun" && has_reader());
+}
+
+// Commands of substitutions, at any depth.
+void each_inside(const Item& item, const std::function<void(const shell::Command&)>& see) {
+  const auto in_word = [&see](const shell::Word& word) {
+    for (const shell::Piece& piece : word.pieces) each_command(piece.commands, see);
+  };
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Assignment& one : command.assignments) {
+      in_word(one.value);
+      std::for_each(one.elements.begin(), one.elements.end(), in_word);
+    }
+    std::for_each(command.words.begin(), command.words.end(), in_word);
+  });
+}
+
+}  // namespace
+
+bool writes_file(const Item& item) {
+  bool writes = false;
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Redirection& one : command.redirections) {
+      const std::string target = literal_of(one.target);
+      const bool is_stream = one.sign.find('&') != std::string::npos || target == "/dev/null" ||
+                             target == "/dev/stderr" || target == "/dev/stdout";
+      if (one.sign.find('>') != std::string::npos && !is_stream) writes = true;
+    }
+    if (!command.words.empty() && literal_of(command.words[0]) == "tee") writes = true;
+  });
+  return writes;
+}
+
+bool acts_inside(const Item& item) {
+  bool acts = false;
+  each_inside(item,
+              [&acts](const shell::Command& command) { acts = acts || !only_reads(command); });
+  return acts;
+}
+
+bool submits(const Item& item) {
+  bool submits = false;
+  each_command({*item.statement}, [&submits](const shell::Command& command) {
+    submits = submits || (!command.words.empty() && literal_of(command.words[0]) == "sbatch");
+  });
+  return submits;
+}
+
+}  // namespace dts::convert
