@@ -11,6 +11,7 @@
 #include "core/convert/repair.hpp"
 #include "core/convert/roles/lines.hpp"
 #include "core/convert/roles/stage.hpp"
+#include "core/convert/roles/world.hpp"
 #include "core/convert/steps.hpp"
 #include "core/convert/texts.hpp"
 #include "core/lint/rules/facts.hpp"
@@ -22,13 +23,6 @@ namespace dts::convert {
 namespace {
 
 constexpr const char* k_no_shell_text = "it cannot be read as a part of a shell script";
-
-bool is_started_on_all(const Part& part) {
-  return part.role == Role::program &&
-         std::any_of(part.item.mains.begin(), part.item.mains.end(), [](const lint::Run* run) {
-           return run->launch.launcher != lint::Launcher::none;
-         });
-}
 
 class Converter {
  public:
@@ -124,6 +118,7 @@ class Converter {
         places_.push_back(i);
         programs_.push_back(make_program(part.item));
         Program& program = programs_.back();
+        if (cast_.is_split[programs_.size() - 1]) program.losses.emplace_back(k_split_world);
         if (is_beside && cast_.roles.empty()) program.losses.emplace_back(k_side_by_side);
         if (program.names_nodes && !are_first_nodes(program, programs_.size() - 1))
           program.losses.emplace_back(

@@ -207,6 +207,13 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
   return parts;
 }
 
+bool is_started_on_all(const Part& part) {
+  return part.role == Role::program &&
+         std::any_of(part.item.mains.begin(), part.item.mains.end(), [](const lint::Run* run) {
+           return run->launch.launcher != lint::Launcher::none;
+         });
+}
+
 SetUpText set_up_of(const std::vector<Part>& parts,
                     std::size_t begin,
                     std::size_t end,

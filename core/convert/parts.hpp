@@ -30,6 +30,9 @@ struct Part {
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
 
+// A program that a launcher starts.
+[[nodiscard]] bool is_started_on_all(const Part& part);
+
 // The set-up of the parts from `begin` to `end`, as bash text; adds their names to `kept`.
 struct SetUpText {
   std::string text;

@@ -2,23 +2,16 @@
 #include "core/convert/roles/cast.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/roles/signature.hpp"
 #include "core/convert/roles/waiting.hpp"
+#include "core/convert/roles/world.hpp"
 #include "core/spec/parts.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace dts::convert {
 namespace {
-
-// What the launcher of a program on one node says of output and names makes it no other program.
-constexpr std::string_view k_of_no_program[] = {
-    "nodelist", "output", "error", "input", "container-name", "job-name", "open-mode"};
-
-const shell::Command* command_of_program(const Item& item) {
-  if (item.statement->pipelines.size() != 1) return nullptr;
-  const shell::Command& command = item.statement->pipelines[0].commands[0];
-  return command.kind == shell::Command::Kind::simple ? &command : nullptr;
-}
 
 class Casting {
  public:
@@ -42,8 +35,17 @@ class Casting {
       follow(parts_[i].item);
     }
     cast_.end = end_beside(parts_, places_);
+    const World world = world_of(parts_, places_, cast_.nodes, resolver_);
+    cast_.is_split = world.is_split;
+    if (world.is_whole) {
+      std::vector<std::size_t> all(places_.size());
+      std::iota(all.begin(), all.end(), 0U);
+      cast_.roles.push_back({"", NodeRange{0, places_.size()}, all, true, false, true});
+      return std::move(cast_);
+    }
     const auto waiting = waiting_in(parts_, places_);
-    if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting))
+    if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting) ||
+        std::count(world.is_split.begin(), world.is_split.end(), true) > 0)
       cast_.roles.clear();
     std::sort(cast_.roles.begin(), cast_.roles.end(), [](const Troupe& a, const Troupe& b) {
       return a.nodes.begin < b.nodes.begin;
@@ -82,11 +84,6 @@ class Casting {
     const lint::LaunchOption* nodes = run.launch.option("nodes");
     const bool is_all = nodes == nullptr || number_in(nodes->value) == size_;
     return is_all ? std::optional(NodeRange{0, size_}) : std::nullopt;
-  }
-
-  static std::size_t begin_of_program(const lint::Run& run) {
-    return run.launch.command_at < run.words.size() ? run.words[run.launch.command_at].span.begin
-                                                    : run.span.end;
   }
 
   [[nodiscard]] std::optional<std::uint64_t> number_in(const std::string& value) const {
@@ -129,41 +126,13 @@ class Casting {
                          role.nodes.end == cast_.nodes[at]->begin && before + 1 == at &&
                          (role.programs.size() == 1 || role.are_alike);
     if (!is_next) return false;
-    const auto [words, names] = signature_of(parts_[places_[before]].item);
-    if (words != signature_of(parts_[places_[at]].item).first) return false;
+    const auto [words, names] = signature_of(parts_[places_[before]].item, {});
+    if (words != signature_of(parts_[places_[at]].item, {}).first) return false;
     for (std::size_t i = places_[before] + 1; i < places_[at]; ++i)
       for (const auto* all : {&parts_[i].item.sets.variables, &parts_[i].item.sets.arrays})
         for (const std::string& name : *all)
           if (names.count(name) > 0) return false;
     return true;
-  }
-
-  // The words that make the program what it is, and the names in them.
-  [[nodiscard]] std::pair<std::string, Names> signature_of(const Item& item) const {
-    const shell::Command* command = command_of_program(item);
-    if (command == nullptr || item.mains.size() != 1) return {};
-    const lint::Launch& launch = item.mains[0]->launch;
-    const std::string& source = item.source;
-    std::string text;
-    const auto is_left_out = [&](const Span& span) {
-      return std::any_of(
-          launch.options.begin(), launch.options.end(), [&](const lint::LaunchOption& one) {
-            const bool meets = one.span.begin < span.end && span.begin < one.span.end;
-            return meets && is_one_of(k_of_no_program, one.name);
-          });
-    };
-    const auto add = [&](const Span& span) {
-      if (span.begin < item.span().begin || is_left_out(span)) return;
-      text += source.substr(span.begin - item.span().begin, span.end - span.begin) + " ";
-    };
-    for (const shell::Assignment& one : command->assignments) add(one.span);
-    const auto nodelist = nodelist_of(*command, begin_of_program(*item.mains[0]));
-    for (const shell::Word& word : command->words)
-      if (!nodelist || word.span.end < nodelist->span.begin ||
-          word.span.begin > nodelist->span.end ||
-          word.span.begin > begin_of_program(*item.mains[0]))
-        add(word.span);
-    return {text, used_names(text)};
   }
 
   // Several programs of one role are run by one shell, as one rank.

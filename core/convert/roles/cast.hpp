@@ -19,6 +19,7 @@ struct Troupe {
   std::vector<std::size_t> programs;  // their places among the script's programs, in order
   bool are_alike = false;             // the same program once for each of the nodes
   bool until_others_end = false;      // the script does not wait for them
+  bool is_one_world = false;          // each is a node's part of one training
 };
 
 struct Cast {
@@ -31,6 +32,8 @@ struct Cast {
   std::map<std::string, std::string> addresses;
   // The first of the script's parts that is not run beside programs any more.
   std::size_t end = 0;
+  // Programs that are parts of one training, but cannot be made one program.
+  std::vector<bool> is_split;
 
   [[nodiscard]] bool has_roles() const { return roles.size() > 1; }
 

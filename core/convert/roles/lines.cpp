@@ -44,7 +44,8 @@ void meet_by_roles(const Cast& cast, Rendezvous& rendezvous) {
 void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Part>& parts) {
   for (Part& part : parts) {
     if (part.role != Role::around) continue;
-    part.verdict.text = address_line(part.item, rendezvous);
+    if (std::string line = address_line(part.item, rendezvous); !line.empty())
+      part.verdict.text = std::move(line);
     if (cast.has_roles() && part.verdict.kind == Verdict::Kind::if_needed &&
         is_rendezvous(part.item, rendezvous))
       part.verdict.why = "roles find each other by DTSUBMIT_ROLE_NAME_ADDR";

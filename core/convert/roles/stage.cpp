@@ -185,6 +185,7 @@ class Stage {
       tasks = *all / cast_.nodes[role.programs.front()]->size();
     made.settings.erase("ntasks");
     made.settings["nodes"] = {{std::to_string(role.nodes.size())}, k_no_row};
+    if (role.is_one_world) return void(made.settings.erase("ntasks-per-node"));
     if (role.are_alike && tasks == 1) {  // programs that do not know of each other
       made.settings.erase("ntasks-per-node");
       made.settings["per-node"] = {{}, k_no_row};

@@ -149,3 +149,28 @@ TEST_CASE("what a line does besides setting a variable is done once, as the scri
   CHECK(prints.became("echo \"$(./prepare)") == Became::set_up);
   CHECK(prints.became("echo \"$(module") == Became::unnecessary);
 }
+
+TEST_CASE("one training that is started node by node is one program of all nodes") {
+  const std::string nodes = "nodes=($(scontrol show hostnames $SLURM_JOB_NODELIST))\n";
+  const auto torchrun = [](const std::string& node, const std::string& rank) {
+    return "srun -N1 -n1 -w ${nodes[" + node + "]} torchrun --nnodes 2 --node_rank " + rank +
+           " --nproc_per_node 4 --master_addr ${nodes[0]} --master_port 29500 train.py";
+  };
+  const std::string loop = nodes + "for i in 0 1; do " + torchrun("$i", "$i") + " & done\nwait\n";
+  const std::string lines = nodes + torchrun("0", "0") + " &\n" + torchrun("1", "1") + " &\nwait\n";
+  for (const std::string& body : {loop, lines}) {
+    CAPTURE(body);
+    const Reduced made = of_nodes(body);
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("command = [\"torchrun\", \"train.py\"]"));
+    CHECK(made.job_has("nodes = 2\n"));
+    CHECK_FALSE(made.job_has("\nper_node"));
+    CHECK_FALSE(made.job_has("roles"));
+  }
+  const std::string unlike =
+      nodes + torchrun("0", "0") + " --log &\n" + torchrun("1", "1") + " &\nwait\n";
+  CHECK(of_nodes(unlike).says("srun", "one node's part of a training on several"));
+  const std::string swapped =
+      nodes + torchrun("0", "1") + " &\n" + torchrun("1", "0") + " &\nwait\n";
+  CHECK(of_nodes(swapped).became("srun") == Became::lost);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training that a script starts node by node: torchrun --nnodes 2 --node_rank 1. Pure.
+#pragma once
+
+#include "core/convert/expand/node_values.hpp"
+#include "core/convert/parts.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace dts::convert {
+
+inline constexpr const char* k_split_world =
+    "it is one node's part of a training on several: start all of them by one srun";
+
+struct World {
+  bool is_whole = false;       // the programs are the same one, once on each node of the job
+  std::vector<bool> is_split;  // for each program: of a world that cannot be put together
+};
+
+// `places`: of the programs in `parts`, with their nodes.
+[[nodiscard]] World world_of(const std::vector<Part>& parts,
+                             const std::vector<std::size_t>& places,
+                             const std::vector<std::optional<NodeRange>>& nodes,
+                             const Resolver& resolver);
+
+}  // namespace dts::convert
