@@ -18,6 +18,7 @@
 #include "core/plan/program/own_launcher.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace dts::convert {
 namespace {
@@ -141,24 +142,30 @@ class Converter {
     return *cast_.nodes[at] == NodeRange{0, size};
   }
 
+  // What the item may call of the functions that start programs, as the shell would find them.
+  Program functions_of(const Item& item, ProgramContext& context, bool& starts) {
+    Program functions;
+    for (const Part* part : called_definitions(parts_, item)) {
+      called_.insert(part);
+      const Program one = shell_program(part->item, context);
+      functions.text += one.text + "\n";
+      add_layout(one.settings, subject_.job, functions);
+      functions.needs.insert(one.needs.begin(), one.needs.end());
+      functions.note(one.notes, one.losses);
+      starts = starts || starts_processes(part->item);
+    }
+    return functions;
+  }
+
   Program make_program(const Item& item) {
     ProgramContext context{subject_, resolver_, facts()};
-    Program functions;
     bool starts = false;
-    for (const Part& part : parts_) {
-      if (part.role != Role::definition) continue;
-      Program one = shell_program(part.item, context);
-      functions.text += one.text + "\n";
-      for (const auto& [name, asked] : one.settings) functions.settings[name] = asked;
-      functions.needs.merge(one.needs);
-      functions.note(one.notes, one.losses);
-      starts = starts || starts_processes(part.item);
-    }
-    if (item.mains.empty()) context.functions = functions.text;
+    Program functions = functions_of(item, context, starts);
+    context.functions = functions.text;
     Program program = program_of(item, inliner_, context);
     if (!context.functions.empty()) {
       program.text = functions.text + program.text;
-      for (const auto& [name, asked] : functions.settings) program.settings[name] = asked;
+      add_layout(functions.settings, subject_.job, program);
       program.needs.merge(functions.needs);
       program.note(functions.notes, functions.losses);
     }
@@ -197,30 +204,19 @@ class Converter {
   [[nodiscard]] Row row_of(const Part& part, std::size_t at) const {
     Row row{part.item.spans, Became::program, "", ""};
     if (part.role != Role::around) {
-      if (part.role == Role::definition && programs_.empty())
+      if (part.role == Role::definition && called_.count(&part) == 0)
         return {part.item.spans, Became::unnecessary, "", "the function is not called"};
       row.why = part.verdict.why;
       return row;
     }
     if (part.is_kept) {
       row.became = at < last_ ? Became::set_up : Became::tear_down;
-      row.why = is_first_node(part.item, rendezvous_, has_many_nodes())
-                    ? "becomes the name of the first node"
-                    : note_on(part.item, has_many_nodes());
-      if (at >= last_) row.why = note_on_tear_down(part.item, row.why);
+      row.why = note_on_kept(part, has_many_nodes(), rendezvous_, at >= last_);
       return row;
     }
-    switch (part.verdict.kind) {
-      case Verdict::Kind::option:
-        row.became = Became::option;
-        row.what = part.verdict.why;
-        return row;
-      case Verdict::Kind::lost:
-        row.became = Became::lost;
-        break;
-      default:
-        row.became = Became::unnecessary;
-    }
+    if (part.verdict.kind == Verdict::Kind::option)
+      return {part.item.spans, Became::option, part.verdict.why, ""};
+    row.became = part.verdict.kind == Verdict::Kind::lost ? Became::lost : Became::unnecessary;
     row.why = part.verdict.why;
     const Names& names = part.item.sets.variables;
     const auto is_inlined = [&](const std::string& name) {
@@ -278,6 +274,7 @@ class Converter {
   Inliner inliner_;
   Draft draft_;
   std::vector<Part> parts_;
+  std::set<const Part*> called_;  // definitions that programs use
   Rendezvous rendezvous_;
   Cast cast_;
   std::vector<std::size_t> places_;  // of the programs in parts_

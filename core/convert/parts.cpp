@@ -207,11 +207,45 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
   return parts;
 }
 
+std::vector<const Part*> called_definitions(const std::vector<Part>& parts, const Item& item) {
+  Names words;
+  for (const lint::Run* run : item.runs) words.insert(run->name());
+  std::vector<bool> is_called(parts.size());
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const Names& functions = parts[i].item.sets.functions;
+      const bool calls =
+          parts[i].role == Role::definition && !is_called[i] &&
+          std::any_of(functions.begin(), functions.end(), [&words](const std::string& name) {
+            return words.count(name) > 0;
+          });
+      if (!calls) continue;
+      is_called[i] = is_new = true;
+      words.insert(parts[i].item.words.begin(), parts[i].item.words.end());
+    }
+  }
+  std::vector<const Part*> called;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (is_called[i]) called.push_back(&parts[i]);
+  return called;
+}
+
 bool is_started_on_all(const Part& part) {
   return part.role == Role::program &&
          std::any_of(part.item.mains.begin(), part.item.mains.end(), [](const lint::Run* run) {
            return run->launch.launcher != lint::Launcher::none;
          });
+}
+
+std::string note_on_kept(const Part& part,
+                         bool has_many_nodes,
+                         const Rendezvous& rendezvous,
+                         bool is_tear_down) {
+  const std::string note = is_first_node(part.item, rendezvous, has_many_nodes)
+                               ? "becomes the name of the first node"
+                               : note_on(part.item, has_many_nodes);
+  return is_tear_down ? note_on_tear_down(part.item, note) : note;
 }
 
 SetUpText set_up_of(const std::vector<Part>& parts,

@@ -33,6 +33,17 @@ struct Part {
 // A program that a launcher starts.
 [[nodiscard]] bool is_started_on_all(const Part& part);
 
+// The definitions of functions that the item may call, itself or through each other, in the
+// script's order.
+[[nodiscard]] std::vector<const Part*> called_definitions(const std::vector<Part>& parts,
+                                                          const Item& item);
+
+// What an account says of a line of the set-up or tear-down.
+[[nodiscard]] std::string note_on_kept(const Part& part,
+                                       bool has_many_nodes,
+                                       const Rendezvous& rendezvous,
+                                       bool is_tear_down);
+
 // The set-up of the parts from `begin` to `end`, as bash text; adds their names to `kept`.
 struct SetUpText {
   std::string text;

@@ -59,6 +59,20 @@ void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program&
   add_told(told, program);
 }
 
+// A launcher without the option starts the program so as well.
+bool is_of_job(const std::string& name,
+               const std::vector<std::string>& texts,
+               const lint::Job& job) {
+  const auto number = texts.empty() ? std::nullopt : parse_number(texts.back());
+  if (!number) return false;
+  if (name == "nodes") return job.nodes == number;
+  if (name == "ntasks-per-node") return job.tasks_on_node() == number;
+  if (name == "cpus-per-task") return job.cpus_per_task == number;
+  if (name == "gpus-per-node") return job.gpus_per_node == number;
+  if (name != "ntasks" || !job.tasks_on_node()) return false;
+  return *job.tasks_on_node() * job.nodes.value_or(1) == *number;
+}
+
 void cut_launcher(const lint::Run& run,
                   const ProgramContext& context,
                   Cutter& cutter,
@@ -75,13 +89,7 @@ void cut_launcher(const lint::Run& run,
   Launched made = launched(words, context.resolver, context.subject.runs);
   made.settings["launcher"] = {{launch.launcher == lint::Launcher::srun ? "srun" : "mpirun"},
                                k_no_row};
-  for (auto& [name, asked] : made.settings) {
-    const auto before = program.settings.find(name);
-    if (before != program.settings.end() && before->second.texts != asked.texts)
-      program.losses.push_back(
-          fmt::format("--{}: programs of different layouts in one statement", name));
-    program.settings[name] = asked;
-  }
+  add_layout(made.settings, context.subject.job, program);
   program.needs.merge(made.needs);
   program.names_nodes = program.names_nodes || made.names_nodes;
   if (!made.variables.empty())
@@ -92,6 +100,25 @@ void cut_launcher(const lint::Run& run,
 }
 
 }  // namespace
+
+void add_layout(const Settings& settings, const lint::Job& job, Program& program) {
+  Settings& all = program.settings;
+  const bool is_first = all.empty();
+  const auto see = [&](const std::string& name, const Asked& asked, const Settings& others) {
+    const auto other = others.find(name);
+    const bool is_same = other == others.end() ? is_of_job(name, asked.texts, job)
+                                               : other->second.texts == asked.texts;
+    if (!is_same)
+      program.losses.push_back(
+          fmt::format("--{}: programs of different layouts in one statement", name));
+  };
+  if (!is_first && !settings.empty()) {
+    for (const auto& [name, asked] : settings) see(name, asked, all);
+    for (const auto& [name, asked] : all)
+      if (settings.count(name) == 0) see(name, asked, settings);
+  }
+  for (const auto& [name, asked] : settings) all[name] = asked;
+}
 
 void add_told(Told& told, Program& program) {
   if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": set by dtsubmit");

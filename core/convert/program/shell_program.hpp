@@ -19,6 +19,10 @@ inline constexpr const char* k_side_by_side =
                                        const Facts& facts,
                                        Program& program);
 
+// Settings of one more launcher in the program's text: those that differ are lost, since the text
+// is started once.
+void add_layout(const Settings& settings, const lint::Job& job, Program& program);
+
 // Notes one line for all of them.
 void add_told(Told& told, Program& program);
 

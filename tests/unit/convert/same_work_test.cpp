@@ -46,7 +46,9 @@ Reduced of_nodes(const std::string& body) {
 }
 
 Reduced of_one_node(const std::string& body) {
-  return Reduced("#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4 --cpus-per-task=8\n" + body);
+  return Reduced(
+      "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=1 --gpus-per-node=4 --cpus-per-task=8\n" +
+      body);
 }
 
 }  // namespace
@@ -173,4 +175,23 @@ TEST_CASE("one training that is started node by node is one program of all nodes
   const std::string swapped =
       nodes + torchrun("0", "1") + " &\n" + torchrun("1", "0") + " &\nwait\n";
   CHECK(of_nodes(swapped).became("srun") == Became::lost);
+}
+
+TEST_CASE("of functions that start programs, those that are called say the layout") {
+  const std::string functions =
+      "one() { srun --ntasks-per-node=1 ./a; }\n"
+      "four() { srun --ntasks-per-node=4 --cpus-per-task=2 ./b; }\n";
+  const std::string choice = "if [ -f ddp ]; then one; else four; fi\n";
+  const Reduced both = of_nodes(functions + choice);
+  CHECK(both.became("if [ -f ddp") == Became::lost);
+  CHECK(both.says("if [ -f ddp",
+                  "--ntasks-per-node: programs of different layouts in one statement"));
+  const Reduced only = of_one_node(functions + "if [ -f ddp ]; then one; fi\n");
+  CHECK(only.made.is_lossless());
+  CHECK(only.job_has("ntasks_per_node = 1\n"));
+  CHECK_FALSE(only.job_has("./b"));
+  // What one of them leaves out is the job's.
+  CHECK(of_one_node("one() { srun --ntasks-per-node=1 ./a; }\nplain() { srun ./b; }\n"
+                    "if [ -f ddp ]; then one; else plain; fi\n")
+            .made.is_lossless());
 }
