@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/early.hpp"
 #include "core/convert/job/requests.hpp"
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/needed.hpp"
 #include "core/convert/parts.hpp"
 #include "core/convert/program/layout.hpp"
@@ -24,6 +25,9 @@ namespace dts::convert {
 namespace {
 
 constexpr const char* k_no_shell_text = "it cannot be read as a part of a shell script";
+
+constexpr const char* k_starts_ranks =
+    "it starts ranks by srun or mpirun itself: name the program that it starts";
 
 class Converter {
  public:
@@ -63,7 +67,9 @@ class Converter {
     const RowIndex row = draft_.add(
         {subject_.header.end, text.size()}, Became::program, options_.path, "run from its file");
     settle_layout(program, draft_, subject_.job, false, false, false);
+    if (starts_ranks(text)) program.losses.emplace_back(k_starts_ranks);
     draft_.steps.push_back({"", row, program.settings, command_of(program, {}, options_)});
+    for (const std::string& why : program.losses) draft_.lose(row, why);
   }
 
   void shell_script() {

@@ -144,4 +144,14 @@ bool submits(const Item& item) {
   return submits;
 }
 
+bool starts_ranks(std::string_view text) {
+  for (const std::string& line : split(text, '\n')) {
+    const std::string_view code = trim(line);
+    if (code.starts_with('#')) continue;
+    const Names words = words_of(code);
+    if (words.count("srun") + words.count("mpirun") + words.count("mpiexec") > 0) return true;
+  }
+  return false;
+}
+
 }  // namespace dts::convert

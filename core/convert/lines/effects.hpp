@@ -4,6 +4,8 @@
 
 #include "core/convert/lines/item.hpp"
 
+#include <string_view>
+
 namespace dts::convert {
 
 // It writes or appends to a file, by a redirection or tee.
@@ -14,5 +16,8 @@ namespace dts::convert {
 
 // It submits a job, under whatever condition.
 [[nodiscard]] bool submits(const Item& item);
+
+// The text, of any language whose comments begin with #, starts ranks by srun or mpirun.
+[[nodiscard]] bool starts_ranks(std::string_view text);
 
 }  // namespace dts::convert

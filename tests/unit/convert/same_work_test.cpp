@@ -195,3 +195,16 @@ TEST_CASE("of functions that start programs, those that are called say the layou
                     "if [ -f ddp ]; then one; else plain; fi\n")
             .made.is_lossless());
 }
+
+TEST_CASE("a script in another language is run from its file unless it starts ranks itself") {
+  const std::string begin = "#SBATCH --nodes=1 --cpus-per-task=8\n";
+  CHECK(Reduced("#!/bin/tcsh\n" + begin + "# srun is not used\nsetenv A 1\npython train.py\n")
+            .made.is_lossless());
+  for (const std::string launcher : {"srun", "mpirun"}) {
+    CAPTURE(launcher);
+    const Reduced made("#!/bin/tcsh\n" + begin + launcher + " python train.py\n");
+    CHECK(made.says(launcher, "it starts ranks by srun or mpirun itself"));
+  }
+  const Reduced nodes("#!/usr/bin/env python3\n#SBATCH --nodes=2 --cpus-per-task=8\nprint(1)\n");
+  CHECK(nodes.says("print", "the program runs on the first of 2 nodes alone"));
+}
