@@ -2,6 +2,7 @@
 #include "core/convert/needed.hpp"
 
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/tools.hpp"
 
 #include <algorithm>
 
@@ -54,6 +55,23 @@ void lose_submissions(std::vector<Part>& parts) {
           return functions.count(run->name()) > 0;
         }))
       part.verdict = {Verdict::Kind::lost, k_submits};
+  }
+}
+
+void keep_pauses(std::vector<Part>& parts, std::size_t end) {
+  bool is_behind = false;  // something has been started that may need the time
+  for (std::size_t i = 0; i < end; ++i) {
+    Part& part = parts[i];
+    const auto& runs = part.item.runs;
+    if (part.role != Role::around) continue;
+    const bool is_pause = simple_command(*part.item.statement) != nullptr && runs.size() == 1 &&
+                          runs[0]->name() == "sleep";
+    if (is_pause && is_behind) part.verdict = {};
+    is_behind = is_behind || (part.verdict.kind == Verdict::Kind::kept &&
+                              (part.item.statement->background ||
+                               std::any_of(runs.begin(), runs.end(), [](const lint::Run* run) {
+                                 return does_work(*run);
+                               })));
   }
 }
 

@@ -17,6 +17,9 @@ void keep_needed(std::vector<Part>& parts,
 // Calls of functions that submit jobs are lost.
 void lose_submissions(std::vector<Part>& parts);
 
+// Pauses up to `end` stay behind lines that start something: a server, say.
+void keep_pauses(std::vector<Part>& parts, std::size_t end);
+
 // Lines behind the programs that act on their exit codes, which dtsubmit does not hand on, are
 // lost.
 void lose_exit_codes(std::vector<Part>& parts);

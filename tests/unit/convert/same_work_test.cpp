@@ -208,3 +208,11 @@ TEST_CASE("a script in another language is run from its file unless it starts ra
   const Reduced nodes("#!/usr/bin/env python3\n#SBATCH --nodes=2 --cpus-per-task=8\nprint(1)\n");
   CHECK(nodes.says("print", "the program runs on the first of 2 nodes alone"));
 }
+
+TEST_CASE("a pause stays behind a line that starts something") {
+  const Reduced server =
+      of_one_node("sleep 5\n./server.sh &\nsleep 30\nsrun python client.py\nsleep 9\n");
+  CHECK(server.became("sleep 5") == Became::unnecessary);
+  CHECK(server.job_has("./server.sh &\nsleep 30"));
+  CHECK(server.became("sleep 9") == Became::unnecessary);
+}
