@@ -81,6 +81,8 @@ export LD_LIBRARY_PATH="$GPU_BUNDLE/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export OPAL_PREFIX="$GPU_BUNDLE" OPAL_LIBDIR="$GPU_BUNDLE/lib" OPAL_PKGLIBDIR="$GPU_BUNDLE/lib/openmpi"
 export OPAL_PKGDATADIR="$GPU_BUNDLE/share-openmpi" OPAL_SYSCONFDIR="$GPU_BUNDLE/etc"
 export PMIX_PREFIX="$GPU_BUNDLE" PMIX_LIBDIR="$GPU_BUNDLE/lib" PMIX_PKGLIBDIR="$GPU_BUNDLE/lib/pmix" PMIX_PKGDATADIR="$GPU_BUNDLE/share-pmix"
+# One machine, which may have no ssh: without this mpirun would refuse it.
+export OMPI_MCA_plm=isolated
 END
 
 size=$(du -sk --apparent-size "$folder" | cut -f1)

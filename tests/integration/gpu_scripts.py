@@ -61,6 +61,10 @@ for library in "$bundle"/lib/*.so* "$bundle"/lib/common/libgomp*; do
   mount --bind /dev/null "$path"
   case $path in */libpmix.so*) folders="$folders ${path%/*}/pmix" ;; esac
 done
+for program in ssh rsh; do
+  path=$(command -v $program) || continue
+  mount --bind /dev/null "$(readlink -f "$path")"
+done
 for folder in $folders; do mount -t tmpfs none "$folder"; done
 exec "$@"
 """
