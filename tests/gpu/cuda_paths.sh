@@ -10,7 +10,8 @@ folders_of() { # VARIABLE FOLDER...: those that exist go to the end of a list wi
   done
 }
 
-export PATH="$PATH:/usr/local/cuda/bin"
+folders_of PATH /usr/local/cuda/bin /usr/local/nvidia/bin
+folders_of LD_LIBRARY_PATH /usr/local/nvidia/lib64  # a driver's, in containers
 for pip in $(python3 -c 'import nvidia; print(*nvidia.__path__)' 2>/dev/null || true); do
   folders_of PATH "$pip"/*/bin
   folders_of LD_LIBRARY_PATH "$pip"/*/lib
