@@ -55,7 +55,8 @@ std::string with_exports(const SetUpText& set_up,
                          const Names& later,
                          const Options& options) {
   std::string text = same_for_all(set_up.text) + set_up.text;
-  if (!options.arguments.empty() && uses_arguments(text)) {
+  const bool needs_arguments = uses_arguments(text) || words_of(text).count("shift") > 0;
+  if (!options.arguments.empty() && needs_arguments) {
     std::string line = "set --";
     for (const std::string& one : options.arguments) line += " " + shell_quote(one);
     text = line + "\n" + text;
@@ -89,8 +90,9 @@ std::vector<std::string> command_of(const Program& program,
   text += program.text.empty() ? same_for_all(words) + "exec " + words : program.text;
   command = {"bash", "-c", text};
   if (!uses_arguments(program.source())) return command;
+  const auto& arguments = program.arguments ? *program.arguments : options.arguments;
   command.push_back(options.path.empty() ? "script" : options.path);
-  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }
 

@@ -203,6 +203,19 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
   return true;
 }
 
+Program made_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
+  Program program;
+  const shell::Statement& statement = *item.statement;
+  if (context.functions.empty() && statement.pipelines.size() == 1 &&
+      is_plain_pipeline(statement.pipelines[0], program)) {
+    Maker maker(program, context, inliner);
+    maker.command(statement.pipelines[0].commands[0], inliner);
+    maker.finish();
+    return program;
+  }
+  return shell_program(item, context);
+}
+
 }  // namespace
 
 void Program::note(const std::vector<std::string>& more, const std::vector<std::string>& lost) {
@@ -228,16 +241,13 @@ bool Program::needs_shell() const {
 }
 
 Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
-  Program program;
-  const shell::Statement& statement = *item.statement;
-  if (context.functions.empty() && statement.pipelines.size() == 1 &&
-      is_plain_pipeline(statement.pipelines[0], program)) {
-    Maker maker(program, context, inliner);
-    maker.command(statement.pipelines[0].commands[0], inliner);
-    maker.finish();
-    return program;
-  }
-  return shell_program(item, context);
+  Program program = made_of(item, inliner, context);
+  program.arguments = inliner.arguments();
+  if (!program.arguments && uses_arguments(*item.statement))
+    program.losses.emplace_back(
+        "its arguments ($1, \"$@\"): what `shift` or `set` leaves of them, only the shell of the "
+        "job knows");
+  return program;
 }
 
 }  // namespace dts::convert

@@ -22,6 +22,8 @@ struct Program {
   std::vector<Blank> blanks{};
   bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
   bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
+  // $1 and so on where it is started; nullopt: as the script gets them.
+  std::optional<std::vector<std::string>> arguments{};
   Names needs;  // variables of the shell that submits, without which something is lost
 
   // What goes with a part of it: both for people.

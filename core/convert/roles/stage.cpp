@@ -146,6 +146,7 @@ class Stage {
     const auto container = container_of(programs_[role.programs.front()]);
     made.settings = programs_[role.programs.front()].settings;
     made.folder = programs_[role.programs.front()].folder;
+    made.arguments = programs_[role.programs.front()].arguments;
     std::size_t next = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];

@@ -155,6 +155,7 @@ void Inliner::follow(const shell::Statement& statement, bool is_certain) {
   const shell::Command* command = simple_command(statement);
   const SetNames names = set_names(statement);
   exported_.insert(names.exported.begin(), names.exported.end());
+  follow_arguments(statement, is_certain);
   const bool only_assigns =
       command != nullptr && !statement.background &&
       (command->words.empty() || !names.variables.empty() || !names.arrays.empty()) &&
@@ -230,7 +231,6 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
     words.back().push_back(literal_segment(piece));
     return;
   }
-  const bool is_parameter = piece.kind == Piece::Kind::parameter;
   if (const FlatWord* known = known_value(piece); known != nullptr) {
     inlined_.insert(piece.text);
     if (!piece.quoted) return add_split(words, *known);
@@ -239,19 +239,15 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
     if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
     return;
   }
-  const bool is_arguments = piece.operation.empty() && piece.text == (piece.quoted ? "@" : "*");
-  const auto array = arrays_.find(is_arguments || piece.text == "@" ? "@" : piece.text);
-  if (is_parameter &&
-      (piece.operation == "[@]" || is_arguments ||
-       (piece.text == "@" && piece.operation.empty())) &&
-      array != arrays_.end()) {
+  if (const std::vector<FlatWord>* elements = elements_of(piece); elements != nullptr) {
     inlined_.insert(piece.text);
-    for (std::size_t i = 0; i < array->second.size(); ++i) {
+    for (std::size_t i = 0; i < elements->size(); ++i) {
+      const FlatWord& one = (*elements)[i];
       if (i > 0) words.emplace_back();
       if (piece.quoted)
-        words.back().insert(words.back().end(), array->second[i].begin(), array->second[i].end());
+        words.back().insert(words.back().end(), one.begin(), one.end());
       else
-        add_split(words, array->second[i]);
+        add_split(words, one);
     }
     return;
   }
@@ -262,7 +258,7 @@ std::vector<FlatWord> Inliner::words(const shell::Word& word) {
   std::vector<FlatWord> all(1);
   for (const Piece& piece : word.pieces)
     if (all.size() < k_most_words) add_piece(all, piece);
-  if (all.back().empty()) all.pop_back();
+  if (all.back().empty() || (all.size() == 1 && makes_no_word(word))) all.pop_back();
   return all;
 }
 

@@ -48,6 +48,9 @@ using FlatWord = std::vector<Segment>;
 // The other way round, of words that lint has expanded.
 [[nodiscard]] FlatWord from_expanded(const lint::ExpandedWord& word);
 
+// The statement uses $1, "$@" and the like, outside of functions.
+[[nodiscard]] bool uses_arguments(const shell::Statement& statement);
+
 // The variables of a script, followed from statement to statement.
 class Inliner {
  public:
@@ -65,6 +68,8 @@ class Inliner {
 
   // $1, $2 and so on.
   void set_arguments(const std::vector<std::string>& arguments);
+  // As `shift` and `set` leave them; nullopt: only the script's shell knows them.
+  [[nodiscard]] std::optional<std::vector<std::string>> arguments() const;
 
   // What `statement` sets; `is_certain`: it is run once and its values are read from its text.
   void follow(const shell::Statement& statement, bool is_certain);
@@ -83,6 +88,12 @@ class Inliner {
 
  private:
   void assign(const shell::Assignment& one);
+  void set_arguments(std::vector<FlatWord> arguments);
+  void forget_arguments();
+  void follow_arguments(const shell::Statement& statement, bool is_certain);
+  void shift(const shell::Command& command);
+  [[nodiscard]] const std::vector<FlatWord>* elements_of(const shell::Piece& piece) const;
+  [[nodiscard]] bool makes_no_word(const shell::Word& word) const;
   [[nodiscard]] FlatWord value_of(const shell::Word& word);
   [[nodiscard]] Segment segment_of(const shell::Piece& piece);
   [[nodiscard]] std::string source_of(const shell::Piece& piece);
@@ -98,7 +109,6 @@ class Inliner {
   Names inlined_;
   Names exported_;
   bool has_one_folder_ = false;
-  std::optional<std::size_t> arguments_;      // their number
   std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
   Names assigned_;                            // by the script, at whatever place so far
 };

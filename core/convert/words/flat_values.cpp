@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that are known of arguments, numbers and variables.
+// The values that are known of numbers and variables.
 #include "core/base/text/text.hpp"
 #include "core/convert/words/flat.hpp"
 
@@ -32,25 +32,15 @@ std::optional<std::string> number_in(const FlatWord& value) {
 
 }  // namespace
 
-void Inliner::set_arguments(const std::vector<std::string>& arguments) {
-  arguments_ = arguments.size();
-  std::vector<FlatWord> all;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    all.push_back({{Segment::Kind::literal, arguments[i], true}});
-    values_[std::to_string(i + 1)] = all.back();
-  }
-  arrays_["@"] = std::move(all);
-  values_["#"] = {{Segment::Kind::literal, std::to_string(arguments.size()), true}};
-}
-
 // $NAME of a variable, $2 of an argument, ${2:-x} of one that is not given; null: not known.
 const FlatWord* Inliner::known_value(const Piece& piece) {
   if (piece.kind != Piece::Kind::parameter) return nullptr;
   const auto number = parse_number(piece.text);
   const bool has_default = piece.operation.starts_with("-") || piece.operation.starts_with(":-");
-  if (number && *number > 0 && arguments_ && (piece.operation.empty() || has_default) &&
-      piece.words.empty()) {
-    if (*number <= *arguments_) return &values_[piece.text];
+  const auto arguments = arrays_.find("@");
+  if (number && *number > 0 && arguments != arrays_.end() &&
+      (piece.operation.empty() || has_default) && piece.words.empty()) {
+    if (*number <= arguments->second.size()) return &arguments->second[*number - 1];
     const std::string other =
         has_default ? piece.operation.substr(piece.operation.find('-') + 1) : std::string();
     if (other.find_first_of("$`'\"\\") != std::string::npos) return nullptr;

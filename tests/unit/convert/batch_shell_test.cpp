@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the shell of a batch script does before the ranks see anything of it: its arguments, its
+// environment, the values that it expands, and where srun finds a program.
+#include "core/convert/convert.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+using namespace dts;
+using namespace dts::convert;
+
+namespace {
+
+constexpr const char* k_two_nodes =
+    "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=4\n"
+    "#SBATCH --cpus-per-task=8\n";
+
+struct Made {
+  std::string text;
+  Conversion conversion;
+
+  [[nodiscard]] bool says(const std::string& part) const {
+    return conversion.job_file.find(part) != std::string::npos;
+  }
+
+  // What the account says of the line that begins so, and what became of it.
+  [[nodiscard]] const Row& row(const std::string& line) const {
+    const std::size_t at = text.find("\n" + line) + 1;
+    REQUIRE(at > 0);
+    for (const Row& row : conversion.rows)
+      for (const Span& span : row.spans)
+        if (span.begin <= at && at < span.end) return row;
+    FAIL(line << " is in no row");
+    return conversion.rows.front();
+  }
+
+  [[nodiscard]] Became became(const std::string& line) const { return row(line).became; }
+
+  [[nodiscard]] bool explains(const std::string& line, const std::string& part) const {
+    return row(line).why.find(part) != std::string::npos;
+  }
+};
+
+// Of a job of two nodes.
+Made made_of_script(const std::string& body, const std::vector<std::string>& arguments = {}) {
+  const std::string text = k_two_nodes + body;
+  const std::map<std::string, std::string> environment{{"HOME", "/home/u"}, {"PWD", "/work"}};
+  const auto look_up = [environment](const std::string& name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::nullopt : std::optional(found->second);
+  };
+  return {text, convert_script(text, {"job.sh", arguments, look_up})};
+}
+
+}  // namespace
+
+TEST_CASE("\"$@\" without arguments is no word") {
+  for (const char* const body : {"srun prog \"$@\"\n",
+                                 "srun prog \"$@$@\"\n",
+                                 "srun prog $@ \"${@}\"\n",
+                                 "ALL=(\"$@\")\nsrun prog \"${ALL[@]}\" ${ALL[@]}\n"}) {
+    CAPTURE(std::string(body));
+    CHECK(made_of_script(body).says("command = [\"prog\"]"));
+  }
+  // bash(1): a pair of quotes beside it is a word.
+  CHECK(made_of_script("srun prog \"$@\"\"\" a\"$@\" ''\n").says(R"(["prog", "", "a", ""])"));
+  CHECK(made_of_script("srun prog \"$@\" \"x $@ y\"\n", {"a b", "c"})
+            .says(R"(["prog", "a b", "c", "x a b", "c y"])"));
+}
+
+TEST_CASE("shift and set change what the arguments are") {
+  const std::string shifts = "CFG=$1\nshift\nsrun python train.py --config $CFG \"$@\"\n";
+  const Made made = made_of_script(shifts, {"a.yaml", "--lr", "1"});
+  CHECK(made.conversion.is_lossless());
+  CHECK(made.says(R"(["python", "train.py", "--config", "a.yaml", "--lr", "1"])"));
+  CHECK(made_of_script("shift 2 || true\nsrun prog $# $1 ${2:-z} \"$@\"\n", {"a", "b", "c"})
+            .says(R"(["prog", "1", "c", "z", "c"])"));
+  CHECK(made_of_script("shift 4\nsrun prog \"$@\"\n", {"a"}).says(R"(["prog", "a"])"));
+  CHECK(made_of_script("A=x\nset -- -v $A\nset -o pipefail\nsrun prog \"$@\" \"$*\"\n", {"a"})
+            .says(R"("job.sh", "-v", "x"])"));
+  // A function has arguments of its own.
+  CHECK(made_of_script("f() { shift; }\nf a\nsrun prog \"$@\"\n", {"a"}).says(R"(["prog", "a"])"));
+}
+
+TEST_CASE("arguments that only the script's shell knows are lost") {
+  const std::string loop =
+      "while [ $# -gt 0 ]; do case $1 in -c) C=$2; shift 2;; *) shift;; esac; done\n";
+  const Made made = made_of_script(loop + "srun prog --config $C \"$@\"\n", {"-c", "x"});
+  CHECK(made.became("srun") == Became::lost);
+  CHECK(made.explains("srun", "`shift` or `set`"));
+  CHECK(made_of_script(loop + "srun prog --config $C\n", {"-c", "x"}).conversion.is_lossless());
+  CHECK(made_of_script(loop + "srun prog --config $C \"$@\"\n").conversion.is_lossless());
+  CHECK(made_of_script("eval set -- \"$O\"\nsrun prog \"$@\"\n").became("srun") == Became::lost);
+}
