@@ -264,6 +264,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());
     made.sets.functions.insert(sets.functions.begin(), sets.functions.end());
     made.sets.exported.insert(sets.exported.begin(), sets.exported.end());
+    made.sets.inherited.insert(sets.inherited.begin(), sets.inherited.end());
     made.sets.changes_folder = made.sets.changes_folder || sets.changes_folder;
   }
   if (made.text.find("if on_first_node; then") != std::string::npos)

@@ -65,8 +65,9 @@ std::string with_exports(const SetUpText& set_up,
   const std::string state = declarations(set_up, used);
   used.insert(later.begin(), later.end());
   std::vector<std::string> names = used_of(set_up.sets.variables, used);
-  std::erase_if(names,
-                [&](const std::string& name) { return set_up.sets.exported.count(name) > 0; });
+  std::erase_if(names, [&](const std::string& name) {
+    return set_up.sets.exported.count(name) > 0 && set_up.sets.inherited.count(name) == 0;
+  });
   if (!names.empty()) text += "export " + join(names, " ") + "\n";
   if (!state.empty()) text += std::string("export ") + k_state + "=\"$(" + state + ")\"\n";
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";

@@ -6,6 +6,7 @@
 #include "core/lint/script/program.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace dts::convert {
 namespace {
@@ -29,6 +30,23 @@ Item item_of(const lint::Subject& subject, const shell::Statement& statement) {
   return item;
 }
 
+// set -a: what is assigned from then on is exported; nullopt: the statement does not say.
+std::optional<bool> exports_all(const shell::Statement& statement) {
+  const shell::Command* command = simple_command(statement);
+  if (command == nullptr || command->words.empty() || literal_of(command->words[0]) != "set")
+    return std::nullopt;
+  std::optional<bool> exports;
+  for (std::size_t i = 1; i < command->words.size(); ++i) {
+    const std::string word = literal_of(command->words[i]);
+    if (word == "--" || word.empty() || (word[0] != '-' && word[0] != '+')) break;
+    const bool is_named = word.ends_with('o') && i + 1 < command->words.size();
+    if (word.find('a') != std::string::npos ||
+        (is_named && literal_of(command->words[++i]) == "allexport"))
+      exports = word[0] == '-';
+  }
+  return exports;
+}
+
 }  // namespace
 
 bool Item::only_sets() const {
@@ -46,8 +64,13 @@ bool Item::only_sets() const {
 
 std::vector<Item> items_of(const lint::Subject& subject) {
   std::vector<Item> items;
-  for (const shell::Statement& statement : subject.script.statements)
+  bool are_exported = false;
+  for (const shell::Statement& statement : subject.script.statements) {
     items.push_back(item_of(subject, statement));
+    are_exported = exports_all(statement).value_or(are_exported);
+    SetNames& sets = items.back().sets;
+    if (are_exported) sets.exported.insert(sets.variables.begin(), sets.variables.end());
+  }
   for (const lint::Run& run : subject.runs.runs)
     if (run.around.inner == 0 && !run.around.is_in_substitution && run.statement < items.size())
       items[run.statement].runs.push_back(&run);

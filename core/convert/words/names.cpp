@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/words/names.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -15,6 +17,48 @@ std::string_view name_at(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && shell::is_name_char(text[end])) ++end;
   return text.substr(at, end - at);
+}
+
+// Set by login shells, modules, environments and Slurm: a script that assigns them without `export`
+// changes its programs' environment, too.
+bool is_of_environment(std::string_view name) {
+  constexpr std::string_view k_names[] = {"PATH",
+                                          "LD_LIBRARY_PATH",
+                                          "LIBRARY_PATH",
+                                          "CPATH",
+                                          "PYTHONPATH",
+                                          "MANPATH",
+                                          "MODULEPATH",
+                                          "PKG_CONFIG_PATH",
+                                          "HOME",
+                                          "USER",
+                                          "LOGNAME",
+                                          "SHELL",
+                                          "LANG",
+                                          "TERM",
+                                          "HOSTNAME",
+                                          "TMPDIR",
+                                          "CUDA_VISIBLE_DEVICES",
+                                          "ROCR_VISIBLE_DEVICES",
+                                          "HIP_VISIBLE_DEVICES",
+                                          "GPU_DEVICE_ORDINAL",
+                                          "ZE_AFFINITY_MASK",
+                                          "CUDA_HOME",
+                                          "CONDA_PREFIX",
+                                          "VIRTUAL_ENV"};
+  return is_one_of(k_names, name) || name.starts_with("SLURM_") || name.starts_with("LC_") ||
+         name.starts_with("XDG_");
+}
+
+// export NAME, declare -x NAME
+bool exports(const Command& command) {
+  const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+  if (verb == "export") return true;
+  if (verb != "declare" && verb != "typeset") return false;
+  return std::any_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
+    const std::string option = literal_of(word);
+    return option.starts_with('-') && option.find('x') != std::string::npos;
+  });
 }
 
 class Collector {
@@ -35,7 +79,7 @@ class Collector {
     const bool is_prefix =
         !one.words.empty() && one.kind == Command::Kind::simple && !is_declaration(verb);
     if (!is_prefix)
-      for (const shell::Assignment& part : one.assignments) assign(part, verb);
+      for (const shell::Assignment& part : one.assignments) assign(part, exports(one));
     if (one.kind == Command::Kind::function) names_.functions.insert(one.name);
     if (one.kind == Command::Kind::each) names_.variables.insert(one.name);
     if (one.kind == Command::Kind::simple) simple(one, verb);
@@ -49,9 +93,12 @@ class Collector {
            verb == "local";
   }
 
-  void assign(const shell::Assignment& one, const std::string& verb) {
-    (one.is_array || one.is_element ? names_.arrays : names_.variables).insert(one.name);
-    if (verb == "export") names_.exported.insert(one.name);
+  void assign(const shell::Assignment& one, bool is_exported) {
+    const bool is_array = one.is_array || one.is_element;
+    (is_array ? names_.arrays : names_.variables).insert(one.name);
+    const bool is_inherited = !is_exported && !is_array && is_of_environment(one.name);
+    if (is_exported || is_inherited) names_.exported.insert(one.name);
+    if (is_inherited) names_.inherited.insert(one.name);
   }
 
   void simple(const Command& one, const std::string& verb) {
@@ -59,7 +106,7 @@ class Collector {
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "let";
     const bool is_array = verb == "mapfile" || verb == "readarray";
-    const bool is_export = verb == "export" || is_declaration(verb);
+    const bool is_export = exports(one);
     for (std::size_t i = 1; i < one.words.size(); ++i) {
       const std::string word = literal_of(one.words[i]);
       if (name_at(word, 0).size() != word.size() || word.empty()) {
@@ -70,7 +117,7 @@ class Collector {
         continue;
       }
       if (reads) (is_array ? names_.arrays : names_.variables).insert(word);
-      if (is_export && verb == "export") names_.exported.insert(word);
+      if (is_export) names_.exported.insert(word);
     }
   }
 

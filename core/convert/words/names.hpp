@@ -26,7 +26,8 @@ struct SetNames {
   Names variables;
   Names arrays;
   Names functions;
-  Names exported;  // of the variables
+  Names exported;   // of the variables
+  Names inherited;  // of these: without `export`, as they are in most jobs' environment
   bool changes_folder = false;
 };
 

@@ -93,3 +93,24 @@ TEST_CASE("arguments that only the script's shell knows are lost") {
   CHECK(made_of_script(loop + "srun prog --config $C \"$@\"\n").conversion.is_lossless());
   CHECK(made_of_script("eval set -- \"$O\"\nsrun prog \"$@\"\n").became("srun") == Became::lost);
 }
+
+TEST_CASE("assignments that change the environment without export are kept") {
+  for (const char* const line : {"PATH=$HOME/bin:$PATH",
+                                 "LD_LIBRARY_PATH=/opt/nccl:$LD_LIBRARY_PATH",
+                                 "PYTHONPATH=$PWD/src",
+                                 "SLURM_CPU_BIND=none",
+                                 "declare -x FOO=1",
+                                 "typeset -rx FOO=1"}) {
+    CAPTURE(std::string(line));
+    const Made made = made_of_script(std::string(line) + "\nsrun prog\n");
+    CHECK(made.became(line) == Became::set_up);
+    CHECK(made.says(line));
+  }
+  // It need not be in the environment.
+  CHECK(made_of_script("VIRTUAL_ENV=$(find_env)\nsrun $VIRTUAL_ENV/bin/python\n")
+            .says("export VIRTUAL_ENV\n"));
+  const Made all = made_of_script("set -o allexport\nMODE=a\nset -x\nset +a\nOTHER=b\nsrun prog\n");
+  CHECK(all.became("MODE=a") == Became::set_up);
+  CHECK(all.became("OTHER=b") == Became::unnecessary);
+  CHECK(made_of_script("declare -r FOO=1\nsrun prog\n").became("declare") == Became::unnecessary);
+}
