@@ -72,7 +72,8 @@ std::string note_on(const Item& item, bool has_many_nodes) {
     notes.emplace_back("$0 and BASH_SOURCE: of the set-up's shell, not the script's path");
   if (where == RunsOn::first) notes.emplace_back("on the first node alone, as the script does");
   if (!same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
-  const auto anew = computed_anew(item.source);
+  std::vector<std::string> anew = computed_anew(item.source);
+  for (const std::string& name : variables_of_node(item.source)) anew.push_back("$" + name);
   if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())
     notes.push_back(join(anew, ", ") +
                     ": each node computes its own, where the script does so once");

@@ -123,6 +123,7 @@ Rendezvous rendezvous_of(const std::vector<Item>& items) {
     add_hosts(item, found.hosts);
     if (!item.only_sets() || !item.sets.functions.empty()) continue;
     const bool has_port = joins_by_colon(item);
+    const bool names_node = has_one_of(item.source, {"$HOSTNAME", "${HOSTNAME"});
     for (const auto* all : {&item.sets.variables, &item.sets.arrays})
       for (const std::string& name : *all) {
         const std::string lower = in_lower_case(name);
@@ -131,7 +132,7 @@ Rendezvous rendezvous_of(const std::vector<Item>& items) {
         } else if (is_port_name(lower)) {
           ports.insert(name);
           found.others.emplace(name, "MASTER_PORT");
-        } else if (found.hosts.count(name) > 0 && is_address_name(lower) &&
+        } else if ((found.hosts.count(name) > 0 || names_node) && is_address_name(lower) &&
                    !meets(item.used, ports)) {
           found.others.emplace(name, "MASTER_ADDR");
         }

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/rendezvous.hpp"
+#include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/launcher.hpp"
 #include "core/convert/program/shell_program.hpp"
 #include "core/lint/script/program.hpp"
@@ -47,6 +48,7 @@ class Maker {
       variables_.insert(variables_.begin(), std::move(env));
       program_.words.insert(program_.words.begin(), variables_.begin(), variables_.end());
     }
+    note_own_values(own_, program_);
   }
 
  private:
@@ -65,7 +67,10 @@ class Maker {
     if (!is_launched_) {
       Launched made = launched(all, context_.resolver, context_.subject.runs);
       is_launched_ = made.launcher != lint::Launcher::none;
-      if (is_launched_) settle(made);
+      if (is_launched_) {
+        settle(made);
+        expand_once(made.command);
+      }
       all = std::move(made.command);
     }
     while (!all.empty() && !name_of(all[0]).empty() && name_of(all[0])[0] != '-' &&
@@ -74,6 +79,14 @@ class Maker {
       all.erase(all.begin());
     }
     if (!unwrap(all)) tell(std::move(all));
+  }
+
+  // The shell that runs the launcher expands the words, for all ranks.
+  void expand_once(std::vector<FlatWord>& command) {
+    for (std::vector<FlatWord>* words : {&variables_, &command}) {
+      keep_first_node(*words, context_);
+      own_.merge(own_values(*words));
+    }
   }
 
   void settle(Launched& made) {
@@ -181,6 +194,7 @@ class Maker {
   const ProgramContext& context_;
   Inliner& inliner_;
   std::vector<FlatWord> variables_;
+  Names own_;  // variables in words that the script's shell expands, of which each rank has its own
   bool is_launched_ = false;
   int shells_ = 0;
 };

@@ -17,34 +17,6 @@ bool is_argument(const Piece& piece) {
   return piece.text.find_first_not_of("0123456789") == std::string::npos && piece.text != "0";
 }
 
-bool uses_arguments(const shell::Word& word, const std::vector<shell::Span>& functions) {
-  const auto is_in_function = [&](const Piece& piece) {
-    return std::any_of(functions.begin(), functions.end(), [&](const shell::Span& one) {
-      return one.begin <= piece.span.begin && piece.span.begin < one.end;
-    });
-  };
-  return std::any_of(word.pieces.begin(), word.pieces.end(), [&](const Piece& piece) {
-    return (is_argument(piece) && !is_in_function(piece)) ||
-           std::any_of(piece.words.begin(), piece.words.end(), [&](const shell::Word& inner) {
-             return uses_arguments(inner, functions);
-           });
-  });
-}
-
-bool uses_arguments(const Command& command, const std::vector<shell::Span>& functions) {
-  const auto uses = [&](const shell::Word& word) { return uses_arguments(word, functions); };
-  return std::any_of(command.words.begin(), command.words.end(), uses) ||
-         std::any_of(command.assignments.begin(),
-                     command.assignments.end(),
-                     [&](const shell::Assignment& one) {
-                       return uses(one.value) ||
-                              std::any_of(one.elements.begin(), one.elements.end(), uses);
-                     }) ||
-         std::any_of(command.redirections.begin(),
-                     command.redirections.end(),
-                     [&](const shell::Redirection& one) { return uses(one.target); });
-}
-
 // `set -o pipefail` leaves them as they are, `set -- x` and `set x` do not.
 bool sets_arguments(const Command& command) {
   const auto is_argument = [](const shell::Word& word) {
@@ -104,8 +76,13 @@ bool uses_arguments(const shell::Statement& statement) {
     if (command.kind == Command::Kind::function) functions.push_back(command.span);
   });
   bool uses = false;
-  each_command({statement},
-               [&](const Command& command) { uses = uses || uses_arguments(command, functions); });
+  each_expansion({statement}, [&](const Piece& piece) {
+    const bool is_of_function =
+        std::any_of(functions.begin(), functions.end(), [&](const shell::Span& one) {
+          return one.begin <= piece.span.begin && piece.span.begin < one.end;
+        });
+    uses = uses || (is_argument(piece) && !is_of_function);
+  });
   return uses;
 }
 

@@ -196,6 +196,30 @@ void each_command(const shell::Statements& statements,
       }
 }
 
+namespace {
+
+void each_expansion_in(const shell::Word& word,
+                       const std::function<void(const shell::Piece&)>& see) {
+  for (const shell::Piece& piece : word.pieces) {
+    if (piece.kind != shell::Piece::Kind::literal) see(piece);
+    for (const shell::Word& inner : piece.words) each_expansion_in(inner, see);
+  }
+}
+
+}  // namespace
+
+void each_expansion(const shell::Statements& statements,
+                    const std::function<void(const shell::Piece&)>& see) {
+  each_command(statements, [&see](const Command& command) {
+    for (const shell::Assignment& one : command.assignments) {
+      each_expansion_in(one.value, see);
+      for (const shell::Word& element : one.elements) each_expansion_in(element, see);
+    }
+    for (const shell::Word& word : command.words) each_expansion_in(word, see);
+    for (const shell::Redirection& one : command.redirections) each_expansion_in(one.target, see);
+  });
+}
+
 std::string literal_of(const shell::Word& word) {
   std::string text;
   for (const shell::Piece& piece : word.pieces) {

@@ -13,6 +13,10 @@ namespace {
 constexpr std::string_view k_of_a_node[] = {
     "mktemp", "uuidgen", "hostname", "shuf", "openssl", "ss", "netstat", "python", "python3"};
 
+// srun(1), OUTPUT ENVIRONMENT VARIABLES.
+constexpr std::string_view k_of_a_rank[] = {
+    "SLURM_PROCID", "SLURM_NODEID", "SLURM_LOCALID", "SLURM_TASK_PID", "SLURM_TOPOLOGY_ADDR"};
+
 // date(1): what prints another time than now.
 bool is_of_now(const shell::Command& command) {
   return std::none_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
@@ -51,6 +55,17 @@ std::string same_for_all(std::string_view text) {
     lines += "date() { command date -d \"@$DTSUBMIT_RUN_BEGAN\" \"$@\"; }\n";
   if (used_names(text).count("RANDOM") > 0) lines += "RANDOM=$DTSUBMIT_RUN_BEGAN\n";
   return lines;
+}
+
+Names variables_of_node(std::string_view text) {
+  Names names;
+  each_expansion(shell::parse(text).statements, [&](const shell::Piece& piece) {
+    const bool is_parameter = piece.kind == shell::Piece::Kind::parameter;
+    if (is_parameter &&
+        (is_one_of(k_names_of_node, piece.text) || is_one_of(k_of_a_rank, piece.text)))
+      names.insert(piece.text);
+  });
+  return names;
 }
 
 std::vector<std::string> computed_anew(std::string_view text) {

@@ -2,6 +2,8 @@
 // What a script computes once, for a text that each node or each rank runs for itself. Pure.
 #pragma once
 
+#include "core/convert/words/names.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,5 +20,11 @@ inline constexpr const char* k_same_for_all =
 
 // What else each node or rank computes for itself, to be named: "mktemp", "$$".
 [[nodiscard]] std::vector<std::string> computed_anew(std::string_view text);
+
+// Variables of the environment that hold the name of the node.
+inline constexpr std::string_view k_names_of_node[] = {"HOSTNAME", "SLURMD_NODENAME"};
+
+// Variables that the text expands and that are others on each node or in each rank.
+[[nodiscard]] Names variables_of_node(std::string_view text);
 
 }  // namespace dts::convert

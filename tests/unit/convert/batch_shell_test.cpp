@@ -114,3 +114,26 @@ TEST_CASE("assignments that change the environment without export are kept") {
   CHECK(all.became("OTHER=b") == Became::unnecessary);
   CHECK(made_of_script("declare -r FOO=1\nsrun prog\n").became("declare") == Became::unnecessary);
 }
+
+TEST_CASE("the name of the script's node is the same for all ranks") {
+  for (const char* const name :
+       {"$HOSTNAME", "${SLURMD_NODENAME}", "$(hostname -s)", "`hostname`"}) {
+    CAPTURE(std::string(name));
+    CHECK(made_of_script("srun prog --head " + std::string(name) + "\n")
+              .says("exec prog --head $MASTER_ADDR"));
+    CHECK(made_of_script("H=" + std::string(name) + " srun prog\n").says("$MASTER_ADDR"));
+    CHECK(made_of_script("HEAD=" + std::string(name) + "\nsrun prog $HEAD\n")
+              .says("exec prog $MASTER_ADDR"));
+  }
+  // Here the ranks themselves expand it.
+  const Made inner = made_of_script("srun bash -c 'prog $HOSTNAME $SLURM_PROCID'\n");
+  CHECK(inner.says("exec prog $HOSTNAME $SLURM_PROCID"));
+  CHECK_FALSE(inner.explains("srun", "HOSTNAME"));
+  CHECK_FALSE(inner.explains("srun", "SLURM_PROCID"));
+  const Made rank = made_of_script("srun prog $SLURM_PROCID\n");
+  CHECK(rank.explains("srun", "SLURM_PROCID: each rank has its own"));
+  const Made log = made_of_script("export LOG=$HOSTNAME.log\nsrun prog\n");
+  CHECK(log.explains("export LOG", "$HOSTNAME: each node computes its own"));
+  const Made text = made_of_script("T='prog $SLURM_PROCID'\nsrun other\nsrun bash -c \"$T\"\n");
+  CHECK_FALSE(text.explains("T=", "SLURM_PROCID"));
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/batch_values.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/words/once.hpp"
+
+namespace dts::convert {
+namespace {
+
+constexpr const char* k_master = "MASTER_ADDR";
+
+// $HOSTNAME, $(hostname -s), not $(hostname | cut ...).
+bool is_name_of_node(const std::string& source) {
+  if (source.starts_with('$') && is_one_of(k_names_of_node, source.substr(1))) return true;
+  if (source.starts_with("${") && source.ends_with('}'))
+    return is_one_of(k_names_of_node, source.substr(2, source.size() - 3));
+  const std::size_t begin = source.starts_with("$(") ? 2 : source.starts_with('`') ? 1 : 0;
+  if (begin == 0) return false;
+  const std::string command = source.substr(begin, source.size() - begin - 1);
+  return command.starts_with("hostname") &&
+         command.find_first_not_of(" -abcdefghijklmnopqrstuvwxyzI") == std::string::npos;
+}
+
+}  // namespace
+
+void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context) {
+  const std::uint64_t nodes = context.subject.job.nodes.value_or(1);
+  if (nodes < 2 || context.facts.nodes != nodes) return;
+  for (FlatWord& word : words)
+    for (Segment& one : word)
+      if (one.kind == Segment::Kind::source && is_name_of_node(one.text))
+        one = {Segment::Kind::source, std::string("$") + k_master, one.quoted};
+}
+
+Names own_values(const std::vector<FlatWord>& words) {
+  Names own;
+  for (const FlatWord& word : words)
+    for (const Segment& one : word)
+      if (one.kind == Segment::Kind::source) own.merge(variables_of_node(one.text));
+  return own;
+}
+
+void note_own_values(const Names& own, Program& program) {
+  const Names used = used_names(to_source(program.words));
+  for (const std::string& name : own)
+    if (used.count(name) > 0)
+      program.notes.push_back(name +
+                              ": each rank has its own, where the script's shell gives all "
+                              "of them that of the first node");
+}
+
+}  // namespace dts::convert
