@@ -11,6 +11,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/os/process.hpp"
 #include "core/lint/lint.hpp"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,10 @@ Result<void> check_output(const ConvertOptions& typed) {
   return {};
 }
 
+bool is_in_folder(const std::string& name) {
+  return !find_program(name) && find_program("./" + name);
+}
+
 Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arguments) {
   DTS_TRY(check_output(typed));
   DTS_TRY(refuse_folder(typed.file));
@@ -45,7 +50,8 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   Converted converted;
   converted.path = typed.file;
   converted.output = typed.output;
-  converted.made = convert::convert_script(text, {typed.file, arguments, getenv_lookup});
+  converted.made =
+      convert::convert_script(text, {typed.file, arguments, getenv_lookup, is_in_folder});
   converted.text = std::move(text);
   const std::string& job_file = converted.made.job_file;
   if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);

@@ -7,6 +7,7 @@
 #include "core/convert/job/account.hpp"
 #include "core/convert/words/resolve.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct Options {
   std::string path{};                    // of the script, as it is to be named in the job
   std::vector<std::string> arguments{};  // of the script: $1, $2 ...
   Lookup environment{};                  // of the shell that would submit it; empty: not known
+  // The program is in the folder where the job is submitted, and in none of PATH; empty: not known.
+  std::function<bool(const std::string& name)> is_in_folder{};
 };
 
 struct Conversion {

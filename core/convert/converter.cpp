@@ -165,7 +165,7 @@ class Converter {
   }
 
   Program make_program(const Item& item) {
-    ProgramContext context{subject_, resolver_, facts()};
+    ProgramContext context{subject_, resolver_, facts(), options_.is_in_folder};
     bool starts = false;
     Program functions = functions_of(item, context, starts);
     context.functions = functions.text;

@@ -49,4 +49,11 @@ void note_own_values(const Names& own, Program& program) {
                               "of them that of the first node");
 }
 
+bool is_found_in_folder(const std::string& program, const ProgramContext& context) {
+  if (program.empty() || program.find_first_of("/=") != std::string::npos) return false;
+  // Nobody installs files of these names in PATH.
+  return program.ends_with(".sh") || program.ends_with(".py") ||
+         (context.is_in_folder && context.is_in_folder(program));
+}
+
 }  // namespace dts::convert

@@ -17,4 +17,8 @@ void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context
 [[nodiscard]] Names own_values(const std::vector<FlatWord>& words);
 void note_own_values(const Names& own, Program& program);
 
+// srun(1), EXECUTABLE PATH RESOLUTION: srun looks for the program in the current folder as well as
+// in PATH, so that it has to be named "./train.sh" for others.
+[[nodiscard]] bool is_found_in_folder(const std::string& program, const ProgramContext& context);
+
 }  // namespace dts::convert

@@ -70,6 +70,7 @@ class Maker {
       if (is_launched_) {
         settle(made);
         expand_once(made.command);
+        find(made);
       }
       all = std::move(made.command);
     }
@@ -87,6 +88,14 @@ class Maker {
       keep_first_node(*words, context_);
       own_.merge(own_values(*words));
     }
+  }
+
+  // Within an image srun looks into the image's folders.
+  void find(Launched& made) const {
+    const std::string name = made.command.empty() ? "" : plain(made.command[0]).value_or("");
+    const bool is_inside = made.settings.count("container") > 0;
+    if (made.launcher == lint::Launcher::srun && !is_inside && is_found_in_folder(name, context_))
+      made.command[0] = {{Segment::Kind::literal, "./" + name, true}};
   }
 
   void settle(Launched& made) {

@@ -7,6 +7,8 @@
 #include "core/convert/program/told.hpp"
 #include "core/convert/words/resolve.hpp"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,7 @@ struct ProgramContext {
   const lint::Subject& subject;
   const Resolver& resolver;
   Facts facts;
+  std::function<bool(const std::string& name)> is_in_folder{};  // as in Options
   std::string functions{};  // definitions that the statement calls, for a text
 };
 

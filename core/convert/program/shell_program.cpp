@@ -2,6 +2,7 @@
 #include "core/convert/program/shell_program.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/launcher.hpp"
 #include "core/lint/lint.hpp"
 #include "core/lint/script/program.hpp"
@@ -26,9 +27,9 @@ class Cutter {
  public:
   Cutter(std::string text, std::size_t begin) : text_(std::move(text)), begin_(begin) {}
 
-  void cut(std::size_t from, std::size_t to) {
+  void cut(std::size_t from, std::size_t to, const std::string& instead = "") {
     if (from >= begin_ && from < to && to <= begin_ + text_.size())
-      edits_.push_back({{from - begin_, to - begin_}, ""});
+      edits_.push_back({{from - begin_, to - begin_}, instead});
   }
 
   [[nodiscard]] std::string text() const {
@@ -96,7 +97,11 @@ void cut_launcher(const lint::Run& run,
     program.losses.emplace_back("variables that the launcher sets for a program");
   program.note(made.notes, made.losses);
   program.add_blanks(made.blanks);
-  cutter.cut(run.words[launch.launcher_at].span.begin, run.words[launch.command_at].span.begin);
+  const lint::ExpandedWord& command = run.words[launch.command_at];
+  const bool is_here = launch.launcher == lint::Launcher::srun && command.is_literal &&
+                       made.settings.count("container") == 0 &&
+                       is_found_in_folder(command.value.text, context);
+  cutter.cut(run.words[launch.launcher_at].span.begin, command.span.begin, is_here ? "./" : "");
 }
 
 }  // namespace

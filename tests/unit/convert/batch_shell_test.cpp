@@ -137,3 +137,18 @@ TEST_CASE("the name of the script's node is the same for all ranks") {
   const Made text = made_of_script("T='prog $SLURM_PROCID'\nsrun other\nsrun bash -c \"$T\"\n");
   CHECK_FALSE(text.explains("T=", "SLURM_PROCID"));
 }
+
+TEST_CASE("srun finds programs in the current folder") {
+  CHECK(made_of_script("srun train.sh a.sh\n").says(R"(command = ["./train.sh", "a.sh"])"));
+  CHECK(made_of_script("srun -n 2 train.py\n").says(R"(command = ["./train.py"])"));
+  CHECK(made_of_script("if a; then srun train.sh; fi\n").says("then ./train.sh; fi"));
+  CHECK(made_of_script("srun --container-image=i train.sh\n").says(R"(command = ["train.sh"])"));
+  CHECK(made_of_script("mpirun train.sh\n").says(R"(command = ["train.sh"])"));
+  CHECK(made_of_script("srun bin/train.sh\n").says(R"(command = ["bin/train.sh"])"));
+  const auto is_here = [](const std::string& name) { return name == "solver"; };
+  const auto with_folder = [&](const std::string& body) {
+    return convert_script(k_two_nodes + body, {"job.sh", {}, {}, is_here}).job_file;
+  };
+  CHECK(with_folder("srun solver x\n").find(R"(["./solver", "x"])") != std::string::npos);
+  CHECK(with_folder("srun other x\n").find(R"(["other", "x"])") != std::string::npos);
+}
