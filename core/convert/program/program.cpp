@@ -24,11 +24,28 @@ std::string name_of(const FlatWord& word) {
   return equals == std::string::npos ? "" : word[0].text.substr(0, equals);
 }
 
-// A variable in it holds what the job's shell makes, and may be more than words: "cd x && prog".
-bool has_script_of_job(const FlatWord& text) {
-  return std::any_of(text.begin(), text.end(), [](const Segment& one) {
-    return one.kind == Segment::Kind::source && one.is_of_script && !one.text.starts_with("$((");
-  });
+// Where a command begins, so that a variable of the environment there may be a whole script.
+bool is_at_command(const FlatWord& text, std::size_t at) {
+  if (at + 1 < text.size() && !text[at + 1].text.empty() &&
+      (text[at + 1].kind == Segment::Kind::source ||
+       std::string_view(" \t\n;&|)").find(text[at + 1].text[0]) == std::string_view::npos))
+    return false;  // $FOLDER/prog
+  std::string before;
+  for (std::size_t i = 0; i < at; ++i) before += text[i].text;
+  while (!before.empty() && (before.back() == ' ' || before.back() == '\t')) before.pop_back();
+  if (before.empty()) return true;
+  const std::size_t word = before.find_last_of(" \t\n;&|(") + 1;
+  constexpr std::string_view k_openers[] = {"", "{", "then", "else", "do", "exec", "time", "!"};
+  return is_one_of(k_openers, std::string_view(before).substr(word));
+}
+
+// A variable in it may be more than words: "cd x && prog".
+bool may_hold_script(const FlatWord& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i].kind != Segment::Kind::source || text[i].text.starts_with("$((")) continue;
+    if (text[i].is_of_script || is_at_command(text, i)) return true;
+  }
+  return false;
 }
 
 class Maker {
@@ -148,7 +165,7 @@ class Maker {
       if (!option.starts_with('-') || option.starts_with("--")) return false;
       if (option.find('c') == std::string::npos) continue;
       const auto text = to_script(all[i + 1]);
-      if (i + 2 < all.size() || !text || has_script_of_job(all[i + 1])) return false;
+      if (i + 2 < all.size() || !text || may_hold_script(all[i + 1])) return false;
       if (inner(*text, inliner_)) return true;
       std::vector<FlatWord> edited = all;
       edited[i + 1] = {

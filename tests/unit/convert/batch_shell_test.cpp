@@ -152,3 +152,15 @@ TEST_CASE("srun finds programs in the current folder") {
   CHECK(with_folder("srun solver x\n").find(R"(["./solver", "x"])") != std::string::npos);
   CHECK(with_folder("srun other x\n").find(R"(["other", "x"])") != std::string::npos);
 }
+
+TEST_CASE("a variable of the environment may hold a script for bash -c") {
+  for (const char* const line :
+       {"$TRAIN", "cd x && $TRAIN", "if a; then $TRAIN ; fi", "${TRAIN}"}) {
+    CAPTURE(std::string(line));
+    const Made made = made_of_script("srun bash -c \"" + std::string(line) + "\"\n");
+    CHECK(made.says("exec bash -c "));
+    CHECK(made.says(std::string("\\\"") + (line[1] == '{' ? "${TRAIN}" : "$TRAIN") + "\\\""));
+  }
+  CHECK(made_of_script("srun bash -c \"$BIN/prog --lr $LR\"\n").says("exec $BIN/prog --lr $LR"));
+  CHECK(made_of_script("srun bash -c 'prog $LR'\n").says("exec prog $LR"));
+}
