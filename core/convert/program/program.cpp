@@ -135,7 +135,7 @@ class Maker {
       if (i > 1) joined.push_back({Segment::Kind::literal, " ", true});
       joined.insert(joined.end(), all[i].begin(), all[i].end());
     }
-    if (has_script_of_job(joined)) return evaluated_by_job(all, joined);
+    if (may_hold_script(joined)) return evaluated_by_job(all, joined);
     const auto text = to_script(joined);
     if (text && inner(*text, inliner_)) return;
     tell(all);
