@@ -96,6 +96,7 @@ class Converter {
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
     if (!cast_.roles.empty()) settle_lines(cast_, rendezvous_, parts_);
     lose_submissions(parts_);
+    lose_traps(parts_);
     if (last_ < parts_.size()) keep_pauses(parts_, last_);
     lose_exit_codes(parts_);
     early_options(parts_, resolver_, draft_);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/needed.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/tools.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace dts::convert {
 namespace {
@@ -36,6 +39,43 @@ bool sets_one_of(const Item& item, const Names& needed) {
   });
 }
 
+// The first command of a handler of `trap` for which dtsubmit has no counterpart; empty: none.
+std::string work_of_trap(const std::string& handler,
+                         const std::map<std::string, const Item*>& functions) {
+  constexpr std::string_view k_done[] = {"echo",
+                                         "printf",
+                                         "exit",
+                                         "kill",
+                                         "scontrol",
+                                         "wait",
+                                         "true",
+                                         ":",
+                                         "return",
+                                         "set",
+                                         "trap",
+                                         "date",
+                                         "[",
+                                         "test",
+                                         "sleep",
+                                         "local",
+                                         "export",
+                                         "shift"};
+  std::string found;
+  const auto see = [&](const shell::Command& command) {
+    const std::string verb = command.words.empty() || command.kind != shell::Command::Kind::simple
+                                 ? ""
+                                 : literal_of(command.words[0]);
+    const bool is_done = verb.empty() || is_one_of(k_done, verb) || functions.count(verb) > 0;
+    if (!is_done && found.empty()) found = verb;
+  };
+  const shell::Script script = shell::parse(handler);
+  each_command(script.statements, see);
+  for (const std::string& word : words_of(handler))
+    if (const auto function = functions.find(word); function != functions.end())
+      each_command({*function->second->statement}, see);
+  return found;
+}
+
 }  // namespace
 
 void add_names(const std::string& text, Names& names) {
@@ -55,6 +95,27 @@ void lose_submissions(std::vector<Part>& parts) {
           return functions.count(run->name()) > 0;
         }))
       part.verdict = {Verdict::Kind::lost, k_submits};
+  }
+}
+
+void lose_traps(std::vector<Part>& parts) {
+  std::map<std::string, const Item*> functions;
+  for (const Part& part : parts)
+    for (const std::string& name : part.item.sets.functions) functions[name] = &part.item;
+  for (Part& part : parts) {
+    const auto& runs = part.item.runs;
+    const bool is_trap = part.role == Role::around && part.item.sets.functions.empty() &&
+                         runs.size() == 1 && runs[0]->name() == "trap" && runs[0]->words.size() > 2;
+    if (!is_trap) continue;
+    const auto& words = runs[0]->words;
+    const bool has_end = words[1].value.text == "--";
+    const std::string& handler = words[has_end ? 2 : 1].value.text;
+    const std::string verb = handler.starts_with('-') ? "" : work_of_trap(handler, functions);
+    if (!verb.empty())
+      part.verdict = {Verdict::Kind::lost,
+                      "runs `" + verb +
+                          "` at a signal: dtsubmit hears the signals, saves and continues, and "
+                          "--teardown runs lines behind the program"};
   }
 }
 

@@ -17,6 +17,9 @@ void keep_needed(std::vector<Part>& parts,
 // Calls of functions that submit jobs are lost.
 void lose_submissions(std::vector<Part>& parts);
 
+// Traps that do more than to print, end, requeue or hand a signal on are lost.
+void lose_traps(std::vector<Part>& parts);
+
 // Pauses up to `end` stay behind lines that start something: a server, say.
 void keep_pauses(std::vector<Part>& parts, std::size_t end);
 

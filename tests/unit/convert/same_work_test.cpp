@@ -216,3 +216,23 @@ TEST_CASE("a pause stays behind a line that starts something") {
   CHECK(server.job_has("./server.sh &\nsleep 30"));
   CHECK(server.became("sleep 9") == Became::unnecessary);
 }
+
+TEST_CASE("a trap that does more than dtsubmit does at a signal is lost") {
+  const std::string functions =
+      "stop() { echo stop; kill -TERM $PID; scontrol requeue $SLURM_JOB_ID; exit 0; }\n"
+      "note() { touch $OUT/SHUTDOWN; }\n";
+  const auto trap = [&](const std::string& handler) {
+    return of_nodes(functions + "trap " + handler + " USR1\nsrun python a.py\n")
+        .row("trap " + handler);
+  };
+  for (const std::string handler :
+       {"'echo stop; exit 1'", "stop", "''", "-", "'kill -USR1 $!; wait'"}) {
+    CAPTURE(handler);
+    CHECK(trap(handler).became == Became::unnecessary);
+  }
+  for (const std::string handler : {"'touch $OUT/SHUTDOWN'", "note", "'echo a; touch b'"}) {
+    CAPTURE(handler);
+    CHECK(trap(handler).became == Became::lost);
+    CHECK(trap(handler).why.starts_with("runs `touch` at a signal"));
+  }
+}
