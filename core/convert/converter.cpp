@@ -248,7 +248,6 @@ class Converter {
 
   void write_steps(const Sizes& sizes) {
     draft_.are_roles = cast_.has_roles();
-    const bool stops = lint::turns_on(subject_, "errexit");
     const SetUpText tear_down =
         set_up_of(parts_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
     Names used_later;
@@ -257,7 +256,7 @@ class Converter {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
       const SetUpText set_up =
-          set_up_of(parts_, 0, places_[i], has_many_nodes(), rendezvous_, stops);
+          set_up_of(parts_, 0, places_[i], has_many_nodes(), rendezvous_, false);
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
       const std::string text =

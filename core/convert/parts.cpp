@@ -2,6 +2,7 @@
 #include "core/convert/parts.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/tools.hpp"
 
 #include <algorithm>
@@ -119,14 +120,14 @@ bool may_fail(const Item& item) {
 std::string line_of(const Part& part,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    bool stops) {
+                    bool is_tear_down) {
   const Item& item = part.item;
   if (is_first_node(item, rendezvous, has_many_nodes)) return first_node_line(item) + "\n";
   std::string text = part.verdict.text.empty()
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;
   if (item.statement->background) text += " &";
-  if (!stops && may_fail(item)) text += " || true";
+  if (!is_tear_down && !part.stops && may_fail(item)) text += " || true";
   text += item.tail;
   if (has_many_nodes && runs_on(item) == RunsOn::first)
     return "if on_first_node; then\n" + text + "\nfi\n";
@@ -199,6 +200,11 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
     // A function that calls such a one is another.
     functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
   }
+  Errexit errexit(subject.text);
+  for (Part& part : parts) {
+    part.stops = errexit.is_on();
+    errexit.follow(part.item);
+  }
   choose_evaluated(parts);
   const bool has_program = std::any_of(
       parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
@@ -253,12 +259,12 @@ SetUpText set_up_of(const std::vector<Part>& parts,
                     std::size_t end,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    bool stops_at_failures) {
+                    bool is_tear_down) {
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
-    made.text += line_of(part, has_many_nodes, rendezvous, stops_at_failures);
+    made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());

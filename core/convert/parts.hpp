@@ -26,6 +26,7 @@ struct Part {
   RowIndex row = k_no_row;
   Verdict verdict{};
   bool is_kept = false;
+  bool stops = false;  // the script ends if it fails: set -e
 };
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
@@ -55,6 +56,6 @@ struct SetUpText {
                                   std::size_t end,
                                   bool has_many_nodes,
                                   const Rendezvous& rendezvous,
-                                  bool stops_at_failures);
+                                  bool is_tear_down);
 
 }  // namespace dts::convert

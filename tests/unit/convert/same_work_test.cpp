@@ -236,3 +236,10 @@ TEST_CASE("a trap that does more than dtsubmit does at a signal is lost") {
     CHECK(trap(handler).why.starts_with("runs `touch` at a signal"));
   }
 }
+
+TEST_CASE("failures are passed over as far as the script does so") {
+  const Reduced made = of_one_node(
+      "./a\nset -euo pipefail\n./b\nset +e\n./c\nset -o errexit\n./d\nsrun python a.py\n");
+  CHECK(made.job_has("\n./a || true\n./b\n./c || true\n./d\n"));
+  CHECK(Reduced("#!/bin/bash -e\n./a\nset -x\n./b\nsrun python a.py\n").job_has("\n./a\n./b\n"));
+}
