@@ -15,7 +15,6 @@
 #include "core/convert/roles/world.hpp"
 #include "core/convert/steps.hpp"
 #include "core/convert/texts.hpp"
-#include "core/lint/rules/facts.hpp"
 #include "core/plan/program/own_launcher.hpp"
 
 #include <algorithm>

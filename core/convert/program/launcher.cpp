@@ -273,6 +273,7 @@ Launched launched(const std::vector<FlatWord>& words,
     if (const auto image = image_of_name(launch, runs))
       image->value.empty() ? reading.lose("--container-name: no srun of the script makes it")
                            : reading.srun(*image);
+    if (is_changed_before(launch, runs)) reading.lose(k_changed_container);
     if (launch.has_unknown_options)
       made.losses.push_back(fmt::format("{}: options in {} are known only to the shell of the job",
                                         made.name,

@@ -176,6 +176,22 @@ std::optional<lint::LaunchOption> image_of_name(const lint::Launch& launch,
   return is_certain ? *only : lint::LaunchOption{"container-image", "", {}};
 }
 
+bool is_changed_before(const lint::Launch& launch, const lint::Runs& runs) {
+  const auto name_of = [](const lint::Launch& one) {
+    const lint::LaunchOption* name = one.option("container-name");
+    return name == nullptr ? "" : name->value.substr(0, name->value.find(':'));
+  };
+  const std::string name = name_of(launch);
+  if (name.empty() || launch.option("container-image") != nullptr) return false;
+  constexpr std::string_view k_steady[] = {"true", "echo", "hostname", "ls", "nvidia-smi", "sleep"};
+  return std::any_of(runs.runs.begin(), runs.runs.end(), [&](const lint::Run& run) {
+    const std::string& program = run.launch.program;
+    return name_of(run.launch) == name && run.launch.option("container-image") != nullptr &&
+           !is_one_of(k_steady, program) && !lint::is_python(program) &&
+           !run.launch.starts_processes;
+  });
+}
+
 std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
   std::vector<std::string> names;
   for (std::size_t i = launch.launcher_at; i < std::min(launch.command_at, words.size()); ++i)

@@ -42,4 +42,12 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
 [[nodiscard]] std::optional<lint::LaunchOption> image_of_name(const lint::Launch& launch,
                                                               const lint::Runs& runs);
 
+inline constexpr const char* k_changed_container =
+    "--container-name: an earlier step changes the container, and each program begins with the "
+    "image";
+
+// Another srun of the script makes the container that srun enters by its name, and may install
+// something in it: bash -c "apt-get install ...".
+[[nodiscard]] bool is_changed_before(const lint::Launch& launch, const lint::Runs& runs);
+
 }  // namespace dts::convert

@@ -243,3 +243,15 @@ TEST_CASE("failures are passed over as far as the script does so") {
   CHECK(made.job_has("\n./a || true\n./b\n./c || true\n./d\n"));
   CHECK(Reduced("#!/bin/bash -e\n./a\nset -x\n./b\nsrun python a.py\n").job_has("\n./a\n./b\n"));
 }
+
+TEST_CASE("a container that an earlier step changes is lost, since programs begin with its image") {
+  const auto second = [](const std::string& first) {
+    return of_nodes("srun --container-image=/i.sqsh --container-name=c " + first +
+                    "\nsrun --container-name=c python a.py\n")
+        .row("srun --container-name=c python a.py");
+  };
+  CHECK(second("bash -c \"apt-get install -y x\"").became == Became::lost);
+  CHECK(second("bash -c \"apt-get install -y x\"").why.starts_with("--container-name: an earlier"));
+  CHECK(second("true").became == Became::program);
+  CHECK(second("python prepare.py").became == Became::program);
+}
