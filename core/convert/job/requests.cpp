@@ -32,6 +32,17 @@ bool sbatch_refuses(std::string_view name, std::string_view value) {
   return is_one_of(k_counts, name) && !value.empty() && (value[0] < '0' || value[0] > '9');
 }
 
+// "a,,b": Slurm passes over what is empty between commas, though not within brackets.
+std::string without_empty_hosts(const std::string& list) {
+  std::string hosts;
+  for (const char c : list) {
+    const bool is_within = hosts.rfind('[') != std::string::npos &&
+                           hosts.find(']', hosts.rfind('[')) == std::string::npos;
+    if (c != ',' || is_within || !(hosts.empty() || hosts.back() == ',')) hosts += c;
+  }
+  return hosts.ends_with(',') ? hosts.substr(0, hosts.size() - 1) : hosts;
+}
+
 class RequestReader {
  public:
   RequestReader(const lint::Subject& subject, Draft& draft) : text_(subject.text), draft_(draft) {}
@@ -137,7 +148,8 @@ class RequestReader {
     const spec::Option* option = find_option(name);
     const bool is_flag = *option->value.type == '\0';
     std::vector<std::string> texts;
-    if (!is_flag) texts.push_back(value);
+    const bool is_host_list = name == "exclude" || name == "nodelist";
+    if (!is_flag) texts.push_back(is_host_list ? without_empty_hosts(value) : value);
     if (const auto problem = problem_of(name, texts)) {
       if (name == "output" || name == "error")
         return drop(row,

@@ -164,3 +164,38 @@ TEST_CASE("a variable of the environment may hold a script for bash -c") {
   CHECK(made_of_script("srun bash -c \"$BIN/prog --lr $LR\"\n").says("exec $BIN/prog --lr $LR"));
   CHECK(made_of_script("srun bash -c 'prog $LR'\n").says("exec prog $LR"));
 }
+
+TEST_CASE("a program that is in arguments or variables without a value is lost") {
+  for (const char* const line : {"srun $*", "srun \"$@\"", "srun $CMD"}) {
+    CAPTURE(std::string(line));
+    const Made made = made_of_script(std::string(line) + "\n");
+    CHECK(made.became("srun") == Became::lost);
+    CHECK(made.explains("srun", "no program is left"));
+    CHECK(made.conversion.job_file.empty());
+  }
+  CHECK(made_of_script("srun $CMD\n").conversion.needs == std::vector<std::string>{"CMD"});
+  CHECK(made_of_script("srun $*\n", {"a", "b"}).says(R"(command = ["a", "b"])"));
+}
+
+TEST_CASE("a function that starts its arguments by srun goes") {
+  const Made made =
+      made_of_script("run() { echo \"$*\"; srun -n 2 \"$@\"; }\nrun python 't 1.py'\n");
+  CHECK(made.conversion.is_lossless());
+  CHECK(made.says(R"(command = ["python", "t 1.py"])"));
+  CHECK(made.says("ntasks = 2"));
+  CHECK(made.explains("run python", "by a launcher"));
+  // What it starts depends on its arguments.
+  const Made other = made_of_script("run() { srun -n $1 \"$@\"; }\nrun 2 python t.py\n");
+  CHECK(other.row("run 2").why.starts_with("`run` is a function of the script"));
+  CHECK(other.conversion.job_file.empty());
+}
+
+TEST_CASE("empty names in lists of hosts are passed over, as by Slurm") {
+  for (const char* const list : {"a,,b", ",a,b", "a,b,"}) {
+    const Made made = made_of_script("#SBATCH --exclude=" + std::string(list) + "\nsrun prog\n");
+    CHECK(made.conversion.is_lossless());
+    CHECK(made.says("exclude = \"a,b\""));
+  }
+  const Made within = made_of_script("#SBATCH --exclude=a[1,,2]\nsrun prog\n");
+  CHECK_FALSE(within.conversion.is_lossless());
+}
