@@ -7,6 +7,7 @@ namespace dts::convert {
 namespace {
 
 constexpr int k_most_rounds = 16;
+constexpr const char* k_no_job_file = "no job file can be made of it";
 
 // The option that a problem is about: "--nodes", "step `train`: --nodes".
 std::string option_in(const std::string& where) {
@@ -39,7 +40,10 @@ bool take_out(const Diagnostic& problem, Draft& draft, std::vector<std::string>&
 
 Conversion repaired(Draft draft) {
   Conversion made;
-  if (draft.steps.empty()) {
+  const auto has_no_command = [](const Step& step) { return step.command.empty(); };
+  if (std::any_of(draft.steps.begin(), draft.steps.end(), has_no_command)) {
+    made.general.emplace_back(k_no_job_file);
+  } else if (draft.steps.empty()) {
     made.general.emplace_back("no program was found in the script");
   } else {
     const auto array = draft.settings.find("array");
@@ -59,7 +63,7 @@ Conversion repaired(Draft draft) {
         made.general.push_back(problems.front().where + ": " + clause_of(problems.front()));
       break;
     }
-    if (made.job_file.empty()) made.general.emplace_back("no job file can be made of it");
+    if (made.job_file.empty()) made.general.emplace_back(k_no_job_file);
   }
   made.rows = std::move(draft.rows);
   return made;

@@ -86,7 +86,7 @@ class Expander {
   bool rewrite(const Statement& one, const Span& span, int depth) {
     wrappers_.see(one);
     if (has_documents(one) || depth > k_deepest_list) return false;
-    if (const auto word = wrappers_.wrapper_in(one)) return unwrap(one, span, *word);
+    if (const auto wrapper = wrappers_.wrapper_in(one)) return unwrap(one, span, *wrapper);
     if (!decides_) return false;
     if (one.pipelines.size() == 2 && !one.background) return joined(one);
     if (const Command* piped = piped_list(one)) return without_tee(*piped, span, depth);
@@ -107,10 +107,14 @@ class Expander {
     return documents.begin < documents.end;
   }
 
-  bool unwrap(const Statement& one, const Span& span, const Span& word) {
-    made_.script.keep({span.begin, word.begin});
-    made_.script.keep({word.end, span.end});
-    drop({word}, "a function that prints the command and runs it");
+  bool unwrap(const Statement& one, const Span& span, const Wrappers::Wrapper& wrapper) {
+    const Span& launcher = wrapper.launcher;
+    made_.script.keep({span.begin, wrapper.name.begin});
+    made_.script.insert(text_.substr(launcher.begin, launcher.end - launcher.begin));
+    made_.script.keep({wrapper.name.end, span.end});
+    drop({wrapper.name},
+         launcher.begin < launcher.end ? "a function that starts the command by a launcher"
+                                       : "a function that prints the command and runs it");
     follow(one);
     return true;
   }

@@ -68,7 +68,8 @@ class Layout {
   }
 
   void one_process() {
-    if (number("nodes").value_or(1) > 1)
+    const bool is_lost = program_.words.empty() && program_.text.empty();
+    if (number("nodes").value_or(1) > 1 && !is_lost)
       program_.losses.push_back(
           fmt::format("without srun or mpirun the program runs on the first of {} nodes alone: ask "
                       "for one node, "

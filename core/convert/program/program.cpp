@@ -5,6 +5,7 @@
 #include "core/convert/lines/rendezvous.hpp"
 #include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/launcher.hpp"
+#include "core/convert/program/no_program.hpp"
 #include "core/convert/program/shell_program.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/shell/parse.hpp"
@@ -282,6 +283,7 @@ bool Program::needs_shell() const {
 
 Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program = made_of(item, inliner, context);
+  if (program.text.empty()) lose_program(item, context, program);
   program.arguments = inliner.arguments();
   if (!program.arguments && uses_arguments(*item.statement))
     program.losses.emplace_back(

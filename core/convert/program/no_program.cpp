@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/no_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// The program's word names a function of the script.
+bool is_function(const Program& program, const ProgramContext& context) {
+  const std::string name = program.words.empty() ? "" : plain(program.words[0]).value_or("");
+  const auto& statements = context.subject.script.statements;
+  return !name.empty() && std::any_of(statements.begin(), statements.end(), [&](const auto& one) {
+    return set_names(one).functions.count(name) > 0;
+  });
+}
+
+}  // namespace
+
+void lose_program(const Item& item, const ProgramContext& context, Program& program) {
+  if (is_function(program, context)) {
+    program.losses.push_back(fmt::format(
+        "`{}` is a function of the script, and what it starts depends on its arguments: write the "
+        "command that it runs instead",
+        *plain(program.words[0])));
+    program.words.clear();
+    return;
+  }
+  if (!program.words.empty()) return;
+  program.losses.emplace_back(
+      "no program is left: variables or arguments that are empty where the script is converted "
+      "name "
+      "it; set them, or write the arguments behind --");
+  each_expansion({*item.statement}, [&](const shell::Piece& piece) {
+    const bool is_variable = piece.kind == shell::Piece::Kind::parameter && !piece.text.empty() &&
+                             shell::is_name_begin(piece.text[0]);
+    if (is_variable && !piece.text.starts_with("SLURM") && !context.resolver.variable(piece.text))
+      program.needs.insert(piece.text);
+  });
+}
+
+}  // namespace dts::convert
