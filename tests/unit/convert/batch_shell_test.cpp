@@ -186,8 +186,8 @@ TEST_CASE("a function that starts its arguments by srun goes") {
   CHECK(made.explains("run python", "by a launcher"));
   // What it starts depends on its arguments.
   const Made other = made_of_script("run() { srun -n $1 \"$@\"; }\nrun 2 python t.py\n");
-  CHECK(other.row("run 2").why.starts_with("`run` is a function of the script"));
-  CHECK(other.conversion.job_file.empty());
+  CHECK(other.became("run 2") == Became::lost);
+  CHECK(other.explains("run 2", "--ntasks=${1}: only the shell of the job knows its value"));
 }
 
 TEST_CASE("empty names in lists of hosts are passed over, as by Slurm") {
