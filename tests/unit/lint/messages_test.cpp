@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scripts that are close to a mistake, and what rules say of them.
+#include "core/lint/lint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace dts;
+using namespace dts::lint;
+
+namespace {
+
+// What the rule says of a job of two nodes; empty: nothing.
+std::string says(const std::string& rule, const std::string& body) {
+  std::string messages;
+  for (const Finding& one : lint_script("#!/bin/bash\n#SBATCH --nodes=2\n" + body, {}))
+    if (one.rule->id == rule) messages += one.message + "\n";
+  return messages;
+}
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a command that only the environment names may start something on all nodes") {
+  const std::string prepare = "python prepare.py\n";
+  CHECK(says("nodes-idle", prepare + "CMD=\"$LAUNCHER python train.py\"\neval $CMD\n").empty());
+  CHECK(says("nodes-idle", prepare + "eval \"$CMD\"\n").empty());
+  CHECK_FALSE(says("nodes-idle", prepare + "eval \"$(conda shell.bash hook)\"\n").empty());
+  CHECK_FALSE(says("nodes-idle", prepare + "eval \"python train.py $ARGS\"\n").empty());
+}
