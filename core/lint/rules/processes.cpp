@@ -65,7 +65,10 @@ void check_tasks_times_processes(const Subject& subject, Report& report) {
         launch.option("ntasks-per-node") != nullptr)
       continue;
     const auto processes = processes_option(*run);
-    if (!is_many(processes) && launch.program != "accelerate") continue;
+    // deepspeed takes all GPUs of its node unless it is told a number.
+    const bool takes_all =
+        launch.program == "accelerate" || (launch.program == "deepspeed" && !processes);
+    if (!is_many(processes) && !takes_all) continue;
     report.add(
         run->span,
         fmt::format("srun starts {} {} times on each node, and each of these starts a process "

@@ -32,3 +32,10 @@ TEST_CASE("a command that only the environment names may start something on all 
   CHECK_FALSE(says("nodes-idle", prepare + "eval \"$(conda shell.bash hook)\"\n").empty());
   CHECK_FALSE(says("nodes-idle", prepare + "eval \"python train.py $ARGS\"\n").empty());
 }
+
+TEST_CASE("deepspeed takes all GPUs of a node for each task") {
+  const std::string tasks = "#SBATCH --ntasks-per-node=4 --gpus-per-node=4\n";
+  CHECK(mentions(says("tasks-times-processes", tasks + "srun deepspeed train.py\n"),
+                 "srun starts deepspeed 4 times"));
+  CHECK(says("tasks-times-processes", tasks + "srun deepspeed --num_gpus 1 train.py\n").empty());
+}
