@@ -43,10 +43,14 @@ constexpr Setting k_network[] = {
 };
 
 template <std::size_t N>
-void check_settings(const Setting (&settings)[N], const Subject& subject, Report& report) {
+void check_settings(const Setting (&settings)[N],
+                    const Subject& subject,
+                    Report& report,
+                    std::string_view harmless = "") {
   for (const Assigned& one : subject.runs.assigned)
     for (const Setting& setting : settings)
-      if (one.name == setting.name && one.is_literal && trim(one.value.text) == setting.value &&
+      if (one.name == setting.name && one.name != harmless && one.is_literal &&
+          trim(one.value.text) == setting.value &&
           (setting.value != "lo" || subject.job.has_many_nodes()))
         report.add(one.span, fmt::format("{}={}: {}", one.name, setting.value, setting.effect));
 }
@@ -62,8 +66,17 @@ void check_kernels_one_by_one(const Subject& subject, Report& report) {
   check_settings(k_slow, subject, report);
 }
 
+// NCCL's plug-in for libfabric is no part of what NCCL_IB_DISABLE turns off, InfiniBand's verbs.
+bool uses_efa(const Subject& subject) {
+  const auto& assigned = subject.runs.assigned;
+  return std::any_of(assigned.begin(), assigned.end(), [](const Assigned& one) {
+    return (one.name == "FI_PROVIDER" && trim(one.value.text) == "efa") ||
+           one.name.starts_with("FI_EFA_");
+  });
+}
+
 void check_network_limited(const Subject& subject, Report& report) {
-  check_settings(k_network, subject, report);
+  check_settings(k_network, subject, report, uses_efa(subject) ? "NCCL_IB_DISABLE" : "");
 }
 
 struct Renamed {

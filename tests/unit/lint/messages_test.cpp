@@ -33,6 +33,15 @@ TEST_CASE("a command that only the environment names may start something on all 
   CHECK_FALSE(says("nodes-idle", prepare + "eval \"python train.py $ARGS\"\n").empty());
 }
 
+TEST_CASE("EFA needs no InfiniBand verbs") {
+  const std::string off = "export NCCL_IB_DISABLE=1\nsrun prog\n";
+  CHECK_FALSE(says("network-limited", off).empty());
+  CHECK(says("network-limited", "export FI_PROVIDER=efa\n" + off).empty());
+  CHECK(says("network-limited", "export FI_EFA_USE_DEVICE_RDMA=1\n" + off).empty());
+  CHECK_FALSE(says("network-limited", "export FI_PROVIDER=tcp\n" + off).empty());
+  CHECK_FALSE(says("network-limited", "export FI_PROVIDER=efa NCCL_P2P_DISABLE=1\n" + off).empty());
+}
+
 TEST_CASE("deepspeed takes all GPUs of a node for each task") {
   const std::string tasks = "#SBATCH --ntasks-per-node=4 --gpus-per-node=4\n";
   CHECK(mentions(says("tasks-times-processes", tasks + "srun deepspeed train.py\n"),
