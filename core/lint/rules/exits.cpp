@@ -32,6 +32,19 @@ const Run* follower_of(const Subject& subject, const Run& work) {
   return nullptr;
 }
 
+// The command whose exit code is the job's: the last one, for people; "what follows": it depends.
+std::string last_of(const Subject& subject) {
+  const Run* last = nullptr;
+  for (const Run& run : subject.runs.runs) {
+    if (!is_outermost(run)) continue;
+    const bool keeps_code = run.name() == "exit" && run.words.size() < 2;
+    if (!keeps_code) last = &run;
+  }
+  const std::string name = last == nullptr ? "" : base_name(last->name());
+  return name.empty() || name[0] == k_unknown || last->around.is_conditional ? "what follows"
+                                                                             : "`" + name + "`";
+}
+
 // Whether what stands behind `from` looks at exit codes.
 bool looks_back(const Subject& subject, std::size_t from) {
   const std::string_view rest =
@@ -48,11 +61,9 @@ void check_exit_lost(const Subject& subject, Report& report) {
   const Run* follower = follower_of(subject, *work);
   if (follower == nullptr || looks_back(subject, work->span.end)) return;
   if (follower->name() == "exit" && follower->words.size() < 2) return;  // with the code before
-  const std::string name = base_name(follower->name());
-  report.add(
-      work->span,
-      fmt::format("if this fails, the job still ends with the exit code of `{}`, as COMPLETED",
-                  name.empty() || name[0] == k_unknown ? "what follows" : name));
+  report.add(work->span,
+             fmt::format("if this fails, the job still ends with the exit code of {}, as COMPLETED",
+                         last_of(subject)));
 }
 
 void check_pipe_hides_exit(const Subject& subject, Report& report) {

@@ -42,6 +42,14 @@ TEST_CASE("EFA needs no InfiniBand verbs") {
   CHECK_FALSE(says("network-limited", "export FI_PROVIDER=efa NCCL_P2P_DISABLE=1\n" + off).empty());
 }
 
+TEST_CASE("the exit code of a job is that of its last command") {
+  CHECK(mentions(says("exit-lost", "srun python train.py\ncp -r a b\necho done\n"), "of `echo`,"));
+  CHECK(mentions(says("exit-lost", "srun python train.py\necho done\nexit\n"), "of `echo`,"));
+  CHECK(mentions(says("exit-lost", "srun python train.py\necho done\nexit 0\n"), "of `exit`,"));
+  CHECK(mentions(says("exit-lost", "srun python train.py\necho a\nif b; then c; fi\n"),
+                 "of what follows,"));
+}
+
 TEST_CASE("deepspeed takes all GPUs of a node for each task") {
   const std::string tasks = "#SBATCH --ntasks-per-node=4 --gpus-per-node=4\n";
   CHECK(mentions(says("tasks-times-processes", tasks + "srun deepspeed train.py\n"),
