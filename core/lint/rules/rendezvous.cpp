@@ -2,6 +2,7 @@
 // How ranks find each other: address and port of the first one.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
+#include "core/lint/rules/torchrun.hpp"
 
 #include <fmt/format.h>
 
@@ -152,6 +153,12 @@ void check_master_is_localhost(const Subject& subject, Report& report) {
       report.add(one.span, "each node looks for the first rank on itself");
   for (const Run* run : work_of(subject)) {
     if (!run->launch.starts_processes || run->launch.launcher == Launcher::none) continue;
+    if (const auto nodes = nodes_without_address(subject, *run))
+      report.add(
+          subject.place_of("--nnodes", run->span),
+          "torchrun is told no address, and looks for the first rank on each node itself: it "
+          "does not read MASTER_ADDR",
+          "give it the first node: --master-addr, or --rdzv-backend c10d with --rdzv-endpoint");
     for (const char* name : {"master_addr", "main_process_ip", "rdzv_endpoint"})
       if (const auto option = program_option(run->words, run->launch.program_at, name)) {
         const std::string host = option->value.text.substr(0, option->value.text.rfind(':'));
@@ -234,7 +241,8 @@ std::vector<Rule> rendezvous_rules() {
        .severity = Severity::error,
        .title = "the first rank is looked for on each node itself",
        .reason = "The job has several nodes: those without the first rank wait for it in vain, or "
-                 "there are as many trainings as nodes.",
+                 "there are as many trainings as nodes. torchrun without --master-addr and "
+                 "--rdzv-endpoint takes 127.0.0.1; it reads PET_MASTER_ADDR, not MASTER_ADDR.",
        .fix = "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)",
        .check = check_master_is_localhost},
       {.id = "master-written-out",

@@ -56,3 +56,21 @@ TEST_CASE("deepspeed takes all GPUs of a node for each task") {
                  "srun starts deepspeed 4 times"));
   CHECK(says("tasks-times-processes", tasks + "srun deepspeed --num_gpus 1 train.py\n").empty());
 }
+
+TEST_CASE("torchrun on several nodes that is told no address looks for the first rank on itself") {
+  const std::string rule = "master-is-localhost";
+  const std::string run = "srun torchrun --nnodes 2 --nproc_per_node 4 ";
+  CHECK(mentions(says(rule, "export MASTER_ADDR=a\n" + run + "train.py\n"), "MASTER_ADDR"));
+  CHECK_FALSE(says(rule, "srun python -m torch.distributed.run --nnodes=$N train.py\n").empty());
+  CHECK_FALSE(says(rule, run + "--rdzv_backend c10d train.py\n").empty());
+  for (const char* const body : {"--master-addr $A train.py\n",
+                                 "--rdzv_endpoint $A:29500 train.py\n",
+                                 "$ARGS train.py\n",
+                                 "\"${ARGS[@]}\" train.py\n"}) {
+    CAPTURE(std::string(body));
+    CHECK(says(rule, run + body).empty());
+  }
+  CHECK(says(rule, "export PET_MASTER_ADDR=$A\n" + run + "train.py\n").empty());
+  CHECK(says(rule, "srun torchrun --nproc_per_node 4 train.py\n").empty());
+  CHECK(says(rule, "srun torchrun --nnodes 1 --nproc_per_node 4 train.py\n").empty());
+}
