@@ -190,7 +190,9 @@ TEST_CASE("what is wrong with a file is said as exactly as it is known") {
       {crashing, "bad.xml"},
       {std::string((64U << 20) + 1, ' '), "bad.xml is larger than 64 MiB"},
   };
-  for (const auto& [text, words] : cases) {
+  for (const auto& one : cases) {
+    const auto& text = one.first;
+    const auto& words = one.second;
     REQUIRE(write_file(desk.file("bad.xml"), text));
     const Output output = desk.dtsubmit({"topo", "--topology", "bad.xml"});
     CAPTURE(words);
