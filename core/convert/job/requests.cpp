@@ -2,6 +2,7 @@
 #include "core/convert/job/requests.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/job/hosts.hpp"
 #include "core/lint/script/placeholder.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 
@@ -30,17 +31,6 @@ bool sbatch_refuses(std::string_view name, std::string_view value) {
   if (name == "array") return value.find_first_not_of("0123456789,-:%") != std::string_view::npos;
   constexpr std::string_view k_counts[] = {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task"};
   return is_one_of(k_counts, name) && !value.empty() && (value[0] < '0' || value[0] > '9');
-}
-
-// "a,,b": Slurm passes over what is empty between commas, though not within brackets.
-std::string without_empty_hosts(const std::string& list) {
-  std::string hosts;
-  for (const char c : list) {
-    const bool is_within = hosts.rfind('[') != std::string::npos &&
-                           hosts.find(']', hosts.rfind('[')) == std::string::npos;
-    if (c != ',' || is_within || !(hosts.empty() || hosts.back() == ',')) hosts += c;
-  }
-  return hosts.ends_with(',') ? hosts.substr(0, hosts.size() - 1) : hosts;
 }
 
 class RequestReader {
@@ -215,6 +205,15 @@ bool overlaps(const std::vector<Row>& rows, const Span& span) {
   });
 }
 
+const char* why_no_option(const lint::Subject& subject, const Span& line) {
+  if (line.begin >= subject.header.end) return "sbatch reads no options behind the first command";
+  const std::string_view text = subject.text.substr(line.begin, line.end - line.begin);
+  return text.find("hetjob") != std::string_view::npos ||
+                 text.find("packjob") != std::string_view::npos
+             ? "begins the next component of a heterogeneous job"
+             : "no option is in this line";
+}
+
 // Lines of options that sbatch does not read, or in which it finds none.
 void read_other_lines(const lint::Subject& subject, Draft& draft) {
   const std::string_view text = subject.text;
@@ -228,11 +227,7 @@ void read_other_lines(const lint::Subject& subject, Draft& draft) {
         });
     if (is_comment && text.substr(begin, end - begin).starts_with("#SBATCH") &&
         !overlaps(draft.rows, line))
-      draft.add(line,
-                Became::unnecessary,
-                "",
-                begin < subject.header.end ? "no option is in this line"
-                                           : "sbatch reads no options behind the first command");
+      draft.add(line, Became::unnecessary, "", why_no_option(subject, line));
     begin = end + 1;
   }
 }

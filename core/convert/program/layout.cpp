@@ -35,7 +35,17 @@ class Layout {
   void one_core_each() {
     if (has("cpus-per-task") || has("cpus-per-gpu") || has("exclusive")) return;
     set("cpus-per-task", 1);
-    program_.notes.emplace_back("cpus_per_task = 1: as Slurm has it without --cpus-per-task");
+    has_default_cores_ = true;
+  }
+
+  // The number once all else is settled.
+  void note_default_cores() {
+    const auto cores = number("cpus-per-task");
+    if (!has_default_cores_ || !cores) return;
+    program_.notes.push_back(
+        fmt::format("cpus_per_task = {}: {} without --cpus-per-task",
+                    *cores,
+                    *cores == 1 ? "as Slurm has it" : "one for each task, as Slurm has it"));
   }
 
   void ranks() {
@@ -142,6 +152,7 @@ class Layout {
   Program& program_;
   Draft& draft_;
   const lint::Job& job_;
+  bool has_default_cores_ = false;
 };
 
 }  // namespace
@@ -162,6 +173,7 @@ void settle_layout(Program& program,
     layout.first_node();
   else
     layout.one_process();
+  layout.note_default_cores();
 }
 
 }  // namespace dts::convert

@@ -199,3 +199,12 @@ TEST_CASE("empty names in lists of hosts are passed over, as by Slurm") {
   const Made within = made_of_script("#SBATCH --exclude=a[1,,2]\nsrun prog\n");
   CHECK_FALSE(within.conversion.is_lossless());
 }
+
+TEST_CASE("messages say what is in the job file, and what a line is") {
+  const std::string two = "#!/bin/bash\n#SBATCH --ntasks-per-node=2\n./prog\n";
+  const Conversion made = convert_script(two, {"job.sh", {}, {}});
+  CHECK(made.job_file.find("cpus_per_task = 2") != std::string::npos);
+  CHECK(made.rows.back().why.find("cpus_per_task = 2: one for each task") != std::string::npos);
+  const Made parts = made_of_script("#SBATCH hetjob\n#SBATCH --nodes=1\nsrun prog\n");
+  CHECK(parts.explains("#SBATCH hetjob", "component of a heterogeneous job"));
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/job/hosts.hpp"
+
+namespace dts::convert {
+
+std::string without_empty_hosts(const std::string& list) {
+  std::string hosts;
+  for (const char c : list) {
+    const bool is_within = hosts.rfind('[') != std::string::npos &&
+                           hosts.find(']', hosts.rfind('[')) == std::string::npos;
+    if (c != ',' || is_within || !(hosts.empty() || hosts.back() == ',')) hosts += c;
+  }
+  return hosts.ends_with(',') ? hosts.substr(0, hosts.size() - 1) : hosts;
+}
+
+}  // namespace dts::convert
