@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace dts::convert {
 namespace {
@@ -196,6 +197,26 @@ bool reads_anything(const Item& item) {
   });
 }
 
+namespace {
+
+// Of a line behind the programs; std::nullopt if it is like any other.
+std::optional<Verdict> on_end(const Item& item) {
+  const bool is_of_end =
+      item.source.find("$?") != std::string::npos || item.words.count("requeue") > 0;
+  if (!is_of_end && !ends_only(item)) return std::nullopt;
+  if (!is_of_end && sets_something(item))
+    return item.sets.exported.empty()
+               ? Verdict{VerdictKind::if_needed, "nothing that is kept uses it"}
+               : Verdict{};
+  return item.only_sets() || ends_only(item)
+             ? Verdict{VerdictKind::unnecessary,
+                       "the run's end follows from the programs' exit codes, and dtsubmit "
+                       "requeues"}
+             : Verdict{VerdictKind::lost, k_acts_on_exit};
+}
+
+}  // namespace
+
 Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before) {
   if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
@@ -207,18 +228,8 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
     if (run->name() == "exit" && !is_before)
       return {VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"};
   }
-  const bool is_of_end =
-      item.source.find("$?") != std::string::npos || item.words.count("requeue") > 0;
-  if (!is_before && !is_of_end && ends_only(item) && sets_something(item))
-    return item.sets.exported.empty()
-               ? Verdict{VerdictKind::if_needed, "nothing that is kept uses it"}
-               : Verdict{};
-  if (!is_before && (is_of_end || ends_only(item)))
-    return item.only_sets() || ends_only(item)
-               ? Verdict{VerdictKind::unnecessary,
-                         "the run's end follows from the programs' exit codes, and dtsubmit "
-                         "requeues"}
-               : Verdict{VerdictKind::lost, k_acts_on_exit};
+  if (!is_before)
+    if (const auto verdict = on_end(item)) return *verdict;
   const bool is_of_hosts =
       asks_for_hosts(item.source) ||
       std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {
