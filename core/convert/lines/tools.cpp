@@ -115,18 +115,17 @@ bool ends_service(const lint::Run& run) {
 }  // namespace
 
 bool is_auxiliary(const std::string& verb) {
-  for (const std::string_view one :
-       {"",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
-        ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
-        "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
-        "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
-        "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
-        "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
-        "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
-        "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
-        "hash",     "break",    "continue"})
-    if (verb == one) return true;
-  return false;
+  constexpr std::string_view k_auxiliary[] = {
+      "",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
+      ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
+      "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
+      "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
+      "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
+      "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
+      "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
+      "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
+      "hash",     "break",    "continue"};
+  return is_one_of(k_auxiliary, verb);
 }
 
 bool does_work(const lint::Run& run) {
