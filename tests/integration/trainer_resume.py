@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sys
 
@@ -110,6 +111,22 @@ def damaged(trainer, expected):
     assert digest(out) == expected, out
 
 
+def seen_otherwise(trainer):
+    """One rank of three reads other bytes than rank 0 does: its node is at fault, and no checkpoint is given up for it."""
+    trainer.run(3, BASE + folders(trainer, "shared"))
+    shutil.copytree(trainer.path("shared-checkpoints"), trainer.path("elsewhere-checkpoints"))
+    newest = trainer.path(f"elsewhere-checkpoints/step-{STEPS:09}/state-00002-of-00003.safetensors")
+    with open(newest, "r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        last = file.read(1)[0]
+        file.seek(-1, os.SEEK_END)
+        file.write(bytes([last ^ 1]))
+    each = [BASE + folders(trainer, name) for name in ("shared", "elsewhere", "shared")]
+    _, err = trainer.run(3, each, expect=74)  # EX_IOERR
+    assert err.count("this rank cannot read what rank 0 reads of ") == 1 and "rank 1: " in err, err
+    assert newest.rsplit("/", maxsplit=1)[-1] + ": hash " in err and "refused" not in err, err
+
+
 def of_another_state(trainer, expected):
     """Files that are whole, of which a manifest says another digest: found out by all ranks together, the one before is used."""
     where = folders(trainer, "whole")
@@ -161,6 +178,7 @@ with Trainer(sys.argv[1], few=True) as trainer:
         stopped(trainer, digest(whole), number)
     storm(trainer)
     damaged(trainer, digest(whole))
+    seen_otherwise(trainer)
     of_another_state(trainer, digest(whole))
     configured_otherwise(trainer)
     fenced(trainer)

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -209,14 +210,36 @@ Result<Manifest> read_runs(const std::string& folder,
   return manifest;
 }
 
-Result<Manifest> read_checkpoint(const std::string& folder, const Layout& layout, State* state) {
+namespace {
+
+Result<Manifest> read_files(const std::string& folder,
+                            const Layout& layout,
+                            State* state,
+                            const std::function<bool(std::size_t)>& is_read) {
   DTS_ASSIGN(Manifest manifest, read_manifest(folder));
   Assembly assembly(layout, manifest.order, state);
-  for (const PartFile& file : manifest.files) {
+  for (std::size_t i = 0; i < manifest.files.size(); ++i) {
+    const PartFile& file = manifest.files[i];
     DTS_ASSIGN(const UniqueFd fd, open_part(folder, file));
-    DTS_TRY(assembly.add(fd.get(), file));
+    DTS_TRY(is_read(i) ? assembly.add(fd.get(), file) : assembly.add_header(fd.get(), file));
   }
   DTS_TRY(assembly.complete());
+  return manifest;
+}
+
+}  // namespace
+
+Result<Manifest> check_share(const std::string& folder,
+                             const Layout& layout,
+                             int reader,
+                             int readers) {
+  const auto first = static_cast<std::size_t>(reader), step = static_cast<std::size_t>(readers);
+  return read_files(folder, layout, nullptr, [&](std::size_t i) { return i % step == first; });
+}
+
+Result<Manifest> read_checkpoint(const std::string& folder, const Layout& layout, State* state) {
+  DTS_ASSIGN(Manifest manifest,
+             read_files(folder, layout, state, [](std::size_t) { return true; }));
   if (state == nullptr) return manifest;
   state->step = manifest.step;
   state->skipped = manifest.skipped;

@@ -53,6 +53,14 @@ struct Manifest {
                                                const Layout& layout,
                                                State* state);
 
+// The same check without the digest by `readers` processes side by side, of which this is number
+// `reader`: it reads file reader, reader + readers and so on, and the headers of all others. The
+// checkpoint is whole if every reader says so.
+[[nodiscard]] Result<Manifest> check_share(const std::string& folder,
+                                           const Layout& layout,
+                                           int reader,
+                                           int readers);
+
 // What those runs of the flat array of parameters have of the weights and of each moment, and all
 // that is not of parameters, from a checkpoint that read_checkpoint() has verified: of the files,
 // sizes and headers are checked again. `wanted` is ascending and has no overlaps. Around a run, the

@@ -173,7 +173,8 @@ Result<Commit> CheckpointStore::take_over() {
 }
 
 Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
-                                            const Fingerprint& numerics) {
+                                            const Fingerprint& numerics,
+                                            const Check& check) {
   Loaded loaded;
   for (const std::string& name : checkpoint_names(options_.folder)) {
     const std::string folder = options_.folder + "/" + name;
@@ -187,7 +188,7 @@ Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
       loaded.refusals.push_back(name + " refused: " + refused->second);
       continue;
     }
-    const auto manifest = read_checkpoint(folder, layout_, nullptr);
+    const auto manifest = check(name);
     if (!manifest) {
       loaded.refusals.push_back(name + " refused: " + manifest.error().message);
       continue;

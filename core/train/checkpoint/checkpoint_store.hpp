@@ -13,6 +13,7 @@
 #include "core/train/checkpoint/checkpoint.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -73,8 +74,11 @@ class CheckpointStore {
   // (read_runs()), and that was not refused. Errc::invalid if that checkpoint belongs to another
   // configuration (the error says what differs), or if all checkpoints are damaged and begin_anew
   // is not set. `numerics` is what these ranks compute with: a checkpoint of others is found, and
-  // Loaded::other_bits says so.
-  [[nodiscard]] Result<Loaded> find_newest(const Fingerprint& config, const Fingerprint& numerics);
+  // Loaded::other_bits says so. `check` verifies the files of a checkpoint, whose name it is given.
+  using Check = std::function<Result<Manifest>(const std::string& name)>;
+  [[nodiscard]] Result<Loaded> find_newest(const Fingerprint& config,
+                                           const Fingerprint& numerics,
+                                           const Check& check);
 
   // A checkpoint that find_newest() has found is damaged after all: its state's digest is this.
   void refuse(const Loaded& found, std::uint64_t digest);

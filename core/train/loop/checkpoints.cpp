@@ -74,21 +74,59 @@ int Checkpoints::open(const Fingerprint& config, const Fingerprint& numerics) {
   return settle(comm_, opened);
 }
 
+std::string Checkpoints::path_of(const std::string& name) const {
+  return options_.checkpoint_dir + "/" + name;
+}
+
+// What this rank says of its share, and whether all ranks found theirs whole.
+std::pair<Result<void>, bool> Checkpoints::check_together(const std::string& name) {
+  auto mine = check_share(path_of(name), layout_, comm_.rank(), comm_.size());
+  const bool all_whole = comm_.agree(mine ? 0 : exit_code(mine.error().code)).code == 0;
+  if (mine) return {Result<void>(), all_whole};
+  return {fail(Errc::io,
+               fmt::format("this rank cannot read what rank 0 reads of {}: {}",
+                           path_of(name),
+                           mine.error().message),
+               "look at the file system and the memory of this rank's node"),
+          all_whole};
+}
+
+// Rank 0 names one checkpoint after the other, which all ranks check, until it has found one.
+Result<void> Checkpoints::find() {
+  Result<void> mine;
+  std::string name;
+  if (comm_.rank() != 0) {
+    for (broadcast_text(comm_, name); !name.empty(); broadcast_text(comm_, name))
+      mine = check_together(name).first;
+    return mine;
+  }
+  auto found = store_.find_newest(
+      manifest_.config, manifest_.numerics, [&](const std::string& next) -> Result<Manifest> {
+        name = next;
+        broadcast_text(comm_, name);
+        if (check_together(name).second) return read_manifest(path_of(name));
+        return read_checkpoint(path_of(name), layout_, nullptr);  // which says what is wrong
+      });
+  name.clear();
+  broadcast_text(comm_, name);
+  if (!found) return tl::unexpected(found.error());
+  loaded_ = *std::move(found);
+  return {};
+}
+
 int Checkpoints::load(State& state) {
   if (state.momentum.size() == 0) state.momentum = Buffer::sparse(layout_.moment_floats());
   Result<void> loaded;
-  if (active() && comm_.rank() == 0) {
-    auto found = store_.find_newest(manifest_.config, manifest_.numerics);
-    if (found)
-      loaded_ = *std::move(found);
-    else
-      loaded = tl::unexpected(found.error());
+  if (active()) {
+    loaded = find();
+    broadcast_text(comm_, loaded_.name);
+    // Of a checkpoint that was refused it does not matter what a rank found.
+    if (comm_.rank() != 0 && !has_loaded()) loaded = {};
+    if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
   }
-  if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
-  broadcast_text(comm_, loaded_.name);
   const std::vector<Range> own = hooks_.own();
   if (has_loaded()) {
-    const std::string folder = options_.checkpoint_dir + "/" + loaded_.name;
+    const std::string folder = path_of(loaded_.name);
     if (auto read = read_runs(folder, layout_, own, state); !read)
       loaded = tl::unexpected(std::move(read).error().during(folder));
   } else {

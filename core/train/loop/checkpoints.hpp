@@ -17,6 +17,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace dts::train {
 
@@ -80,6 +81,9 @@ class Checkpoints {
   [[nodiscard]] bool active() const { return !options_.checkpoint_dir.empty(); }
 
   [[nodiscard]] Result<void> take_over(int& code);
+  [[nodiscard]] std::string path_of(const std::string& name) const;
+  [[nodiscard]] std::pair<Result<void>, bool> check_together(const std::string& name);
+  [[nodiscard]] Result<void> find();
   [[nodiscard]] Result<PartFile> write(std::uint64_t step) const;
   [[nodiscard]] int end_phase();
   [[nodiscard]] int end_writing();

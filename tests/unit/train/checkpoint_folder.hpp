@@ -51,7 +51,9 @@ inline Result<Loaded> load_newest(CheckpointStore& store,
                                   const Fingerprint& numerics,
                                   State& state) {
   for (;;) {
-    auto found = store.find_newest(config, numerics);
+    auto found = store.find_newest(config, numerics, [&](const std::string& name) {
+      return read_checkpoint(store.folder() + "/" + name, layout(), nullptr);
+    });
     if (!found || found->name.empty()) return found;
     const std::string folder = store.folder() + "/" + found->name;
     // In two runs that end within a row and within a tensor.

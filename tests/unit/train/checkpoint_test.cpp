@@ -367,6 +367,32 @@ TEST_CASE("a state that is not finite is neither written nor loaded") {
   }
 }
 
+TEST_CASE("of several readers, the one of a damaged file finds it, and all find a damaged header") {
+  constexpr int k_parts = 5;
+  const Store store;
+  REQUIRE(store.try_save(state_at(10), k_parts));
+  const auto finders = [&](int readers) {
+    std::vector<int> found;
+    for (int reader = 0; reader < readers; ++reader)
+      if (!check_share(store.folder_of(10), layout(), reader, readers)) found.push_back(reader);
+    return found;
+  };
+  for (const int readers : {1, 2, 3, k_parts, 8}) CHECK(finders(readers).empty());
+  const std::string path = store.folder_of(10) + "/" + part_name(k_parts, 3);
+  const std::string good = read_file(path).value();
+  std::string bad = good;
+  bad.back() = static_cast<char>(bad.back() ^ 1);
+  REQUIRE(write_file(path, bad));
+  CHECK(finders(1) == std::vector<int>{0});
+  CHECK(finders(2) == std::vector<int>{1});
+  CHECK(finders(k_parts) == std::vector<int>{3});
+  CHECK(finders(8) == std::vector<int>{3});
+  bad = good;
+  bad[0] = '\x7f';
+  REQUIRE(write_file(path, bad));
+  CHECK(finders(3) == std::vector<int>{0, 1, 2});
+}
+
 TEST_CASE("a checkpoint of another configuration is an error that says what differs") {
   const Store store;
   store.save(10);
