@@ -1,9 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/program/before_launcher.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dts::convert {
+namespace {
+
+// The name of $NAME or ${NAME}; empty: the word is something else.
+std::string only_variable(const FlatWord& word) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return "";
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1) return "";
+  const std::string& name = *names.begin();
+  return word[0].text == "$" + name || word[0].text == "${" + name + "}" ? name : "";
+}
+
+}  // namespace
+
+void drop_dry_run(std::vector<FlatWord>& words,
+                  const Resolver& resolver,
+                  const lint::Runs& runs,
+                  Launched& made) {
+  const std::string name = words.size() < 2 ? "" : only_variable(words[0]);
+  if (name.empty() || !lint::is_launcher(plain(words[1]).value_or(""))) return;
+  bool is_set = false;
+  for (const lint::Assigned& one : runs.assigned) {
+    if (one.name != name) continue;
+    const std::string value(trim(one.value.text));
+    if (!value.empty() && value != "echo" && value != ":") return;
+    is_set = true;
+  }
+  if (!is_set && resolver.variable(name)) return;
+  words.erase(words.begin());
+  made.notes.push_back(name + (is_set ? ": empty except in a dry run" : ": not set"));
+}
 
 void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made) {
   for (std::size_t i = 0; i < count; ++i) {

@@ -9,6 +9,13 @@
 
 namespace dts::convert {
 
+// Removes ${DRY_RUN} of `${DRY_RUN} srun ...`: a variable that is empty, or that the script makes
+// echo to show the command.
+void drop_dry_run(std::vector<FlatWord>& words,
+                  const Resolver& resolver,
+                  const lint::Runs& runs,
+                  Launched& made);
+
 // The first `count` words.
 void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made);
 

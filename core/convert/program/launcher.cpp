@@ -250,14 +250,13 @@ void comment_out_with_image(Launched& made) {
 
 }  // namespace
 
-Launched launched(const std::vector<FlatWord>& words,
-                  const Resolver& resolver,
-                  const lint::Runs& runs) {
+Launched launched(std::vector<FlatWord> words, const Resolver& resolver, const lint::Runs& runs) {
   Launched made;
+  drop_dry_run(words, resolver, runs, made);
   std::vector<FlatWord> known;
   for (const FlatWord& word : words) {
     known.push_back(resolver.resolved(word));
-    stand_in(known, resolver, runs);
+    if (known.size() > 1) stand_in(known, resolver, runs);
   }
   const auto expanded = to_expanded(known);
   const lint::Launch launch = lint::launch_of(expanded);

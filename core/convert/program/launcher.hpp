@@ -28,7 +28,7 @@ struct Launched {
 };
 
 // `runs`: of the script, whose values tell a program in a variable from options.
-[[nodiscard]] Launched launched(const std::vector<FlatWord>& words,
+[[nodiscard]] Launched launched(std::vector<FlatWord> words,
                                 const Resolver& resolver,
                                 const lint::Runs& runs);
 

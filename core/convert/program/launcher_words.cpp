@@ -46,7 +46,8 @@ bool holds_program(const FlatWord& word, const lint::Variables& variables) {
   const lint::Value* value = variables.find(*names.begin());
   if (value == nullptr) return false;
   const std::string_view text = trim(value->text);
-  return !text.empty() && text[0] != '-' && text[0] != lint::k_unknown;
+  if (text.empty() || text[0] == '-') return false;
+  return text[0] != lint::k_unknown || text.find("}/") != std::string_view::npos;  // $BIN/a.out
 }
 
 // $AUTO_RESUME that is empty or --auto-resume=1, depending on conditions: options of srun that a

@@ -125,6 +125,10 @@ class LaunchReader {
       ++at_;
       return true;
     }
+    if (may_be_nothing()) {
+      ++at_;
+      return true;
+    }
     if (!is_one_of(k_wrappers, base_name(text()))) return false;
     const std::size_t wrapper = at_++;
     find_program();
@@ -135,6 +139,14 @@ class LaunchReader {
     if (at_ < words_.size()) return false;
     at_ = wrapper;
     return false;
+  }
+
+  // ${DRY_RUN} srun ...: empty, or echo.
+  [[nodiscard]] bool may_be_nothing() const {
+    const ExpandedWord& word = words_[at_];
+    if (word.is_literal || at_ + 1 >= words_.size()) return false;
+    return (!word.value.is_certain || !word.value.is_known()) &&
+           is_launcher(words_[at_ + 1].value.text);
   }
 
   void find_program() {
@@ -261,6 +273,11 @@ class LaunchReader {
 };
 
 }  // namespace
+
+bool is_launcher(const std::string& word) {
+  const std::string name = base_name(word);
+  return name == "srun" || is_one_of(k_mpi, name);
+}
 
 const LaunchOption* Launch::option(std::string_view name) const {
   const auto found = std::find_if(

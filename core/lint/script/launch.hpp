@@ -32,6 +32,9 @@ struct Launch {
   [[nodiscard]] const LaunchOption* option(std::string_view name) const;
 };
 
+// srun, mpirun or one of mpirun's other names, with or without its folder.
+[[nodiscard]] bool is_launcher(const std::string& word);
+
 [[nodiscard]] Launch launch_of(const std::vector<ExpandedWord>& words);
 
 }  // namespace dts::lint

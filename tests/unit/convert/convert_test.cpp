@@ -191,6 +191,20 @@ TEST_CASE("containers, mpirun and several programs") {
   CHECK(has(steps, "name = \"train\""));
 }
 
+TEST_CASE("a variable before the launcher that is empty or echo is a dry run's") {
+  const std::string head = "#SBATCH -N 2\n#SBATCH --ntasks-per-node 4\n";
+  const std::string dry = "DRY=\nif [ -f dry ]; then DRY=echo; fi\n";
+  for (const std::string& script :
+       {head + dry + "${DRY} srun ./a.out\n", head + "$DRY mpirun -np 8 ./a.out\n"}) {
+    const std::string made = job_of(script);
+    CHECK(has(made, "ntasks_per_node = 4"));
+    CHECK(has(made, "command = [\"./a.out\"]"));
+  }
+  const std::string text = "#!/bin/bash\nif [ -f x ]; then W=./wrap; fi\n$W srun ./a.out\n";
+  CHECK(row_of(convert_script(text, with({})), text, "$W").became == Became::lost);
+  CHECK(has(job_of("A=${A:-x}\nEXE=${A}/bin/a.out\nsrun $EXE $OPTS\n"), "/bin/a.out $OPTS"));
+}
+
 TEST_CASE("a value that a command of the job computes asks only for variables that are not known") {
   const std::string text =
       "#!/bin/bash\nsrun --container-image=i --container-mounts=$(list ${PWD}:/w $MORE) prog\n";
