@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/converter.hpp"
 #include "core/convert/expand/blanks.hpp"
+#include "core/convert/expand/calls.hpp"
 #include "core/convert/expand/expand.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/lint/script/subject.hpp"
@@ -37,6 +38,15 @@ bool hands_environment_on(const lint::Subject& subject) {
   return directive == nullptr || in_lower_case(directive->value) == "all";
 }
 
+// What a shell can decide in the job is left to it, unless something would be lost.
+enum class Decides { nothing, branches, branches_and_calls };
+
+std::vector<Span> programs_of(const lint::Subject& subject) {
+  std::vector<Span> programs;
+  for (const lint::Run* run : lint::outer_work_of(subject)) programs.push_back(run->span);
+  return programs;
+}
+
 Expanded written_out(const lint::Subject& subject, const Options& options, bool decides) {
   const std::string_view text = subject.text;
   if (!subject.script.problems.empty()) {
@@ -44,24 +54,50 @@ Expanded written_out(const lint::Subject& subject, const Options& options, bool 
     same.script.keep({0, text.size()});
     return same;
   }
-  std::vector<Span> programs;
-  for (const lint::Run* run : lint::outer_work_of(subject)) programs.push_back(run->span);
   const Resolver resolver(subject.job, options.environment);
   Known known(subject.script,
               resolver,
               options.arguments,
               options.environment && hands_environment_on(subject));
-  return expanded(text, subject.script, programs, known, subject.job.nodes.value_or(1), decides);
+  return expanded(
+      text, subject.script, programs_of(subject), known, subject.job.nodes.value_or(1), decides);
 }
 
-Conversion converted(std::string_view text, const Options& options, bool decides) {
+constexpr int k_deepest_calls = 4;
+
+Conversion converted_branches(const lint::Subject& subject, const Options& options, bool decides) {
+  const Expanded expanded = written_out(subject, options, decides);
+  Conversion made = convert_statements(expanded.script.text(), options);
+  if (!expanded.script.is_same()) made.rows = expanded.script.rows_of(made.rows, expanded.rows);
+  return made;
+}
+
+// `outside`: names_outside_functions() of the script as it was written.
+Conversion converted_calls(const lint::Subject& subject,
+                           const Options& options,
+                           const Names& outside,
+                           int depth) {
+  if (depth == k_deepest_calls || !subject.script.problems.empty())
+    return converted_branches(subject, options, true);
+  const Expanded made =
+      with_calls_written_out(subject.text, subject.script, programs_of(subject), outside);
+  if (made.script.is_same()) return converted_branches(subject, options, true);
+  const lint::Subject next = lint::subject_of(made.script.text(), {}, options.path);
+  Conversion done = converted_calls(next, options, outside, depth + 1);
+  done.rows = made.script.rows_of(done.rows, made.rows);
+  return done;
+}
+
+Conversion converted(std::string_view text, const Options& options, Decides decides) {
   const Rewrite quoted = with_quoted_blanks(text);
   const lint::Subject subject = lint::subject_of(quoted.text(), {}, options.path);
   if (!subject.is_shell) return convert_statements(text, options);
-  const Expanded expanded = written_out(subject, options, decides);
-  Conversion made = convert_statements(expanded.script.text(), options);
-  if (quoted.is_same() && expanded.script.is_same()) return made;
-  made.rows = quoted.rows_of(expanded.script.rows_of(made.rows, expanded.rows), {});
+  Conversion made =
+      decides == Decides::branches_and_calls
+          ? converted_calls(
+                subject, options, names_outside_functions(subject.text, subject.script), 0)
+          : converted_branches(subject, options, decides == Decides::branches);
+  if (!quoted.is_same()) made.rows = quoted.rows_of(made.rows, {});
   complete(made.rows, text, shell::parse(text).comments, k_not_kept);
   return made;
 }
@@ -75,11 +111,13 @@ bool Conversion::is_lossless() const {
 }
 
 Conversion convert_script(std::string_view text, const Options& options) {
-  // What a shell can decide in the job is left to it, unless something would be lost.
-  Conversion made = converted(text, options, false);
-  if (price_of(made) == std::pair<std::size_t, std::size_t>{0, 0}) return made;
-  Conversion decided = converted(text, options, true);
-  return price_of(decided) < price_of(made) ? decided : made;
+  Conversion best = converted(text, options, Decides::nothing);
+  for (const Decides decides : {Decides::branches, Decides::branches_and_calls}) {
+    if (price_of(best) == std::pair<std::size_t, std::size_t>{0, 0}) break;
+    Conversion made = converted(text, options, decides);
+    if (price_of(made) < price_of(best)) best = std::move(made);
+  }
+  return best;
 }
 
 }  // namespace dts::convert

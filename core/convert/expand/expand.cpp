@@ -21,12 +21,7 @@ using shell::Command;
 using shell::Statement;
 using shell::Statements;
 
-constexpr std::size_t k_longest_script = std::size_t{256} << 10;
 constexpr int k_deepest_list = 64;
-
-bool is_in(const Span& inner, const Span& outer) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
-}
 
 // `whole` without `parts`, which are in order.
 std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
@@ -208,7 +203,7 @@ class Expander {
   bool loop(const Command& command, int depth) {
     const bool starts_programs =
         std::any_of(programs_.begin(), programs_.end(), [&](const Span& one) {
-          return is_in(one, command.span);
+          return is_within(one, command.span);
         });
     if (!starts_programs || command.bodies.size() != 1 || command.bodies[0].empty()) return false;
     const auto turns = turns_of(command, text_, known_, nodes_);

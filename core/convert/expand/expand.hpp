@@ -12,6 +12,9 @@
 
 namespace dts::convert {
 
+// Bytes of a script beyond which no more is written out.
+inline constexpr std::size_t k_longest_script = std::size_t{256} << 10;
+
 struct Expanded {
   Rewrite script;
   std::vector<Row> rows{};  // of what is not in it any more

@@ -8,6 +8,10 @@
 
 namespace dts::convert {
 
+[[nodiscard]] inline bool is_within(const shell::Span& inner, const shell::Span& outer) {
+  return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
 // With the & behind it.
 [[nodiscard]] shell::Span with_sign(std::string_view text, const shell::Statement& statement);
 

@@ -184,10 +184,10 @@ TEST_CASE("a function that starts its arguments by srun goes") {
   CHECK(made.says(R"(command = ["python", "t 1.py"])"));
   CHECK(made.says("ntasks = 2"));
   CHECK(made.explains("run python", "by a launcher"));
-  // What it starts depends on its arguments.
   const Made other = made_of_script("run() { srun -n $1 \"$@\"; }\nrun 2 python t.py\n");
-  CHECK(other.became("run 2") == Became::lost);
-  CHECK(other.explains("run 2", "--ntasks=${1}: only the shell of the job knows its value"));
+  CHECK(other.says("ntasks = 2"));
+  CHECK(other.says(R"(command = ["2", "python", "t.py"])"));
+  CHECK(other.explains("run 2", "written out"));
 }
 
 TEST_CASE("empty names in lists of hosts are passed over, as by Slurm") {
@@ -207,4 +207,40 @@ TEST_CASE("messages say what is in the job file, and what a line is") {
   CHECK(made.rows.back().why.find("cpus_per_task = 2: one for each task") != std::string::npos);
   const Made parts = made_of_script("#SBATCH hetjob\n#SBATCH --nodes=1\nsrun prog\n");
   CHECK(parts.explains("#SBATCH hetjob", "component of a heterogeneous job"));
+}
+
+TEST_CASE("functions that start programs are written out where they are called") {
+  const std::string head = "#SBATCH -N 2\n#SBATCH --ntasks-per-node 4\n";
+  const auto job = [&](const std::string& text) { return made_of_script(head + text); };
+  const Made twice =
+      job("run() {\n  echo \"now $1\"\n  srun python t.py --lr \"$1\" > log.$1\n}\nrun 1\nrun 2\n");
+  CHECK(twice.conversion.is_lossless());
+  CHECK(twice.says(R"(command = ["python", "t.py", "--lr", "1"])"));
+  CHECK(twice.says(R"(command = ["python", "t.py", "--lr", "2"])"));
+  CHECK(twice.explains("run 2", "written out"));
+  const Made main_function =
+      job("run() { local lr=$1 seed=${2:-0}; srun prog --lr $lr --seed $seed; }\n"
+          "main() {\n  module load cuda\n  for lr in 0.1 0.2; do run $lr; done\n}\nmain \"$@\"\n");
+  CHECK(main_function.conversion.is_lossless());
+  CHECK(main_function.says(R"(command = ["prog", "--lr", "0.2", "--seed", "0"])"));
+  CHECK(job("run() { srun prog \"$@\" x$#; :; }\nrun a 'b  c'\n")
+            .says(R"(command = ["prog", "a", "b  c", "x2"])"));
+}
+
+TEST_CASE("a function whose body would be something else elsewhere stays one") {
+  const std::string head = "#SBATCH -N 2\n#SBATCH --ntasks-per-node 4\n";
+  for (const char* const text : {"run() { srun prog $1; return 3; }\nrun a\n",
+                                 "run() { srun prog $1; }\nrun 'a b'\n",
+                                 "run() { srun prog $1; }\nrun *.txt\n",
+                                 "run() { shift; srun prog $1; }\nrun a b\n",
+                                 "run() { srun prog ${1%.*}; }\nrun a.b\n",
+                                 "run() { srun prog $1; }\nrun a || exit 1\n",
+                                 "run() { srun prog $1; run b; }\nrun a\n",
+                                 "lr=5\nrun() { local lr=$1; srun prog $lr; }\nrun 1\nsrun x $lr\n",
+                                 "run() { srun prog <<E\n$1\nE\n}\nrun a\n"}) {
+    CAPTURE(text);
+    const Made made = made_of_script(head + text);
+    for (const Row& row : made.conversion.rows)
+      CHECK(row.why.find("written out") == std::string::npos);
+  }
 }
