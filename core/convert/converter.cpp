@@ -212,7 +212,8 @@ class Converter {
     Row row{part.item.spans, Became::program, "", ""};
     if (part.role != Role::around) {
       if (part.role == Role::definition && called_.count(&part) == 0)
-        return {part.item.spans, Became::unnecessary, "", "no line that is kept calls the function"};
+        return {
+            part.item.spans, Became::unnecessary, "", "no line that is kept calls the function"};
       row.why = part.verdict.why;
       return row;
     }
