@@ -186,6 +186,8 @@ def manners(launcher):
         yield cell(f"signal-batch-{name}", scancel("-b", "-s", number), "time_limit" if number == "USR1" else "signalled", COMES_BACK, warned=BOTH)
         yield cell(f"signal-full-{name}", scancel("-f", "-s", number), ("signalled",) if number == "TERM" else ("signalled", "time_limit"),
                    COMES_BACK, warned=() if deaf or number == "TERM" else BOTH)
+    if launcher != "torchrun":  # every torchrun that hears it kills its workers
+        yield cell("signal-steps-int", scancel("-s", "INT"), "stopped", ("stop",), by_hand=True, warned=BOTH)
     yield cell("requeue-by-hand", requeued, "requeued", COMES_BACK, warned=BY_STEPS)
     yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
     yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))

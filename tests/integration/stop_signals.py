@@ -10,7 +10,7 @@ import time
 
 from checks import check, wait_for
 from contract import CHECKPOINTED
-from main_job_support import DTSUBMIT, Cluster
+from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster
 
 # Counts the signals of its attempt; goes on in attempt 2 only for a moment. Its exit code after a stop is its first word, and its
 # second how many seconds it saves.
@@ -112,6 +112,15 @@ def asked_late(cluster, program):
     check("; every rank saved" in ended(run)[0]["detail"], ended(run)[0]["detail"])
 
 
+def interrupted(cluster, _):
+    """`scancel -s INT` reaches Open MPI's daemon, too: it must live until its ranks have saved and ended."""
+    run = cluster.submit("--nodes", "2", "--launcher", "mpirun", "--", DTTRAIN, *FEW, "--steps", "100", "--step-delay", "300")
+    run.reach_step(3)
+    cluster.run("scancel", "-s", "INT", str(run.job))
+    run.finish(30)
+    check(ended(run)[0]["cause"] == "stopped" and "; every rank saved" in ended(run)[0]["detail"], f"interrupted: {ended(run)[0]}")
+
+
 def main(scenarios):
     with Cluster("linuxproc", 2, 1, 15, "--conf", "KillWait=15") as cluster:
         program = cluster.place + "/program.py"
@@ -122,4 +131,4 @@ def main(scenarios):
 
 
 if __name__ == "__main__":
-    main([one for one in (once, wrapped, zero, without_plugin, asked_late) if one.__name__ in (sys.argv[1:] or [one.__name__])])
+    main([one for one in (once, wrapped, zero, without_plugin, asked_late, interrupted) if one.__name__ in (sys.argv[1:] or [one.__name__])])

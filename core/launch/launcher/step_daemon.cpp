@@ -70,7 +70,8 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
              take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGCONT, SIGCHLD}));
   Command command;
   command.argv = argv;
-  command.blocked_signals = {SIGTERM};
+  // orted ends on these, and its ranks cannot end without it.
+  command.blocked_signals = {SIGTERM, SIGINT, SIGHUP};
   command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(const pid_t daemon, start_process(command));
   // Nobody ends the step on a node that Slurm has lost: orted waits for an mpirun that no longer

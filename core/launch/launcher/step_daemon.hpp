@@ -12,9 +12,9 @@
 namespace dts::launch {
 
 // `dtsubmit orted ARGUMENTS`, `dtsubmit prted ARGUMENTS`: runs Open MPI's daemon of that name
-// (release 4, release 5) with SIGTERM blocked, so that the PMIx server that its ranks depend on
-// outlives the signal that asks them to save; returns its exit code. `argv` is the daemon's,
-// including its name.
+// (release 4, release 5) with SIGTERM, SIGINT and SIGHUP blocked, so that the PMIx server that its
+// ranks depend on outlives the signal that asks them to save; returns its exit code. `argv` is the
+// daemon's, including its name.
 [[nodiscard]] Result<int> run_mpi_daemon(const std::vector<std::string>& argv);
 
 // `dtsubmit hydra PROXY ARGUMENTS`: the same for the proxy of Hydra (mpiexec of MPICH).
