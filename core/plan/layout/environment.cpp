@@ -218,7 +218,9 @@ Environment slurm_step_variables(const std::vector<Placement>& placements, unsig
           {"SLURM_STEP_NUM_NODES", std::to_string(nodes)},
           {"SLURM_TASKS_PER_NODE", of_nodes},
           {"SLURM_STEP_TASKS_PER_NODE", of_nodes},
-          {"SLURM_NTASKS_PER_NODE", std::to_string(own.local_world_size)}};
+          {"SLURM_NTASKS_PER_NODE", std::to_string(own.local_world_size)},
+          // submitit's JobEnvironment reads the above only if this says so.
+          {"SUBMITIT_EXECUTOR", "slurm"}};
 }
 
 }  // namespace dts::plan

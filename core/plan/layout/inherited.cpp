@@ -80,8 +80,15 @@ bool is_leaky_variable(std::string_view name) {
   const auto& launchers = spec::built_in_launchers();
   return k_names.count(name) > 0 || is_one_of(k_torch_variables, name) ||
          std::any_of(launchers.begin(), launchers.end(), is_of) ||
-         starts_with_one_of(
-             name, {"MV2_COMM_WORLD_", "PET_", "TORCHELASTIC_", "DTSUBMIT_STEP", "DTSUBMIT_ROLE"});
+         starts_with_one_of(name,
+                            {"MV2_COMM_WORLD_",
+                             "PET_",
+                             "TORCHELASTIC_",
+                             "SUBMITIT_EXECUTOR",
+                             "SUBMITIT_LOCAL_",
+                             "SUBMITIT_DEBUG_",
+                             "DTSUBMIT_STEP",
+                             "DTSUBMIT_ROLE"});
 }
 
 }  // namespace dts::plan

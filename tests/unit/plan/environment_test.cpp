@@ -415,6 +415,8 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
                            "DTSUBMIT_CHECKPOINT_EVERY",
                            "DTSUBMIT_STAGE_DIR",
                            "PET_NNODES",
+                           "SUBMITIT_EXECUTOR",
+                           "SUBMITIT_LOCAL_GLOBALID",
                            "TORCHELASTIC_RUN_ID"})
     CHECK(is_leaky_variable(name));
   for (const char* name : {"PATH",
@@ -460,6 +462,7 @@ TEST_CASE("a rank's place in the words of srun") {
   CHECK(value(variables, "SLURM_NNODES") == "3");
   CHECK(value(variables, "SLURM_TASKS_PER_NODE") == "2(x2),1");
   CHECK(value(slurm_step_variables(placements({1}), 0), "SLURM_STEP_TASKS_PER_NODE") == "1");
+  CHECK(value(variables, "SUBMITIT_EXECUTOR") == "slurm");
 }
 
 }  // namespace dts::plan
