@@ -273,6 +273,7 @@ Launched launched(std::vector<FlatWord> words, const Resolver& resolver, const l
       image->value.empty() ? reading.lose("--container-name: no srun of the script makes it")
                            : reading.srun(*image);
     if (is_changed_before(launch, runs)) reading.lose(k_changed_container);
+    if (starts_several(expanded, launch)) reading.lose(k_several_programs);
     if (launch.has_unknown_options)
       made.losses.push_back(fmt::format("{}: options in {} are known only to the shell of the job",
                                         made.name,

@@ -193,6 +193,13 @@ bool is_changed_before(const lint::Launch& launch, const lint::Runs& runs) {
   });
 }
 
+bool starts_several(const std::vector<lint::ExpandedWord>& words, const lint::Launch& launch) {
+  const std::size_t from = std::min(launch.command_at, words.size());
+  return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(from),
+                     words.end(),
+                     [](const lint::ExpandedWord& one) { return one.value.text == ":"; });
+}
+
 std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
   std::vector<std::string> names;
   for (std::size_t i = launch.launcher_at; i < std::min(launch.command_at, words.size()); ++i)

@@ -32,6 +32,15 @@ void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint
 // Options of srun that change what the ranks do, and that dtsubmit lacks.
 [[nodiscard]] bool is_without_counterpart(std::string_view name);
 
+// srun A : B or mpirun A : B, programs with ranks of their own in one world.
+[[nodiscard]] bool starts_several(const std::vector<lint::ExpandedWord>& words,
+                                  const lint::Launch& launch);
+
+inline constexpr const char* k_several_programs =
+    "`:` begins another program, with ranks of its own: all ranks of a job or role run one "
+    "program; "
+    "write each program as one of [[roles]], or start one that chooses by its rank";
+
 // Of the launcher's own words those that only the shell of the job knows, for people.
 [[nodiscard]] std::string unknown_options(const std::vector<FlatWord>& words,
                                           const lint::Launch& launch);

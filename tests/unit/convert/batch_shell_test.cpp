@@ -94,6 +94,18 @@ TEST_CASE("arguments that only the script's shell knows are lost") {
   CHECK(made_of_script("eval set -- \"$O\"\nsrun prog \"$@\"\n").became("srun") == Became::lost);
 }
 
+TEST_CASE("programs that share a world are lost") {
+  for (const char* const line : {"srun ./serve --port 5 : ./train --steps 4\n",
+                                 "srun --het-group=0 ./serve : --het-group=1 ./train\n",
+                                 "mpirun -np 1 ./serve : -np 3 ./train\n"}) {
+    CAPTURE(line);
+    const Made made = made_of_script(line);
+    CHECK(made.became(std::string(line).substr(0, 4)) == Became::lost);
+    CHECK(made.explains(std::string(line).substr(0, 4), "[[roles]]"));
+  }
+  CHECK(made_of_script("srun prog --host a:b :c\n").conversion.is_lossless());
+}
+
 TEST_CASE("assignments that change the environment without export are kept") {
   for (const char* const line : {"PATH=$HOME/bin:$PATH",
                                  "LD_LIBRARY_PATH=/opt/nccl:$LD_LIBRARY_PATH",
