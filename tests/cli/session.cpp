@@ -93,6 +93,7 @@ std::string Session::normal(std::string text) const {
 
 void check_golden(const std::string& name, const std::string& text) {
   const std::string golden = in_source("tests/cli/golden/" + name);
+  REQUIRE_MESSAGE(!text.empty(), name << ": the program printed nothing");
   if (std::getenv("DTS_BLESS") != nullptr) REQUIRE(write_file(golden, text, 0644));
   const auto expected = read_file(golden);
   REQUIRE(expected);
