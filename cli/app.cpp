@@ -43,6 +43,10 @@ constexpr Verb k_verbs[] = {
     {"plan", add_plan},
 };
 
+constexpr const char* k_first_steps =
+    "To submit a job: dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py\n"
+    "For the options of a command: dtsubmit COMMAND --help";
+
 // Only adds the verb that was typed, if there is one.
 void add_verbs(CLI::App& app, const std::string& typed, Invocation& invocation) {
   const auto verb = std::find_if(
@@ -133,17 +137,14 @@ std::string versions() {
 
 Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation) {
   if (parses_by_named_options(words, invocation)) return invocation.action();
-  CLI::App app(
-      "Takes a distributed training job from a login node through Slurm and back, with nothing "
-      "lost.",
-      "dtsubmit");
+  CLI::App app("Take a distributed training job through Slurm and back, and lose nothing.",
+               "dtsubmit");
   app.formatter(help_layout(Positionals::listed));
-  app.set_version_flag("--version", versions);
+  app.set_version_flag("--version", versions, "print the versions of dtsubmit and Slurm and exit");
   app.require_subcommand(0, 1);
-  app.footer(
-      "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (`submit` may be "
-      "omitted)\ndtsubmit COMMAND --help   shows more");
+  app.set_help_flag("-h,--help", "print this help and exit");
   add_verbs(app, words.front(), invocation);
+  app.footer(k_first_steps);  // after the verbs, which would inherit it
   try {
     std::reverse(words.begin(), words.end());
     app.parse(words);

@@ -47,22 +47,20 @@ Result<int> act(const BeatOptions& options) {
 
 void add_beat(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<BeatOptions>();
-  CLI::App* verb = app.add_subcommand("beat", "in a rank's script: report progress");
-  verb->add_option(
-          "step", options->step, "the step's number, which must grow [one more than before]")
+  CLI::App* verb = app.add_subcommand("beat", "report progress, from a rank's script");
+  verb->add_option("step", options->step, "number of the step, greater than before [the next one]")
       ->type_name("STEP");
   verb->add_option("--saved", options->saved, "how long the last checkpoint took")
       ->type_name("SEC")
       ->check(CLI::Range(0.0, 1e9));
-  verb->add_option("--busy", options->busy, "how long this step's own work took, without waiting")
+  verb->add_option("--busy", options->busy, "how long this step took, without waiting")
       ->type_name("MS")
       ->check(CLI::Range(0.0, 1e12));
-  verb->add_option("--input", options->input, "how much of that waited for input")
+  verb->add_option("--input", options->input, "how much of that was spent waiting for input")
       ->type_name("MS")
       ->check(CLI::Range(0.0, 1e12));
-  verb->add_flag("--done", options->done, "nothing is left to do; the exit code will be 0");
-  verb->add_flag(
-      "--every", options->every, "print how often to save, in seconds; 0: no advice yet");
+  verb->add_flag("--done", options->done, "nothing is left to do; the program will exit with 0");
+  verb->add_flag("--every", options->every, "print the seconds between saves; 0: no advice yet");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

@@ -238,13 +238,13 @@ void add_own_options(CLI::App& verb, CheckOptions& options) {
 
 void add_check(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CheckOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "check", "measure nodes and links, and name those that are slow or compute other bits");
+  CLI::App* verb =
+      app.add_subcommand("check", "measure nodes and links, and name those that are slow or wrong");
   verb->footer(
-      "With --nodes or any other option of `submit`: a short job, with all these options. With\n"
-      "--hosts: on these, through ssh. In an allocation: on its nodes. With none: this machine.\n"
-      "Options after `--` are those of `dttrain bench`. Exit codes: 0 fit, 1 unfit, otherwise as "
-      "ever.");
+      "Where it runs: in a short job, with --nodes or any other option of `submit`; through ssh, "
+      "with --hosts; on the nodes of the allocation, inside one; otherwise on this machine. "
+      "Options after `--` are those of `dttrain bench`.\n"
+      "Exit codes: 0 fit, 1 unfit, others as in dtsubmit(1).");
   options->job.is_listed = false;
   for (const spec::Group part :
        {spec::Group::check, spec::Group::job, spec::Group::hosts, spec::Group::slurm})

@@ -143,43 +143,52 @@ Result<int> run_status(const Options& options) {
 }
 
 void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
-  verb.add_option("--name", spec.name, fmt::format("name of the cluster [{}]", spec.name));
-  verb.add_option("--folder", spec.folder, "its folder [~/.local/state/dtsubmit/clusters/NAME]");
+  verb.add_option("--name", spec.name, fmt::format("name of the cluster [{}]", spec.name))
+      ->type_name("NAME");
+  verb.add_option("--folder", spec.folder, "its folder [~/.local/state/dtsubmit/clusters/NAME]")
+      ->type_name("FOLDER");
 }
 
 void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
-  verb.add_option("--nodes", spec.nodes, fmt::format("number of nodes [{}]", spec.nodes));
+  verb.add_option("--nodes", spec.nodes, fmt::format("number of nodes, 1 to 64 [{}]", spec.nodes))
+      ->type_name("N");
   verb.add_option("--gpus-per-node",
                   spec.gpus_per_node,
-                  fmt::format("simulated GPUs [{}]", spec.gpus_per_node));
-  verb.add_option("--gpu-type", spec.gpu_type, "their type, e.g. a100");
-  verb.add_option("--features", spec.features, "features of all nodes, e.g. a100,nvlink");
+                  fmt::format("simulated GPUs of each node [{}]", spec.gpus_per_node))
+      ->type_name("N");
+  verb.add_option("--gpu-type", spec.gpu_type, "type of the GPUs, e.g. a100")->type_name("TYPE");
+  verb.add_option("--features", spec.features, "features of all nodes, e.g. a100,nvlink")
+      ->type_name("LIST");
   verb.add_option("--cpus-per-node",
                   spec.cpus_per_node,
-                  "CPUs that a node claims to have [one per GPU, at least 4]");
-  verb.add_option("--sockets", spec.sockets, "sockets over which they are distributed [1]");
+                  "CPUs that a node claims to have [one per GPU, at least 4]")
+      ->type_name("N");
+  verb.add_option("--sockets", spec.sockets, "sockets that share the CPUs of a node [1]")
+      ->type_name("N");
   verb.add_option("--grace",
                   spec.grace,
-                  fmt::format("seconds from preemption to kill in partition low [{}]", spec.grace));
+                  fmt::format("grace time of partition low, in seconds [{}]", spec.grace))
+      ->type_name("SECONDS");
   const auto set_proctrack = [&spec](const std::string& kind) {
     spec.proctrack = cluster::proctrack_of(kind);
   };
   verb.add_option_function<std::string>(
-          "--proctrack", set_proctrack, "linuxproc, pgid, or as root cgroup [linuxproc]")
+          "--proctrack", set_proctrack, "linuxproc, pgid, or (as root) cgroup [linuxproc]")
       ->check(CLI::IsMember({"linuxproc", "pgid", "cgroup"}))
       ->type_name("KIND");
   const auto set_auth = [&spec](const std::string& kind) { spec.auth = cluster::auth_of(kind); };
   verb.add_option_function<std::string>(
-          "--auth", set_auth, "none, or munge with a munged of its own [none]")
+          "--auth", set_auth, "none, or munge, with its own munged [none]")
       ->check(CLI::IsMember({"none", "munge"}))
       ->type_name("KIND");
   verb.add_flag("--accounting",
                 spec.accounting,
-                "with slurmdbd and a MariaDB of its own: accounts, QOS, limits, sacct");
+                "start slurmdbd and MariaDB, too: accounts, QOS, limits, sacct");
   verb.add_flag("--constrain-cores",
                 spec.constrain_cores,
                 "confine jobs to the cores that Slurm gives them; needs --proctrack cgroup");
-  verb.add_option("--conf", spec.extra, "KEY=VALUE, a line of slurm.conf; repeatable")
+  verb.add_option("--conf", spec.extra, "a line of slurm.conf; repeatable")
+      ->type_name("KEY=VALUE")
       ->type_size(1)
       ->allow_extra_args(false);
 }
@@ -188,19 +197,22 @@ void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
 
 void add_cluster(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("cluster", "a private, real Slurm on this machine");
+  CLI::App* verb = app.add_subcommand("cluster", "run a private, real Slurm on this machine");
   verb->require_subcommand(1);
-  CLI::App* up = verb->add_subcommand("up", "start it; eval \"$(dtsubmit cluster up)\" selects it");
+  CLI::App* up =
+      verb->add_subcommand("up", "start the cluster; eval \"$(dtsubmit cluster up)\" selects it");
   add_place(*up, options->spec);
   add_shape(*up, options->spec);
   up->callback(
       [options, &invocation] { invocation.action = [options] { return run_up(*options); }; });
-  CLI::App* down = verb->add_subcommand("down", "end it with all its jobs and remove its folder");
+  CLI::App* down =
+      verb->add_subcommand("down", "end the cluster with all its jobs, and remove its folder");
   add_place(*down, options->spec);
-  down->add_flag("--all", options->all, "all your clusters that were started without --folder");
+  down->add_flag(
+      "--all", options->all, "end all your clusters, except those started with --folder");
   down->callback(
       [options, &invocation] { invocation.action = [options] { return run_down(*options); }; });
-  CLI::App* status = verb->add_subcommand("status", "show its nodes and jobs");
+  CLI::App* status = verb->add_subcommand("status", "show the nodes and jobs of the cluster");
   add_place(*status, options->spec);
   status->add_flag("--json", options->json, "one JSON document, schema dtsubmit/cluster/1");
   status->callback(

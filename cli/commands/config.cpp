@@ -46,8 +46,8 @@ Result<int> act(const ConfigOptions& options, const std::vector<std::string>& co
 
 void add_config(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ConfigOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "config", "what a job would be asked for, and where each value comes from");
+  CLI::App* verb =
+      app.add_subcommand("config", "show the options of a job, and where each value comes from");
   verb->footer("Takes a job file and the options of `submit` and `run`; submits nothing.");
   options->job.shows_rare = invocation.all_options;
   verb->add_flag("--origin", options->origin, "file and line, variable or option of each value");

@@ -53,7 +53,7 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   converted.made =
       convert::convert_script(text, {typed.file, arguments, getenv_lookup, is_in_folder});
   converted.text = std::move(text);
-  const std::string& job_file = converted.made.job_file;
+  const std::string job_file = job_file_text(converted);
   if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);
   if (!typed.output.empty() && !job_file.empty()) DTS_TRY(write_file(typed.output, job_file, 0666));
   if (typed.json)
@@ -61,26 +61,29 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   else
     tell("{}", account_text(converted, wants_colour(STDERR_FILENO)));
   if (!typed.json && typed.output.empty()) fmt::print("{}", job_file);
+  const bool is_lossless = converted.made.is_lossless();
   if (!typed.json && !typed.output.empty() && !job_file.empty())
-    tell("dtsubmit {}\n", typed.output);
-  return converted.made.is_lossless() ? 0 : k_lossy;
+    tell("{} {}\n", is_lossless ? "dtsubmit" : "check what is lost, then: dtsubmit", typed.output);
+  return is_lossless ? 0 : k_lossy;
 }
 
 }  // namespace
 
 void add_convert(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ConvertOptions>();
-  CLI::App* verb = app.add_subcommand("convert", "make a job file of a batch script");
+  CLI::App* verb = app.add_subcommand("convert", "convert a batch script to a job file");
   verb->footer(
-      "Exit codes: 0 nothing is lost (blanks may be left), 1 something is, otherwise as ever.\n"
-      "Arguments of the script are written after `--`.");
+      "Arguments of the script go after `--`.\n"
+      "Exit codes: 0 nothing is lost (blanks may be left), 1 something is lost, others as in "
+      "dtsubmit(1).");
   verb->add_option("file", options->file, "batch script; - for standard input")
       ->type_name("FILE")
       ->required();
   verb->add_option("-o,--output", options->output, "write the job file here [standard output]")
       ->type_name("FILE.toml");
-  verb->add_flag("--force", options->force, "overwrite it");
-  verb->add_flag("--test", options->tests, "ask Slurm whether both request the same");
+  verb->add_flag("--force", options->force, "overwrite an existing job file");
+  verb->add_flag(
+      "--test", options->tests, "ask Slurm whether the script and the job request the same");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/convert/1");
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };

@@ -151,17 +151,17 @@ Result<int> act(const DoctorOptions& options, const std::vector<std::string>& co
 
 void add_doctor(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DoctorOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "doctor", "whether a job survives what this site does to jobs, before it is submitted");
+  CLI::App* verb =
+      app.add_subcommand("doctor", "check whether a job survives what this site does to jobs");
   verb->footer(
       "Takes the options of `dtsubmit submit`, and a program after `--`.\n"
-      "Exit codes: 0 no answer is `no`, 1 one is, 2 usage, 3 invalid job, 4 no scheduler.");
+      "Exit codes: 0 no answer is `no`, 1 an answer is `no`, 2 usage, 3 invalid job,\n"
+      "4 no scheduler.");
   verb->add_option("--job", options->job.job_file, "a job file, see dtsubmit-jobfile(5)")
       ->type_name("FILE");
   verb->add_flag("--site", options->site, "for administrators: a diff of the site's configuration");
-  verb->add_flag("--submit-probe",
-                 options->probes,
-                 "also submit a job of half a minute that tries what only nodes know");
+  verb->add_flag(
+      "--submit-probe", options->probes, "also submit a job of half a minute that tests the nodes");
   verb->add_option("--probe-wait", options->probe_wait, "how long that job may take to end [10m]")
       ->type_name("TIME");
   verb->add_flag("--json", options->json, "one JSON document on standard output");

@@ -116,8 +116,9 @@ void add_drill(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("drill", "cause a fault on purpose, and check that the run comes back");
   verb->footer(
-      "Faults: preempt, timeout, rank-kill, agent-kill, hang, slow, disk-full, node-loss, "
-      "all.\nWithout a job: on a private Slurm, with a training whose result is checked.");
+      "Faults: preempt, timeout, rank-kill, agent-kill, hang, slow, disk-full, node-loss, all. "
+      "Without a job, the fault is caused in a training on a private Slurm, whose result is "
+      "checked.");
   verb->add_option("fault", options->fault, "the fault to cause, or `all`")
       ->type_name("FAULT")
       ->required();

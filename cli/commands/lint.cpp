@@ -216,7 +216,7 @@ void add_lint(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("lint", "find mistakes in batch scripts and job files before they queue");
   verb->footer(
-      "Exit codes: 0 nothing found, 1 findings, otherwise as ever.\n"
+      "Exit codes: 0 nothing found, 1 findings, others as in dtsubmit(1).\n"
       "In a script, `# dtsubmit: disable=RULE` turns a rule off.");
   verb->add_option("files", options->files, "batch scripts and job files; - for standard input")
       ->type_name("FILE");
@@ -234,7 +234,7 @@ void add_lint(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/lint/1");
   verb->add_flag("--sarif", options->sarif, "one SARIF 2.1.0 document, for code hosts");
   verb->add_flag("--rules", options->lists_rules, "list all rules");
-  verb->add_option("--explain", options->explained, "say what a rule is about")->type_name("RULE");
+  verb->add_option("--explain", options->explained, "explain a rule")->type_name("RULE");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

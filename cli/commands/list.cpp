@@ -201,7 +201,7 @@ Result<int> act(const ListOptions& options) {
 
 void add_list(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ListOptions>();
-  CLI::App* verb = app.add_subcommand("list", "your runs, wherever they are, the newest first");
+  CLI::App* verb = app.add_subcommand("list", "list your runs, wherever they are, newest first");
   verb->add_option("-n", options->most, fmt::format("show at most this many [{}]", options->most))
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000U));

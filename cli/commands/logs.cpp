@@ -228,11 +228,12 @@ Result<int> act(const LogOptions& options) {
 
 void add_logs(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<LogOptions>();
-  CLI::App* verb = app.add_subcommand("logs", "what a rank wrote");
+  CLI::App* verb = app.add_subcommand("logs", "show what ranks wrote");
   add_selection(*verb, options->selection, Naming::optional);
   verb->add_option("--rank,--ranks", options->ranks, "global ranks: all, 0, 0,4-7 [0]")
       ->type_name("RANKS");
-  verb->add_option("--attempt", options->attempt, "attempt [the newest]")->type_name("K");
+  verb->add_option("--attempt", options->attempt, "number of the attempt [the newest]")
+      ->type_name("K");
   verb->add_flag("--agent", options->agent, "the agent's log instead of a rank's");
   verb->add_flag(
       "-f,--follow", options->follow, "follow the log across all attempts, until the run is over");

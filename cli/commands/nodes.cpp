@@ -114,7 +114,7 @@ Result<int> act(const NodesOptions& options) {
 
 void add_nodes(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<NodesOptions>();
-  CLI::App* verb = app.add_subcommand("nodes", "nodes in quarantine, why, and until when");
+  CLI::App* verb = app.add_subcommand("nodes", "list the nodes in quarantine, why, and until when");
   verb->add_option("--cluster", options->cluster, "only this cluster [all]")->type_name("NAME");
   verb->add_option("--release", options->release, "release these, e.g. n3 or n[1-2]")
       ->type_name("LIST");

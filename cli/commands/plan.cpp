@@ -242,12 +242,13 @@ Result<int> act(const PlanOptions& options, const std::vector<std::string>& comm
 
 void add_plan(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "plan", "what will become of a job: layout, start, cost, goodput; submits nothing");
+  CLI::App* verb =
+      app.add_subcommand("plan", "predict the layout, start, cost and goodput of a job");
   verb->footer(
-      "Takes a job file, the options of `dtsubmit submit`, and a program after `--`.\n"
-      "Exit codes: 0 ok, also without a scheduler, 1 the job can never start, 2 usage, 3 invalid "
-      "job.");
+      "Takes a job file, the options of `dtsubmit submit`, and a program after `--`. Submits "
+      "nothing.\n"
+      "Exit codes: 0 success, also without a scheduler, 1 the job can never start, 2 usage, 3 "
+      "invalid job.");
   verb->add_option("--what-if", options->what_if, "the same with other values: nodes=4,8,16")
       ->type_name("OPTION=V,..")
       ->type_size(1)

@@ -68,7 +68,8 @@ Result<int> act(const RenderOptions& options, const std::vector<std::string>& co
 
 void add_render(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RenderOptions>();
-  CLI::App* verb = app.add_subcommand("render", "the batch script of a job, from its template");
+  CLI::App* verb =
+      app.add_subcommand("render", "print the batch script of a job, from its template");
   verb->footer(
       "Takes a job file and the options of `submit`; submits nothing. See TEMPLATES in "
       "dtsubmit-render(1).");

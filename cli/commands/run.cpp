@@ -93,14 +93,13 @@ void add_run(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("run", "run the same job on this machine or --hosts, without Slurm");
   verb->footer(
-      "Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130). More "
-      "options: --help-all.");
+      "Every rank's output is in the run directory. Ctrl-C saves and stops (exit code 130). "
+      "--help-all also shows the rare options.");
   options->job.shows_rare = invocation.all_options;
   add_job_file(*verb, options->job);
   add_options(*verb, spec::Group::job, options->job, invocation);
   add_options(*verb, spec::Group::hosts, options->job, invocation);
-  verb->add_option(
-          "--continue", options->again, "continue an earlier run: its folder, name, or `last`")
+  verb->add_option("--continue", options->again, "continue a run: its folder, its name, or `last`")
       ->type_name("RUN");
   verb->add_option("--ranks", options->shown, "ranks whose output is shown: all, 0, 0,4-7 [0]")
       ->type_name("RANKS");

@@ -260,8 +260,8 @@ Result<int> act(const StatusOptions& options) {
 
 void add_status(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<StatusOptions>();
-  CLI::App* verb =
-      app.add_subcommand("status", "the attempts of a run, what ended each, and what was lost");
+  CLI::App* verb = app.add_subcommand(
+      "status", "show the attempts of a run, what ended each, and what was lost");
   add_selection(*verb, options->selection, Naming::optional);
   verb->add_option("--metric",
                    options->metric,

@@ -170,22 +170,19 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
 
 void add_submit(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<SubmitOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "submit", "submit a job to Slurm (the default command: `submit` may be omitted)");
+  CLI::App* verb =
+      app.add_subcommand("submit", "submit a job to Slurm (the default: `submit` can be omitted)");
   verb->footer(
-      "Every option of sbatch works by the same name: --help-all lists them.\n"
-      "A job file says the same as options: nodes = 2. See dtsubmit-jobfile(5), `dtsubmit "
-      "config`.\n"
-      "Without a program after `--` the bundled trainer runs.\n"
-      "Exit codes: 0 ok, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected, 74 disk; with --wait "
-      "the job's own.");
+      "--help-all also shows the rare options, including all others of sbatch. A job file uses "
+      "the same names: nodes = 2; see dtsubmit-jobfile(5). Without a program, dttrain runs.\n"
+      "Exit codes: 0 success, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected by it, 74 file "
+      "not written or read; with --wait, the job's own code.");
   options->job.shows_rare = invocation.all_options;
   add_job_file(*verb, options->job);
   add_options(*verb, spec::Group::job, options->job, invocation);
   add_options(*verb, spec::Group::slurm, options->job, invocation);
   verb->add_flag("-W,--wait", options->wait, "wait for the end and exit with the job's code");
-  verb->add_flag(
-      "--dry-run", options->dry_run, "print plan and script, submit nothing; needs no Slurm");
+  verb->add_flag("--dry-run", options->dry_run, "print the plan and the script; needs no Slurm");
   verb->add_flag("--json", options->json, "one JSON document on standard output");
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };

@@ -155,7 +155,7 @@ void print_ending(const run::RunDirectory& run, const Selection& selection) {
 
 void add_why(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<WhyOptions>();
-  CLI::App* verb = app.add_subcommand("why", "why a job waits, runs or ended, in words");
+  CLI::App* verb = app.add_subcommand("why", "explain why a job waits, runs or ended");
   add_selection(*verb, options->selection, Naming::optional);
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/why/1");
   verb->callback(

@@ -79,8 +79,22 @@ std::string account_text(const Converted& converted, bool in_colour) {
                       !converted.made.is_lossless() ? ""
                       : counts[Became::fill_in] == 0
                           ? "; nothing is lost"
-                          : "; nothing is lost, but blanks are to be filled in");
+                          : "; nothing is lost, but blanks must be filled in");
   return text;
+}
+
+std::string job_file_text(const Converted& converted) {
+  const convert::Conversion& made = converted.made;
+  if (made.job_file.empty() || made.is_lossless()) return made.job_file;
+  std::string head = fmt::format("# Not everything in {} was converted. Check before you submit:\n",
+                                 printable(converted.path, k_longest_excerpt));
+  for (const Row& row : made.rows)
+    if (row.became == Became::lost)
+      head += fmt::format(
+          "# line {}: {}: {}\n", lines_of(converted, row), excerpt(converted, row), words_of(row));
+  for (const std::string& one : made.general)
+    head += fmt::format("# {}\n", printable(one, k_longest_reason));
+  return head + "\n" + made.job_file;
 }
 
 std::string account_json(const Converted& converted) {
@@ -104,7 +118,7 @@ std::string account_json(const Converted& converted) {
   json document{{"schema", "dtsubmit/convert/1"},
                 {"script", converted.path},
                 {"lossless", converted.made.is_lossless()},
-                {"job_file", converted.made.job_file},
+                {"job_file", job_file_text(converted)},
                 {"lines", std::move(rows)},
                 {"general", converted.made.general},
                 {"needs", converted.made.needs}};

@@ -27,6 +27,9 @@ struct Converted {
 // A line for each part of the script: what became of it, and why.
 [[nodiscard]] std::string account_text(const Converted& converted, bool in_colour);
 
+// The job file as it is written. Comments at its top name what is lost: the file is a draft then.
+[[nodiscard]] std::string job_file_text(const Converted& converted);
+
 // One document with the job file in it, schema dtsubmit/convert/1.
 [[nodiscard]] std::string account_json(const Converted& converted);
 

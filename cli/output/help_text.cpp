@@ -1,31 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/help_text.hpp"
 
+#include "cli/output/terminal.hpp"
+#include "cli/output/wrapped.hpp"
+#include "core/base/text/text.hpp"
+
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 namespace dts::cli {
 namespace {
 
-// What is explained begins in this column, on the next line if its name is too long.
+// The explanation begins in this column, on the next line if the name is too long.
 constexpr std::size_t k_column = 30;
+constexpr std::size_t k_verb_column = 14;  // of verbs, whose names are short
+constexpr std::size_t k_narrowest = 30;    // of an explanation, even on a narrow terminal
 
-std::string row(const std::string& name, const std::string& explanation) {
+std::string row(const std::string& name,
+                const std::string& explanation,
+                std::size_t column = k_column) {
   std::string text = "  " + name;
   if (explanation.empty()) return text + "\n";
-  if (text.size() >= k_column)
-    text += "\n" + std::string(k_column, ' ');
+  if (text.size() >= column)
+    text += "\n" + std::string(column, ' ');
   else
-    text.resize(k_column, ' ');
-  return text + explanation + "\n";
+    text.resize(column, ' ');
+  const std::size_t columns = std::max<std::size_t>(terminal_columns(), column + k_narrowest);
+  bool is_first = true;
+  for (const std::string& line : wrapped(explanation, columns - column)) {
+    if (!is_first) text += std::string(column, ' ');
+    text += line + "\n";
+    is_first = false;
+  }
+  return text;
+}
+
+// Each line of `text` in lines that fit the terminal.
+std::string paragraphs(const std::string& text) {
+  std::string result;
+  for (const std::string& paragraph : split(text, '\n'))
+    for (const std::string& line : wrapped(paragraph, terminal_columns())) result += line + "\n";
+  return result;
+}
+
+// CLI11 appends what it checks, "N:UINT in [1 - 64]" or "KIND:{a,b}"; the explanation says that.
+std::string type_of(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  for (const char* check : {":FLOAT in ", ":UINT in ", ":INT in ", ":{"})
+    type.resize(std::min(type.size(), type.find(check)));
+  return type;
 }
 
 std::string row(const CLI::Option& option, bool is_positional) {
   std::string name = option.get_name(is_positional, !is_positional);
   if (option.get_type_size() != 0) {
-    if (const std::string type = option.get_type_name(); !type.empty()) name += " " + type;
+    if (const std::string type = type_of(option); !type.empty()) name += " " + type;
     if (!option.get_default_str().empty()) name += "=" + option.get_default_str();
     if (option.get_expected_max() == CLI::detail::expected_max_vector_size) name += " ...";
     if (option.get_required()) name += " REQUIRED";
@@ -52,9 +84,9 @@ class HelpLayout : public CLI::FormatterBase {
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
     std::string text;
-    if (!app->get_description().empty()) text += app->get_description() + "\n";
+    if (!app->get_description().empty()) text += paragraphs(app->get_description());
     text += usage(*app, name) + positionals(*app) + options(*app) + subcommands(*app) + "\n";
-    if (!app->get_footer().empty()) text += app->get_footer() + "\n";
+    if (!app->get_footer().empty()) text += paragraphs(app->get_footer());
     return text;
   }
 
@@ -81,14 +113,12 @@ class HelpLayout : public CLI::FormatterBase {
 
   static std::string options(const CLI::App& app) {
     std::string text;
-    const std::vector<std::string> groups = app.get_groups();
-    for (const std::string& group : groups) {
+    for (const std::string& group : app.get_groups()) {
       const auto found = app.get_options([&](const CLI::Option* option) {
         return option->get_group() == group && option->nonpositional();
       });
       if (group.empty() || found.empty()) continue;
       text += section(heading(group), found);
-      if (group != groups.back()) text += "\n";
     }
     return text;
   }
@@ -101,7 +131,8 @@ class HelpLayout : public CLI::FormatterBase {
   static std::string subcommands(const CLI::App& app) {
     std::string text;
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-      if (!verb->get_group().empty()) text += row(verb->get_name(), verb->get_description());
+      if (!verb->get_group().empty())
+        text += row(verb->get_name(), verb->get_description(), k_verb_column);
     return text.empty() ? text : "\nSubcommands:\n" + text;
   }
 

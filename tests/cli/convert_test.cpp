@@ -61,7 +61,30 @@ TEST_CASE("what is lost is exit code 1, and the document says it to programs") {
   CHECK(document["lossless"] == false);
   CHECK(document["lines"][0]["became"] == "lost");
   CHECK(document["lines"][0]["places"][0]["line"] == 2);
-  CHECK(document["job_file"].get<std::string>().find("prog") != std::string::npos);
+  const auto job_file = document["job_file"].get<std::string>();
+  CHECK(job_file.find("prog") != std::string::npos);
+  CHECK(job_file.starts_with("# Not everything in lossy.sh was converted."));
+}
+
+TEST_CASE("where something is lost, the job file is written, says so and is accepted") {
+  const ConvertSession session;
+  REQUIRE(write_file(session.file("lossy.sh"),
+                     "#!/bin/bash\nexport A=1\nsbatch next.sh\nsrun python train.py\n",
+                     0755));
+  const Output made = session.dtsubmit({"convert", "lossy.sh", "-o", "lossy.toml"});
+  CHECK(made.exit_code == 1);
+  CHECK(contains(made.err, "check what is lost, then: dtsubmit lossy.toml"));
+  const auto job_file = read_file(session.file("lossy.toml"));
+  REQUIRE(job_file);
+  CHECK(contains(*job_file, "# line 3: sbatch next.sh: submits another job"));
+  CHECK(session.dtsubmit({"render", "lossy.toml"}).exit_code == 0);
+}
+
+TEST_CASE("without a program that is left there is no job file") {
+  const ConvertSession session;
+  REQUIRE(write_file(session.file("none.sh"), "#!/bin/bash\nsbatch next.sh\n", 0755));
+  CHECK(session.dtsubmit({"convert", "none.sh", "-o", "none.toml"}).exit_code == 1);
+  CHECK_FALSE(exists(session.file("none.toml")));
 }
 
 TEST_CASE("blanks of a script are counted, and are comments in the job file") {
@@ -72,10 +95,10 @@ TEST_CASE("blanks of a script are counted, and are comments in the job file") {
   CHECK(made.exit_code == 0);
   CHECK(made.out.starts_with("# Fill in what the script leaves open:\n# nodes = \"<nodes>\"\n"));
   CHECK(made.err.find("template.sh:2: fill-in: --nodes=<nodes>") != std::string::npos);
-  CHECK(made.err.find("nothing is lost, but blanks are to be filled in") != std::string::npos);
+  CHECK(made.err.find("nothing is lost, but blanks must be filled in") != std::string::npos);
 }
 
-TEST_CASE("files that are no scripts are refused as ever") {
+TEST_CASE("files that are no scripts are refused") {
   const ConvertSession session;
   CHECK(session.dtsubmit({"convert", "absent.sh"}).exit_code == 6);
   CHECK(session.dtsubmit({"convert", "."}).exit_code == 3);

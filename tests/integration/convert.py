@@ -256,7 +256,7 @@ def convert(cluster, name):
     done = cluster.dtsubmit("convert", script, "-o", job_file)
     check("nothing is lost" in done.stderr, f"{name}: converted without a loss\n{done.stderr}")
     if name == "blanks":
-        check("blanks are to be filled in" in done.stderr, f"{name}: they are counted")
+        check("blanks must be filled in" in done.stderr, f"{name}: they are counted")
         for path in (script, job_file):
             fill_in(path, cluster.place)
     return script, job_file

@@ -81,8 +81,9 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));
   return fail(Errc::not_found,
-              fmt::format("no run of `{}` in {}", what, absolute_path(root)),
-              "give a job id, a run's folder or `last`, or --runs for another place");
+              what == "last" ? fmt::format("no runs in {}", absolute_path(root))
+                             : fmt::format("no run of `{}` in {}", what, absolute_path(root)),
+              "name a job id, a run's folder or `last`; --runs names another folder of runs");
 }
 
 }  // namespace dts::run

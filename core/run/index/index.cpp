@@ -166,7 +166,7 @@ Result<RunDirectory> find_in_index(const std::string& what) {
   }
   return fail(Errc::not_found,
               fmt::format("no run of `{}` is known", what),
-              "give a job id, a run's name or folder, or `last`; `dtsubmit list` shows them");
+              "name a job id, a run's name or folder, or `last`; `dtsubmit list` shows them");
 }
 
 }  // namespace dts::run

@@ -8,7 +8,7 @@ std::vector<Option> binding_options() {
   return {
       {.names = "--bind",
        .value = bind(&JobSpec::bind),
-       .help = "which cores ranks get: auto, compact, spread, none, map:LIST;LIST... [auto]",
+       .help = "cores: compact, spread, none, map:LIST;.. [auto]",
        .manual = R"(Which cores each rank gets.
 .B auto
 (the default): the same number for each rank, with those near the GPUs divided fairly and every core used;
@@ -60,7 +60,7 @@ the default, lets the threads of a rank move freely among its cores.
        .is_rare = true},
       {.names = "--strict-binding",
        .value = flag(&JobSpec::strict_binding, Written::if_set),
-       .help = "stop if a rank or its threads are not bound as planned [warn]",
+       .help = "stop if ranks are not bound as planned [warn]",
        .manual =
            R"(Refuse to start if a rank's cores, memory policy or visible GPUs are not as planned, and stop the run if its
 threads are found elsewhere later, both with the cause

@@ -115,7 +115,7 @@ std::vector<Option> container_options() {
   return {
       {.names = "--container",
        .value = container_image(),
-       .help = "run each program in a container of this image: a full path, or a registry's name",
+       .help = "container image: a full path or a registry's name",
        .manual =
            R"(Run each rank's program in a container of this image: the full path of a SIF or SquashFS file or of a folder with
 a root file system, or a name in a registry, for example

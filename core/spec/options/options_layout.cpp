@@ -17,7 +17,7 @@ names others.
 )"},
       {.names = "--gpus-per-node",
        .value = gpus_per_node(),
-       .help = "GPUs on each node, e.g. 8 or a100:4; one rank for each",
+       .help = "GPUs on each node, e.g. a100:4; a rank for each",
        .manual = R"(GPUs on each node, with or without a type:
 .B 8
 or
@@ -101,8 +101,7 @@ among equals, the one that Slurm knows the node by.
        .is_rare = true},
       {.names = "--launcher",
        .value = launcher(&JobSpec::launcher),
-       .help =
-           "what starts the ranks: auto, mpirun, srun, mpiexec, ssh [auto: by the program's MPI]",
+       .help = "launcher: mpirun, srun, mpiexec or ssh [auto]",
        .manual = R"(What starts the ranks:
 .BR mpirun ,
 .BR srun ,

@@ -53,13 +53,13 @@ Relative paths, also those of output, are relative to the folder in the copy tha
        .is_rare = true},
       {.names = "--on",
        .value = text(&JobSpec::on, "CAUSE=ACTION[:N],..."),
-       .help = "what to do about a cause, e.g. crash=restart:5,timeout=resubmit [dtsubmit-run(5)]",
+       .help = "what to do about a cause: dtsubmit-recovery(7)",
        .manual = R"(What to do about each cause that ends an attempt, and how often; see
 .BR dtsubmit\-recovery (7).
 )"},
       {.names = "--hang-timeout",
        .value = patience(&JobSpec::hang_timeout),
-       .help = "no progress for this long is a hang; UNLIMITED: never [learned from DTSUBMIT_BEAT]",
+       .help = "no progress for this long is a hang [learned]",
        .manual =
            R"(No progress for this long is a hang (a plain number is seconds; see LENGTHS OF TIME in
 .BR dtsubmit (1));
@@ -70,14 +70,14 @@ The default is learned from the program's own beats; see
 )"},
       {.names = "--time-total",
        .value = time_limit(&JobSpec::time_total),
-       .help = "stop once all attempts together have taken this long",
+       .help = "time limit of all attempts together",
        .manual = R"(Do not continue once all attempts together have taken this long.
 A plain number is minutes, as for
 .BR \-\-time .
 )"},
       {.names = "--stop-signal",
        .value = stop_signal(&JobSpec::stop_signal),
-       .help = "signal sent to each program to make it save and exit 85 [TERM]",
+       .help = "signal to save and exit with code 85 [TERM]",
        .manual = R"(Signal sent once to each program to make it save and exit with code 85:
 .B TERM
 (the default),
@@ -87,7 +87,7 @@ or any other that a program can catch.
 )"},
       {.names = "--framework",
        .value = frameworks(&JobSpec::frameworks),
-       .help = "frameworks whose variables each rank gets: none, torch,tensorflow,... [all]",
+       .help = "whose variables ranks get: none, torch,... [all]",
        .manual = R"(Frameworks whose variables each rank gets:
 .BR all ,
 the default,

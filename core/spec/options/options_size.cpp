@@ -50,7 +50,7 @@ Unlike with srun, a rank's program can reach the other GPUs of its node, so that
        .is_rare = true},
       {.names = "--gres",
        .value = gres(),
-       .help = "generic resources of each node, e.g. gpu:8, gpu:a100:4 or gpu:4,nvme:1",
+       .help = "generic resources of each node, e.g. gpu:a100:4",
        .manual = R"(Generic resources of each node.
 GPUs among them are the same as
 .BR \-\-gpus\-per\-node .

@@ -74,13 +74,13 @@ The default is the partition's.
        .help = "comment, shown by scontrol and squeue"},
       {.names = "--requeue",
        .value = flag(&JobSpec::requeue, Written::always),
-       .help = "requeue the job after a preemption or time limit [yes]",
+       .help = "requeue after a preemption or time limit [yes]",
        .manual = R"(Requeue the job after a preemption or a time limit.
 This is the default.
 )"},
       {.names = "--no-requeue",
        .value = no_flag(&JobSpec::requeue),
-       .help = "do not requeue the job; takes precedence over --requeue",
+       .help = "do not requeue the job; overrides --requeue",
        .manual = R"(Do not requeue the job.
 Takes precedence over
 .BR \-\-requeue .
@@ -98,7 +98,7 @@ Slurm 25.11 and later has this, if the site sets SlurmctldParameters=enable_expe
        .is_rare = true},
       {.names = "--signal-margin",
        .value = length(&JobSpec::signal_margin, 0),
-       .help = "stop and save this long before the time limit [120s]",
+       .help = "save this long before the time limit [120s]",
        .manual =
            R"(Stop and save this long before the time limit, 0 to 65535 seconds; see LENGTHS OF TIME in
 .BR dtsubmit (1).
