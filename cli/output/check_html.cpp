@@ -33,6 +33,7 @@ ul{margin:0;padding-left:18px}li{margin:4px 0;overflow-wrap:anywhere}
 table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;white-space:nowrap}
 th,td{text-align:right;vertical-align:top;padding:6px 7px;border-bottom:1px solid var(--line)}
 th{font-weight:600;color:var(--faint);white-space:normal;vertical-align:bottom}th:first-child,td:first-child{text-align:left;padding-left:0}
+th:nth-child(2),td:nth-child(2){text-align:left}
 tr:last-child td{border-bottom:0}
 td.bad{color:var(--bad);background:var(--bad-bg);font-weight:600}
 td small{display:block;color:var(--faint);font-weight:400}td.bad small{color:var(--bad)}
@@ -148,17 +149,16 @@ std::string page_nodes(const CheckReport& report) {
   const auto columns = headings(report.facts);
   std::string html =
       "<section class=\"card\"><h2>Nodes</h2><div "
-      "class=\"wide\"><table>\n<tr><th>node</th><th></th>";
+      "class=\"wide\"><table>\n<tr><th>node</th><th>verdict</th>";
   for (const auto& [id, heading] : columns) html += "<th>" + escaped(heading) + "</th>";
   const bool shows_others = has_busy_node(report.verdict);
   html += fmt::format("{}<th>step</th></tr>\n", shows_others ? "<th>others</th>" : "");
   for (std::size_t i = 0; i < report.facts.nodes.size(); ++i)
     html += page_row(report.facts.nodes[i], report.verdict.nodes[i], columns, shows_others);
   return html +
-         "</table></div><p class=\"faint\">Below each value: its unit, and its share of the peers' "
-         "median. "
-         "<b>step</b>: digest of the same training step." +
-         (shows_others ? " <b>others</b>: processor time that other programs had." : "") +
+         "</table></div><p class=\"faint\">Below each value are its unit and its percentage of the "
+         "peers' median. <b>step</b>: digest of the training step that every node repeats." +
+         (shows_others ? " <b>others</b>: processor time of other programs." : "") +
          "</p></section>\n";
 }
 
@@ -167,7 +167,7 @@ std::string map_card(const CheckReport& report, LinkSpeed which) {
   if (map.height == 0) return {};
   const bool is_latency = which == LinkSpeed::latency;
   const LinkSpeeds speeds(report.facts, which);
-  const std::string title = is_latency ? "Latency of pairs" : "Bandwidth of pairs";
+  const std::string title = is_latency ? "Latency between nodes" : "Bandwidth between nodes";
   std::string legend = "<div class=\"legend\">slow&nbsp;";
   for (std::size_t i = 0; i < std::size(k_shades); ++i)
     legend += fmt::format("<i class=\"s{}\"></i>", i);

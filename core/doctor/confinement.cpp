@@ -22,7 +22,7 @@ Wish task_plugin(const Facts& facts) {
           "TaskPlugin",
           std::string(setting(facts, "TaskPlugin")),
           "task/affinity,task/cgroup",
-          "without it nothing confines a job to what it was given"};
+          "without it, nothing confines a job to its allocation"};
 }
 
 // What has to be set so that `name` of cgroup.conf holds.
@@ -49,7 +49,7 @@ Verdict judge_cores(const Facts& facts) {
     return {
         Answer::no,
         fmt::format(
-            "{}, and Slurm confines nobody (TaskPlugin={})", ours, setting(facts, "TaskPlugin")),
+            "{}, and Slurm confines no job (TaskPlugin={})", ours, setting(facts, "TaskPlugin")),
         "omit --bind none",
         wishes};
   return {Answer::partly,
@@ -58,7 +58,7 @@ Verdict judge_cores(const Facts& facts) {
                       ours,
                       setting(facts, "TaskPlugin"),
                       is_yes(facts, "ConstrainCores") ? "yes" : "no"),
-          "--exclusive has whole nodes",
+          "--exclusive requests whole nodes",
           wishes};
 }
 
@@ -69,7 +69,7 @@ Verdict judge_memory(const Facts& facts) {
   const bool is_held = constrains(facts, "ConstrainRAMSpace") ||
                        lists(facts, "JobAcctGatherParams", "OverMemoryKill");
   if (is_counted && is_held)
-    return {Answer::yes, "Slurm hands memory out, and kills a job that exceeds its own"};
+    return {Answer::yes, "Slurm allocates memory, and kills a job that exceeds its share"};
   std::vector<Wish> wishes;
   if (!is_counted)
     wishes.push_back({"slurm.conf",
@@ -80,32 +80,33 @@ Verdict judge_memory(const Facts& facts) {
                           : fmt::format("{}_Memory", setting(facts, "SelectTypeParameters")),
                       "otherwise jobs are placed on nodes whose memory is in use"});
   if (!is_held)
-    for (Wish& wish : wishes_for(
-             facts, "ConstrainRAMSpace", "otherwise one job's leak ends every job of the node"))
+    for (Wish& wish : wishes_for(facts,
+                                 "ConstrainRAMSpace",
+                                 "otherwise a memory leak in one job ends every job on the node"))
       wishes.push_back(std::move(wish));
   return {Answer::partly,
           fmt::format("{}; {}",
-                      is_counted ? "Slurm hands memory out"
+                      is_counted ? "Slurm allocates memory"
                                  : "Slurm does not count memory (SelectTypeParameters)",
-                      is_held ? "a job that exceeds its own is killed"
-                              : "nothing stops a job that takes more than its own"),
-          "--exclusive has whole nodes",
+                      is_held ? "a job that exceeds its share is killed"
+                              : "nothing stops a job that takes more than its share"),
+          "--exclusive requests whole nodes",
           std::move(wishes)};
 }
 
 Verdict judge_gpus(const Facts& facts) {
-  if (facts.job.gpus_per_node == 0) return {Answer::yes, "it asks for none"};
+  if (facts.job.gpus_per_node == 0) return {Answer::yes, "the job requests no GPUs"};
   if (!knows_settings(facts)) return not_known();
   if (!lists(facts, "GresTypes", "gpu"))
     return {Answer::no,
-            fmt::format("the site counts no GPUs (GresTypes={}): --gpus-per-node is refused",
+            fmt::format("the site does not count GPUs (GresTypes={}): --gpus-per-node is refused",
                         setting(facts, "GresTypes")),
             "",
             {{"slurm.conf",
               "GresTypes",
               std::string(setting(facts, "GresTypes")),
               "gpu",
-              "with Gres=gpu:N on the nodes and gres.conf, Slurm hands GPUs out"}}};
+              "with Gres=gpu:N on the nodes and gres.conf, Slurm allocates GPUs"}}};
   if (constrains(facts, "ConstrainDevices"))
     return {Answer::yes,
             "Slurm confines every job to its GPUs (ConstrainDevices=yes), and dtsubmit gives each "
@@ -113,7 +114,7 @@ Verdict judge_gpus(const Facts& facts) {
   return {Answer::partly,
           "dtsubmit gives each rank its own GPU, but nothing keeps other jobs' programs off it "
           "(ConstrainDevices=no)",
-          "--exclusive has whole nodes",
+          "--exclusive requests whole nodes",
           wishes_for(facts, "ConstrainDevices", "otherwise a program sees GPUs of other jobs")};
 }
 
@@ -121,35 +122,35 @@ Verdict judge_leftovers(const Facts& facts) {
   if (!knows_settings(facts)) return not_known();
   const auto proctrack = setting(facts, "ProctrackType");
   if (facts.job.starts_by_ssh && !lists(facts, "PrologFlags", "Contain"))
-    return {
-        Answer::partly,
-        "its program starts others through ssh, and sshd puts them into no job: they outlive it",
-        "omit that launcher: dtsubmit starts ranks on all nodes itself",
-        {{"slurm.conf",
-          "PrologFlags",
-          std::string(setting(facts, "PrologFlags")),
-          "Contain",
-          "pam_slurm_adopt needs it to put what ssh starts into the user's job"}}};
+    return {Answer::partly,
+            "its program starts others through ssh, and sshd does not add them to the job: they "
+            "outlive it",
+            "omit that launcher: dtsubmit starts ranks on all nodes itself",
+            {{"slurm.conf",
+              "PrologFlags",
+              std::string(setting(facts, "PrologFlags")),
+              "Contain",
+              "pam_slurm_adopt needs it to add processes that ssh starts to the user's job"}}};
   if (proctrack == "proctrack/cgroup")
     return {Answer::yes,
             facts.job.starts_by_ssh
-                ? "Slurm knows every process of a job by its control group, those from ssh too if "
-                  "nodes have pam_slurm_adopt (PrologFlags=Contain is there for it)"
-                : "Slurm knows every process of a job by its control group"};
+                ? "Slurm tracks every process of a job by its control group, including those from "
+                  "ssh if nodes have pam_slurm_adopt (PrologFlags=Contain is set for it)"
+                : "Slurm tracks every process of a job by its control group"};
   const Wish wish{"slurm.conf",
                   "ProctrackType",
                   std::string(proctrack),
                   "proctrack/cgroup",
-                  "the only plug-in that knows all processes of a job"};
+                  "the only plug-in that tracks all processes of a job"};
   if (proctrack == "proctrack/pgid")
-    return {Answer::partly,
-            "Slurm knows a job by process groups alone (proctrack/pgid), and programs of ranks are "
-            "groups of their own: dtsubmit ends them, Slurm cannot; a process that left its group "
-            "stays",
-            "",
-            {wish}};
+    return {
+        Answer::partly,
+        "Slurm tracks a job by process groups only (proctrack/pgid), and ranks' programs have "
+        "their own groups: dtsubmit ends them, Slurm cannot; a process that left its group remains",
+        "",
+        {wish}};
   return {Answer::partly,
-          fmt::format("Slurm knows processes by their parents ({}): one whose parent has ended "
+          fmt::format("Slurm tracks processes by their parents ({}): one whose parent has ended "
                       "escapes; dtsubmit ends the groups of its programs",
                       proctrack),
           "",

@@ -90,26 +90,26 @@ Verdict judge_signalled(const Facts& facts, const Manner& manner, const std::str
                         how,
                         grace,
                         comes_back_after(facts)),
-            fmt::format("a checkpoint has to take less than {} s", grace)};
+            fmt::format("a checkpoint must take less than {} s", grace)};
   const auto kill_wait = facts.site.kill_wait_seconds;
   if (!facts.site.signals_reach_programs)
     return {Answer::yes,
             fmt::format("{}, at once (GraceTime=0); under proctrack/cgroup all ranks have "
-                        "KillWait={} s to save in; {}",
+                        "KillWait={} s to save; {}",
                         how,
                         kill_wait,
                         comes_back_after(facts)),
-            fmt::format("a checkpoint has to take less than {} s", kill_wait),
+            fmt::format("a checkpoint must take less than {} s", kill_wait),
             {manner.longer}};
   return {Answer::partly,
           fmt::format("{}, at once (GraceTime=0); ranks have KillWait={} s at most, and under {} "
-                      "srun kills those on other nodes without it, so that steps since the last "
+                      "srun kills those on other nodes without it, so steps since the last "
                       "checkpoint are repeated; {}",
                       how,
                       kill_wait,
                       setting(facts, "ProctrackType"),
                       comes_back_after(facts)),
-          "save often: the run's advice is in DTSUBMIT_CHECKPOINT_EVERY",
+          "save often; DTSUBMIT_CHECKPOINT_EVERY advises how often",
           {manner.longer}};
 }
 
@@ -123,8 +123,8 @@ Verdict judge_manner(const Facts& facts, const Manner& manner, const std::string
           : "";
   if (manner.mode == Preemption::suspend)
     return {Answer::yes,
-            fmt::format("in {} a preempted job{} is suspended{} and goes on later; it stays in "
-                        "memory, and that time is not a hang",
+            fmt::format("in {} a preempted job{} is suspended{} and continues later; it stays in "
+                        "memory, and dtsubmit does not take the pause for a hang",
                         manner.who,
                         by,
                         exempt)};
@@ -143,9 +143,7 @@ Verdict judge_manner(const Facts& facts, const Manner& manner, const std::string
 
 Verdict judge_by_qos(const Facts& facts) {
   const sched::QosInfo* qos = qos_of(facts);
-  const std::string rule =
-      "here a job's QOS decides who preempts it and how "
-      "(PreemptType=preempt/qos)";
+  const std::string rule = "a job's QOS decides who preempts it and how (PreemptType=preempt/qos)";
   if (facts.qos.empty())
     return {Answer::unknown,
             facts.qos_unknown.empty() ? rule + ", and the scheduler reports none"
@@ -177,15 +175,14 @@ std::string comes_back_after(const Facts& facts) {
 }
 
 Verdict stays_stopped() {
-  return {Answer::no,
-          "all ranks save, and the run stops: the job was asked not to be requeued",
-          k_drop_no_requeue};
+  return {
+      Answer::no, "all ranks save, and the run stops: the job has --no-requeue", k_drop_no_requeue};
 }
 
 Verdict judge_preemption(const Facts& facts) {
   if (!knows_settings(facts)) return not_known();
   if (is_nobody_preempted(facts))
-    return {Answer::yes, "nobody is preempted here (PreemptType=preempt/none)"};
+    return {Answer::yes, "no job is preempted here (PreemptType=preempt/none)"};
   if (is_by_qos(facts)) return judge_by_qos(facts);
   return judge_manner(facts, manner_of(facts, nullptr), "");
 }

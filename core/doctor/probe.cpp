@@ -35,14 +35,14 @@ bool has_pair(const Facts& facts) {
 }
 
 Verdict one_node() {
-  return {Answer::yes, "it has one node"};
+  return {Answer::yes, "the job has one node"};
 }
 
 Verdict not_measured(const Facts& facts) {
   const Probed& probe = probed(facts);
   const std::string& why = probe.no_start.empty() ? probe.failure : probe.no_start;
   return {Answer::unknown,
-          why.empty() ? "its ranks left no answer" : "the probe did not come so far: " + why};
+          why.empty() ? "its ranks gave no answer" : "the probe did not get that far: " + why};
 }
 
 // "n0 and n1", by what ranks call their machines.
@@ -111,11 +111,11 @@ Verdict judge_probe_folder(const Facts& facts) {
   // A rank whose file is missing here wrote it where we do not look.
   if (first == nullptr && second == nullptr) return not_measured(facts);
   if (first == nullptr || second == nullptr)
-    return {Answer::no,
-            fmt::format("what rank {} wrote to {} is not seen on this machine",
-                        first == nullptr ? 0 : 1,
-                        folder),
-            k_share_runs};
+    return {
+        Answer::no,
+        fmt::format(
+            "this machine does not see what rank {} wrote to {}", first == nullptr ? 0 : 1, folder),
+        k_share_runs};
   if (!first->met_after) return not_measured(facts);
   if (first->file_after && second->file_after)
     return {Answer::yes,
@@ -149,7 +149,8 @@ Verdict judge_probe_clocks(const Facts& facts) {
   constexpr const char* k_ask = "ask the administrators for chrony (NTP) on the nodes";
   if (apart >= k_credential)
     return {Answer::no, found + "; munge refuses credentials that far apart (300 s)", k_ask};
-  return {Answer::partly, found + "; times in logs of several nodes do not compare", k_ask};
+  return {
+      Answer::partly, found + "; times in the logs of different nodes cannot be compared", k_ask};
 }
 
 Verdict judge_probe_names(const Facts& facts) {
@@ -165,7 +166,7 @@ Verdict judge_probe_names(const Facts& facts) {
                       "that asks for names fails",
                       ignorant.host,
                       ignorant.other_host),
-          "ask the administrators for all nodes in DNS or in /etc/hosts"};
+          "ask the administrators to enter all nodes in DNS or /etc/hosts"};
 }
 
 Verdict judge_probe_ssh(const Facts& facts) {
@@ -177,8 +178,9 @@ Verdict judge_probe_ssh(const Facts& facts) {
   const std::string found = fmt::format(
       "ssh from {} to {} does not work: {}", first->host, first->other_host, first->ssh->said);
   if (facts.job.starts_by_ssh)
-    return {Answer::no, found, "its program starts others through ssh: let dtsubmit start them"};
-  return {Answer::partly, found + "; dtsubmit needs none, launchers such as deepspeed do"};
+    return {Answer::no, found, "its program starts others through ssh; let dtsubmit start them"};
+  return {Answer::partly,
+          found + "; dtsubmit does not need ssh, but launchers such as deepspeed do"};
 }
 
 Verdict judge_probe_limits(const Facts& facts) {
@@ -199,13 +201,14 @@ Verdict judge_probe_limits(const Facts& facts) {
                         "PropagateResourceLimitsExcept",
                         std::string(setting(facts, "PropagateResourceLimitsExcept")),
                         name,
-                        "jobs would have the limit of slurmd, which systemd can raise"});
-  return {Answer::partly,
-          found + (locks ? "" : "; InfiniBand and RoCE cannot register their buffers") +
-              (is_enough(nofile, k_enough_files) ? "" : "; sockets and shards may run out of them"),
-          fmt::format("--ulimit {}, if the hard limit allows it",
-                      locks ? fmt::format("nofile={}", k_enough_files) : "memlock=unlimited"),
-          std::move(wishes)};
+                        "jobs would get the limit of slurmd, which systemd can raise"});
+  return {
+      Answer::partly,
+      found + (locks ? "" : "; InfiniBand and RoCE cannot register their buffers") +
+          (is_enough(nofile, k_enough_files) ? "" : "; sockets and data files may exhaust them"),
+      fmt::format("--ulimit {}, if the hard limit allows it",
+                  locks ? fmt::format("nofile={}", k_enough_files) : "memlock=unlimited"),
+      std::move(wishes)};
 }
 
 Verdict judge_probe_cores(const Facts& facts) {
@@ -224,13 +227,12 @@ Verdict judge_probe_cores(const Facts& facts) {
                   reached,
                   counted(widest->machine_cores, "core"),
                   widest->host);
-  if (given == 0) return {Answer::unknown, found + "; how many are the job's is not known"};
+  if (given == 0) return {Answer::unknown, found + "; the job's number of cores is unknown"};
   if (reached <= given)
-    return {Answer::yes,
-            fmt::format("{}, and {} are the job's: it cannot leave them", found, given)};
+    return {Answer::yes, fmt::format("{}, and the job has {}: it cannot leave them", found, given)};
   return {Answer::partly,
-          fmt::format("{}, and {} are the job's: so could other jobs", found, given),
-          "--exclusive has whole nodes"};
+          fmt::format("{}, and the job has {}: other jobs could do the same", found, given),
+          "--exclusive requests whole nodes"};
 }
 
 Verdict judge_probe_warning(const Facts& facts) {
@@ -261,8 +263,7 @@ Verdict judge_probe_scratch(const Facts& facts) {
   std::string found;
   bool is_little = false;
   for (const probe::Facts& one : probe.ranks) {
-    if (!one.scratch_free)
-      return {Answer::unknown, fmt::format("{} cannot be looked at", one.scratch)};
+    if (!one.scratch_free) return {Answer::unknown, fmt::format("{} cannot be read", one.scratch)};
     is_little = is_little || *one.scratch_free < k_enough_scratch;
     found += fmt::format("{}{:.1f} GiB free in {} of {}",
                          found.empty() ? "" : ", ",

@@ -73,17 +73,15 @@ Verdict judge_pmix(const Facts& facts, const std::string& types) {
   constexpr const char* k_instead =
       "--launcher mpirun starts Open MPI programs without Slurm's PMIx";
   if (lacks_pmix(facts))
-    return {
-        Answer::partly,
-        fmt::format(
-            "srun has {}, but Open MPI {} has no component for PMIx here ({}): each rank of its "
-            "programs would be a world of its own, which dtsubmit refuses",
-            types,
-            facts.machine.open_mpi.release,
-            facts.machine.open_mpi.pmix.empty()
-                ? "none at all"
-                : "only " + join(facts.machine.open_mpi.pmix, ", ")),
-        k_instead};
+    return {Answer::partly,
+            fmt::format("srun has {}, but Open MPI {} has no component for PMIx here ({}): each "
+                        "rank of its programs would form its own world, which dtsubmit refuses",
+                        types,
+                        facts.machine.open_mpi.release,
+                        facts.machine.open_mpi.pmix.empty()
+                            ? "none at all"
+                            : "only " + join(facts.machine.open_mpi.pmix, ", ")),
+            k_instead};
   if (is_known_to_hang(facts))
     return {Answer::partly,
             fmt::format("{}: its programs are known to hang when srun of Slurm {} starts them "
@@ -91,15 +89,14 @@ Verdict judge_pmix(const Facts& facts, const std::string& types) {
                         our_open_mpi(facts),
                         facts.site.version),
             k_instead};
-  return {
-      Answer::yes,
-      fmt::format("srun has {}{}; dtsubmit chooses by what the program is linked with, whatever "
-                  "MpiDefault={} says, and sets the variables of all frameworks",
-                  types,
-                  facts.machine.open_mpi.release.empty()
-                      ? ""
-                      : ", which programs of " + our_open_mpi(facts) + " understand",
-                  setting(facts, "MpiDefault"))};
+  return {Answer::yes,
+          fmt::format("srun has {}{}; dtsubmit chooses by the MPI that the program is linked with, "
+                      "regardless of MpiDefault={}, and sets the variables of all frameworks",
+                      types,
+                      facts.machine.open_mpi.release.empty()
+                          ? ""
+                          : ", which programs of " + our_open_mpi(facts) + " understand",
+                      setting(facts, "MpiDefault"))};
 }
 
 Verdict judge_srun(const Facts& facts) {
@@ -113,19 +110,18 @@ Verdict judge_srun(const Facts& facts) {
     return {Answer::yes,
             fmt::format(
                 "srun has only {}, for which {} has a component (s2)", types, our_open_mpi(facts))};
-  return {
-      Answer::partly,
-      fmt::format("srun has no PMIx ({}), so that each rank of an Open MPI program would be a "
-                  "world of its own, which dtsubmit refuses; other programs find their ranks in "
-                  "the variables that it sets",
-                  types.empty() ? "no type for MPI at all" : "only " + types),
-      "--launcher mpirun starts Open MPI programs without it",
-      {{"slurm.conf",
-        "MpiDefault",
-        std::string(setting(facts, "MpiDefault")),
-        "pmix",
-        "with Slurm's PMIx plug-in installed (Debian: slurm-wlm-pmi2-contribs has PMI-2, "
-        "slurmd the PMIx one), MPI programs start under srun"}}};
+  return {Answer::partly,
+          fmt::format("srun has no PMIx ({}), so each rank of an Open MPI program would form its "
+                      "own world, which dtsubmit refuses; other programs find their ranks in the "
+                      "variables that dtsubmit sets",
+                      types.empty() ? "no type for MPI at all" : "only " + types),
+          "--launcher mpirun starts Open MPI programs without it",
+          {{"slurm.conf",
+            "MpiDefault",
+            std::string(setting(facts, "MpiDefault")),
+            "pmix",
+            "with Slurm's PMIx plug-in installed (Debian: slurm-wlm-pmi2-contribs has PMI-2, "
+            "slurmd the PMIx one), MPI programs start under srun"}}};
 }
 
 }  // namespace
@@ -140,10 +136,10 @@ Verdict judge_ranks(const Facts& facts) {
             "install Open MPI on all nodes, or try --launcher srun"};
   if (facts.job.launcher != "auto" && facts.job.launcher != "mpirun")
     return {Answer::unknown,
-            fmt::format("{} is not looked at from here", facts.job.launcher),
+            fmt::format("{} cannot be tested from here", facts.job.launcher),
             "`dtsubmit check --nodes 2` tries it"};
   return {Answer::yes,
-          fmt::format("{} starts them without a plug-in of Slurm for MPI, and dtsubmit sets the "
+          fmt::format("{} starts ranks without an MPI plug-in of Slurm, and dtsubmit sets the "
                       "variables of all frameworks",
                       facts.machine.open_mpi.release.empty() ? facts.machine.mpirun
                                                              : "mpirun of " + our_open_mpi(facts))};

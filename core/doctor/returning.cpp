@@ -27,7 +27,7 @@ TimeLimit limit_of(const Facts& facts) {
     return limit;
   return {qos->max_time_seconds,
           "QOS " + qos->name,
-          qos->refuses_excess ? ": Slurm refuses the job" : ": the job would wait for ever"};
+          qos->refuses_excess ? ": Slurm refuses the job" : ": the job would wait forever"};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Verdict judge_exit_codes(const Facts& facts) {
                 claim->codes,
                 fmt::format("a list without {}", code),
                 "Slurm would requeue or hold jobs that dtsubmit has ended for good"}}};
-  return {Answer::yes, "the site gives no meaning of its own to 85 and 93"};
+  return {Answer::yes, "the site does not use 85 and 93 itself"};
 }
 
 Verdict judge_time_limit(const Facts& facts) {
@@ -60,34 +60,32 @@ Verdict judge_time_limit(const Facts& facts) {
                         limit.whose,
                         format_time_limit(std::chrono::seconds(limit.seconds)),
                         limit.excess),
-            "ask for less: the run continues in its next job"};
-  if (is_unlimited) return {Answer::yes, "it has none"};
+            "request less: the run continues in its next job"};
+  if (is_unlimited) return {Answer::yes, "the job has no time limit"};
   if (facts.job.margin.count() == 0)
     return {Answer::partly,
-            "it is not warned (--signal-margin 0), so that steps since the last checkpoint are "
-            "repeated",
+            "it is not warned (--signal-margin 0), so steps since the last checkpoint are repeated",
             "omit --signal-margin"};
   if (!facts.job.requeue) return stays_stopped();
   return {Answer::yes,
           fmt::format("warned {} s before, all ranks save and the job is requeued; {}",
                       facts.job.margin.count(),
                       comes_back_after(facts)),
-          fmt::format("a checkpoint has to take less than {} s; --chain has the next job wait in "
-                      "the queue meanwhile",
+          fmt::format("a checkpoint must take less than {} s; with --chain, the next job already "
+                      "waits in the queue",
                       facts.job.margin.count())};
 }
 
 Verdict judge_lost_node(const Facts& facts) {
   const auto timeout = number(facts, "SlurmdTimeout").value_or(k_slurmd_timeout);
-  if (!facts.job.requeue)
-    return {Answer::no, "the job was asked not to be requeued", k_drop_no_requeue};
+  if (!facts.job.requeue) return {Answer::no, "the job has --no-requeue", k_drop_no_requeue};
   return {
       Answer::partly,
       fmt::format("the run is requeued without that node and repeats the steps since its last "
                   "checkpoint; if the node of the agent itself is lost, Slurm notices after {} s "
                   "(SlurmdTimeout)",
                   timeout),
-      facts.job.nodes > 1 ? "--spares 1 has a node in reserve, with which it goes on at once" : ""};
+      facts.job.nodes > 1 ? "with --spares 1, the run continues at once on a spare node" : ""};
 }
 
 }  // namespace dts::doctor

@@ -14,51 +14,49 @@ Verdict judge_prolog(const Facts& facts) {
   const std::string prolog(setting(facts, "Prolog"));
   if (prolog.empty()) return {Answer::yes, "the site has no Prolog"};
   const char* const k_serial = lists(facts, "PrologFlags", "Serial")
-                                   ? "; jobs that begin on one node wait for one another (Serial)"
+                                   ? "; jobs that begin on one node wait for each other (Serial)"
                                    : "";
   for (const char* flag : {"Alloc", "Contain", "X11", "ForceRequeueOnFail"})
     if (lists(facts, "PrologFlags", flag))
-      return {
-          Answer::yes,
-          fmt::format("all nodes run the Prolog when the job begins (PrologFlags={}), and ranks "
-                      "start behind it; what it sets up is there{}",
-                      setting(facts, "PrologFlags"),
-                      k_serial)};
+      return {Answer::yes,
+              fmt::format("all nodes run the Prolog when the job begins (PrologFlags={}), and "
+                          "ranks start after it has ended{}",
+                          setting(facts, "PrologFlags"),
+                          k_serial)};
   if (facts.job.nodes < 2)
     return {Answer::yes,
             fmt::format("its node runs the Prolog before the job's script{}", k_serial)};
-  return {
-      Answer::partly,
-      fmt::format("nodes but the first run the Prolog when the first process of a step comes, so "
-                  "that their ranks are late by its time; they have {} s (--start-timeout){}",
-                  facts.job.start_timeout.count(),
-                  k_serial),
-      "",
-      {{"slurm.conf",
-        "PrologFlags",
-        std::string(setting(facts, "PrologFlags")),
-        "Alloc",
-        "all nodes run the Prolog at once, when the job begins"}}};
+  return {Answer::partly,
+          fmt::format("all nodes but the first run the Prolog at the first process of a step, "
+                      "which delays their ranks; they have {} s (--start-timeout){}",
+                      facts.job.start_timeout.count(),
+                      k_serial),
+          "",
+          {{"slurm.conf",
+            "PrologFlags",
+            std::string(setting(facts, "PrologFlags")),
+            "Alloc",
+            "all nodes run the Prolog at once, when the job begins"}}};
 }
 
 Verdict judge_array(const Facts& facts) {
   const auto most = facts.site.max_array_size;
-  if (facts.job.elements == 0) return {Answer::yes, "it is none"};
+  if (facts.job.elements == 0) return {Answer::yes, "the job is not an array"};
   if (most == 0) return {Answer::unknown, "the scheduler does not report MaxArraySize"};
   if (facts.job.elements <= most)
     return {
         Answer::yes,
         fmt::format("its largest index is {}, and MaxArraySize={}", facts.job.elements - 1, most)};
   return {Answer::no,
-          fmt::format("its largest index is {}, and indices have to be below MaxArraySize={}",
+          fmt::format("its largest index is {}, and indices must be below MaxArraySize={}",
                       facts.job.elements - 1,
                       most),
-          "submit it in pieces",
+          "submit it in parts",
           {{"slurm.conf",
             "MaxArraySize",
             std::to_string(most),
             std::to_string(facts.job.elements),
-            "indices of job arrays are below it; MaxJobCount has to hold them"}}};
+            "indices of job arrays must be below it; MaxJobCount must be large enough"}}};
 }
 
 Verdict judge_run_folder(const Facts& facts) {
@@ -73,7 +71,7 @@ Verdict judge_run_folder(const Facts& facts) {
 
 Verdict judge_locked_memory(const Facts& facts) {
   const auto limit = facts.machine.memlock;
-  if (facts.job.nodes < 2) return {Answer::yes, "it has one node"};
+  if (facts.job.nodes < 2) return {Answer::yes, "the job has one node"};
   if (!limit) return {Answer::yes, "unlimited here"};
   if (*limit >= k_needed_memlock) return {Answer::yes, fmt::format("{} MiB here", *limit >> 20U)};
   const bool is_excepted = lists(facts, "PropagateResourceLimitsExcept", "MEMLOCK") ||
@@ -92,7 +90,7 @@ Verdict judge_locked_memory(const Facts& facts) {
             "PropagateResourceLimitsExcept",
             std::string(setting(facts, "PropagateResourceLimitsExcept")),
             "MEMLOCK",
-            "jobs would have the limit of slurmd, which systemd can make unlimited "
+            "jobs would get the limit of slurmd, which systemd can make unlimited "
             "(LimitMEMLOCK=infinity)"}}};
 }
 

@@ -156,14 +156,14 @@ std::vector<Rule> directive_rules() {
   return {
       {.id = "directive-ignored",
        .severity = Severity::warning,
-       .title = "#SBATCH lines behind the first command have no effect",
+       .title = "#SBATCH lines after the first command have no effect",
        .reason = "sbatch stops reading options at the first line that is neither blank nor a "
                  "comment.",
        .fix = "move it above the first command",
        .check = check_directive_ignored},
       {.id = "directive-misspelt",
        .severity = Severity::warning,
-       .title = "a comment that looks like an #SBATCH line is none",
+       .title = "a comment looks like an #SBATCH line, but is not one",
        .reason = "Only a line that begins with #SBATCH, in capitals and in the first column, holds "
                  "options; all others are comments.",
        .fix = "write #SBATCH at the beginning of the line, or ##SBATCH to turn it off",
@@ -171,21 +171,21 @@ std::vector<Rule> directive_rules() {
       {.id = "directive-variable",
        .severity = Severity::error,
        .title = "a variable in an #SBATCH line is not expanded",
-       .reason = "sbatch reads these lines itself; no shell has seen them. In file names, Slurm's "
-                 "own %x (job name), %j (job id), %u (user) and the like are replaced.",
+       .reason = "sbatch reads these lines itself, without a shell. In file names, Slurm replaces "
+                 "its own patterns: %x (job name), %j (job id), %u (user) and the like.",
        .fix = "write the value, or give the option on sbatch's command line",
        .check = check_directive_variable},
       {.id = "directive-tilde",
        .severity = Severity::error,
-       .title = "`~` in an #SBATCH line is not your home",
+       .title = "`~` in an #SBATCH line is not your home directory",
        .reason = "A shell expands ~, and no shell reads these lines.",
        .fix = "write the whole path",
        .check = check_directive_tilde},
       {.id = "directive-equals",
        .severity = Severity::error,
        .title = "`=` becomes part of an option's value",
-       .reason = "-N=2 asks for `=2` nodes, and `--nodes = 2` for `=` nodes: getopt(3) takes what "
-                 "is behind the letter, or the next word, as the value.",
+       .reason = "-N=2 asks for `=2` nodes, and `--nodes = 2` for `=` nodes: getopt(3) takes the "
+                 "rest of the word, or the next word, as the value.",
        .fix = "write --name=value, --name value or -n value",
        .check = check_directive_equals,
        .can_fix = true},
@@ -200,9 +200,9 @@ std::vector<Rule> directive_rules() {
       {.id = "directive-stray-word",
        .severity = Severity::error,
        .title = "a word in an #SBATCH line belongs to no option",
-       .reason =
-           "sbatch reads all #SBATCH lines as one command line and refuses what is no option. "
-           "A comment needs a # before it, and a value with blanks needs quotes.",
+       .reason = "sbatch reads all #SBATCH lines as one command line and refuses any word that is "
+                 "not an option. "
+                 "A comment needs a # before it, and a value with blanks needs quotes.",
        .fix = "put # before a comment, and quotes around a value with blanks",
        .check = check_directive_stray_word},
       {.id = "placeholder-left",

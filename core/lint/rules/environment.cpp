@@ -227,15 +227,15 @@ std::vector<Rule> environment_rules() {
       {.id = "kernels-one-by-one",
        .severity = Severity::warning,
        .title = "kernels run one by one",
-       .reason = "Made for debugging: a training takes much longer.",
+       .reason = "These settings are for debugging: a training takes much longer.",
        .fix = "remove it once the fault is found",
        .check = check_kernels_one_by_one,
        .reads_lines = true},
       {.id = "network-limited",
        .severity = Severity::warning,
        .title = "a fast path between GPUs is turned off",
-       .reason = "Set on one machine to get round a fault, it makes every other one slow, often by "
-                 "ten times and more.",
+       .reason = "It was set to work around a fault of one machine, and slows down every other "
+                 "one, often by ten times and more.",
        .fix = "remove it, and measure: `dtsubmit check` names slow links",
        .check = check_network_limited,
        .reads_lines = true},
@@ -250,18 +250,17 @@ std::vector<Rule> environment_rules() {
       {.id = "token-in-script",
        .severity = Severity::warning,
        .title = "a secret is written in the script",
-       .reason =
-           "Slurm keeps scripts, `scontrol show job` and repositories show them, and logs with "
-           "`set -x` repeat them.",
-       .fix = "withdraw it, keep the new one in a file of mode 0600, and read that",
+       .reason = "Slurm stores scripts, `scontrol show job` and repositories show them, and logs "
+                 "with `set -x` repeat them.",
+       .fix = "revoke it, keep the new one in a file of mode 0600, and read that file",
        .check = check_token_in_script,
        .reads_any_text = true},
       {.id = "conda-not-set-up",
        .severity = Severity::error,
        .title = "`conda activate` does not work in a batch script by itself",
        .reason = "`conda init` writes its function into ~/.bashrc, which only interactive shells "
-                 "read: conda ends with `Your shell has not been properly configured`, and the "
-                 "script goes on with another Python.",
+                 "read: conda fails with `Your shell has not been properly configured`, and the "
+                 "script continues with another Python.",
        .fix = "eval \"$(conda shell.bash hook)\" before it",
        .check = check_conda_not_set_up,
        .reads_lines = true},

@@ -121,9 +121,9 @@ std::vector<Rule> exit_rules() {
       {.id = "exit-lost",
        .severity = Severity::warning,
        .title = "a failure of the training looks like success",
-       .reason = "The job's exit code is that of the script's last command. Behind a training that "
-                 "failed, an `echo done` makes it COMPLETED: nothing requeues it, jobs that depend "
-                 "on it start, and nobody looks.",
+       .reason = "The job's exit code is that of the script's last command. An `echo done` after a "
+                 "failed training makes the job COMPLETED: nothing requeues it, jobs that depend "
+                 "on it start, and nobody notices.",
        .fix = "put `set -e` before it, or keep its code, `rc=$?`, and end with `exit $rc`",
        .check = check_exit_lost,
        .reads_lines = true},
@@ -144,9 +144,9 @@ std::vector<Rule> exit_rules() {
       {.id = "wait-forgets-exit",
        .severity = Severity::note,
        .title = "`wait` alone always returns 0",
-       .reason = "bash(1): without arguments, wait returns 0 when all children have ended, so that "
-                 "the job is COMPLETED although one of them failed.",
-       .fix = "keep the process ids, and wait for each: srun ... & pid=$!; wait $pid",
+       .reason = "Without arguments, wait returns 0 once all children have ended (bash(1)), so the "
+                 "job is COMPLETED even if one of them failed.",
+       .fix = "keep the process ids, and wait for each one: srun ... & pid=$!; wait $pid",
        .check = check_wait_forgets_exit},
   };
 }

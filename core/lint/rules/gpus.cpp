@@ -105,9 +105,8 @@ std::vector<Rule> gpu_rules() {
       {.id = "gpus-chosen-by-hand",
        .severity = Severity::warning,
        .title = "the script chooses the GPUs itself",
-       .reason =
-           "Slurm sets CUDA_VISIBLE_DEVICES to the GPUs of the job. Where it does not confine "
-           "jobs to their devices, other numbers are the GPUs of other jobs.",
+       .reason = "Slurm sets CUDA_VISIBLE_DEVICES to the GPUs of the job. Where it does not "
+                 "confine jobs to their devices, other numbers may be GPUs of other jobs.",
        .fix = "remove it, and request the number of GPUs",
        .check = check_gpus_chosen_by_hand},
       {.id = "gpus-hidden-from-peers",

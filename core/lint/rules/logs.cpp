@@ -123,31 +123,30 @@ std::vector<Rule> log_rules() {
       {.id = "log-folder-missing",
        .severity = Severity::warning,
        .title = "the folder of the job's log may not exist",
-       .reason = "Slurm before 23.02 makes no folder for --output and --error: the job ends at "
-                 "once, and there is no file that says why. A mkdir in the script comes too late. "
-                 "A folder that exists where lint runs is not reported.",
-       .fix = "make the folder before sbatch",
+       .reason = "Slurm before 23.02 does not create the folder of --output and --error: the job "
+                 "fails at once, and no file says why. A mkdir in the script comes too late. A "
+                 "folder that exists on this machine is not reported.",
+       .fix = "create the folder before you run sbatch",
        .check = check_log_folder_missing,
        .until = {23, 2}},
       {.id = "log-shared-by-array",
        .severity = Severity::warning,
        .title = "all elements of an array write to one log",
-       .reason = "Each element opens the file anew, and they overwrite each other.",
+       .reason = "Each element opens the file again, so they overwrite each other.",
        .fix = "add %A_%a to --output",
        .check = check_log_shared_by_array},
       {.id = "log-overwritten",
        .severity = Severity::note,
        .title = "the log's name is the same for every job",
-       .reason =
-           "The log of the job before is lost when the next one starts, and two jobs at a time "
-           "write into one file.",
+       .reason = "The log of a job is lost when the next one starts, and two jobs that run at the "
+                 "same time write to one file.",
        .fix = "add %j to --output",
        .check = check_log_overwritten},
       {.id = "log-lost-on-requeue",
        .severity = Severity::warning,
        .title = "a requeued job empties its log",
        .reason = "Slurm opens the same file again and truncates it, unless the site sets "
-                 "JobFileAppend: why the attempt before ended is lost.",
+                 "JobFileAppend: the log no longer shows why the previous attempt ended.",
        .fix = "#SBATCH --open-mode=append",
        .check = check_log_lost_on_requeue,
        .can_fix = true},

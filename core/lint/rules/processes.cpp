@@ -191,46 +191,43 @@ std::vector<Rule> process_rules() {
       {.id = "nodes-idle",
        .severity = Severity::error,
        .title = "only the first node of the job is used",
-       .reason =
-           "A batch script runs on the first node. Without srun, mpirun or the like nothing is "
-           "started on the others, which are paid for; torchrun waits for them until it gives "
-           "up.",
+       .reason = "A batch script runs on the first node. Without srun, mpirun or the like, nothing "
+                 "runs on the others, although the job pays for them; torchrun waits for them "
+                 "until it gives up.",
        .fix = "put srun before it",
        .check = check_nodes_idle},
       {.id = "tasks-times-processes",
        .severity = Severity::error,
        .title = "a launcher is started once for each GPU",
-       .reason =
-           "torchrun, accelerate and deepspeed start a process for each GPU themselves, so that "
-           "one task on each node is enough; with one for each GPU there are GPUs squared.",
+       .reason = "torchrun, accelerate and deepspeed start a process for each GPU themselves, so "
+                 "one task per node is enough; with one task per GPU, 8 GPUs get 64 processes.",
        .fix = "--ntasks-per-node=1",
        .check = check_tasks_times_processes},
       {.id = "more-processes-than-gpus",
        .severity = Severity::error,
        .title = "more processes are started than the job has GPUs",
        .reason = "The last processes find no device, or share one until its memory is full.",
-       .fix = "make both agree: $SLURM_GPUS_ON_NODE says how many GPUs there are",
+       .fix = "make both agree; $SLURM_GPUS_ON_NODE is the number of GPUs",
        .check = check_more_processes_than_gpus},
       {.id = "nodes-disagree",
        .severity = Severity::error,
        .title = "the number of nodes written in the script is not that of the job",
-       .reason = "The rendezvous waits for nodes that never come, or some of them are left out.",
+       .reason = "The rendezvous waits for nodes that never come, or some nodes are not used.",
        .fix = "use $SLURM_NNODES",
        .check = check_nodes_disagree},
       {.id = "nodes-written-out",
        .severity = Severity::note,
        .title = "the number of nodes is written twice",
-       .reason = "Whoever changes --nodes, also on sbatch's command line, has to know of the other "
-                 "place.",
+       .reason = "Whoever changes --nodes, in the script or on sbatch's command line, must also "
+                 "change the other place.",
        .fix = "use $SLURM_NNODES",
        .check = check_nodes_written_out},
       {.id = "rank-of-batch-shell",
        .severity = Severity::error,
        .title = "the rank is expanded by the batch shell",
-       .reason =
-           "SLURM_PROCID, SLURM_NODEID and SLURM_LOCALID of the batch shell are 0. Outside of "
-           "single quotes it puts that 0 into the command that every task gets: all of them "
-           "believe to be the first, and the rendezvous hangs.",
+       .reason = "SLURM_PROCID, SLURM_NODEID and SLURM_LOCALID are 0 in the batch shell. Outside "
+                 "single quotes, the shell puts that 0 into the command of every task: each one "
+                 "believes that it is the first, and the rendezvous hangs.",
        .fix = "let each task expand it: srun bash -c '... $SLURM_NODEID ...'",
        .check = check_rank_of_batch_shell},
   };

@@ -218,50 +218,49 @@ std::vector<Rule> rendezvous_rules() {
        .title = "the port of the rendezvous is the same for every job",
        .reason =
            "Two jobs that share a node cannot both listen on it; one ends with `Address already "
-           "in use`, or its ranks join the other one. A process of the attempt before can hold "
-           "it as well. Jobs with --exclusive are not reported.",
+           "in use`, or its ranks join the other one. A process of the previous attempt can hold "
+           "it, too. Jobs with --exclusive are not reported.",
        .fix = "derive it from the job: MASTER_PORT=$((20000 + SLURM_JOB_ID % 12000))",
        .check = check_fixed_port,
        .can_fix = true},
       {.id = "master-cut-from-list",
        .severity = Severity::warning,
-       .title = "the first node's name is cut out of the node list",
-       .reason = "`node[07-08]` becomes `node[07-0`, and a name of another length is cut in half.",
+       .title = "the first node's name is cut out of the node list by position",
+       .reason = "`node[07-08]` becomes `node[07-0`, and a name of another length is truncated.",
        .fix = "scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1",
        .check = check_master_cut_from_list},
       {.id = "master-by-own-address",
        .severity = Severity::warning,
        .title = "the first node is asked for its own address",
-       .reason =
-           "`hostname -i` says what /etc/hosts says of the own name, often a loopback address, "
-           "and `hostname -I` lists every network in any order: other nodes cannot reach it.",
+       .reason = "`hostname -i` prints what /etc/hosts has for the host's name, often a loopback "
+                 "address, and `hostname -I` lists every network in any order: other nodes may not "
+                 "reach it.",
        .fix = "use the node's name: scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1",
        .check = check_master_by_own_address},
       {.id = "master-is-localhost",
        .severity = Severity::error,
-       .title = "the first rank is looked for on each node itself",
-       .reason = "The job has several nodes: those without the first rank wait for it in vain, or "
-                 "there are as many trainings as nodes. torchrun without --master-addr and "
+       .title = "each node looks for the first rank on itself",
+       .reason = "The job has several nodes: the others wait for the first rank in vain, or each "
+                 "node trains on its own. torchrun without --master-addr and "
                  "--rdzv-endpoint takes 127.0.0.1; it reads PET_MASTER_ADDR, not MASTER_ADDR.",
        .fix = "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)",
        .check = check_master_is_localhost},
       {.id = "master-written-out",
        .severity = Severity::warning,
        .title = "the first node's address is written out",
-       .reason = "Slurm chooses the nodes: the next job runs on others.",
+       .reason = "Slurm chooses the nodes: the next job may run on others.",
        .fix = "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)",
        .check = check_master_written_out},
       {.id = "rendezvous-in-each-task",
        .severity = Severity::error,
-       .title = "each task finds out the rendezvous for itself",
-       .reason =
-           "Within `srun bash -c '...'`, $(hostname) is another one on each node and $RANDOM in "
-           "each task: there are as many trainings as tasks, or none.",
+       .title = "each task computes its own rendezvous",
+       .reason = "Within `srun bash -c '...'`, $(hostname) differs on each node and $RANDOM in "
+                 "each task: each task trains on its own, or none does.",
        .fix = "set and export it in the script, before srun",
        .check = check_rendezvous_in_each_task},
       {.id = "first-node-is-not-rank-0",
        .severity = Severity::note,
-       .title = "from 26.05 on, rank 0 may be on another node than the first of the list",
+       .title = "from 26.05 on, rank 0 may not be on the first node of the list",
        .reason = "26.05 orders the nodes of a step by topology where a topology plug-in is set up, "
                  "unless CR_NO_DIST_TOPO_BLOCK is set.",
        .fix = "have rank 0 publish its address; `dtsubmit` does",

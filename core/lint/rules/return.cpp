@@ -94,9 +94,9 @@ std::vector<Rule> return_rules() {
       {.id = "no-return",
        .severity = Severity::warning,
        .title = "a training ends at its time limit and does not come back",
-       .reason = "The script trains, has a limit of two hours or more, and neither asks for a "
-                 "signal before it, nor requeues, nor resumes from a checkpoint: what it has "
-                 "trained until then has to be taken up by hand.",
+       .reason = "The script trains, has a limit of two hours or more, and neither requests a "
+                 "signal before it, nor requeues, nor resumes from a checkpoint: someone has to "
+                 "continue the training by hand.",
        .fix =
            "save checkpoints and resume from the newest; `dtsubmit` saves and requeues by itself",
        .check = check_no_return},
@@ -104,21 +104,21 @@ std::vector<Rule> return_rules() {
        .severity = Severity::warning,
        .title = "the job requeues itself without a limit",
        .reason =
-           "A job that fails at its start is requeued again and again, until someone sees it.",
+           "A job that fails at its start is requeued again and again, until someone notices.",
        .fix = "requeue only while $SLURM_RESTART_COUNT is small and the training has advanced",
        .check = check_requeue_without_end},
       {.id = "array-requeued-whole",
        .severity = Severity::warning,
        .title = "one element of an array requeues all of them",
-       .reason = "The last element has the id of the array, so that `scontrol requeue "
-                 "$SLURM_JOB_ID` there hits every element.",
+       .reason = "The last element has the id of the array, so `scontrol requeue $SLURM_JOB_ID` in "
+                 "it requeues every element.",
        .fix = "requeue ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}",
        .check = check_array_requeued_whole,
        .can_fix = true},
       {.id = "chain-without-end",
        .severity = Severity::warning,
        .title = "the job submits itself again without a condition",
-       .reason = "Such a chain goes on after the training is done, and after each failure.",
+       .reason = "Such a chain continues after the training is done, and after each failure.",
        .fix = "submit the next job only if the training is not done and has advanced",
        .check = check_chain_without_end},
   };

@@ -93,11 +93,10 @@ std::vector<Rule> signal_rules() {
       {.id = "signal-untrapped",
        .severity = Severity::error,
        .title = "the signal before the time limit ends the script",
-       .reason =
-           "--signal=B: sends the signal to the batch shell alone. A shell without a trap for "
-           "it dies, and Slurm then ends what it had started: the job fails that much earlier, and "
-           "the ranks have KillWait, 30 s, to save.",
-       .fix = "trap it, or omit B: so that the ranks get it",
+       .reason = "--signal=B: sends the signal to the batch shell only. A shell without a trap for "
+                 "it dies, and Slurm then kills its processes: the job fails that much earlier, "
+                 "and the ranks have KillWait, 30 s, to save.",
+       .fix = "trap it, or omit B: to send it to the ranks",
        .check = check_signal_untrapped},
       {.id = "trap-delayed",
        .severity = Severity::warning,
@@ -109,17 +108,16 @@ std::vector<Rule> signal_rules() {
       {.id = "signal-misses-shell",
        .severity = Severity::warning,
        .title = "the script traps a signal that it does not get",
-       .reason = "Without B:, --signal sends to the job's steps and not to the batch shell.",
+       .reason = "Without B:, --signal goes to the job's steps, not to the batch shell.",
        .fix = "write --signal=B:NAME@SECONDS",
        .check = check_signal_misses_shell},
       {.id = "signal-kills-launcher",
        .severity = Severity::warning,
        .title = "the signal ends torchrun instead of reaching the ranks",
-       .reason =
-           "srun passes the signal to what it started, which is the launcher: USR1 and USR2 end "
-           "it, unless TORCHELASTIC_SIGNALS_TO_HANDLE names them.",
+       .reason = "srun passes the signal to its child, the launcher. USR1 and USR2 end it, unless "
+                 "TORCHELASTIC_SIGNALS_TO_HANDLE names them.",
        .fix = "export TORCHELASTIC_SIGNALS_TO_HANDLE=SIGTERM,SIGINT,SIGUSR1,SIGUSR2, or start the "
-              "ranks by srun itself",
+              "ranks with srun itself",
        .check = check_signal_kills_launcher},
       {.id = "signal-misses-ranks",
        .severity = Severity::warning,

@@ -56,10 +56,9 @@ std::vector<Rule> size_rules() {
   return {
       {.id = "tasks-unevenly-packed",
        .severity = Severity::warning,
-       .title = "nothing says how many tasks belong on each node",
-       .reason =
-           "With --nodes and --ntasks alone Slurm fills one node after the other: 16 tasks on "
-           "2 nodes were placed as 15 and 1, and ranks without a GPU fail.",
+       .title = "the number of tasks on each node is not given",
+       .reason = "With only --nodes and --ntasks, Slurm fills one node after another: it has "
+                 "placed 16 tasks on 2 nodes as 15 and 1, and ranks without a GPU fail.",
        .fix = "write --ntasks-per-node instead of --ntasks",
        .check = check_tasks_unevenly_packed},
       {.id = "tasks-and-nodes-disagree",

@@ -161,9 +161,8 @@ std::vector<Rule> step_rules() {
        .severity = Severity::warning,
        .title = "the job's --cpus-per-task is not inherited by srun",
        .reason =
-           "From 22.05 to 23.02, srun takes no notice of the job's --cpus-per-task: each task "
-           "is bound to one core, and data loaders take turns on it. 23.11 brought the old "
-           "behaviour back.",
+           "From 22.05 to 23.02, srun ignores the job's --cpus-per-task: each task is bound to one "
+           "core, which it shares with its data loaders. 23.11 restored the old behaviour.",
        .fix = "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK, or give srun --cpus-per-task",
        .check = check_srun_loses_cores,
        .since = {22, 5},
@@ -172,24 +171,22 @@ std::vector<Rule> step_rules() {
       {.id = "srun-eats-input",
        .severity = Severity::error,
        .title = "a step in a loop reads the loop's input",
-       .reason =
-           "srun passes its standard input on to the tasks, and so takes the lines that `while "
-           "read` has not read yet.",
+       .reason = "srun passes its standard input to the tasks, and so consumes the lines that "
+                 "`while read` has not read yet.",
        .fix = "srun --input=none, or < /dev/null",
        .check = check_srun_eats_input},
       {.id = "steps-in-line",
        .severity = Severity::warning,
        .title = "a step waits for one in the background",
-       .reason = "Since 20.11 steps do not share cores unless they are told to: a step that takes "
-                 "all of the job makes the next one wait (`Step creation temporarily disabled`).",
-       .fix = "give both their part (--ntasks, --nodes, --exact), or --overlap to the small one",
+       .reason = "Since 20.11, steps do not share cores by default: a step that takes the whole "
+                 "job makes the next one wait (`Step creation temporarily disabled`).",
+       .fix = "give each its share (--ntasks, --nodes, --exact), or add --overlap to the small one",
        .check = check_steps_in_line},
       {.id = "export-reaches-steps",
        .severity = Severity::warning,
        .title = "--export of the job also keeps variables from its steps",
-       .reason =
-           "sbatch --export=NONE, or with a list without ALL, sets SLURM_EXPORT_ENV, which srun "
-           "obeys: PATH of the loaded modules, MASTER_ADDR and the like are missing in ranks.",
+       .reason = "sbatch --export=NONE, or with a list without ALL, sets SLURM_EXPORT_ENV, which "
+                 "srun obeys: ranks lack the PATH of the loaded modules, MASTER_ADDR and the like.",
        .fix = "export SLURM_EXPORT_ENV=ALL in the script, or srun --export=ALL",
        .check = check_export_reaches_steps,
        .can_fix = true},
@@ -197,11 +194,11 @@ std::vector<Rule> step_rules() {
        .severity = Severity::error,
        .title = "a step asks for more nodes than the job has",
        .reason = "srun ends with `More processors requested than permitted`, or waits.",
-       .fix = "make --nodes of the two agree; in the script $SLURM_NNODES says how many there are",
+       .fix = "make the two agree; $SLURM_NNODES in the script is the number of nodes",
        .check = check_step_larger_than_job},
       {.id = "ranks-exceed-slots",
        .severity = Severity::error,
-       .title = "more ranks are asked of mpirun than the job has tasks",
+       .title = "mpirun is asked for more ranks than the job has tasks",
        .reason = "Open MPI ends with `There are not enough slots available`.",
        .fix = "omit -np: mpirun starts one rank for each task of the job",
        .check = check_ranks_exceed_slots},

@@ -144,12 +144,12 @@ the default: on each node the first of them that is installed and accepts the im
                         &Container::mounts,
                         &parse_mount,
                         R"(["/data", "/scratch/a:/data:ro"])"),
-       .help = "mount a folder or file of the node in the container; can be given several times",
+       .help = "mount a folder or file of the node in the container; repeatable",
        .manual = R"(Mount a folder or file of the node in the container, at the same path unless
 .I DST
 is given, read-only with
 .BR :ro .
-Can be given several times.
+Repeatable.
 The working directory and the run directory are always mounted.
 )",
        .key = "mounts",
@@ -159,11 +159,11 @@ The working directory and the run directory are always mounted.
                         &Container::variables,
                         &parse_container_variable,
                         R"(["HF_HOME", "LEVEL=2"])"),
-       .help = "a variable for the program in the container; can be given several times",
+       .help = "a variable for the program in the container; repeatable",
        .manual =
            R"(A variable for the program in the container, with the value that it has in the job's own environment, or with
 .IR VALUE .
-Can be given several times.
+Repeatable.
 Values are never part of a command line on the nodes; one that is written here is kept in the run directory, which only its
 owner can read, so give the name alone for a secret.
 )",

@@ -31,10 +31,10 @@ A type is compared with the products of the node's GPUs as NVML names them:
 .B a100
 or
 .B nvidia_a100\-sxm4\-40gb
-is any GPU with this in its name.
-Where only some of a node's GPUs are of the type, ranks get only these, and one of another type that the scheduler gave to the job
-is a problem of the pre-flight check.
-Where none is, the type is taken for a name of the site's own, with a warning.
+matches any GPU whose name contains it.
+Where only some of a node's GPUs are of the type, ranks get only these; a GPU of another type that the scheduler assigned to the job
+fails the pre-flight check.
+Where none is, the type is assumed to be a name that the site has chosen, with a warning.
 )",
        .variable = "SBATCH_GPUS_PER_NODE"},
       {.names = "--ntasks-per-node",
@@ -47,10 +47,10 @@ The default is one per GPU, or 1 without GPUs.
        .value = flag(&JobSpec::per_node, Written::if_set),
        .help = "start the program once on each node: it starts the node's processes itself",
        .manual =
-           R"(Start the program once on each node: it starts the node's processes itself, one per GPU, and its own
-ranks are its business.
+           R"(Start the program once on each node.
+The program starts the processes of its node itself, one per GPU, and numbers its own ranks.
 It gets the number of nodes, its node's rank and the rendezvous as torchrun does.
-For a script that calls torchrun, for example; launchers that show in the command are recognised without it.
+Use it, for example, for a script that calls torchrun; a launcher that is visible in the command is recognised without it.
 )",
        .is_rare = true},
       {.names = "--per-rank",
@@ -73,8 +73,8 @@ takes precedence.
        .value = text(&JobSpec::job_name, "NAME"),
        .help = "name of the job and its run [the program's]",
        .manual =
-           R"(Name of the job and, with a time stamp and a suffix, of its run directory, which leaves out what a folder's
-name should not have.
+           R"(Name of the job and, with a time stamp and a suffix, of its run directory, whose name omits characters that are
+not suitable for a folder's name.
 The default is derived from the program's name.
 )",
        .variable = "SBATCH_JOB_NAME"},
@@ -93,10 +93,10 @@ has one machine for all of them.
        .value = text(&JobSpec::interface, "NAME"),
        .help = "network interface that ranks meet on [the fastest that all nodes reach]",
        .manual =
-           R"(Network interface that ranks meet on, for example ib0: MASTER_ADDR is an address of it on the node of rank 0,
-and NCCL and Gloo are told its name where all nodes have it.
+           R"(Network interface that ranks meet on, for example ib0: MASTER_ADDR is its address on the node of rank 0,
+and NCCL and Gloo use it where all nodes have it.
 The default is the fastest adapter of that node that every other node reaches, by the kernel's speed of the link;
-among equals, the one that Slurm knows the node by.
+among equals, the one whose address Slurm uses for the node.
 )",
        .is_rare = true},
       {.names = "--launcher",
@@ -113,8 +113,8 @@ the default: ssh with
 .BR \-\-hosts ,
 otherwise that of the MPI that the program is linked with, as its dynamic loader reports on the agent's node: mpirun for
 Open MPI, mpiexec for MPICH, Intel MPI and MVAPICH, otherwise srun.
-Where none is seen (a script, mpi4py), mpirun if the agent's node has it, otherwise srun.
-The agent's log says which it is, and why.
+Where no MPI is found (a script, mpi4py), it is mpirun if the agent's node has it, otherwise srun.
+The agent's log names the launcher, and why it was chosen.
 Placement, environment, logs and exit codes are the same with each.
 srun is given the complete layout; see
 .BR \-\-mpi .
@@ -138,7 +138,7 @@ but your program cannot ask for another attempt with 85.
 .BR "srun \-\-mpi=list" .
 The default is the first of pmix, pmi2 and none that srun offers and the program's MPI knows: an MPICH knows pmix if it was
 built for it, Open MPI 5 and later do not know pmi2.
-Other launchers do without it.
+Other launchers do not use it.
 )",
        .is_rare = true},
   };

@@ -147,7 +147,7 @@ If a command of it fails, no rank starts, and the run ends with the node, the co
        .value = shell_texts(&JobSpec::teardown, "FILE|LINE", k_lines),
        .help = "bash script or line that is run once on each node after its programs have ended",
        .manual =
-           R"(The same once the programs of all ranks have ended, however they did; all of it may take 30 seconds.
+           R"(The same, after the programs of all ranks have ended in any way; all tear\-downs together may take 30 seconds.
 )",
        .is_rare = true},
       {.names = "--ulimit",

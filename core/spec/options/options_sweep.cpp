@@ -149,7 +149,7 @@ age.
 The waiting job depends on the end of the running one, so it gains age only where the site counts it for such jobs
 .RI ( PriorityFlags=ACCRUE_ALWAYS ).
 It is submitted when a job begins, and cancelled when the run is done or stopped.
-A preempted job is requeued as ever.
+A preempted job is requeued as without this option.
 )"},
   };
 }

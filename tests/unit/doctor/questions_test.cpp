@@ -97,7 +97,7 @@ TEST_CASE("preemption") {
   facts.partition.preemption = sched::Preemption::none;
   CHECK(says(judge_preemption(facts), "not preempted"));
   facts.settings["PreemptType"] = "preempt/none";
-  CHECK(says(judge_preemption(facts), "nobody"));
+  CHECK(says(judge_preemption(facts), "no job is preempted"));
 }
 
 TEST_CASE("preemption by QOS") {
@@ -139,7 +139,7 @@ TEST_CASE("a time limit of the QOS") {
   facts.job.time = std::chrono::minutes(30);
   CHECK(judge_time_limit(facts).answer == Answer::yes);  // no limit is enforced
   facts.settings["AccountingStorageEnforce"] = "associations,limits,qos";
-  CHECK(says(judge_time_limit(facts), "limit of QOS brief, 00:05:00: the job would wait for ever"));
+  CHECK(says(judge_time_limit(facts), "limit of QOS brief, 00:05:00: the job would wait forever"));
   facts.qos[0].refuses_excess = true;
   CHECK(says(judge_time_limit(facts), "Slurm refuses the job"));
   facts.partition.max_time_seconds = 240;
@@ -173,7 +173,7 @@ TEST_CASE("what ssh starts") {
 
 TEST_CASE("the time limit") {
   Facts facts = usual();
-  CHECK(says(judge_time_limit(facts), "has none"));
+  CHECK(says(judge_time_limit(facts), "no time limit"));
   facts.job.time = std::chrono::hours(1);
   CHECK(says(judge_time_limit(facts), "warned 120 s"));
   facts.partition.max_time_seconds = 600;
