@@ -10,7 +10,7 @@ using namespace dts::train::accelerator;
 
 namespace {
 
-constexpr std::uint32_t k_counts[] = {1024, 16, 128, 144, 1008, 1024, 32, 512};
+constexpr std::uint32_t k_chunk_floats[] = {1024, 16, 128, 144, 1008, 1024, 32, 512};
 
 // With gaps among all parameters, where those of other ranks are.
 struct Owned {
@@ -19,7 +19,7 @@ struct Owned {
   std::size_t all = 0;
 
   explicit Owned(bool has_gaps) {
-    for (const std::uint32_t count : k_counts) {
+    for (const std::uint32_t count : k_chunk_floats) {
       if (has_gaps && chunks.size() % 3 == 2) all += 48;
       chunks.push_back({all, floats, count, chunks.size() % 2 == 0 ? 1U : 0U});
       floats += count;
@@ -256,7 +256,7 @@ TEST_CASE("another division of the parameters is taken over") {
   Pair pair(*find_optimizer("adamw"), true);
   Owned other(true);
   other.chunks.erase(other.chunks.begin() + 2, other.chunks.end());
-  other.floats = k_counts[0] + k_counts[1];
+  other.floats = k_chunk_floats[0] + k_chunk_floats[1];
   const Floats moments = noise(2 * other.floats, 6);
   pair.device.begin({&pair.row, other.chunks, other.floats}, pair.weights.data(), moments.data());
   Floats got(moments.size());
