@@ -65,12 +65,27 @@ struct PlainFactors {
     FourFloats columns[k_columns][k_pitch];
   };
 
+  // Which value of a side comes in turn `i`, of which 32 neighbours are a warp's. They are
+  // neighbours in memory. But where those are columns, which are 4 banks apart, a warp brings 8 of
+  // 4 rows: each value has a bank of its own, and what is read of a row is a sector, or two.
+  template <bool is_upright>
+  [[nodiscard]] DTS_CODE_OF_BOTH static int row_of(int i) {
+    return is_upright ? i % k_tile
+                      : i / k_sector % k_beside + i / (k_columns * k_beside) * k_beside;
+  }
+
+  template <bool is_upright>
+  [[nodiscard]] DTS_CODE_OF_BOTH static int column_of(int i) {
+    return is_upright ? i / k_tile
+                      : i % k_sector + i / (k_sector * k_beside) * k_sector % k_columns;
+  }
+
   template <int threads, class Factor>
   DTS_BLOCK_CODE static void fetch(Side& to, int thread, const Factor& factor, int begin, int end) {
     DTS_UNROLLED_TWICE
     for (int i = thread; i < k_columns * k_tile; i += threads) {
-      const int row = Factor::k_is_upright ? i % k_tile : i / k_columns;
-      const int column = Factor::k_is_upright ? i / k_tile : i % k_columns;
+      const int row = row_of<Factor::k_is_upright>(i);
+      const int column = column_of<Factor::k_is_upright>(i);
       const bool is_there = row < factor.rows && begin + column < end;
       to.columns[column][row / 4].values[row % 4] = is_there ? factor(row, begin + column) : 0.0F;
     }
@@ -98,6 +113,10 @@ struct PlainFactors {
         for (int j = 0; j < Part::k_side; ++j) part.rows[i].values[j] += a.values[i] * b.values[j];
     }
   }
+
+ private:
+  static constexpr int k_sector = 8;  // floats
+  static constexpr int k_beside = 4;  // rows, in a column
 };
 
 }  // namespace dts::train::accelerator
