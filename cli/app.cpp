@@ -7,6 +7,7 @@
 #include "cli/commands/job_options.hpp"
 #include "cli/output/help_text.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/script_note.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/spec/options/of_sbatch.hpp"
@@ -71,6 +72,7 @@ std::string see_help(const CLI::App& app) {
 
 Error unknown_word(const CLI::App& app, const std::string& word) {
   const CLI::App* verb = chosen(app);
+  const bool runs_programs = verb->get_name() == "submit" || verb->get_name() == "run";
   std::vector<std::string> known;
   if (word.rfind('-', 0) == 0) {
     for (const CLI::Option* option : verb->get_options())
@@ -92,12 +94,9 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
     return {Errc::usage,
             fmt::format("unknown command `{}`", word),
             fmt::format("a similar command exists: `{}`", *similar)};
-  const bool runs_programs = verb->get_name() == "submit" || verb->get_name() == "run";
   return {Errc::usage,
           fmt::format("unexpected argument `{}`", word),
-          runs_programs || verb == &app
-              ? "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py"
-              : see_help(app)};
+          runs_programs || verb == &app ? help_for_stray_word(word) : see_help(app)};
 }
 
 // `submit` is the default verb: dtsubmit --nodes 2 -- program, dtsubmit job.toml.

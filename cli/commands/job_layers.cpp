@@ -2,6 +2,7 @@
 #include "cli/commands/job_layers.hpp"
 
 #include "cli/commands/config_files.hpp"
+#include "cli/output/script_note.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/files/trusted_file.hpp"
 #include "core/base/os/environment.hpp"
@@ -179,9 +180,8 @@ bool is_job_file(const std::string& word) {
 
 Result<void> check_job_file(const std::string& path) {
   if (path.empty() || is_job_file(path)) return {};
-  return fail(Errc::usage,
-              fmt::format("unexpected argument `{}`", path),
-              "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py");
+  return fail(
+      Errc::usage, fmt::format("unexpected argument `{}`", path), help_for_stray_word(path));
 }
 
 Result<void> save_job_file(const spec::Layer& settings, const std::string& path) {

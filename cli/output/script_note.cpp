@@ -68,6 +68,19 @@ std::string script_of(const std::vector<std::string>& command, std::string& name
   return begins_as_shell_script(text) ? text : std::string();
 }
 
+bool is_batch_script(const std::string& text) {
+  return text.starts_with("#SBATCH") || text.find("\n#SBATCH") != std::string::npos;
+}
+
+// train.sbatch: train.toml
+std::string convert_command(const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  const std::size_t slash = path.rfind('/');
+  const bool has_suffix = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+  return fmt::format(
+      "dtsubmit convert {} -o {}.toml", path, has_suffix ? path.substr(0, dot) : path);
+}
+
 }  // namespace
 
 bool keeps_a_shell(const std::string& script) {
@@ -81,12 +94,24 @@ bool keeps_a_shell(const std::string& script) {
 std::string script_note(const std::vector<std::string>& command) {
   std::string name;
   const std::string script = script_of(command, name);
+  if (is_batch_script(script) && name.find(" -") == std::string::npos)
+    return fmt::format(
+        "note: {} is a batch script: here each rank runs it, and its #SBATCH lines are not read; "
+        "`{}` makes a job file of it",
+        name,
+        convert_command(name));
   if (script.empty() || !keeps_a_shell(script)) return {};
   return fmt::format(
       "note: {} is a shell script that runs its program without `exec`: a stop signal is passed on "
       "to the program that it runs at that moment, but exit code 85 (saved) counts only if the "
       "script exits with it; `exec` before its last command ensures both",
       name);
+}
+
+std::string help_for_stray_word(const std::string& word) {
+  if (is_batch_script(read_regular_file(word, k_longest_script).value_or("")))
+    return fmt::format("it is a batch script: `{}` makes a job file of it", convert_command(word));
+  return "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py";
 }
 
 }  // namespace dts::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects a program that is a shell script, which may swallow a stop signal.
+// Detects a program that is a shell script, which may swallow a stop signal, or a batch script.
 #pragma once
 
 #include <string>
@@ -12,7 +12,11 @@ namespace dts::cli {
 [[nodiscard]] bool keeps_a_shell(const std::string& script);
 
 // A note for the user before submitting a job whose ranks run `command`; may be empty. Reads the
-// script if the command names one.
+// script if the command names one. Of a batch script it says that Slurm does not read it.
 [[nodiscard]] std::string script_note(const std::vector<std::string>& command);
+
+// What to do with `word`, which stands where no program can: how one is written, or, if it is a
+// file with #SBATCH lines, how a job file is made of it.
+[[nodiscard]] std::string help_for_stray_word(const std::string& word);
 
 }  // namespace dts::cli

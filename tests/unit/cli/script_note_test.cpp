@@ -56,6 +56,24 @@ TEST_CASE("a note is given for scripts only, by whatever name they are run") {
   CHECK(cli::script_note({}).empty());
 }
 
+TEST_CASE("a batch script is named where a program stands, and where none can") {
+  const tests::TemporaryFolder folder;
+  const std::string script = folder.file("train.sbatch");
+  REQUIRE(write_file(script, "#!/bin/bash\n#SBATCH -N 2\nsrun python train.py\n", 0755));
+  const std::string command =
+      "`dtsubmit convert " + script + " -o " + folder.file("train.toml") + "`";
+  for (const std::string& said : {cli::script_note({script}),
+                                  cli::script_note({"bash", script}),
+                                  cli::help_for_stray_word(script)}) {
+    CAPTURE(said);
+    CHECK(said.find("batch script") != std::string::npos);
+    CHECK(said.find(command) != std::string::npos);
+  }
+  CHECK(cli::script_note({"bash", "-c", "sbatch <<E\n#SBATCH -N 2\nE"}).find("batch script") ==
+        std::string::npos);
+  CHECK(cli::help_for_stray_word("train.py").find("after `--`") != std::string::npos);
+}
+
 TEST_CASE("neither a pipe nor a file of gigabytes is read for a note") {
   const tests::TemporaryFolder folder;
   const std::string pipe = folder.file("pipe");
