@@ -82,6 +82,8 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
       return {Errc::usage, fmt::format("`{}` is an option of sbatch only", name), *instead};
     if (const auto instead = spec::instead_of_srun(name); instead && verb->get_name() == "submit")
       return {Errc::usage, fmt::format("`{}` is an option of srun", name), *instead};
+    if (const auto instead = spec::instead_of_launcher(name); instead && runs_programs)
+      return {Errc::usage, fmt::format("`{}` is an option of other launchers", name), *instead};
     const auto similar = nearest(name, known);
     return {Errc::usage,
             fmt::format("unknown option `{}`", name),

@@ -66,6 +66,32 @@ constexpr Other k_of_srun[] = {
     {"--volume", "", "--mount SRC[:DST[:ro]]; --slurm volume=SRC:DST leaves it to sbatch"},
 };
 
+// Of torchrun, accelerate, submitit, TorchX, PBS and others; with dashes.
+constexpr Other k_of_launchers[] = {
+    {"--checkpoint-dir", "", "omit it: programs find the folder in DTSUBMIT_CHECKPOINT_DIR"},
+    {"--env", "", "the job gets your environment; for one variable: -- env NAME=VALUE program"},
+    {"--log-dir", "", "--runs DIR: a run's folder there has its logs"},
+    {"--master-addr", "", "omit it: the address is found in the job"},
+    {"--master-port", "", "omit it: a free port is found in the job"},
+    {"--max-restarts", "", "--on crash=restart:N"},
+    {"--name", "", "--job-name"},
+    {"--nnodes", "", "--nodes"},
+    {"--node-rank", "", "omit it: it is found in the job"},
+    {"--nproc-per-node", "", "--ntasks-per-node, or --gpus-per-node for one rank on each GPU"},
+    {"--num-gpus", "", "--gpus-per-node"},
+    {"--num-machines", "", "--nodes"},
+    {"--num-nodes", "", "--nodes"},
+    {"--num-processes", "", "--nodes with --ntasks-per-node or --gpus-per-node"},
+    {"--output-dir", "", "--runs DIR: a run's folder there has its logs"},
+    {"--queue", "", "--partition"},
+    {"--rdzv-backend", "", "omit it: the ranks meet by MASTER_ADDR and MASTER_PORT"},
+    {"--rdzv-endpoint", "", "omit it: address and port are found in the job"},
+    {"--rdzv-id", "", "omit it: the ranks meet by MASTER_ADDR and MASTER_PORT"},
+    {"--resume", "", "dtsubmit requeue JOB, or without Slurm dtsubmit run --continue RUN"},
+    {"--retries", "", "--on crash=restart:N"},
+    {"--walltime", "", "--time"},
+};
+
 template <std::size_t N>
 std::optional<std::string> instead_in(const Other (&others)[N], std::string_view name) {
   const auto* found = std::find_if(std::begin(others), std::end(others), [&](const Other& other) {
@@ -83,6 +109,12 @@ std::optional<std::string> instead_of(std::string_view name) {
 
 std::optional<std::string> instead_of_srun(std::string_view name) {
   return instead_in(k_of_srun, name);
+}
+
+std::optional<std::string> instead_of_launcher(std::string_view name) {
+  std::string dashed(name);
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  return instead_in(k_of_launchers, dashed);
 }
 
 }  // namespace dts::spec

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch that dtsubmit lacks because it serves their purpose in another way.
+// Options of sbatch and other launchers that dtsubmit lacks because it serves their purpose in
+// another way.
 #pragma once
 
 #include <optional>
@@ -15,5 +16,8 @@ namespace dts::spec {
 // The same for options that users copy from an srun command line, including those of srun plug-ins.
 // sbatch may know these: --slurm KEY=VALUE passes them on.
 [[nodiscard]] std::optional<std::string> instead_of_srun(std::string_view name);
+
+// The same for long options that users know from other launchers, with dashes or underscores.
+[[nodiscard]] std::optional<std::string> instead_of_launcher(std::string_view name);
 
 }  // namespace dts::spec
