@@ -33,11 +33,13 @@ int exit_code(Errc code) {
 
 tl::unexpected<Error> fail_errno(const std::string& message, std::string hint) {
   const int number = errno;
-  if (hint.empty() && (number == ENOSPC || number == EDQUOT))
-    hint = "free space there or choose another folder";
-  return fail(number == ENOENT ? Errc::not_found : Errc::io,
-              message + ": " + std::strerror(number),
-              std::move(hint));
+  const bool no_space = number == ENOSPC || number == EDQUOT;
+  if (hint.empty() && no_space) hint = "free space there or choose another folder";
+  auto failed = fail(number == ENOENT ? Errc::not_found : Errc::io,
+                     message + ": " + std::strerror(number),
+                     std::move(hint));
+  failed.value().no_space = no_space;
+  return failed;
 }
 
 }  // namespace dts

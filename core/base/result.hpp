@@ -25,8 +25,9 @@ enum class Errc {
 
 struct Error {
   Errc code = Errc::internal;
-  std::string message;  // one sentence, lower case, no period: what is wrong and where
-  std::string hint;     // what to do next; may be empty
+  std::string message;    // one sentence, lower case, no period: what is wrong and where
+  std::string hint;       // what to do next; may be empty
+  bool no_space = false;  // errno was ENOSPC or EDQUOT
 
   // `message` prefixed by the activity that failed, e.g. "while reading x.json: ...".
   [[nodiscard]] Error during(const std::string& what) && {

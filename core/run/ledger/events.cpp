@@ -30,7 +30,8 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
                          return e.attempt == own && e.is<AttemptEnded>();
                        });
   const unsigned attempt = own != 0 ? own : unfinished_attempt(before).value_or(latest + 1);
-  const Outcome outcome{cause, exit_code(failed.code), failed.message};
+  const Outcome outcome{
+      failed.no_space ? Cause::disk_full : cause, exit_code(failed.code), failed.message};
   std::vector<Event> events;
   if (!has_end) events.push_back({.attempt = attempt, .what = ended_event(outcome)});
   events.push_back(

@@ -15,7 +15,7 @@ namespace dts::run {
 
 // The events that end a run whose agent could not continue: the end of its attempt `own` (0: it
 // could not make one) and a decision for `own`, each unless `before` already has it. `latest`: the
-// newest attempt of the run directory.
+// newest attempt of the run directory. `cause`: unless it was a full disk.
 [[nodiscard]] std::vector<Event> events_of_failure(const std::vector<Event>& before,
                                                    const Error& failed,
                                                    unsigned own,

@@ -2,8 +2,11 @@
 // What happens after an attempt, for every cause in every circumstance that matters.
 #include "core/run/ledger/decision.hpp"
 
+#include "core/run/ledger/events.hpp"
+
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -335,4 +338,17 @@ TEST_CASE("every unfit node is excluded") {
   const Decision decision = decide(outcome, k_in_slurm, default_policy());
   CHECK(decision.action == Action::requeue);
   CHECK(decision.exclude == "n1,n3");
+}
+
+TEST_CASE("an agent that cannot continue for want of space says so; anything else is damage") {
+  const auto cause_after = [](int number) {
+    errno = number;
+    const auto failed = dts::fail_errno("cannot write epoch");
+    const auto events = events_of_failure({}, failed.value(), 0, 0);
+    REQUIRE(events.size() == 2);
+    return events.front().as<AttemptEnded>()->cause.value();
+  };
+  CHECK(cause_after(ENOSPC) == Cause::disk_full);
+  CHECK(cause_after(EDQUOT) == Cause::disk_full);
+  CHECK(cause_after(EACCES) == Cause::run_damaged);
 }
