@@ -168,7 +168,10 @@ std::vector<Budget> budgets_of(const Known& known) {
     const auto count = used.failures.find(kind);
     if (!most || count == used.failures.end()) continue;
     const std::string name = run::to_string(kind);
-    if (budgets.empty() || budgets.back().kind != name)
+    // The causes of a kind do not all follow each other.
+    if (std::none_of(budgets.begin(), budgets.end(), [&name](const Budget& one) {
+          return one.kind == name;
+        }))
       budgets.push_back({name, count->second, *most});
   }
   return budgets;

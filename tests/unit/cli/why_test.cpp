@@ -244,6 +244,15 @@ TEST_CASE("JSON has everything, cut off nowhere") {
   CHECK(document["next"].size() == 2);
 }
 
+TEST_CASE("each budget is told once, whatever the order of causes") {
+  Story story = Story();
+  story.begin(1, 10).end(1, 20, "rank_killed").decide(1, 20, "restart", "1");
+  for (unsigned k = 2; k <= 4; ++k)
+    story.begin(k, 30).end(k, 40, "launch_failed").decide(k, 40, k < 4 ? "restart" : "stop", "2");
+  const std::string text = to_text(explain(story.known), story.known);
+  CHECK(text.find("budgets used: crash 1 of 3, launch 3 of 2\n") != std::string::npos);
+}
+
 TEST_CASE("slow ranks are told with their attempt: three of them as text, all as JSON") {
   Story story = Story();
   story.begin(1, 10);
