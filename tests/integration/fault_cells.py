@@ -84,6 +84,11 @@ def kill_batch_daemon(job):
     os.kill(parent_of(job.agent()), signal.SIGKILL)
 
 
+def kill_step_daemon(job):
+    """The slurmstepd of the ranks' own step on the last node, to which their MPI is connected."""
+    os.kill(parent_of(job.named("rank")[-1]), signal.SIGKILL)
+
+
 def nodes_of(job):
     return job.events("attempt_started")[0]["nodes"]
 
@@ -223,6 +228,8 @@ def cells():
             yield Cell("torchrun.kill-program", kill("program"), ("rank_killed",), ("restart",))
             yield Cell("torchrun.kill-torchrun", kill("torchrun"), ("rank_killed",), ("restart",))
         else:
+            of_daemon = kill_step_daemon if launcher == "srun" else kill("daemon")
+            yield Cell(f"{launcher}.kill-daemon", of_daemon, ("launcher_died", "rank_killed"), ("restart",))
             yield Cell(f"{launcher}.kill-program", kill("program"), ("rank_killed",), ("restart",))
 
 

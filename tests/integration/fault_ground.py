@@ -141,6 +141,8 @@ class Job(Run):
             name = os.path.basename(argv[0])
             if what == "program":
                 return name == "dttrain" or any(os.path.basename(word) == "fault_torch.py" for word in argv[1:3])
+            if what == "daemon":
+                return name in ("orted", "prted")
             if what == "torchrun":
                 return len(argv) > 1 and os.path.basename(argv[1]) == "torchrun"
             return name == "dtsubmit" and argv[1:2] == [what]

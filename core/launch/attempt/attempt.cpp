@@ -94,6 +94,7 @@ void Attempt::on_not_launched(Peer peer, const NotLaunched& message, Time now) {
   news_.refused.push_back(peer);
   if (message.token != settings_.token || outcome()) return;
   const bool began = !is_in(Phase::gathering);
+  exits_.withdraw_victim(now);
   ending_.end({began ? run::Cause::launcher_died : run::Cause::launch_failed, 1, message.message},
               now);
 }

@@ -8,12 +8,14 @@
 #include "core/base/os/process.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
+#include "core/base/text/signal_name.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/identity.hpp"
 #include "core/launch/launcher/mpiexec.hpp"
 #include "core/launch/wire/channel.hpp"
 #include "core/launch/wire/node_name.hpp"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +51,21 @@ void pass_on(int signal) {
     log("signal {} reached this step, but the agent could not be notified: {}",
         signal,
         told.error().message);
+}
+
+// Its ranks lose their server and exit on their own, with a code that says nothing.
+void tell_of_death(const std::string& daemon, int signal) {
+  const char* name = signal_name(signal);
+  const std::string node = node_name(getenv_lookup, host_name());
+  const std::string why =
+      fmt::format("{} on {} was killed by {}",
+                  daemon.substr(daemon.rfind('/') + 1),
+                  node,
+                  name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal));
+  const auto told = own_channel().and_then([&why](const ChannelFile& channel) {
+    return tell_agent(channel, NotLaunched{channel.token, why});
+  });
+  if (!told) log("{}, but the agent could not be notified: {}", why, told.error().message);
 }
 
 // A connection that lasts as long as the agent does.
@@ -98,7 +115,10 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
       continue;
     }
     int status = 0;
-    if (::waitpid(daemon, &status, WNOHANG) == daemon) return exit_code_of_wait_status(status);
+    if (::waitpid(daemon, &status, WNOHANG) != daemon) continue;
+    // Otherwise we killed it ourselves.
+    if (WIFSIGNALED(status) && waiting[1].fd >= 0) tell_of_death(argv.front(), WTERMSIG(status));
+    return exit_code_of_wait_status(status);
   }
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::size_t k_lines = 40;
 constexpr unsigned k_most_logs = 256;
+// With it Open MPI ends a program that has lost its server, the launcher's daemon or slurmstepd:
+// PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
+constexpr int k_lost_server = 195;
 
 std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
   return read_evidence(last_lines(run.rank_log(attempt, rank), k_lines));
@@ -84,6 +87,9 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
     outcome.rank = other->first;
     outcome.node.clear();  // no longer this rank's
+  } else if (outcome.cause == Cause::user_exit && outcome.exit_code == k_lost_server) {
+    outcome.cause = Cause::launcher_died;
+    outcome.detail += ", as Open MPI does when the launcher's daemon on its node is gone";
   }
   return outcome;
 }

@@ -389,6 +389,16 @@ TEST_CASE("our own launcher's report of an unreachable node names the node in th
   }
 }
 
+TEST_CASE("a rank that exits because its launcher's daemon was killed is not to blame") {
+  JobStory job;
+  job.running()
+      .says(1, Exited{195, false})
+      .says(7, NotLaunched{"secret", "orted on n0 was killed"});
+  job.lost(0).lost(1).lost(2).lost(3);
+  CHECK(job.outcome().cause == run::Cause::launcher_died);
+  CHECK(job.outcome().detail == "orted on n0 was killed");
+}
+
 TEST_CASE("no peer without the token, and no late rank, can refuse on behalf of the job") {
   JobStory job;
   job.says(7, Refused{"guess", "n1", "no"}).all_hello().says(8, Refused{"secret", "n1", "no"});

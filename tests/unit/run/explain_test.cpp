@@ -61,6 +61,15 @@ TEST_CASE("without a culprit it stays the lost communicator; without words, the 
   CHECK(AttemptLogs().explained(k_exited).cause == Cause::user_exit);
 }
 
+TEST_CASE("the exit code of a program whose launcher's daemon is gone is not the program's own") {
+  const Outcome lost{Cause::user_exit, 195, "rank 2 on n1 exited 195", 2U, "n1"};
+  const Outcome outcome = AttemptLogs().says(2, "step 7\n").explained(lost);
+  CHECK(outcome.cause == Cause::launcher_died);
+  CHECK(outcome.detail ==
+        "rank 2 on n1 exited 195, as Open MPI does when the launcher's daemon on its node is gone");
+  CHECK(AttemptLogs().says(1, "MemoryError\n").explained(lost).cause == Cause::out_of_memory);
+}
+
 TEST_CASE("what the kernel or the scheduler said is not explained away") {
   for (const Cause cause : {Cause::completed,
                             Cause::preempted,

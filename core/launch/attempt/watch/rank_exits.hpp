@@ -32,11 +32,11 @@ class RankExits {
   // The connection `peer` has ended.
   void on_lost(Peer peer, Time now);
   void on_tick(Time now);
+  // Withdraws the failure that something else may have caused, if it is only a moment old.
+  void withdraw_victim(Time now);
 
  private:
   void on_failed(unsigned rank, const Exited& message, Time now);
-  // Withdraws the failure that another rank may have caused, if it is only a moment old.
-  void withdraw_victim(Time now);
 
   const AttemptSettings& settings_;
   RankTable& ranks_;
