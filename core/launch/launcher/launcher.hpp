@@ -38,6 +38,10 @@ struct LaunchRequest {
   unsigned attempt = 1;
   bool local = false;  // no scheduler: this machine only
   bool as_root = false;
+
+  // A step that included a lost node, or whose slurmstepd was killed, holds its cores for as long
+  // as the job lasts: the next one has to share them.
+  [[nodiscard]] bool may_meet_steps() const { return !nodes.empty() || attempt > 1; }
 };
 
 struct LauncherCommand {

@@ -47,8 +47,8 @@ void add_bootstrap(LauncherCommand& command,
     extra.insert(extra.end(), {request.dtsubmit, "hydra"});
   command.environment.emplace_back(hydra.of_intel ? k_intel_extra : k_mpich_extra,
                                    join(extra, " "));
-  // Like srun_command(), for the srun that starts the proxies.
-  if (!request.nodes.empty()) command.environment.emplace_back("SLURM_OVERLAP", "1");
+  // For the srun that starts the proxies.
+  if (request.may_meet_steps()) command.environment.emplace_back("SLURM_OVERLAP", "1");
 }
 
 }  // namespace

@@ -47,9 +47,10 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
     for (const std::string& node : request.nodes)
       hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", node, plan.ntasks_per_node);
     command.argv.insert(command.argv.end(), {"--host", hosts});
-    // Like srun_command(), for the srun that starts mpirun's daemons.
-    command.environment.emplace_back("SLURM_OVERLAP", "1");
   }
+  // For the srun that starts mpirun's daemons.
+  if (!request.local && request.may_meet_steps())
+    command.environment.emplace_back("SLURM_OVERLAP", "1");
   // mpirun splits the daemon's command at blanks, without quoting: a path with blanks has to do
   // without the shield.
   const bool shielded = !request.local && request.dtsubmit.find(' ') == std::string::npos;

@@ -41,11 +41,8 @@ LauncherCommand srun_command(const LaunchRequest& request, const std::string& mp
   // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
   // GPUs are assigned by our plan. Otherwise the job's SLURM_GPU_BIND would apply.
   if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
-  // A step that included a lost node holds its cores on the other nodes until the node is marked
-  // down.
-  if (!request.nodes.empty())
-    command.argv.insert(command.argv.end(),
-                        {"--nodelist=" + fold_hostlist(request.nodes), "--overlap"});
+  if (!request.nodes.empty()) command.argv.push_back("--nodelist=" + fold_hostlist(request.nodes));
+  if (request.may_meet_steps()) command.argv.emplace_back("--overlap");
   command.argv.insert(command.argv.end(), request.rank_command.begin(), request.rank_command.end());
   return command;
 }

@@ -274,6 +274,22 @@ TEST_CASE("in a job with spares only the chosen nodes are used") {
   CHECK(has_run_of(srun_command(request, "none").argv, {"--nodelist=n[0,2-3]", "--overlap"}));
 }
 
+TEST_CASE("only a later attempt shares its cores with a step that may not be over") {
+  LaunchRequest request = request_for(2, 4);
+  const auto shares = [&request] {
+    const Words argv = srun_command(request, "none").argv;
+    const auto by_mpirun = mpirun_command(request, 4).environment;
+    const bool by_srun = std::find(argv.begin(), argv.end(), "--overlap") != argv.end();
+    CHECK(by_srun == std::any_of(by_mpirun.begin(), by_mpirun.end(), [](const auto& variable) {
+            return variable.first == "SLURM_OVERLAP";
+          }));
+    return by_srun;
+  };
+  CHECK_FALSE(shares());
+  request.attempt = 2;
+  CHECK(shares());
+}
+
 TEST_CASE("the step that measures nodes takes one task on each and no resources from the ranks") {
   const Words argv = check_command({"n0", "n1"}, GpuUse::none, {"/opt/dtsubmit", "measure"});
   CHECK(argv.front() == "srun");
