@@ -112,8 +112,11 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
                             sched::JobId job,
                             JobReturn how,
                             JobReturned returned) {
-  // Not before this job has ended: otherwise both would work on the same run.
-  how.successor->once["dependency"] = fmt::format("afterany:{}", job);
+  // Not before this job has ended: otherwise both would work on the same run. A controller that was
+  // killed soon after the submission may have forgotten this job, and refuses to wait for it.
+  const auto own = patiently([&] { return scheduler.job(job); });
+  if (own || own.error().code != Errc::not_found)
+    how.successor->once["dependency"] = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
   for (sched::Submission& component : how.successor->components)
     component.exclude_nodes = both(component.exclude_nodes, how.exclude);
@@ -143,7 +146,8 @@ Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, Job
   settle_exclusion(scheduler, job, how, returned);
   if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(returned));
   const auto requeued = patiently([&] { return sched::requeue_once(scheduler, job, k_patience); });
-  if (!requeued && requeued.error().code == Errc::rejected && how.successor) {
+  const auto code = requeued ? std::optional<Errc>() : requeued.error().code;
+  if ((code == Errc::rejected || code == Errc::not_found) && how.successor) {
     returned.trouble = requeued.error().message;
     return succeed(scheduler, job, std::move(how), std::move(returned));
   }

@@ -16,6 +16,7 @@ using namespace dts;
 using namespace dts::launch;
 using namespace std::chrono_literals;
 
+constexpr const char* k_forgotten = "submit afterany";  // refused if the job is not known
 constexpr const char* k_why = "Slurm's configuration is not there";
 
 Result<std::unique_ptr<sched::Scheduler>> nobody() {
@@ -47,6 +48,7 @@ class Scripted final : public sched::Scheduler {
   }
 
   Result<sched::JobInfo> job(sched::JobId id) override {
+    if (refused_ == k_forgotten) return fail(Errc::not_found, "no such job");
     sched::JobInfo info;
     info.id = id;
     info.state = state_;
@@ -275,6 +277,8 @@ TEST_CASE("a job comes back under its own id, or as a successor if that is not a
                 {"requeue", "submit afterany:7 without n2"},
                 8,
                 "not allowed"},
+           Case{k_forgotten, {false, "", 0, again}, {"submit  without "}, 8, ""},
+           Case{k_forgotten, {true, "", 0, again}, {"submit  without "}, 8, "no such job"},
            Case{"none", {true, "n2", 2}, {"requeue", "exclude n2"}, 7, ""},
            Case{"none",
                 {true, "n2", 4},
