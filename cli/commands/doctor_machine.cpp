@@ -53,7 +53,7 @@ std::string ask_ompi_info(std::vector<std::string> words) {
   return said && said->exit_code == 0 ? said->out : "";
 }
 
-// "OpenPMIx 4.2.2 (PMIx Standard: 4.2, ...)": the library has no program of its own everywhere.
+// "OpenPMIx 4.2.2 (PMIx Standard: 4.2, ...)": not every system has a program of the library.
 std::string release_of_pmix(const std::string& path) {
   const std::unique_ptr<void, int (*)(void*)> library(
       ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL), ::dlclose);

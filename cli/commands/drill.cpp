@@ -57,7 +57,7 @@ Result<void> check_consent(const DrillOptions& options,
                           who,
                           drill::facts_of(fault).name,
                           drill::facts_of(fault).of_a_job),
-              "add --yes to do it; without a run, the drill uses a private cluster of its own");
+              "add --yes to do it; without a run, the drill uses a private cluster");
 }
 
 Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::Fault>& faults) {

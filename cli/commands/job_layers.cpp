@@ -187,7 +187,7 @@ Result<void> check_job_file(const std::string& path) {
 Result<void> save_job_file(const spec::Layer& settings, const std::string& path) {
   if (!is_job_file(path))
     return fail(Errc::usage,
-                fmt::format("--save: `{}` is no name of a job file", path),
+                fmt::format("--save: `{}` is not the name of a job file", path),
                 "it ends in .toml or .json");
   if (exists(path))
     return fail(Errc::invalid,

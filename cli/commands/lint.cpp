@@ -116,7 +116,7 @@ Result<lint::Options> read(const LintOptions& typed, ReleaseFrom& from) {
     options.site.slurm = release_of(typed.slurm);
     if (!options.site.slurm)
       problems.push_back({"--slurm",
-                          fmt::format("`{}` is no release of Slurm", typed.slurm),
+                          fmt::format("`{}` is not a release of Slurm", typed.slurm),
                           "write year and month: 24.11"});
   }
   if (typed.json && typed.sarif) problems.push_back({"--json", "cannot go with --sarif"});
@@ -148,7 +148,7 @@ Result<void> fix(LintedFile& file, const lint::Options& options) {
 
   if (file.path == k_standard_input || ::stat(file.path.c_str(), &info) != 0 ||
       !S_ISREG(info.st_mode))
-    return fail(Errc::invalid, fmt::format("{} cannot be rewritten: it is no file", file.path));
+    return fail(Errc::invalid, fmt::format("{} cannot be rewritten: it is not a file", file.path));
   DTS_TRY(write_file(file.path, fixed, info.st_mode & 07777U));
   file.text = fixed;
   file.findings = lint::lint_script(file.text, options);

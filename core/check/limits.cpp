@@ -27,7 +27,7 @@ Result<void> set_limit(const std::string& text, Limits& limits) {
   const Measure* measure = find_measure(key);
   if (equals == std::string::npos || (measure == nullptr && key != "noise"))
     return fail(Errc::usage,
-                fmt::format("`{}` is no tolerance of a measure", text),
+                fmt::format("`{}` is not a tolerance of a measure", text),
                 "MEASURE=PERCENT, of " + all_keys());
   std::string digits = text.substr(equals + 1);
   if (!digits.empty() && digits.back() == '%') digits.pop_back();

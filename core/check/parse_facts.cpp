@@ -221,7 +221,7 @@ void check_names(const Facts& facts, Diagnostics& problems) {
   for (const Pair& pair : facts.pairs)
     if (names.count(pair.a) == 0 || names.count(pair.b) == 0 || pair.a == pair.b) {
       problems.push_back(
-          {"pairs", fmt::format("{} and {} are no two of the nodes", pair.a, pair.b)});
+          {"pairs", fmt::format("{} and {} are not two of the nodes", pair.a, pair.b)});
       return;
     }
 }

@@ -62,7 +62,7 @@ bool resolves(const std::string& host) {
 }
 
 Ssh try_ssh(const std::string& host) {
-  if (!find_program("ssh")) return {false, "there is no ssh"};
+  if (!find_program("ssh")) return {false, "ssh is not installed"};
   Command command;
   command.argv = launch::ssh_command({"ssh"}, host, {"true"});
   const auto output = run_process(std::move(command), k_ssh_limit);

@@ -35,7 +35,7 @@ Result<After> parse_after(const std::string& text) {
     after.run = text;
   else
     return fail(Errc::invalid,
-                fmt::format("`{}` is no way in which a run ends", printable(word, 60)),
+                fmt::format("`{}` is not a way in which a run ends", printable(word, 60)),
                 "RUN:ok, RUN:any or RUN:fail");
   if (after.run.empty() || !is_utf8(after.run) || !is_printable(after.run))
     return fail(Errc::invalid, "names no run", "a run directory, a name or a job id, e.g. 4711:ok");

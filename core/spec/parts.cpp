@@ -130,7 +130,7 @@ void check_name(const Part& part,
          fmt::format("a name is 1 to {} letters, digits, `-`, `_` and `.`, the first a letter or "
                      "digit",
                      k_longest_part_name),
-         R"(for example "name": "train")"});
+         "for example `train`"});
   const auto [before, is_new] = taken.emplace(variable_name(part.name), part.name);
   if (is_new) return;
   problems.push_back(
@@ -178,7 +178,7 @@ void check_whole(const JobSpec& spec, Diagnostics& problems) {
                         "make two jobs, the second with --dependency"});
   if (!spec.command.empty())
     problems.push_back({"command",
-                        "a job with steps or roles has no program of its own",
+                        "a job with steps or roles cannot have its own program",
                         "write it into one of them"});
   if (!spec.hosts.empty())
     problems.push_back(
@@ -230,7 +230,8 @@ void check_parts(const JobSpec& spec, Diagnostics& problems) {
     const std::string words = words_of(spec, part);
     check_name(part, words, taken, problems);
     if (part.job.command.empty())
-      problems.push_back({words, "it has no command", R"(add "command": ["python3", "x.py"])"});
+      problems.push_back(
+          {words, "it has no command", R"(add `command`, a list: ["python3", "train.py"])"});
     for (Diagnostic problem : validate(part.job)) {
       if (is_known(problem) || problem.where == "--job-name") continue;
       problem.where = words + ": " + problem.where;

@@ -32,7 +32,7 @@ bool is_name(std::string_view name) {
 Result<void> check_stage_path(std::string_view path) {
   if (!is_printable(path) || !is_utf8(path))
     return fail(Errc::invalid,
-                fmt::format("`{}` is no printable UTF-8 text", printable(path, 80)),
+                fmt::format("`{}` is not printable UTF-8 text", printable(path, 80)),
                 "give the file or folder another name, or stage the folder that it is in");
   if (path.size() > k_longest_stage_path)
     return fail(Errc::invalid, fmt::format("a path of {} bytes is too long", path.size()));
@@ -79,7 +79,7 @@ Result<StageItem> parse_stage_item(std::string_view text) {
   item.unpack = into_folder && is_archive_name(own);
   if ((target.empty() || (into_folder && !item.unpack)) && (!is_name(own) || own == "/"))
     return fail(Errc::invalid,
-                fmt::format("`{}` has no name of its own", item.source),
+                fmt::format("`{}` has no name", item.source),
                 fmt::format("say what to call the copy: {}:NAME", item.source));
   if (into_folder) target.remove_suffix(1);
   item.target = target;

@@ -49,7 +49,7 @@ Result<void> plan_archive(const spec::StageItem& item,
   archive.mark = fmt::format("{}/unpacked-{}", order.folder, to_hex(hash64(item.target)));
   archive.entry = tree.entries.front();
   if (archive.entry.kind != EntryKind::file)
-    return fail(Errc::invalid, fmt::format("{}: {} is no file", archive.option, tree.root));
+    return fail(Errc::invalid, fmt::format("{}: {} is not a file", archive.option, tree.root));
   if (is_unpacked(archive)) {
     work.copy.kept += archive.entry.size;
     return {};

@@ -59,7 +59,7 @@ Result<std::string> stage_base(const Lookup& environment) {
   if (const auto named = environment("DTSUBMIT_STAGE_BASE"); named && !named->empty()) {
     if (is_usable(*named)) return *named;
     return fail(Errc::invalid,
-                fmt::format("DTSUBMIT_STAGE_BASE={} is no folder that can be written to", *named),
+                fmt::format("DTSUBMIT_STAGE_BASE={} is not a writable folder", *named),
                 "name one on the node's own disk by its full path");
   }
   for (const char* variable : {"SLURM_TMPDIR", "TMPDIR"})

@@ -75,7 +75,7 @@ void add_range(const Field& field, std::vector<std::string>& values, const Place
   if (!range)
     return place.say(
         field.at,
-        fmt::format("`{}` is no range of whole numbers", printable(field.text, k_longest_shown)),
+        fmt::format("`{}` is not a range of whole numbers", printable(field.text, k_longest_shown)),
         "FIRST..LAST or FIRST..LAST:STEP, or write the values out; a text is quoted: "
         "\"1..x\"");
   if (range->step <= 0 || range->last < range->first)
@@ -107,7 +107,7 @@ std::optional<Interval> parse_interval(const Field& field, const Place& place) {
   if (!low || !high || *low >= *high || (logarithmic && *low <= 0)) {
     place.say(
         field.at,
-        fmt::format("`{}` is no interval", printable(text, k_longest_shown)),
+        fmt::format("`{}` is not an interval", printable(text, k_longest_shown)),
         logarithmic ? "for example log(1e-5..1e-1), both above 0" : "for example uniform(0..1)");
     return Interval{};
   }
@@ -144,7 +144,7 @@ std::string variable_of(std::string name) {
 std::string trouble_with_name(const std::string& name, const std::vector<std::string>& before) {
   if (!is_name(name))
     return fmt::format(
-        "`{}` is no name of a parameter: a letter or `_`, then letters, digits or "
+        "`{}` is not a parameter's name: a letter or `_`, then letters, digits or "
         "`_`, at most {}",
         printable(name, k_longest_shown),
         k_longest_name);
@@ -159,7 +159,7 @@ std::string trouble_with_name(const std::string& name, const std::vector<std::st
 }
 
 std::string trouble_with_value(const std::string& value) {
-  if (!is_utf8(value)) return "the value is no UTF-8 text";
+  if (!is_utf8(value)) return "the value is not UTF-8 text";
   if (!is_printable(value)) return "the value contains a control character";
   if (value.size() > k_longest_value)
     return fmt::format("the value has {} bytes, at most {}", value.size(), k_longest_value);

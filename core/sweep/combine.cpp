@@ -132,7 +132,7 @@ Result<Mode> parse_mode(const std::string& text) {
   const auto seed = parts.size() > 2 ? parse_number(parts[2]) : std::optional<std::uint64_t>(0);
   if (parts.front() != "random" || parts.size() > 3 || !count || *count == 0 || !seed)
     return fail(Errc::invalid,
-                fmt::format("`{}` is no way to combine values", printable(text, 60)),
+                fmt::format("`{}` is not a way to combine values", printable(text, 60)),
                 "grid, zip, random:N or random:N:SEED");
   if (*count > k_most_elements)
     return fail(Errc::invalid, fmt::format("{} elements, at most {}", *count, k_most_elements));

@@ -93,7 +93,7 @@ void check_placeholders(const std::string& text,
     const bool shown = text.size() <= 160 && is_utf8(text) && is_printable(text);
     problems.push_back(
         {where,
-         fmt::format("{{{}}} is no parameter of the sweep", found->name),
+         fmt::format("{{{}}} is not a parameter of the sweep", found->name),
          fmt::format(
              "did you mean {{{}}}? The text itself is written {{{{{}}}}}", *meant, found->name),
          shown ? text : "",

@@ -26,8 +26,7 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, Diagnostics&
     const std::string& name = axes.back().name;
     if (is_name(name))
       if (auto trouble = trouble_with_name(name, names); !trouble.empty())
-        problems.push_back(
-            {"--sweep", std::move(trouble), "give each parameter one name of its own"});
+        problems.push_back({"--sweep", std::move(trouble), "give each parameter a different name"});
     names.push_back(name);
   }
   if (axes.size() > k_most_parameters)

@@ -57,7 +57,7 @@ constexpr Row k_rows[] = {
     {"Reservation", "it waits for its reservation to begin or to have room"},
     {"ReservationInvalid",
      "its reservation does not fit it",
-     "scontrol show reservation tells what it allows"},
+     "scontrol show reservation shows what it allows"},
     {"ReservationDeleted",
      "its reservation was deleted",
      "submit it again without the reservation"},

@@ -117,7 +117,9 @@ TEST_CASE("what is not as expected is refused by name") {
   for (const Refused& refused : std::vector<Refused>{
            {{"check", "--from", "bad.json"}, 3, "nodes[0].node: a name is expected"},
            {{"check", "--from", "absent.json"}, 6, "absent.json"},
-           {{"check", "--from", "bad.json", "--tolerance", "ram=3"}, 2, "`ram=3` is no tolerance"},
+           {{"check", "--from", "bad.json", "--tolerance", "ram=3"},
+            2,
+            "`ram=3` is not a tolerance"},
            {{"check", "--from", "bad.json", "--baseline", "absent.json"}, 3, "bad.json"},
            {{"check", "--save-baseline", "--baseline", "none"}, 2, "--save-baseline needs a file"},
            {{"check", "--nodse", "3"}, 2, "`--nodes`"}}) {

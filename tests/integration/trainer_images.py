@@ -116,7 +116,7 @@ def damaged(trainer):
         whole = file.read()
     cut = bytearray(whole)
     cut[3073 * 7] = 10
-    for content, words in ((whole[:-1], f"{path}: {len(whole) - 1} bytes are no records of 3073"),
+    for content, words in ((whole[:-1], f"{path}: {len(whole) - 1} bytes are not a whole number of records of 3073 bytes"),
                            (bytes(cut), f"{path}: record 7 has label 10, the last is 9")):
         with open(path, "wb") as file:
             file.write(content)

@@ -104,7 +104,7 @@ LinkedFiles linked_files(const std::string& program, Preload preload) {
     case ProgramFile::Kind::fixed:
       return none("is a static program");
     case ProgramFile::Kind::unfamiliar:
-      return none("is no program of this kind of machine");
+      return none("is not a program for this kind of machine");
     case ProgramFile::Kind::dynamic:
       break;
   }

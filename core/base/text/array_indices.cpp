@@ -70,7 +70,7 @@ Result<ArrayIndices> parse_array_indices(std::string_view text) {
     const auto most = parse_number(text.substr(percent + 1));
     if (!most || *most == 0 || *most > k_highest_index)
       return fail(Errc::invalid,
-                  fmt::format("`{}` is no number of elements that run at the same time",
+                  fmt::format("`{}` is not a number of elements that run at the same time",
                               printable(text.substr(percent), k_longest_shown)),
                   k_examples);
     array.at_once = static_cast<unsigned>(*most);

@@ -137,7 +137,8 @@ std::optional<std::string> nearest(std::string_view word,
   std::optional<std::string> best = completed(word, candidates);
   if (best) return best;
   // Three edits in a long word are a typo; in a short one, they make a different word.
-  std::size_t limit = std::min<std::size_t>(3, word.size() / 3 + 1);
+  std::size_t limit =
+      word.size() < 4 ? word.size() / 3 : std::min<std::size_t>(3, word.size() / 3 + 1);
   for (const std::string& candidate : candidates) {
     // As many edits at least; a word may be as long as a file.
     if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) > limit)

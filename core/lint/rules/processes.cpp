@@ -162,7 +162,7 @@ void check_nodes_written_out(const Subject& subject, Report& report) {
   if (!nodes || *nodes < 2) return;
   for (const WrittenNodes& one : written_nodes(subject)) {
     if (one.number != *nodes) continue;
-    report.add(one.span, "the number of nodes is written out, and has to be changed in two places");
+    report.add(one.span, "the number of nodes is written out, and must be changed in two places");
     return;
   }
 }

@@ -52,7 +52,7 @@ void check_requeue_without_end(const Subject& subject, Report& report) {
   if (own == nullptr || own->name() == "trap" || own->around.is_conditional ||
       own->around.is_in_function || subject.says("slurm_restart_count"))
     return;
-  report.add(own->span, "the job requeues itself whatever became of it, for ever");
+  report.add(own->span, "the job always requeues itself, forever");
 }
 
 void check_array_requeued_whole(const Subject& subject, Report& report) {

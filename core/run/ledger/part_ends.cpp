@@ -59,7 +59,7 @@ Outcome outcome_of(const PartEnd& end, const Decision& decision) {
   }
   if (end.out_of_time) {
     outcome.cause = Cause::time_limit;
-    outcome.detail = end.words + ": it has used all of its own `time`";
+    outcome.detail = end.words + ": it has used up its own `time`";
   }
   return outcome;
 }

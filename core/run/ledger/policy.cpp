@@ -119,7 +119,7 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos)
     return problems.push_back(
-        problem(fmt::format("`{}` is no CAUSE=ACTION", item), "for example crash=restart:5"));
+        problem(fmt::format("`{}` is not CAUSE=ACTION", item), "for example crash=restart:5"));
   const std::string_view left = trim(item.substr(0, equals));
   std::string_view right = trim(item.substr(equals + 1));
   const std::size_t colon = right.find(':');
@@ -131,14 +131,14 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
   const std::vector<Cause> causes = causes_of(left);
   if (causes.empty()) {
     const auto near = nearest(left, known_words());
-    problems.push_back(problem(fmt::format("`{}` is no cause that leaves a choice", left),
+    problems.push_back(problem(fmt::format("`{}` is not a cause with a choice of actions", left),
                                near ? fmt::format("did you mean `{}`?", *near)
                                     : "known are: " + join(known_words(), ", ")));
   }
   const auto action = choice_of(right);
   if (!action)
     return problems.push_back(
-        problem(fmt::format("`{}` is no action", right), "restart, requeue, resubmit or stop"));
+        problem(fmt::format("`{}` is not an action", right), "restart, requeue, resubmit or stop"));
   for (const Cause cause : causes) {
     Rule& rule = policy.rules[cause];
     rule.action = *action;

@@ -17,7 +17,7 @@ Result<Metric> parse_metric(const std::string& text) {
   Metric metric{text.substr(0, colon)};
   if (metric.name.empty() || (colon < text.size() && direction != "min" && direction != "max"))
     return fail(Errc::usage,
-                fmt::format("`{}` is no metric", printable(text, 60)),
+                fmt::format("`{}` is not a metric", printable(text, 60)),
                 "NAME, NAME:min or NAME:max, e.g. accuracy:max");
   const auto ends_in = [&](std::string_view word) { return metric.name.ends_with(word); };
   metric.lowest = colon < text.size()

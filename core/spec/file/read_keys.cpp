@@ -147,6 +147,8 @@ const Keys& keys_of(Spelling spelling) {
   return spelling == Spelling::stored ? stored : typed;
 }
 
+constexpr std::size_t k_few_keys = 20;
+
 std::vector<std::string> names_of(const Keys& keys) {
   std::vector<std::string> names;
   for (const auto& [name, read] : keys) names.push_back(name);
@@ -161,7 +163,9 @@ Error unknown(const std::string& key, const Keys& keys) {
   const auto near = nearest(wanted, known);
   return {Errc::invalid,
           fmt::format("unknown key `{}`", key),
-          near ? fmt::format("did you mean `{}`?", *near) : "known are: " + join(known, ", ")};
+          near                        ? fmt::format("did you mean `{}`?", *near)
+          : known.size() > k_few_keys ? "dtsubmit-jobfile(5) lists the keys"
+                                      : "known keys: " + join(known, ", ")};
 }
 
 }  // namespace

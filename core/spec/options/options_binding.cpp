@@ -41,7 +41,7 @@ The default is as many as there are.
       {.names = "--bind-threads",
        .value = choice(&JobSpec::bind_threads, "NAME", {"none", "auto", "gnu", "intel"}),
        .help = "bind each thread of an OpenMP runtime to a core: none, auto, gnu, intel [none]",
-       .manual = R"(Bind each thread of an OpenMP runtime to a core of its own.
+       .manual = R"(Bind each thread of an OpenMP runtime to its own core.
 .B auto
 detects on the node which runtime the program is linked with, or uses settings that every runtime understands if the
 program loads one later. It leaves all cores of the rank to the main thread, so that the threads it starts are not

@@ -119,7 +119,7 @@ Placement, environment, logs and exit codes are the same with each.
 srun is given the complete layout; see
 .BR \-\-mpi .
 mpirun must be Open MPI's, release 4 or later, and mpiexec Hydra's, under this name or as mpiexec.hydra or mpiexec.mpich.
-A launcher of another MPI than the program's is refused, since it would start each rank as a world of its own.
+A launcher of another MPI than the program's is refused, because it would start each rank in a separate world.
 .IP
 A program that is
 .B torchrun

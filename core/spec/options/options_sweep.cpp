@@ -55,7 +55,7 @@ std::vector<Option> sweep_options() {
        .value = slurm_array("array"),
        .help = "as many jobs as there are indices, e.g. 0-9, 1,3,5, 0-15:4 or 0-99%10",
        .manual =
-           R"(As many jobs of one program as there are indices, as one job array of Slurm, each with a run directory of its own.
+           R"(Run one job of the program for each index, in one job array of Slurm, each with its own run directory.
 The indices are written as for
 .BR sbatch (1):
 .BR 0\-9 ,

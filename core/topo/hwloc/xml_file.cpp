@@ -59,7 +59,7 @@ std::string version_of(const std::string& text) {
 }
 
 tl::unexpected<Error> error_of(int status, const std::string& name) {
-  if (WIFEXITED(status)) return fail(Errc::io, "there is no memory left to read " + name);
+  if (WIFEXITED(status)) return fail(Errc::io, "out of memory while reading " + name);
   if (WTERMSIG(status) == SIGALRM)
     return fail(Errc::invalid,
                 fmt::format("hwloc does not finish reading {} in {} s", name, k_seconds),

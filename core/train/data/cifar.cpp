@@ -31,7 +31,9 @@ Result<void> append_cifar(std::string_view content, RawSamples& out) {
     return fail(
         Errc::invalid,
         fmt::format(
-            "{} bytes are no records of {}, a label and 3x32x32 pixels", content.size(), k_record),
+            "{} bytes are not a whole number of records of {} bytes, a label and 3x32x32 pixels",
+            content.size(),
+            k_record),
         "it may have been cut off while it was copied, or be of CIFAR-100");
   for (std::size_t at = 0; at < content.size(); at += k_record) {
     const auto label = static_cast<std::uint8_t>(content[at]);

@@ -80,7 +80,7 @@ Result<Tokens> parse_tokens(std::string_view content, int width) {
   if (content.size() % bytes != 0)
     return fail(
         Errc::invalid,
-        fmt::format("{} bytes are no whole number of tokens of {} bytes", content.size(), width),
+        fmt::format("{} bytes are not a whole number of tokens of {} bytes", content.size(), width),
         "it may have been cut off, or have tokens of another width (--token-format)");
   return Tokens{bytes_of(content), content.size() / bytes, width};
 }

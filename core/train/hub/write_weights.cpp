@@ -122,7 +122,7 @@ Result<void> write_hub_folder(const std::string& folder,
                               const HubWriting& how) {
   if (find_model(model.name)->hub == nullptr)
     return fail(Errc::usage,
-                fmt::format("{} is no model of Hugging Face's transformers", model.name),
+                fmt::format("{} is not a model of Hugging Face's transformers", model.name),
                 "its checkpoint's safetensors files can be read as they are");
   DTS_ASSIGN(const std::string config, config_of(model, how));
   DTS_TRY(make_folders(folder, 0755));

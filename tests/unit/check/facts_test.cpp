@@ -82,7 +82,7 @@ TEST_CASE("what is wrong is named by its place") {
         {"[\"no bf16 here\"]", "[7]", "nodes[0].notes[0]"},
         {"\"AMD\"", "\"A\\u001b[0m\"", "nodes[0].cpu"},
         {"\"node\": \"n2\"", "\"node\": \"n1\"", "n1 is there twice"},
-        {"\"b\": \"n2\"", "\"b\": \"n7\"", "n1 and n7 are no two of the nodes"},
+        {"\"b\": \"n2\"", "\"b\": \"n7\"", "n1 and n7 are not two of the nodes"},
         {"\"quick\": false", "\"quick\": 0", "quick: true or false"},
         {"\"notes\": []}", "\"notes\": []", "not JSON, or not whole"}}) {
     CAPTURE(doctest::String(wrong.says));

@@ -275,10 +275,10 @@ TEST_CASE("every mistake in --on is named at once") {
   CAPTURE(all);
   CHECK(policy.error().size() == 6);
   for (const char* words : {"did you mean `preempted`",
-                            "`again` is no action",
+                            "`again` is not an action",
                             "`hang` is no",
                             "`x` is not a number",
-                            "`fenced` is no cause",
+                            "`fenced` is not a cause",
                             "--on"})
     CHECK(all.find(words) != std::string::npos);
 }

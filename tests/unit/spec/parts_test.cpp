@@ -241,7 +241,7 @@ TEST_CASE("impossible parts are refused, each by name") {
     {"name": "A", "command": ["b"]},
     {"name": "../x", "command": ["c"]},
     {"name": "d"}], "roles": [])");
-  for (const char* words : {"command: a job with steps or roles has no program of its own",
+  for (const char* words : {"command: a job with steps or roles cannot have its own program",
                             "--hosts: steps and roles run in a Slurm job or on this machine only",
                             "step `a`: --nodes: at least 1, not 0",
                             "step `A`: its variables would be called as those of `a`",

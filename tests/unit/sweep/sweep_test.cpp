@@ -88,8 +88,8 @@ TEST_CASE("values drawn from an interval lie in it, and are the same on every ma
   }
   CHECK((small > 60 && small < 140));  // half of the orders of magnitude
   CHECK(says(typed({"lr=log(1e-5..1e-1)"}), "only random draws"));
-  CHECK(says(typed({"lr=log(0..1)"}, "random:3"), "is no interval"));
-  CHECK(says(typed({"lr=uniform(2..1)"}, "random:3"), "is no interval"));
+  CHECK(says(typed({"lr=log(0..1)"}, "random:3"), "is not an interval"));
+  CHECK(says(typed({"lr=uniform(2..1)"}, "random:3"), "is not an interval"));
   CHECK(says(typed({"lr=uniform(0..1),5"}, "random:3"), "an interval and other values"));
 }
 
@@ -102,11 +102,11 @@ TEST_CASE("a CSV file lists the elements") {
   CHECK(says(table("lr\n"), "has no elements"));
   CHECK(says(table("lr,bs\n1\n"), "runs.csv:2:1: 1 values for 2 parameters"));
   CHECK(says(table("lr,lr\n1,2\n"), "runs.csv:1:4: parameter `lr` is given twice"));
-  CHECK(says(table("l r\n1\n"), "runs.csv:1:1: `l r` is no name"));
+  CHECK(says(table("l r\n1\n"), "runs.csv:1:1: `l r` is not a parameter's name"));
   CHECK(says(table("a\n\"x\n"), "the quotation mark is never closed"));
   CHECK(says(table("a,b\n1,\"x\"y\n"), "runs.csv:2:6: text behind a quoted value"));
-  CHECK(says(table(std::string("a\nx\0y\n", 6)), "no UTF-8 text"));
-  CHECK(says(table("a\n\xff\n"), "no UTF-8 text"));
+  CHECK(says(table(std::string("a\nx\0y\n", 6)), "not UTF-8 text"));
+  CHECK(says(table("a\n\xff\n"), "not UTF-8 text"));
   CHECK(says(table("a\n\"1\n2\"\n"), "control character"));
   CHECK(says(typed({"runs.csv"}), "runs.csv does not exist"));
   CHECK(says(typed({"runs.csv", "a=1"}), "nothing else can vary"));
@@ -165,26 +165,26 @@ TEST_CASE("too many elements are refused before they are made") {
 }
 
 TEST_CASE("what cannot be a sweep is refused with all its problems") {
-  CHECK(says(typed({"=1"}), "is no name of a parameter"));
-  CHECK(says(typed({"1a=1"}), "is no name of a parameter"));
-  CHECK(says(typed({"a-b=1"}), "is no name of a parameter"));
-  CHECK(says(typed({std::string(65, 'a') + "=1"}), "is no name of a parameter"));
+  CHECK(says(typed({"=1"}), "is not a parameter's name"));
+  CHECK(says(typed({"1a=1"}), "is not a parameter's name"));
+  CHECK(says(typed({"a-b=1"}), "is not a parameter's name"));
+  CHECK(says(typed({std::string(65, 'a') + "=1"}), "is not a parameter's name"));
   CHECK(says(typed({"index=1"}), "the element's own number"));
   CHECK(says(typed({"lr=1", "LR=2"}), "would be one variable, DTSUBMIT_PARAMETER_LR"));
   CHECK(says(typed({"lr"}), "neither NAME=VALUES nor a file"));
   CHECK(says(typed({"lr="}), "a value is empty"));
   CHECK(says(typed({"lr=1,,2"}), "a value is empty"));
-  CHECK(says(typed({"lr=0.1..0.5"}), "no range of whole numbers"));
+  CHECK(says(typed({"lr=0.1..0.5"}), "not a range of whole numbers"));
   CHECK(says(typed({"lr=3..1"}), "is empty"));
   CHECK(says(typed({"lr=1..3:0"}), "is empty"));
   CHECK(says(typed({"lr=1..3:-1"}), "is empty"));
   CHECK(says(typed({"lr=-9223372036854775808..9223372036854775807"}), "more than 100000"));
   CHECK(says(typed({"lr=\"1"}), "never closed"));
-  CHECK(says(typed({std::string("lr=a\0b", 6)}), "no UTF-8 text"));
-  CHECK(says(typed({"lr=\xc0\xaf"}), "no UTF-8 text"));
+  CHECK(says(typed({std::string("lr=a\0b", 6)}), "not UTF-8 text"));
+  CHECK(says(typed({"lr=\xc0\xaf"}), "not UTF-8 text"));
   CHECK(says(typed({"lr=1\n2"}), "second line"));
   CHECK(says(typed({"lr=" + std::string(1025, 'x')}), "1025 bytes"));
-  CHECK(says(typed({"lr=1"}, "gird"), "no way to combine"));
+  CHECK(says(typed({"lr=1"}, "gird"), "not a way to combine"));
   CHECK(make_sweep(typed({"a", "b=", "c=1..x"}, "all", "x")).error().size() == 5);
 }
 

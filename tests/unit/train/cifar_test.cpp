@@ -75,8 +75,9 @@ TEST_CASE("damaged files of CIFAR-10 are refused by name, with the record") {
   REQUIRE(write_file(folder.file(3), record(1, 'a') + record(-1, 'b')));
   CHECK(contains(folder.error(), "record 1 has label 255"));
   REQUIRE(write_file(folder.file(3), record(1, 'a').substr(0, 3000)));
-  CHECK(folder.error() ==
-        folder.file(3) + ": 3000 bytes are no records of 3073, a label and 3x32x32 pixels");
+  CHECK(folder.error() == folder.file(3) +
+                              ": 3000 bytes are not a whole number of records of 3073 bytes, a "
+                              "label and 3x32x32 pixels");
   REQUIRE(write_file(folder.file(3), ""));
   CHECK(contains(folder.error(), folder.file(3)));
   REQUIRE(remove_all(folder.file(3)));

@@ -58,7 +58,7 @@ TEST_CASE("tokens of each width, and llm.c's headers, which say the width themse
 }
 
 TEST_CASE("a file that is cut off, or of another version, is refused") {
-  CHECK(error_of("abc", 2) == "3 bytes are no whole number of tokens of 2 bytes");
+  CHECK(error_of("abc", 2) == "3 bytes are not a whole number of tokens of 2 bytes");
   CHECK(error_of(with_header(20240520, 1, 4, k_three_short), 2) ==
         "6 bytes of tokens, its header says 4 of 2 bytes");
   CHECK(error_of(with_header(20240520, 1, -1, k_three_short), 2) ==
@@ -86,7 +86,7 @@ TEST_CASE("a file is mapped as its name and the vocabulary say, and its tokens a
   CHECK(tokens->check_below(258, 0, 3).error().message ==
         bin + ": token 1 is 258, the model's vocabulary has 258");
   CHECK(TokenFile::open(bin, automatic, 70000).error().message ==
-        bin + ": 6 bytes are no whole number of tokens of 4 bytes");
+        bin + ": 6 bytes are not a whole number of tokens of 4 bytes");
   CHECK(TokenFile::open(bin, TokenFormat::bytes, 70000)->tokens().count == 6);
   REQUIRE(write_file(text, ""));
   CHECK(TokenFile::open(text, automatic, 256).error().message == text + ": empty, or not a file");
