@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which value of a factor each thread brings into shared memory.
+// Which value of a factor each thread brings into shared memory, and what it writes of a product.
 #include "core/train/accelerator/kernels/plain_factors.hpp"
+#include "core/train/accelerator/kernels/tensor_factors.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 #include <utility>
+#include <vector>
 
 using namespace dts::train::accelerator;
 
@@ -19,7 +21,54 @@ int bank_of(int row, int column) {
   return (column * PlainFactors::Side::k_pitch * 4 + row) % k_of_warp;
 }
 
+// Small whole numbers, which bf16 has as well.
+float value_at(int row, int column) {
+  return static_cast<float>(row + 2 * column);
+}
+
+// Rows of so many columns, one after the other from `offset` on, as the threads of a block write
+// them; what they leave alone is -1.
+template <class Part, class Value>
+std::vector<float> written(int columns, int offset) {
+  constexpr int k_beyond = 8;
+  std::vector<Value> to(static_cast<std::size_t>(offset + k_tile * columns + k_beyond));
+  for (Value& one : to) put(one, -1);
+  for (int thread = 0; thread < k_block_threads; ++thread) {
+    Part part;
+    for (int i = 0; i < Part::k_rows; ++i) {
+      const int row = Part::row(thread, i);
+      part.for_each_of_row(
+          thread, i, [&](int column, float& value) { value = value_at(row, column); });
+    }
+    write_part(part, thread, {k_tile - 1, columns}, [&](int row) {
+      return to.data() + offset + row_begin(static_cast<std::size_t>(row), columns);
+    });
+  }
+  std::vector<float> values;
+  for (const Value one : to) values.push_back(value_of(one));
+  return values;
+}
+
+template <class Part, class Value>
+void check_written(int columns, int offset) {
+  std::vector<float> expected(static_cast<std::size_t>(offset), -1.0F);
+  for (int row = 0; row < k_tile - 1; ++row)
+    for (int column = 0; column < columns; ++column) expected.push_back(value_at(row, column));
+  const std::vector<float> values = written<Part, Value>(columns, offset);
+  expected.resize(values.size(), -1.0F);
+  CHECK(values == expected);
+}
+
 }  // namespace
+
+TEST_CASE("parts of a product are written as far as there are rows and columns") {
+  for (const int columns : {1, 2, 7, 16, 30, 63, 64})
+    for (const int offset : {0, 1, 2}) {
+      check_written<PlainPart, float>(columns, offset);
+      check_written<TensorPart, float>(columns, offset);
+      check_written<TensorPart, Bfloat>(columns, offset);
+    }
+}
 
 TEST_CASE_TEMPLATE("a warp brings values of fp32 to a bank each, and each value comes once",
                    IsUpright,

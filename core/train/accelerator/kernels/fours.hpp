@@ -13,11 +13,14 @@ struct Four {
   float values[k_count] = {};
 };
 
-// As it is in an array: one access of memory.
-template <class Value>
-struct alignas(Four::k_count * sizeof(Value)) StoredFour {
-  Value values[Four::k_count];
+// As they are in an array: one access of memory.
+template <class Value, int count>
+struct alignas(count * sizeof(Value)) StoredFew {
+  Value values[count];
 };
+
+template <class Value>
+using StoredFour = StoredFew<Value, Four::k_count>;
 
 // Of an array that suits a vector of four, of which `count` are there. Loops are over all four, so
 // that devices keep them in registers.
@@ -43,6 +46,24 @@ DTS_BLOCK_CODE void write_four(Value* at, const Four& four, int count) {
   else
     for (int i = 0; i < Four::k_count; ++i)
       if (i < count) at[i] = stored.values[i];
+}
+
+// Whether a row has such neighbours, from multiples of `count` on, at multiples of their size.
+template <int count, class Value>
+[[nodiscard]] DTS_BLOCK_CODE bool suits_few(const Value* row) {
+  return reinterpret_cast<std::uintptr_t>(row) % sizeof(StoredFew<Value, count>) == 0;
+}
+
+// Writes those of some neighbours that are below `there`: all at once where their row suits that.
+template <class Value, int count>
+DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int there, bool suits) {
+  StoredFew<Value, count> stored;
+  for (int i = 0; i < count; ++i) put(stored.values[i], values[i]);
+  if (suits && there >= count)
+    *reinterpret_cast<StoredFew<Value, count>*>(at) = stored;
+  else
+    for (int i = 0; i < count; ++i)
+      if (i < there) at[i] = stored.values[i];
 }
 
 // The base of kernels that compute each of `count` elements alone.

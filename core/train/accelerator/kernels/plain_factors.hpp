@@ -50,6 +50,17 @@ struct PlainPart {
     for (int j = 0; j < k_side; ++j)
       work(first_column(thread) + j, rows[i].values[j], other.rows[i].values[j]);
   }
+
+  // Writes row number i, of `columns` from `row` on, each value as value_at(value).
+  template <class Value, class ValueAt>
+  DTS_BLOCK_CODE void write_row(
+      int thread, int i, Value* row, int columns, const ValueAt& value_at) const {
+    const int column = first_column(thread);
+    if (column >= columns) return;
+    float few[k_side];
+    for (int j = 0; j < k_side; ++j) few[j] = value_at(rows[i].values[j]);
+    write_few(row + column, few, columns - column, suits_few<k_side>(row));
+  }
 };
 
 struct PlainFactors {

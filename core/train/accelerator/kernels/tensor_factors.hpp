@@ -66,6 +66,18 @@ struct TensorPart {
              sums[block][2 * i + j],
              other.sums[block][2 * i + j]);
   }
+
+  // Writes row number i, of `columns` from `row` on, each value as value_at(value).
+  template <class Value, class ValueAt>
+  DTS_BLOCK_CODE void write_row(
+      int thread, int i, Value* row, int columns, const ValueAt& value_at) const {
+    const bool suits = suits_few<2>(row);
+    for (int block = 0; block < k_blocks; ++block) {
+      const int column = first_column(thread) + block * k_step;
+      const float pair[2] = {value_at(sums[block][2 * i]), value_at(sums[block][2 * i + 1])};
+      if (column < columns) write_few(row + column, pair, columns - column, suits);
+    }
+  }
 };
 
 struct TensorFactors {

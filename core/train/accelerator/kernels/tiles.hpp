@@ -73,14 +73,15 @@ struct ColumnsFactor {
   }
 };
 
-// Calls work(row, column, value) for what is in a thread's part of `these` rows and columns.
-template <class Part, class Work>
-DTS_BLOCK_CODE void for_each_of(Part& part, int thread, const TileSize& these, const Work& work) {
+// Writes what is in a thread's part of `these` rows and columns, each row from row_at(row) on.
+template <class Part, class RowAt>
+DTS_BLOCK_CODE void write_part(const Part& part,
+                               int thread,
+                               const TileSize& these,
+                               const RowAt& row_at) {
   for (int i = 0; i < Part::k_rows; ++i)
     if (const int row = Part::row(thread, i); row < these.rows)
-      part.for_each_of_row(thread, i, [&](int column, float& value) {
-        if (column < these.columns) work(row, column, value);
-      });
+      part.write_row(thread, i, row_at(row), these.columns, [](float value) { return value; });
 }
 
 // What the threads that share a row say to each other, a value each.

@@ -28,19 +28,19 @@ struct TiledProduct {
     return count - begin < k_tile ? count - begin : k_tile;
   }
 
-  // Calls write(row, column, value) for each value of left right^T.
-  template <class Block, class Left, class Right, class Write>
+  // Writes left right^T, each row from row_at(row) on.
+  template <class Block, class Left, class Right, class RowAt>
   DTS_BLOCK_CODE static void multiply(const Block& block,
                                       Shared& shared,
                                       const Left& left,
                                       const Right& right,
                                       int inner,
-                                      const Write& write) {
+                                      const RowAt& row_at) {
     typename Block::template Kept<typename Factors::Part> kept(block);
     block.each([&](int thread) { kept[thread].clear(); });
     add_product<k_threads, Factors>(block, shared.left, shared.right, kept, left, right, inner);
     block.each([&](int thread) {
-      for_each_of(kept[thread], thread, {left.rows, right.rows}, write);
+      write_part(kept[thread], thread, {left.rows, right.rows}, row_at);
     });
   }
 };
@@ -80,10 +80,8 @@ struct Convolve : TiledProduct<Factors> {
     const PixelsFactor<From> left{images, pixel, this->tile_from(pixel, pixels)};
     const RowsFactor<Stored> right{
         weights + channel * pitch, pitch, this->tile_from(channel, out_channels)};
-    this->multiply(block, shared, left, right, pitch, [&](int row, int column, float value) {
-      put(out[row_begin(static_cast<std::size_t>(pixel + row), out_channels) +
-              static_cast<std::size_t>(channel + column)],
-          value);
+    this->multiply(block, shared, left, right, pitch, [&](int row) {
+      return out + row_begin(static_cast<std::size_t>(pixel + row), out_channels) + channel;
     });
   }
 };
@@ -138,9 +136,7 @@ struct ConvolveWeights : TiledProduct<Factors> {
     float* const first =
         to + row_begin(static_cast<std::size_t>(which * out_channels + channel), pitch) + value;
     const int inner = pixels - pixel < part ? pixels - pixel : part;
-    this->multiply(block, shared, left, right, inner, [&](int row, int column, float sum) {
-      first[row * pitch + column] = sum;
-    });
+    this->multiply(block, shared, left, right, inner, [&](int row) { return first + row * pitch; });
   }
 
  private:
