@@ -48,6 +48,12 @@ class Stop:
         sys.exit(code)
 
 
+def quiet(_=None):
+    """For DataLoader(worker_init_fn=come_back.quiet). Where Slurm does not track processes by control groups, it signals all of
+    a step, loader workers too, and a rank whose worker was killed fails before it has saved."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
 def newest():
     """The folder of the newest checkpoint, None if there is none yet."""
     return max(glob.glob(FOLDER + "/step-" + "[0-9]" * 9), default=None)

@@ -63,4 +63,5 @@ world, devices = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE
 trainer = lightning.Trainer(
     accelerator="cpu", strategy="ddp", devices=devices, num_nodes=world // devices,
     max_steps=task.STEPS, callbacks=[ComeBack()], logger=False, enable_checkpointing=False, enable_progress_bar=False)
-trainer.fit(Module(), DataLoader(Batches(step), batch_size=None), ckpt_path=path and path + "/lightning.ckpt")
+loader = DataLoader(Batches(step), batch_size=None, num_workers=1, worker_init_fn=come_back.quiet)
+trainer.fit(Module(), loader, ckpt_path=path and path + "/lightning.ckpt")
