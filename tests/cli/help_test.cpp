@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Help texts, slips of the pen, and a standard output that takes nothing.
+#include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 
 #include <fcntl.h>
@@ -46,6 +47,24 @@ TEST_CASE("help of the program and of every verb is as it was") {
     CHECK(output.err.empty());
     check_golden(*verb == '\0' ? "help.txt" : "help-" + std::string(verb) + ".txt", output.out);
     CHECK(std::count(output.out.begin(), output.out.end(), '\n') <= 50);  // one screen
+    for (const std::string& line : split(output.out, '\n')) CHECK_MESSAGE(line.size() <= 80, line);
+  }
+}
+
+TEST_CASE("help fits 80 columns, also where it has no golden file") {
+  const Session session;
+  for (const Words& verb : std::vector<Words>{{"config"},
+                                              {"render"},
+                                              {"list"},
+                                              {"plan"},
+                                              {"doctor"},
+                                              {"cluster", "up"},
+                                              {"submit", "--help-all"},
+                                              {"run", "--help-all"}}) {
+    Words words = verb;
+    words.emplace_back("--help");
+    for (const std::string& line : split(session.dtsubmit(words).out, '\n'))
+      CHECK_MESSAGE(line.size() <= 80, line);
   }
 }
 

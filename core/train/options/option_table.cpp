@@ -15,18 +15,18 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_text(o.config, t); }},
     {"--model",
      "MODEL",
-     "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, resnet, gpt2 or llama, e.g. resnet:20 or\n"
-     "                           gpt2:char-mini [cnn2]",
+     "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, resnet, gpt2 or llama, e.g. resnet:20 or "
+     "gpt2:char-mini [cnn2]",
      [](Options& o, Text t) { return set_text(o.model_words, t); }},
     {"--from",
      "FOLDER",
-     "begin with the model and the weights of a folder of Hugging Face's transformers",
+     "begin with the model and weights in a folder of Hugging Face's transformers",
      [](Options& o, Text t) { return set_text(o.from, t); }},
     {"--data",
      "PATH",
-     "the folder of Fashion-MNIST's four *-ubyte.gz files, or of CIFAR-10's *.bin files\n"
-     "                           [/usr/share/datasets/fashion-mnist]; of tokens a file, or a\n"
-     "                           folder with train.bin and val.bin",
+     "folder of Fashion-MNIST's *-ubyte.gz or CIFAR-10's *.bin files "
+     "[/usr/share/datasets/fashion-mnist]; for tokens, a file or a folder with train.bin and "
+     "val.bin",
      [](Options& o, Text t) { return set_text(o.data, t); }},
     {"--validation",
      "FILE",
@@ -87,13 +87,12 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.warmup, t, 0); }},
     {"--schedule",
      "S",
-     "after warm-up: cosine or linear (to 0 at the last step), wsd (to 0 in the last tenth),\n"
-     "                           step (a tenth at half, a hundredth at three quarters),\n"
-     "                           constant [cosine]",
+     "after warm-up: cosine or linear (to 0 at the last step), wsd (to 0 in the last tenth), step "
+     "(a tenth at half, a hundredth at three quarters), constant [cosine]",
      [](Options& o, Text t) { return set_row(o.schedule, find_schedule(t)); }},
     {"--min-lr",
      "X",
-     "what a schedule does not fall below [0]",
+     "lower limit of the schedule [0]",
      [](Options& o, Text t) { return set_real(o.min_lr, t, 1000); }},
     {"--batch-rule",
      "RULE",
@@ -105,24 +104,24 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.base_batch, t, 1); }},
     {"--device",
      "KIND",
-     "what computes: cpu, cuda, one GPU a rank, or auto: cuda where every rank can [cpu]",
+     "cpu; cuda, one GPU per rank; or auto, cuda if every rank can use it [cpu]",
      [](Options& o, Text t) { return set_value(o.device, device_of(t)); }},
     {"--share-device",
      "on|off",
-     "whether several ranks may have one GPU, for tests [off]",
+     "whether several ranks may share a GPU, for tests [off]",
      [](Options& o, Text t) { return set_choice(o.shares_device, t, "on", "off"); }},
     {"--recompute",
      "none|block",
-     "block: keep what goes into each block of layers, and compute the rest again [none]",
+     "block: keep the input of each block of layers, and recompute the rest [none]",
      [](Options& o, Text t) { return set_choice(o.keeping.recomputes, t, "block", "none"); }},
     {"--offload",
      "none|activations",
-     "activations: keep that in the node's memory, with --recompute block on a GPU [none]",
+     "activations: keep these inputs in the node's memory, with --recompute block on a GPU [none]",
      [](Options& o, Text t) { return set_choice(o.keeping.offloads, t, "activations", "none"); }},
     {"--device-exchange",
      "KIND",
-     "sums and weights from GPU to GPU by nccl, or by way of the host's memory (staged); auto:\n"
-     "                           nccl where it is there and each rank has a GPU of its own [auto]",
+     "transfer sums and weights between GPUs by nccl, or through the host's memory (staged); auto: "
+     "nccl if available and each rank has its own GPU [auto]",
      [](Options& o, Text t) { return set_value(o.exchange, exchange_of(t)); }},
     {"--instruction-set",
      "SET",
@@ -130,8 +129,8 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_value(o.instruction_set, instruction_set_of(t)); }},
     {"--precision",
      "P",
-     "of matrix products and convolutions: bf16 where there are instructions for it,\n"
-     "                           tf32 on a GPU, or fp32 [fp32]",
+     "of matrix products and convolutions: bf16 where there are instructions for it, tf32 on a "
+     "GPU, or fp32 [fp32]",
      [](Options& o, Text t) { return set_value(o.precision, precision_of(t)); }},
     {"--numerics",
      "HOW",
@@ -155,13 +154,13 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.evaluate_every, t, 0); }},
     {"--save-every",
      "N",
-     "checkpoint every N steps, 0: at the end and on stop only; auto: as often as\n"
-     "                           dtsubmit advises, without advice every 50 steps [auto]",
+     "checkpoint every N steps, 0: at the end and on stop only; auto: as often as dtsubmit "
+     "advises, without advice every 50 steps [auto]",
      set_save_every},
     {"--verify-every",
      "N",
-     "compare the state of all ranks every N steps, and the checksums of their memory and\n"
-     "                           messages at every step; 0: never [50]",
+     "compare the state of all ranks every N steps, and the checksums of their memory and messages "
+     "at every step; 0: never [50]",
      [](Options& o, Text t) { return set_number(o.verify_every, t, 0); }},
     {"--audit",
      "RATE",
@@ -169,7 +168,7 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_real(o.audit_rate, t, 1); }},
     {"--skip-nonfinite",
      "N",
-     "go on without the update of up to N steps whose loss or gradient is not finite [0]",
+     "skip the update of up to N steps whose loss or gradient is not finite [0]",
      [](Options& o, Text t) { return set_number(o.skip_nonfinite, t, 0); }},
     {"--keep",
      "N",
@@ -185,7 +184,7 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_text(o.tensorboard, t); }},
     {"--trace",
      "FILE",
-     "what all ranks do in the first steps, for ui.perfetto.dev",
+     "trace of all ranks in the first steps, for ui.perfetto.dev",
      [](Options& o, Text t) { return set_text(o.trace, t); }},
     {"--trace-steps",
      "N",
@@ -193,7 +192,7 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.trace_steps, t, 1) && o.trace_steps <= 10000; }},
     {"--peak",
      "TFLOPS",
-     "of all ranks' cores together, as dttrain bench measures: what FLOP/s are compared with",
+     "peak of all ranks together, with which FLOP/s are compared; dttrain bench measures it",
      [](Options& o, Text t) { return set_real(o.peak_tflops, t, 1e9) && o.peak_tflops > 0; }},
     {"--checkpoint-dir",
      "DIR",
@@ -209,14 +208,13 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.threads, t, 1) && o.threads <= 1024; }},
     {"--transport",
      "KIND",
-     "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi\n"
-     "                           between them; auto: shm on one node, hier on several [auto]",
+     "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi "
+     "between them; auto: shm on one node, hier on several [auto]",
      [](Options& o, Text t) { return set_value(o.transport, transport_of(t)); }},
     {"--hierarchy",
      "KIND",
-     "sums and weights go straight between ranks (flat), or within each node first and once a\n"
-     "                           node across (node); auto: node, where nodes have several ranks\n"
-     "                           [auto]",
+     "sums and weights go straight between ranks (flat), or within each node first and once a node "
+     "across (node); auto: node, where nodes have several ranks [auto]",
      [](Options& o, Text t) { return set_switch(o.node_first, t, "node", "flat"); }},
     {"--servers",
      "S",
@@ -224,35 +222,35 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
     {"--zero",
      "STAGE",
-     "what is divided among the ranks: 1: what the optimizer keeps, 2: gradients as well,\n"
-     "                           3: weights as well [1]",
+     "state that is divided among the ranks: 1: the optimizer's, 2: gradients, too, 3: weights, "
+     "too [1]",
      [](Options& o, Text t) { return set_number(o.zero, t, 1) && o.zero <= 3; }},
     {"--staleness",
      "N",
-     "asynchronous: --servers only serve, and apply each gradient as it comes; no other rank is\n"
-     "                           more than N steps ahead; bits depend on timing [synchronous]",
+     "asynchronous: --servers only serve, and apply each gradient as it comes; no worker is more "
+     "than N steps ahead; bits depend on timing [synchronous]",
      [](Options& o, Text t) { return set_optional(o.staleness, t, 0); }},
     {"--bucket-size",
      "BYTES",
-     "gradients travel so many at a time, e.g. 4M; whole: all at once; auto: as is fastest in\n"
-     "                           the first steps [4M with overlap, otherwise whole]",
+     "size of the buckets in which gradients travel, e.g. 4M; whole: one bucket; auto: the fastest "
+     "in the first steps [4M with overlap, otherwise whole]",
      [](Options& o, Text t) {
        o.tunes_buckets = t == "auto";
        return o.tunes_buckets || set_bucket(o.bucket_bytes, t);
      }},
     {"--overlap",
      "WHEN",
-     "send them while the backward pass computes others: on, off or auto, that is, between\n"
-     "                           nodes if ranks have one thread [auto]",
+     "send buckets during the backward pass: on, off or auto, that is, between nodes if ranks have "
+     "one thread [auto]",
      [](Options& o, Text t) { return set_switch(o.overlap, t); }},
     {"--comm-timeout",
      "SECONDS",
-     "end if a rank has to wait that long for another, once training has begun [600]",
+     "end if a rank waits this long for another, once training has begun [600]",
      [](Options& o, Text t) { return set_number(o.comm_timeout, t, 1); }},
     {"--rehearse",
      "NUMBERS",
-     "instead of a model the numbers of another training, e.g.\n"
-     "                           params=7B,step=2.5s,checkpoint=84G/node,memory=200G/node",
+     "rehearse another training, given its numbers instead of a model, e.g. "
+     "params=7B,step=2.5s,checkpoint=84G/node",
      [](Options& o, Text t) { return set_text(o.rehearsal_words, t); }},
     {"--step-delay",
      "MS",
@@ -272,10 +270,9 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_of_rank(o.slow_rank, o.slow_rank_ms, t); }},
     {"--inject",
      "FAULT",
-     "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise\n"
-     "                           gradient, computation, message, statistic;\n"
-     "                           momentum:TENSOR:ELEMENT@STEP; nan:SHARD@STEP makes an input NaN;\n"
-     "                           call@STEP:RANK calls once too often",
+     "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise "
+     "gradient, computation, message, statistic; momentum:TENSOR:ELEMENT@STEP; nan:SHARD@STEP "
+     "makes an input NaN; call@STEP:RANK makes one call too many",
      [](Options& o, Text t) { return set_text(o.fault, t); }},
     {"--export-weights",
      "FILE",

@@ -16,6 +16,26 @@
 namespace dts::train {
 namespace {
 
+constexpr std::size_t k_help_column = 27;  // in which explanations begin
+constexpr std::size_t k_help_width = 80;
+
+// In lines of k_help_width columns at most, the first of which begins at `at`, all others at
+// `column`.
+std::string in_lines(const std::string& words, std::size_t column, std::size_t at) {
+  std::string text;
+  for (const std::string& word : split(words, ' ')) {
+    const bool is_new = text.empty() || at == column;
+    if (!is_new && at + 1 + word.size() > k_help_width) {
+      text += "\n" + std::string(column, ' ') + word;
+      at = column + word.size();
+      continue;
+    }
+    text += (is_new ? "" : " ") + word;
+    at += word.size() + (is_new ? 0 : 1);
+  }
+  return text;
+}
+
 const Option* find_option(const std::string& name) {
   for (const Option& option : option_table())
     if (name == option.name) return &option;
@@ -227,24 +247,23 @@ std::string usage() {
       "Usage: dttrain [options], alone or under mpirun or srun\n"
       "       dttrain bench|inspect|export|convert|verify --help\n\nTrains a model: cnn2 on "
       "Fashion-MNIST, unless options say otherwise.\n\n";
-  for (const Option& option : option_table())
-    text +=
-        fmt::format("  {:<24} {}\n", fmt::format("{} {}", option.name, option.value), option.help);
-  return text +
-         fmt::format(
-             "\nExit codes: 0 done; {} stopped by a signal after a checkpoint, run again to "
-             "continue; {} do not run it\n"
-             "again: a newer attempt has taken over, or the training is no longer finite; {} the "
-             "bits "
-             "of a rank are\n"
-             "wrong; {} usage; {} bad data or another configuration's checkpoint; {} input or "
-             "output.\n",
-             k_checkpointed,
-             k_no_restart,
-             k_corrupted,
-             exit_code(Errc::usage),
-             k_wrong,
-             exit_code(Errc::io));
+  for (const Option& option : option_table()) {
+    const std::string name =
+        fmt::format("  {:<24} ", fmt::format("{} {}", option.name, option.value));
+    text += name + in_lines(option.help, k_help_column, name.size()) + "\n";
+  }
+  const std::string codes = fmt::format(
+      "Exit codes: 0 done; {} stopped by a signal after a checkpoint, run again to "
+      "continue; {} do not run again: a newer attempt has taken over, or the training "
+      "is no longer finite; {} the bits of a rank are wrong; {} usage; {} bad data or "
+      "another configuration's checkpoint; {} input or output.",
+      k_checkpointed,
+      k_no_restart,
+      k_corrupted,
+      exit_code(Errc::usage),
+      k_wrong,
+      exit_code(Errc::io));
+  return text + "\n" + in_lines(codes, 0, 0) + "\n";
 }
 
 }  // namespace dts::train

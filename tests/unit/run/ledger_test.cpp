@@ -369,7 +369,8 @@ TEST_CASE("bytes that are not UTF-8 in a detail are escaped, not thrown") {
 }
 
 TEST_CASE("an absent ledger is not_found") {
-  const auto events = read_ledger("/nonexistent/ledger.jsonl");
+  const TemporaryFolder folder;
+  const auto events = read_ledger(folder.file("absent/ledger.jsonl"));
   REQUIRE_FALSE(events);
   CHECK(events.error().code == Errc::not_found);
 }
