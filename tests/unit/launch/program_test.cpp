@@ -125,7 +125,7 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
   CHECK(error_of("/etc/passwd") == Errc::invalid);  // not executable
   CHECK(error_of("/tmp") == Errc::invalid);         // a folder
   Program program;
-  CHECK_FALSE(program.start({"/bin/true"}, {}, {"/nonexistent/log"}, {}));
+  CHECK_FALSE(program.start({"/bin/true"}, {}, {"/dev/null/log"}, {}));
 }
 
 TEST_CASE("the stop signal reaches the program, not its workers") {
