@@ -30,12 +30,14 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
                          return e.attempt == own && e.is<AttemptEnded>();
                        });
   const unsigned attempt = own != 0 ? own : unfinished_attempt(before).value_or(latest + 1);
-  const Outcome outcome{
-      failed.no_space ? Cause::disk_full : cause, exit_code(failed.code), failed.message};
+  // Further lines of a message show the place in a file; the job's log has them.
+  const std::string why = failed.message.substr(0, failed.message.find('\n'));
+  const Outcome outcome{failed.no_space ? Cause::disk_full : cause, exit_code(failed.code), why};
   std::vector<Event> events;
   if (!has_end) events.push_back({.attempt = attempt, .what = ended_event(outcome)});
-  events.push_back(
-      {.attempt = attempt, .what = decided_event(decide(outcome, {}, default_policy()))});
+  Decision stop = decide(outcome, {}, default_policy());
+  if (has_end) stop.why = why + ": " + stop.why;  // otherwise that end says it
+  events.push_back({.attempt = attempt, .what = decided_event(stop)});
   return events;
 }
 

@@ -352,3 +352,11 @@ TEST_CASE("an agent that cannot continue for want of space says so; anything els
   CHECK(cause_after(EDQUOT) == Cause::disk_full);
   CHECK(cause_after(EACCES) == Cause::run_damaged);
 }
+
+TEST_CASE("an agent that fails after its attempt's end says why in its decision") {
+  const std::vector<Event> before{{.attempt = 1, .what = AttemptEnded{.cause = Cause::time_limit}}};
+  const dts::Error failed{dts::Errc::not_found, "cannot read provenance.json\n    | {", ""};
+  const auto events = events_of_failure(before, failed, 1, 1);
+  REQUIRE(events.size() == 1);
+  CHECK(events.front().as<Decided>()->detail.starts_with("cannot read provenance.json: it cannot"));
+}
