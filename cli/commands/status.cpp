@@ -41,11 +41,12 @@ struct Status {
   run::RunDirectory run;
   run::RunSummary summary;
   run::Goodput goodput;
-  std::string state;           // according to the scheduler
-  std::string scheduler;       // the scheduler's name
-  bool failed = false;         // according to the scheduler
-  std::vector<PartRow> parts;  // for a composed run
-  std::string other;           // a note if the scheduler's record disagrees with the run's own
+  std::string state;                   // according to the scheduler
+  std::string scheduler;               // the scheduler's name
+  bool failed = false;                 // according to the scheduler
+  const char* unfinished = "running";  // what is said of an attempt without an end
+  std::vector<PartRow> parts;          // for a composed run
+  std::string other;  // a note if the scheduler's record disagrees with the run's own
 };
 
 Result<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name) {
@@ -205,7 +206,7 @@ void print_attempt(const Status& status, const run::AttemptSummary& attempt) {
           : "-";
   fmt::print("{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
              attempt.number,
-             attempt.cause.empty() ? "running" : attempt.cause.name(),
+             attempt.cause.empty() ? status.unfinished : attempt.cause.name(),
              attempt.decision.empty() ? "-" : attempt.decision.name(),
              steps,
              attempt.steps_lost >= 0 ? std::to_string(attempt.steps_lost) : "-",
@@ -247,6 +248,7 @@ Result<int> act(const StatusOptions& options) {
   if (job) status.other = words_of_other_state(events, *job, status.scheduler);
   // An ended job has no running attempt, even if its agent had no time to record the end.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
+  if (over || (job && job->state == sched::JobState::pending)) status.unfinished = "unknown";
   status.goodput = run::account(events,
                                 status.summary,
                                 over ? std::chrono::system_clock::from_time_t(job->end_time)

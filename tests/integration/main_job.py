@@ -138,6 +138,8 @@ def kills(flavour):
             run.kill(what)
             if what == "agent":
                 wait_for(60, "the job's end", lambda: cluster.job_state(run.job) == "FAILED")
+                told = cluster.dtsubmit("status", run.path).stdout
+                check("      1  unknown " in told, f"an attempt of a job that is over does not run: {told}")
                 cluster.dtsubmit("requeue", str(run.job), "--runs", cluster.runs)
             status = run.finish()
             first = status["attempts"][0]
