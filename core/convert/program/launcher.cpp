@@ -253,11 +253,7 @@ void comment_out_with_image(Launched& made) {
 Launched launched(std::vector<FlatWord> words, const Resolver& resolver, const lint::Runs& runs) {
   Launched made;
   drop_dry_run(words, resolver, runs, made);
-  std::vector<FlatWord> known;
-  for (const FlatWord& word : words) {
-    known.push_back(resolver.resolved(word));
-    if (known.size() > 1) stand_in(known, resolver, runs);
-  }
+  const std::vector<FlatWord> known = known_words(words, resolver, runs);
   const auto expanded = to_expanded(known);
   const lint::Launch launch = lint::launch_of(expanded);
   Reading reading(made, resolver, runs);

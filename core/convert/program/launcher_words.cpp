@@ -100,14 +100,25 @@ bool is_value(const std::vector<FlatWord>& words) {
                                   : before.size() == 2 && !lint::is_srun_flag(before[1]);
 }
 
-}  // namespace
-
 void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs) {
   FlatWord& last = words.back();
   if (holds_program(last, runs.variables))
     last = {{Segment::Kind::literal, "program", true}};
   else if (!is_value(words) && (is_not_set(last, resolver, runs) || holds_only_flags(last, runs)))
     last = {{Segment::Kind::literal, k_no_option, true}};
+}
+
+}  // namespace
+
+std::vector<FlatWord> known_words(const std::vector<FlatWord>& words,
+                                  const Resolver& resolver,
+                                  const lint::Runs& runs) {
+  std::vector<FlatWord> known;
+  for (const FlatWord& word : words) {
+    known.push_back(resolver.resolved(word));
+    if (known.size() > 1) stand_in(known, resolver, runs);
+  }
+  return known;
 }
 
 std::vector<FlatWord> split_words(const FlatWord& list) {

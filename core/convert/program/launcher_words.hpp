@@ -13,9 +13,12 @@ namespace dts::convert {
 // What stands for words that are no options, or none that matter.
 inline constexpr const char* k_no_option = "--no-option-of-this-job=";
 
-// Replaces the last of `words` if it is a variable that holds a program, or options of srun that a
-// job of dtsubmit does without, or nothing.
-void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs);
+// `words` with the values that are known. Behind the first, a variable that holds a program is
+// "program"; one with options of srun that a job of dtsubmit does without, or with nothing, is
+// k_no_option.
+[[nodiscard]] std::vector<FlatWord> known_words(const std::vector<FlatWord>& words,
+                                                const Resolver& resolver,
+                                                const lint::Runs& runs);
 
 // The parts between commas: NAME=value,NAME=value.
 [[nodiscard]] std::vector<FlatWord> split_words(const FlatWord& list);
