@@ -11,6 +11,7 @@
 #include "core/shell/parse.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace dts::convert {
 namespace {
@@ -37,9 +38,6 @@ bool hands_environment_on(const lint::Subject& subject) {
   const lint::Directive* directive = subject.directive("export");
   return directive == nullptr || in_lower_case(directive->value) == "all";
 }
-
-// What a shell can decide in the job is left to it, unless something would be lost.
-enum class Decides { nothing, branches, branches_and_calls };
 
 std::vector<Span> programs_of(const lint::Subject& subject) {
   std::vector<Span> programs;
@@ -72,34 +70,21 @@ Conversion converted_branches(const lint::Subject& subject, const Options& optio
   return made;
 }
 
-// `outside`: names_outside_functions() of the script as it was written.
-Conversion converted_calls(const lint::Subject& subject,
-                           const Options& options,
-                           const Names& outside,
-                           int depth) {
-  if (depth == k_deepest_calls || !subject.script.problems.empty())
-    return converted_branches(subject, options, true);
+// With calls of functions written out; nullopt: there is none that can be. `outside`:
+// names_outside_functions() of the script as it was written.
+std::optional<Conversion> converted_calls(const lint::Subject& subject,
+                                          const Options& options,
+                                          const Names& outside,
+                                          int depth) {
+  if (depth == k_deepest_calls || !subject.script.problems.empty()) return std::nullopt;
   const Expanded made =
       with_calls_written_out(subject.text, subject.script, programs_of(subject), outside);
-  if (made.script.is_same()) return converted_branches(subject, options, true);
+  if (made.script.is_same()) return std::nullopt;
   const lint::Subject next = lint::subject_of(made.script.text(), {}, options.path);
-  Conversion done = converted_calls(next, options, outside, depth + 1);
+  auto deeper = converted_calls(next, options, outside, depth + 1);
+  Conversion done = deeper ? *std::move(deeper) : converted_branches(next, options, true);
   done.rows = made.script.rows_of(done.rows, made.rows);
   return done;
-}
-
-Conversion converted(std::string_view text, const Options& options, Decides decides) {
-  const Rewrite quoted = with_quoted_blanks(text);
-  const lint::Subject subject = lint::subject_of(quoted.text(), {}, options.path);
-  if (!subject.is_shell) return convert_statements(text, options);
-  Conversion made =
-      decides == Decides::branches_and_calls
-          ? converted_calls(
-                subject, options, names_outside_functions(subject.text, subject.script), 0)
-          : converted_branches(subject, options, decides == Decides::branches);
-  if (!quoted.is_same()) made.rows = quoted.rows_of(made.rows, {});
-  complete(made.rows, text, shell::parse(text).comments, k_not_kept);
-  return made;
 }
 
 }  // namespace
@@ -111,13 +96,24 @@ bool Conversion::is_lossless() const {
 }
 
 Conversion convert_script(std::string_view text, const Options& options) {
-  Conversion best = converted(text, options, Decides::nothing);
-  for (const Decides decides : {Decides::branches, Decides::branches_and_calls}) {
-    if (price_of(best) == std::pair<std::size_t, std::size_t>{0, 0}) break;
-    Conversion made = converted(text, options, decides);
-    if (price_of(made) < price_of(best)) best = std::move(made);
-  }
-  return best;
+  const Rewrite quoted = with_quoted_blanks(text);
+  const lint::Subject subject = lint::subject_of(quoted.text(), {}, options.path);
+  if (!subject.is_shell) return convert_statements(text, options);
+  const std::vector<Span> comments = shell::parse(text).comments;
+  std::optional<Conversion> best;
+  const auto is_best = [&](Conversion made) {
+    if (!quoted.is_same()) made.rows = quoted.rows_of(made.rows, {});
+    complete(made.rows, text, comments, k_not_kept);
+    if (!best || price_of(made) < price_of(*best)) best = std::move(made);
+    return price_of(*best) == std::pair<std::size_t, std::size_t>{0, 0};
+  };
+  // What a shell can decide in the job is left to it, unless something would be lost.
+  if (is_best(converted_branches(subject, options, false)) ||
+      is_best(converted_branches(subject, options, true)))
+    return *best;
+  const Names outside = names_outside_functions(subject.text, subject.script);
+  if (auto made = converted_calls(subject, options, outside, 0)) is_best(*std::move(made));
+  return *best;
 }
 
 }  // namespace dts::convert

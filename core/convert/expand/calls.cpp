@@ -44,10 +44,7 @@ class CallWriter {
     for (const Statement& one : script.statements) {
       const Command* function = whole_command(one);
       if (function == nullptr || function->kind != Command::Kind::function) continue;
-      const bool starts = std::any_of(programs.begin(), programs.end(), [&](const Span& program) {
-        return is_within(program, function->span);
-      });
-      if (starts || calls_one(*function))
+      if (has_within(programs, function->span) || calls_one(*function))
         functions_[function->name] = functions_.count(function->name) > 0 ? nullptr : function;
     }
   }
@@ -144,10 +141,8 @@ class CallWriter {
     for (const auto& [other, function] : functions_)
       if (function != nullptr && other != name) outside.merge(used_but_not_local(*function));
     bool changes = false;
-    each_command(body, [&](const Command& command) {
-      if (command.words.empty() || literal_of(command.words[0]) != "local") return;
-      for (const shell::Assignment& one : command.assignments)
-        changes = changes || (outside.count(one.name) > 0 && !keeps_value(one, call));
+    each_local(body, [&](const shell::Assignment& one) {
+      changes = changes || (outside.count(one.name) > 0 && !keeps_value(one, call));
     });
     return changes;
   }
@@ -155,10 +150,8 @@ class CallWriter {
   [[nodiscard]] Names used_but_not_local(const Command& function) const {
     const Span& span = function.span;
     Names names = used_names(text_.substr(span.begin, span.end - span.begin));
-    each_command(function.bodies[0], [&names](const Command& command) {
-      if (command.words.empty() || literal_of(command.words[0]) != "local") return;
-      for (const shell::Assignment& one : command.assignments) names.erase(one.name);
-    });
+    each_local(function.bodies[0],
+               [&names](const shell::Assignment& one) { names.erase(one.name); });
     return names;
   }
 

@@ -201,11 +201,9 @@ class Expander {
   }
 
   bool loop(const Command& command, int depth) {
-    const bool starts_programs =
-        std::any_of(programs_.begin(), programs_.end(), [&](const Span& one) {
-          return is_within(one, command.span);
-        });
-    if (!starts_programs || command.bodies.size() != 1 || command.bodies[0].empty()) return false;
+    if (!has_within(programs_, command.span) || command.bodies.size() != 1 ||
+        command.bodies[0].empty())
+      return false;
     const auto turns = turns_of(command, text_, known_, nodes_);
     if (!turns) return false;
     const Statements& body = command.bodies[0];

@@ -4,12 +4,20 @@
 
 #include "core/shell/syntax.hpp"
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace dts::convert {
 
 [[nodiscard]] inline bool is_within(const shell::Span& inner, const shell::Span& outer) {
   return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+[[nodiscard]] inline bool has_within(const std::vector<shell::Span>& all,
+                                     const shell::Span& outer) {
+  return std::any_of(
+      all.begin(), all.end(), [&](const shell::Span& one) { return is_within(one, outer); });
 }
 
 // With the & behind it.

@@ -196,6 +196,14 @@ void each_command(const shell::Statements& statements,
       }
 }
 
+void each_local(const shell::Statements& statements,
+                const std::function<void(const shell::Assignment&)>& see) {
+  each_command(statements, [&see](const Command& command) {
+    if (command.words.empty() || literal_of(command.words[0]) != "local") return;
+    for (const shell::Assignment& one : command.assignments) see(one);
+  });
+}
+
 namespace {
 
 void each_expansion_in(const shell::Word& word,

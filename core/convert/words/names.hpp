@@ -37,6 +37,10 @@ struct SetNames {
 void each_command(const shell::Statements& statements,
                   const std::function<void(const shell::Command&)>& see);
 
+// Every NAME=value of `local` in them.
+void each_local(const shell::Statements& statements,
+                const std::function<void(const shell::Assignment&)>& see);
+
 // Every expansion in such commands' words, those within others included.
 void each_expansion(const shell::Statements& statements,
                     const std::function<void(const shell::Piece&)>& see);

@@ -79,32 +79,38 @@ std::string Checkpoints::path_of(const std::string& name) const {
 }
 
 // What this rank says of its share, and whether all ranks found theirs whole.
-std::pair<Result<void>, bool> Checkpoints::check_together(const std::string& name) {
+std::pair<Result<Manifest>, bool> Checkpoints::check_together(const std::string& name) {
   auto mine = check_share(path_of(name), layout_, comm_.rank(), comm_.size());
   const bool all_whole = comm_.agree(mine ? 0 : exit_code(mine.error().code)).code == 0;
-  if (mine) return {Result<void>(), all_whole};
-  return {fail(Errc::io,
-               fmt::format("this rank cannot read what rank 0 reads of {}: {}",
-                           path_of(name),
-                           mine.error().message),
-               "look at the file system and the memory of this rank's node"),
-          all_whole};
+  return {std::move(mine), all_whole};
+}
+
+// The checkpoints that rank 0 names, one after the other; what this rank says of the last one.
+Result<void> Checkpoints::check_what_is_named() {
+  Result<void> last;
+  std::string name;
+  for (broadcast_text(comm_, name); !name.empty(); broadcast_text(comm_, name)) {
+    const Result<Manifest> mine = check_together(name).first;
+    last = mine ? Result<void>()
+                : fail(Errc::io,
+                       fmt::format("this rank cannot read what rank 0 reads of {}: {}",
+                                   path_of(name),
+                                   mine.error().message),
+                       "look at the file system and the memory of this rank's node");
+  }
+  return last;
 }
 
 // Rank 0 names one checkpoint after the other, which all ranks check, until it has found one.
 Result<void> Checkpoints::find() {
-  Result<void> mine;
+  if (comm_.rank() != 0) return check_what_is_named();
   std::string name;
-  if (comm_.rank() != 0) {
-    for (broadcast_text(comm_, name); !name.empty(); broadcast_text(comm_, name))
-      mine = check_together(name).first;
-    return mine;
-  }
   auto found = store_.find_newest(
       manifest_.config, manifest_.numerics, [&](const std::string& next) -> Result<Manifest> {
         name = next;
         broadcast_text(comm_, name);
-        if (check_together(name).second) return read_manifest(path_of(name));
+        auto [mine, all_whole] = check_together(name);
+        if (all_whole) return std::move(mine);
         return read_checkpoint(path_of(name), layout_, nullptr);  // which says what is wrong
       });
   name.clear();

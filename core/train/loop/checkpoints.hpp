@@ -82,7 +82,8 @@ class Checkpoints {
 
   [[nodiscard]] Result<void> take_over(int& code);
   [[nodiscard]] std::string path_of(const std::string& name) const;
-  [[nodiscard]] std::pair<Result<void>, bool> check_together(const std::string& name);
+  [[nodiscard]] std::pair<Result<Manifest>, bool> check_together(const std::string& name);
+  [[nodiscard]] Result<void> check_what_is_named();
   [[nodiscard]] Result<void> find();
   [[nodiscard]] Result<PartFile> write(std::uint64_t step) const;
   [[nodiscard]] int end_phase();
