@@ -12,8 +12,7 @@ namespace {
 
 class Layout {
  public:
-  Layout(Program& program, Draft& draft, const lint::Job& job)
-      : program_(program), draft_(draft), job_(job) {}
+  Layout(Program& program, Draft& draft) : program_(program), draft_(draft) {}
 
   void processes_of_node(bool is_recognised) {
     const std::uint64_t tasks = tasks_on_node();
@@ -151,7 +150,6 @@ class Layout {
 
   Program& program_;
   Draft& draft_;
-  const lint::Job& job_;
   bool has_default_cores_ = false;
 };
 
@@ -163,7 +161,7 @@ void settle_layout(Program& program,
                    bool starts_processes,
                    bool is_recognised,
                    bool is_beside_others) {
-  Layout layout(program, draft, job);
+  Layout layout(program, draft);
   layout.one_core_each();
   if (starts_processes)
     layout.processes_of_node(is_recognised);
