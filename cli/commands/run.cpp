@@ -7,6 +7,7 @@
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/job/successor.hpp"
@@ -30,13 +31,10 @@ struct RunOptions {
 
 // Inside a Slurm job, mpirun would otherwise look for that job's nodes.
 void scrub_own_environment() {
-  std::vector<std::string> leaky;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    if (plan::is_leaky_variable(name)) leaky.push_back(name);
+  for (const std::string& entry : environment_entries()) {
+    const std::string name(variable_name(entry));
+    if (plan::is_leaky_variable(name)) ::unsetenv(name.c_str());
   }
-  for (const std::string& name : leaky) ::unsetenv(name.c_str());
 }
 
 Result<run::RunDirectory> new_run(const RunOptions& options,

@@ -124,7 +124,7 @@ std::string provenance_record(const Submitted& submitted, const Source& source) 
   record["versions"] = std::move(versions);
   record["modules"] = loaded_modules();
   nlohmann::ordered_json& environment = record["environment"] = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : provenance::recorded_environment(environment_with({})))
+  for (const auto& [name, value] : provenance::recorded_environment(environment_entries()))
     environment[name] = value;
   return record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -2,6 +2,7 @@
 #include "core/cluster/daemons.hpp"
 
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/cluster/processes.hpp"
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -209,15 +211,14 @@ Result<void> name_host(const Daemon& daemon) {
 }
 
 std::vector<std::string> clean_environment(const std::string& folder) {
-  std::vector<std::string> result;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    bool foreign = true;
-    for (const std::string_view prefix :
-         {"SLURM", "SBATCH_", "SINFO_", "SQUEUE_", "SRUN_", "SALLOC_", "DTSUBMIT_"})
-      foreign = foreign && text.substr(0, prefix.size()) != prefix;
-    if (foreign) result.emplace_back(text);
-  }
+  constexpr std::array<std::string_view, 7> k_of_other_clusters = {
+      "SLURM", "SBATCH_", "SINFO_", "SQUEUE_", "SRUN_", "SALLOC_", "DTSUBMIT_"};
+  std::vector<std::string> result = environment_entries();
+  std::erase_if(result, [&](const std::string& entry) {
+    return std::any_of(k_of_other_clusters.begin(),
+                       k_of_other_clusters.end(),
+                       [&](std::string_view prefix) { return entry.starts_with(prefix); });
+  });
   result.push_back("SLURM_CONF=" + conf_path(folder));
   return result;
 }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace dts {
 
@@ -13,5 +15,11 @@ using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
 // A Lookup in the process's own environment.
 [[nodiscard]] std::optional<std::string> getenv_lookup(const char* name);
+
+// The process's variables, NAME=VALUE each, as in environ(7).
+[[nodiscard]] std::vector<std::string> environment_entries();
+
+// The NAME of such an entry; all of one that has no "=".
+[[nodiscard]] std::string_view variable_name(std::string_view entry);
 
 }  // namespace dts

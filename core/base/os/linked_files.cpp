@@ -2,6 +2,7 @@
 #include "core/base/os/linked_files.hpp"
 
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 
@@ -48,7 +49,7 @@ bool is_loader(const std::string& path) {
 }
 
 std::vector<std::string> without_preload() {
-  std::vector<std::string> environment = environment_with({});
+  std::vector<std::string> environment = environment_entries();
   std::erase_if(environment, [](const std::string& entry) { return entry.starts_with(k_preload); });
   return environment;
 }

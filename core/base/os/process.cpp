@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/os/process.hpp"
 
+#include "core/base/os/environment.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/base/text/text.hpp"
 
@@ -182,13 +183,11 @@ bool Pipe::open() {
 
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& additions) {
-  std::set<std::string> replaced;
+  std::set<std::string, std::less<>> replaced;
   for (const auto& [name, value] : additions) replaced.insert(name);
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (replaced.count(text.substr(0, text.find('='))) == 0) environment.push_back(text);
-  }
+  std::vector<std::string> environment = environment_entries();
+  std::erase_if(environment,
+                [&](const std::string& entry) { return replaced.contains(variable_name(entry)); });
   for (const auto& [name, value] : additions) environment.push_back(name + "=" + value);
   return environment;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/agent/component.hpp"
 
+#include "core/base/os/environment.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -19,10 +21,6 @@ const std::set<std::string, std::less<>> k_of_first_node{std::string(k_gpus_of_n
                                                          "GPU_DEVICE_ORDINAL",
                                                          "ROCR_VISIBLE_DEVICES",
                                                          "ZE_AFFINITY_MASK"};
-
-std::string_view name_of(std::string_view entry) {
-  return entry.substr(0, entry.find('='));
-}
 
 struct OfComponent {
   std::string_view name;  // SLURM_JOB_NODELIST
@@ -50,11 +48,11 @@ std::vector<std::string> environment_of_component(const std::vector<std::string>
   std::map<std::string, std::string, std::less<>> own;
   std::set<std::string, std::less<>> left_out{"SLURM_HET_SIZE", "SLURM_PACK_SIZE"};
   const bool has_gpus = std::any_of(environment.begin(), environment.end(), [](const auto& entry) {
-    return name_of(entry) == k_gpus_of_node;
+    return variable_name(entry) == k_gpus_of_node;
   });
   if (component > 0 && has_gpus) left_out.insert(k_of_first_node.begin(), k_of_first_node.end());
   for (const std::string& entry : environment) {
-    const std::string_view name = name_of(entry);
+    const std::string_view name = variable_name(entry);
     const auto of = of_component(name);
     if (!of) continue;
     left_out.emplace(name);
@@ -65,7 +63,7 @@ std::vector<std::string> environment_of_component(const std::vector<std::string>
   }
   std::vector<std::string> result;
   for (const std::string& entry : environment)
-    if (left_out.count(name_of(entry)) == 0) result.push_back(entry);
+    if (left_out.count(variable_name(entry)) == 0) result.push_back(entry);
   for (const auto& [name, value] : own) result.push_back(name + "=" + value);
   return result;
 }

@@ -9,8 +9,6 @@
 #include "core/launch/job/allocation.hpp"
 #include "core/launch/job/node_scripts.hpp"
 
-#include <unistd.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,14 +30,12 @@ std::chrono::seconds quiet_limit() {
 // What ComposedRun passes to the agent of a part; other agents have none: is_leaky_variable().
 Variables inherited_variables() {
   Variables variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) continue;
-    const bool is_of_part =
-        text.starts_with("DTSUBMIT_STEP") || text.starts_with("DTSUBMIT_ROLE") ||
-        text.starts_with("DTSUBMIT_RUN_BEGAN=") || text.starts_with("DTSUBMIT_JOB_DIR=");
-    if (is_of_part) variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  for (const std::string& entry : environment_entries()) {
+    const std::string name(variable_name(entry));
+    const bool is_of_part = name.starts_with("DTSUBMIT_STEP") ||
+                            name.starts_with("DTSUBMIT_ROLE") || name == "DTSUBMIT_RUN_BEGAN" ||
+                            name == "DTSUBMIT_JOB_DIR";
+    if (is_of_part) variables.emplace_back(name, getenv_lookup(name.c_str()).value_or(""));
   }
   return variables;
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/text/units.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/run/directory/file_lock.hpp"
@@ -14,7 +15,6 @@
 #include "core/script/submission.hpp"
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <set>
 
@@ -28,12 +28,10 @@ Result<std::string> work_folder(const run::RunDirectory& run) {
 }
 
 std::vector<std::string> scrubbed_environment() {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    if (!plan::is_leaky_variable(name)) environment.push_back(text);
-  }
+  std::vector<std::string> environment = environment_entries();
+  std::erase_if(environment, [](const std::string& entry) {
+    return plan::is_leaky_variable(variable_name(entry));
+  });
   return environment;
 }
 

@@ -2,6 +2,7 @@
 #include "core/launch/launcher/ssh_launcher.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/signals.hpp"
@@ -195,10 +196,9 @@ Result<std::string> current_folder() {
 
 // The environment that is passed on to the ranks.
 std::vector<std::string> travelling_environment() {
-  std::vector<std::string> environment = environment_with({});
-  std::erase_if(environment, [](const std::string& entry) {
-    return stays_with_machine(std::string_view(entry).substr(0, entry.find('=')));
-  });
+  std::vector<std::string> environment = environment_entries();
+  std::erase_if(environment,
+                [](const std::string& entry) { return stays_with_machine(variable_name(entry)); });
   return environment;
 }
 

@@ -99,8 +99,8 @@ std::vector<unsigned> renumbered_gpus() {
 
 std::vector<std::string> inherited_names(const plan::Environment& variables) {
   std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    std::string name(*entry, std::string_view(*entry).find('='));
+  for (const std::string& entry : environment_entries()) {
+    std::string name(variable_name(entry));
     if (is_inherited_inside(name) && !has_variable(variables, name))
       names.push_back(std::move(name));
   }

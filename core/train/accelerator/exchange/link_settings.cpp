@@ -2,6 +2,7 @@
 #include "core/train/accelerator/exchange/link_settings.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/text/text.hpp"
 
 #include <pwd.h>
@@ -35,7 +36,7 @@ void add_file_settings(std::string_view text, LinkSettings& settings) {
 
 LinkSettings link_settings_here() {
   LinkSettings all;
-  for (char** one = environ; *one != nullptr; ++one) add(*one, all);
+  for (const std::string& entry : environment_entries()) add(entry, all);
   for (const std::string& path : {file_of_user(all), std::string("/etc/nccl.conf")})
     if (const auto text = read_file(path, k_largest_file)) add_file_settings(*text, all);
   return all;
