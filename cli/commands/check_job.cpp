@@ -33,20 +33,6 @@ bool is_typed(const JobOptions& options, const std::string& name) {
   return typed != options.typed.end() && typed->second;
 }
 
-// What was typed, as words again.
-std::vector<std::string> words_of(const JobOptions& options) {
-  std::vector<std::string> words;
-  for (const spec::Option& row : spec::options()) {
-    if (row.group == spec::Group::check) continue;
-    const auto texts = texts_of(row, options);
-    if (!texts) continue;
-    for (const std::string& text : *texts)
-      words.push_back(*row.value.type == '\0' ? row.long_name()
-                                              : fmt::format("{}={}", row.long_name(), text));
-  }
-  return words;
-}
-
 // What was asked for, the measurements are to find. Of a submitted job, files may say it, too.
 Result<void> expect_gpus(const JobOptions& options, Measuring& measuring) {
   if (measuring.place != Place::submitted && !is_typed(options, k_gpus)) return {};
@@ -171,7 +157,7 @@ Result<Measuring> measuring_of(const JobOptions& options,
                                bool quick,
                                const std::vector<std::string>& bench,
                                const Lookup& lookup) {
-  Measuring measuring{Place::here, words_of(options), bench, quick, {}, ""};
+  Measuring measuring{Place::here, typed_words(options), bench, quick, {}, ""};
   const auto list = lookup("SLURM_JOB_NODELIST");
   const bool is_allocated = list && !list->empty();
   const bool names_hosts = is_typed(options, "--hosts");

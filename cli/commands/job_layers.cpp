@@ -34,11 +34,15 @@ class Gathering {
       : options_(options), command_(command) {}
 
   Gathered all() {
-    add_site_and_user();
-    add_project();
+    if (!options_.stands_alone) {
+      add_site_and_user();
+      add_project();
+    }
     add_job_file();
-    add_sbatch_variables();
-    add_own_variables();
+    if (!options_.stands_alone) {
+      add_sbatch_variables();
+      add_own_variables();
+    }
     add_typed();
     for (spec::Layer& layer : layers_) layer = only_groups(std::move(layer), options_.groups);
     gathered_.settings = settle(layers_);

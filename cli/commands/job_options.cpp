@@ -82,7 +82,8 @@ void add_options(CLI::App& verb,
                  JobOptions& options,
                  const Invocation& invocation) {
   for (const spec::Option& row : spec::options())
-    if (row.group == group && (invocation.named.empty() || is_named(row, invocation.named)))
+    if (row.group == group && !options.without.contains(row.long_name()) &&
+        (invocation.named.empty() || is_named(row, invocation.named)))
       add_option(verb, row, options);
   options.groups.insert(group);
 }
@@ -106,6 +107,19 @@ std::optional<std::vector<std::string>> texts_of(const spec::Option& row,
   if (const auto text = options.typed.find(name); text != options.typed.end() && text->second)
     return std::vector<std::string>{*text->second};
   return std::nullopt;
+}
+
+std::vector<std::string> typed_words(const JobOptions& options) {
+  std::vector<std::string> words;
+  for (const spec::Option& row : spec::options()) {
+    if (row.group == spec::Group::check) continue;
+    const auto texts = texts_of(row, options);
+    if (!texts) continue;
+    for (const std::string& text : *texts)
+      words.push_back(*row.value.type == '\0' ? row.long_name()
+                                              : fmt::format("{}={}", row.long_name(), text));
+  }
+  return words;
 }
 
 Result<Asked> make_spec(const JobOptions& options, const std::vector<std::string>& command) {

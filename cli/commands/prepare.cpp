@@ -81,6 +81,20 @@ std::optional<sweep::Sweep> sweep_of(Asked& asked, const plan::ClusterView& clus
   return *std::move(made);
 }
 
+Result<void> add_script(Prepared& prepared) {
+  prepared.context.run_dir = prepared.directory().path;
+  prepared.context.dtsubmit = program_path();
+  prepared.context.version = k_version;
+  prepared.context.parts = prepared.parts;
+  if (const std::string& named = prepared.spec.script_template; !named.empty())
+    prepared.context.template_name = named;
+  prepared.context.templates = templates_on_disk(
+      is_template_file(prepared.spec.script_template) ? prepared.spec.script_template : "");
+  DTS_ASSIGN(prepared.script,
+             script::render_sbatch(prepared.spec, prepared.plan, prepared.context));
+  return {};
+}
+
 }  // namespace
 
 Result<void> check(const Asked& asked) {
@@ -110,18 +124,22 @@ Result<Prepared> prepare(Asked asked,
   prepared.run_name =
       run::run_name(spec::folder_name(prepared.plan.job_name), std::chrono::system_clock::now());
   prepared.runs = absolute_path(prepared.spec.runs.empty() ? "runs" : prepared.spec.runs);
-  if (destination == Destination::scheduler) {
-    prepared.context.run_dir = prepared.directory().path;
-    prepared.context.dtsubmit = program_path();
-    prepared.context.version = k_version;
-    prepared.context.parts = prepared.parts;
-    if (const std::string& named = prepared.spec.script_template; !named.empty())
-      prepared.context.template_name = named;
-    prepared.context.templates = templates_on_disk(
-        is_template_file(prepared.spec.script_template) ? prepared.spec.script_template : "");
-    DTS_ASSIGN(prepared.script,
-               script::render_sbatch(prepared.spec, prepared.plan, prepared.context));
-  }
+  if (destination == Destination::scheduler) DTS_TRY(add_script(prepared));
+  return prepared;
+}
+
+Result<Prepared> prepare_change(Asked asked,
+                                const run::RunDirectory& run,
+                                const plan::ClusterView& cluster,
+                                Destination destination) {
+  Prepared prepared;
+  DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
+  prepared.plan = std::move(made.job);
+  prepared.spec = std::move(asked.spec);
+  const std::size_t slash = run.path.rfind('/');
+  prepared.runs = run.path.substr(0, slash);
+  prepared.run_name = run.path.substr(slash + 1);
+  if (destination == Destination::scheduler) DTS_TRY(add_script(prepared));
   return prepared;
 }
 

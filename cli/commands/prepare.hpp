@@ -49,6 +49,13 @@ enum class Destination { this_machine, scheduler };  // only a scheduler needs a
                                        const plan::ClusterView& cluster,
                                        Destination destination);
 
+// What the files of an existing run become with other options; Prepared::source stays empty, since
+// provenance.json does not change.
+[[nodiscard]] Result<Prepared> prepare_change(Asked asked,
+                                              const run::RunDirectory& run,
+                                              const plan::ClusterView& cluster,
+                                              Destination destination);
+
 // Reports the same problems if the cluster cannot be queried.
 [[nodiscard]] Result<void> check(const Asked& asked);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit requeue: restart a job from its newest checkpoint, in the same run directory.
+#include "cli/commands/change_run.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
+#include "cli/commands/submission.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/files.hpp"
 #include "core/launch/job/element.hpp"
@@ -20,7 +22,13 @@
 namespace dts::cli {
 namespace {
 
-void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
+struct RequeueOptions {
+  Selection selection;
+  JobOptions job;
+};
+
+// `size` is empty unless the options changed.
+void print_resumed(const launch::Resumed& resumed, sched::JobId before, const std::string& size) {
   using By = launch::Resumed::By;
   const sched::JobId job = resumed.job;
   switch (resumed.by) {
@@ -31,7 +39,9 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
       fmt::print("job {} is already waiting in the queue\n", job);
       break;
     case By::submission:
-      if (before.empty())
+      if (!size.empty())
+        fmt::print("submitted job {} to continue the run: {}\n", job, size);
+      else if (before.empty())
         fmt::print("submitted job {}\n", job);
       else
         fmt::print("job {} is over; submitted job {} to continue it\n", before, job);
@@ -53,7 +63,39 @@ Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<ru
               "submit the program again to run it from the beginning");
 }
 
+// The request, carried out, and the job's size if its options changed.
+struct Continued {
+  launch::Resumed resumed;
+  std::string size;
+};
+
+Result<Continued> continue_run(sched::Scheduler& scheduler,
+                               const run::RunDirectory& run,
+                               const JobOptions& options,
+                               std::chrono::system_clock::time_point asked_at) {
+  const std::string why = "asked for by `dtsubmit requeue`";
+  if (!changes_run(options)) {
+    const HeldSignals whole;
+    DTS_ASSIGN(
+        launch::Resumed resumed,
+        told_in_time(launch::run_again(scheduler, run, why, asked_at, patience_with_words())));
+    return Continued{std::move(resumed), ""};
+  }
+  DTS_ASSIGN(const Site site, look_at_site(scheduler));
+  DTS_ASSIGN(RunChange change, change_run(run, options, site.cluster, Destination::scheduler));
+  const HeldSignals whole;
+  DTS_ASSIGN(launch::Resumed resumed,
+             told_in_time(launch::run_again_with(scheduler,
+                                                 run,
+                                                 change.files,
+                                                 why + " with " + change.words,
+                                                 asked_at,
+                                                 patience_with_words())));
+  return Continued{std::move(resumed), std::move(change.size)};
+}
+
 Result<int> requeue_run(const run::RunDirectory& run,
+                        const JobOptions& options,
                         std::chrono::system_clock::time_point asked_at) {
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   warn_of_damage(run, ledger);
@@ -61,32 +103,41 @@ Result<int> requeue_run(const run::RunDirectory& run,
   const auto job = job_of(run);
   if (!job && !exists(run.script())) return tl::unexpected<Error>(job.error());
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
-  const HeldSignals whole;
-  DTS_ASSIGN(
-      const launch::Resumed resumed,
-      told_in_time(launch::run_again(
-          *scheduler, run, "asked for by `dtsubmit requeue`", asked_at, patience_with_words())));
+  DTS_ASSIGN(const Continued continued, continue_run(*scheduler, run, options, asked_at));
+  const launch::Resumed& resumed = continued.resumed;
   if (resumed.job != job.value_or(sched::JobId())) note_in_index(run, resumed.job);
-  print_resumed(resumed, job.value_or(sched::JobId()));
+  print_resumed(resumed, job.value_or(sched::JobId()), continued.size);
   std::fflush(stdout);
   return 0;
 }
 
-Result<int> act(const Selection& selection) {
+Result<int> act(const RequeueOptions& options, const std::vector<std::string>& command) {
+  DTS_TRY(check_no_program(command));
   const auto asked_at = std::chrono::system_clock::now();
-  DTS_ASSIGN(const run::RunDirectory run, find_whole(selection));
-  const auto order = [&](const run::RunDirectory& one) { return requeue_run(one, asked_at); };
+  DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
+  const auto order = [&](const run::RunDirectory& one) {
+    return requeue_run(one, options.job, asked_at);
+  };
   return launch::is_sweep(run) ? each_element(run, Which::unfinished, order) : order(run);
 }
 
 }  // namespace
 
 void add_requeue(CLI::App& app, Invocation& invocation) {
-  const auto selection = std::make_shared<Selection>();
+  const auto options = std::make_shared<RequeueOptions>();
   CLI::App* verb = app.add_subcommand("requeue", "run a job again from its newest checkpoint");
-  add_selection(*verb, *selection, Naming::required);
-  verb->callback(
-      [selection, &invocation] { invocation.action = [selection] { return act(*selection); }; });
+  verb->footer(
+      "An option of `dtsubmit submit` replaces that of the run: `dtsubmit requeue 7 --nodes 2`. "
+      "The "
+      "run then continues in a new job.");
+  add_selection(*verb, options->selection, Naming::required);
+  options->job.is_listed = false;
+  options->job.without = {"--runs"};
+  add_options(*verb, spec::Group::job, options->job, invocation);
+  add_options(*verb, spec::Group::slurm, options->job, invocation);
+  verb->callback([options, &invocation] {
+    invocation.action = [options, &invocation] { return act(*options, invocation.command); };
+  });
 }
 
 }  // namespace dts::cli

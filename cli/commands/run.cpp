@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit run: the same job on this machine through mpirun, or on others through ssh, with the
 // same agent and no scheduler.
+#include "cli/commands/change_run.hpp"
 #include "cli/commands/check_program.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
@@ -11,6 +12,8 @@
 #include "core/base/os/log.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/job/successor.hpp"
+#include "core/run/directory/file_lock.hpp"
+#include "core/run/directory/lease.hpp"
 #include "core/spec/parts.hpp"
 
 #include <CLI/CLI.hpp>
@@ -22,6 +25,8 @@
 
 namespace dts::cli {
 namespace {
+
+constexpr std::chrono::seconds k_lock_patience{30};
 
 struct RunOptions {
   JobOptions job;
@@ -69,15 +74,27 @@ Result<void> enter_snapshot(const run::RunDirectory& run) {
   return {};
 }
 
-Result<run::RunDirectory> earlier_run(const RunOptions& options) {
+Result<run::RunDirectory> earlier_run(const RunOptions& options,
+                                      const std::vector<std::string>& command) {
+  DTS_TRY(check_no_program(command));
   DTS_ASSIGN(const Asked asked, make_spec(options.job, {}));
-  return find({options.again, asked.spec.runs.empty() ? k_default_runs : asked.spec.runs});
+  DTS_ASSIGN(run::RunDirectory run,
+             find({options.again, asked.spec.runs.empty() ? k_default_runs : asked.spec.runs}));
+  if (!changes_run(options.job)) return run;
+  DTS_ASSIGN(const RunChange change, change_run(run, options.job, {}, Destination::this_machine));
+  const UniqueFd lock = run::lock_submission(run, k_lock_patience);
+  if (run::agent_lives(run).value_or(false))
+    return fail(Errc::invalid,
+                run.path + " is running on this machine: its options cannot change",
+                "press Ctrl-C where it runs, which saves, then repeat this");
+  DTS_TRY(run::amend(run, change.files));
+  return run;
 }
 
 Result<int> act(const RunOptions& options, const std::vector<std::string>& command) {
   DTS_ASSIGN(const run::RankSelection shown, run::parse_ranks(options.shown));
   scrub_own_environment();
-  auto run = options.again.empty() ? new_run(options, command) : earlier_run(options);
+  auto run = options.again.empty() ? new_run(options, command) : earlier_run(options, command);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
   DTS_TRY(enter_snapshot(*run));
   tell("run directory {}\n", run->path);

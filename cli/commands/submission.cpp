@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/submission.hpp"
 
+#include "cli/commands/prepare.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,17 @@ Result<void> check_exit_codes(const sched::ConfigInfo& config) {
 void add_site(const sched::ConfigInfo& config, plan::ClusterView& cluster) {
   cluster.avoided = avoided_nodes(config.cluster_name);
   cluster.max_array_size = config.max_array_size;
+}
+
+Result<Site> look_at_site(sched::Scheduler& scheduler) {
+  // In parallel: each query is a round trip to the controller.
+  auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });
+  auto view = view_of(scheduler);
+  DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
+  DTS_TRY(check_exit_codes(config));
+  DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
+  add_site(config, cluster);
+  return Site{std::move(cluster), config.version};
 }
 
 }  // namespace dts::cli

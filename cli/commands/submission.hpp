@@ -6,11 +6,22 @@
 #include "core/plan/plan.hpp"
 #include "core/sched/scheduler.hpp"
 
+#include <string>
+
 namespace dts::cli {
 
 // Errc::invalid if the site assigns its own meaning to one of our exit codes: a job that exits with
 // "saved, run me again" (85) or "do not restart" (93) would be requeued or held without us.
 [[nodiscard]] Result<void> check_exit_codes(const sched::ConfigInfo& config);
+
+struct Site {
+  plan::ClusterView cluster;
+  std::string version;  // of the scheduler
+};
+
+// Queries the resources that are available. Errors: the scheduler's, and those of
+// check_exit_codes().
+[[nodiscard]] Result<Site> look_at_site(sched::Scheduler& scheduler);
 
 // Adds the nodes that this user's jobs on that cluster should currently avoid, and the site's limit
 // of arrays, to what is known of the cluster. An unreadable quarantine counts as empty, with a

@@ -109,23 +109,6 @@ void link_logs(const Prepared& prepared, const sched::JobId& job) {
               sweep::job_of_element(job, element.index)});
 }
 
-struct Site {
-  plan::ClusterView cluster;
-  std::string version;  // of the scheduler
-};
-
-// Queries the available resources, and checks that the site does not use our exit codes.
-Result<Site> look_at_site(sched::Scheduler& scheduler) {
-  // In parallel: each query is a round trip to the controller.
-  auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });
-  auto view = view_of(scheduler);
-  DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
-  DTS_TRY(check_exit_codes(config));
-  DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
-  add_site(config, cluster);
-  return Site{std::move(cluster), config.version};
-}
-
 Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
   DTS_ASSIGN(Asked asked, make_spec(options.job, command));
   enter_folder(asked);

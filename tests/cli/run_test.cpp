@@ -274,6 +274,31 @@ TEST_CASE("a finished or stopped run goes on with --continue, as the next attemp
   CHECK(again.out == "attempt 2\n");
 }
 
+TEST_CASE("a run continues with other options, and keeps its program and what is fixed") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output first = session.dtsubmit(
+      run_of(1,
+             python("import os, sys; print('world', os.environ['WORLD_SIZE']); "
+                    "sys.exit(93 if os.environ['DTSUBMIT_ATTEMPT'] == '1' else 0)")));
+  CHECK(first.out == "world 1\n");
+  const run::RunDirectory run = session.newest_run();
+  const std::string spec = read_file(run.spec()).value();
+  const Output refused =
+      session.dtsubmit({"run", "--continue", "last", "--snapshot", "--cpus-per-task", "-1"});
+  check_exit(refused, 3);
+  CHECK(contains(refused.err, "--snapshot: fixed once a run exists"));
+  CHECK(contains(refused.err, "--cpus-per-task"));
+  const Output program = session.dtsubmit({"run", "--continue", "last", "--", "true"});
+  check_exit(program, 2);
+  CHECK(contains(program.err, "a run keeps the program that it began with"));
+  CHECK(read_file(run.spec()).value() == spec);
+  CHECK(latest_attempt(run) == 1);
+  const Output again = session.dtsubmit({"run", "--continue", "last", "--ntasks-per-node", "2"});
+  check_exit(again, 0);
+  CHECK(again.out == "world 2\n");
+}
+
 TEST_CASE("a program that cannot be run is refused before anything is written, with what helps") {
   const Session session;
   REQUIRE(write_file(session.file("plain.py"), "print(1)\n"));

@@ -5,6 +5,7 @@
 #include "core/base/os/environment.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plan/layout/json.hpp"
+#include "core/run/directory/amendment.hpp"
 #include "core/spec/json.hpp"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ Result<Allocation> allocation_of(const Assignment& job, bool local) {
 Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   Assignment read;
   read.run = run;
+  DTS_TRY(run::complete_amendment(run));
   DTS_ASSIGN(read.spec, read_spec(run));
   DTS_ASSIGN(read.policy, read_policy(read.spec));
   DTS_ASSIGN(read.plan, read_plan(run));

@@ -14,11 +14,14 @@
 #include "core/run/ledger/newest_job.hpp"
 #include "core/script/submission.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <set>
+#include <thread>
 
 namespace dts::launch {
+
 Result<std::string> work_folder(const run::RunDirectory& run) {
   DTS_ASSIGN(const std::string text, read_own_file(run.provenance()));
   const auto record = nlohmann::json::parse(text, nullptr, false);
@@ -93,6 +96,14 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
               "run the same command later: it finds the job, or submits it");
 }
 
+// The newest job in the ledger; if a damaged one has lost it, the job of the newest attempt.
+sched::JobId last_job(const run::RunDirectory& run, const std::vector<run::Event>& events) {
+  const sched::JobId job = run::newest_job(events);
+  if (!job.empty()) return job;
+  const auto lease = run::read_lease(run, run::latest_attempt(run));
+  return lease ? lease->job : sched::JobId();
+}
+
 // Requeues the same job, if the scheduler still knows and allows it; otherwise submits a successor
 // under a new id.
 Result<Resumed> put_back(sched::Scheduler& scheduler,
@@ -102,9 +113,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   const std::set<sched::JobId> known = jobs_of(events);
   if (const sched::JobId found = unrecorded_job(scheduler, run, known); !found.empty())
     return Resumed{found, By::another};
-  sched::JobId job = run::newest_job(events);
-  if (job.empty())  // a damaged ledger may have lost it
-    if (const auto lease = run::read_lease(run, run::latest_attempt(run))) job = lease->job;
+  const sched::JobId job = last_job(run, events);
   if (job.empty()) return submit_successor(scheduler, run, known, patience);
   const auto info = scheduler.job(job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
@@ -116,6 +125,76 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   if (requeued.error().code == Errc::unreachable || !sched::is_terminal(info->state))
     return tl::unexpected<Error>(requeued.error());
   return submit_successor(scheduler, run, known, patience);
+}
+
+// The state of a job that is not over; nullopt: it is, or the scheduler no longer knows it.
+Result<std::optional<sched::JobState>> state_if_live(sched::Scheduler& scheduler,
+                                                     const sched::JobId& job) {
+  const auto info = scheduler.job(job);
+  if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
+  if (!info || sched::is_terminal(info->state)) return std::nullopt;
+  return info->state;
+}
+
+// Cancels a job that waits, and returns when it is over.
+Result<void> end_waiting(sched::Scheduler& scheduler,
+                         const sched::JobId& job,
+                         const sched::Patience& patience) {
+  DTS_ASSIGN(std::optional<sched::JobState> state, state_if_live(scheduler, job));
+  if (state == sched::JobState::pending)
+    DTS_TRY(sched::cancel_for_certain(scheduler, job, patience));
+  // A job that started at the last moment saves first.
+  const bool is_cancelled = state == sched::JobState::pending;
+  const auto until = std::chrono::steady_clock::now() + patience.limit;
+  while (state) {
+    if (!is_cancelled || std::chrono::steady_clock::now() >= until)
+      return fail(
+          Errc::rejected,
+          fmt::format("job {} is running, so its options cannot change", job),
+          fmt::format("have it save and end with `dtsubmit stop {}`, then repeat this", job));
+    DTS_ASSIGN(state, state_if_live(scheduler, job));
+    if (state) std::this_thread::sleep_for(patience.look);
+  }
+  return {};
+}
+
+Result<Resumed> put_anew(sched::Scheduler& scheduler,
+                         const run::RunDirectory& run,
+                         const run::Amendment& amendment,
+                         const std::vector<run::Event>& events,
+                         const sched::Patience& patience) {
+  const std::set<sched::JobId> known = jobs_of(events);
+  for (const sched::JobId& job : {last_job(run, events), unrecorded_job(scheduler, run, known)})
+    if (!job.empty()) DTS_TRY(end_waiting(scheduler, job, patience));
+  DTS_TRY(run::amend(run, amendment));
+  return submit_successor(scheduler, run, known, patience);
+}
+
+// True if `event` is a request for the same: any will do, unless options change, which `why` names.
+bool is_same_request(const run::Event& event, const std::string& why, bool changes_options) {
+  const auto* const resumed = event.as<run::Resumed>();
+  return resumed != nullptr && (!changes_options || resumed->detail == why);
+}
+
+// Carries out one of several simultaneous requests to continue the run, and records it.
+template <class Order>
+Result<Resumed> resume_once(const run::RunDirectory& run,
+                            const std::string& why,
+                            bool changes_options,
+                            std::chrono::system_clock::time_point since,
+                            const Order& order) {
+  // A queued job that its run cannot record would have no owner.
+  DTS_TRY(run::check_writable(run));
+  const UniqueFd lock = run::lock_submission(run, k_lock_patience);
+  DTS_TRY(run::complete_amendment(run));
+  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  const std::string asked_at = format_utc(since);
+  for (const run::Event& event : events)
+    if (is_same_request(event, why, changes_options) && event.time >= asked_at)
+      return Resumed{run::newest_job(events), By::another};
+  DTS_ASSIGN(const Resumed resumed, order(events));
+  DTS_TRY(run::append_event(run.ledger(), {.job = resumed.job, .what = run::Resumed{why}}));
+  return resumed;
 }
 
 }  // namespace
@@ -139,17 +218,20 @@ Result<Resumed> run_again(sched::Scheduler& scheduler,
                           const std::string& why,
                           std::chrono::system_clock::time_point since,
                           const sched::Patience& patience) {
-  // A queued job that its run cannot record would have no owner.
-  DTS_TRY(run::check_writable(run));
-  const UniqueFd lock = run::lock_submission(run, k_lock_patience);
-  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
-  const std::string asked_at = format_utc(since);
-  for (const run::Event& event : events)
-    if (event.is<run::Resumed>() && event.time >= asked_at)
-      return Resumed{run::newest_job(events), By::another};
-  DTS_ASSIGN(const Resumed resumed, put_back(scheduler, run, events, patience));
-  DTS_TRY(run::append_event(run.ledger(), {.job = resumed.job, .what = run::Resumed{why}}));
-  return resumed;
+  return resume_once(run, why, false, since, [&](const std::vector<run::Event>& events) {
+    return put_back(scheduler, run, events, patience);
+  });
+}
+
+Result<Resumed> run_again_with(sched::Scheduler& scheduler,
+                               const run::RunDirectory& run,
+                               const run::Amendment& amendment,
+                               const std::string& why,
+                               std::chrono::system_clock::time_point since,
+                               const sched::Patience& patience) {
+  return resume_once(run, why, true, since, [&](const std::vector<run::Event>& events) {
+    return put_anew(scheduler, run, amendment, events, patience);
+  });
 }
 
 }  // namespace dts::launch

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/run/directory/amendment.hpp"
 #include "core/run/directory/run_directory.hpp"
 #include "core/sched/order.hpp"
 #include "core/sched/scheduler.hpp"
@@ -51,5 +52,14 @@ struct Resumed {
                                         const std::string& why,
                                         std::chrono::system_clock::time_point since,
                                         const sched::Patience& patience = {});
+
+// The same with other options: amends the run's files, and always submits a new job, for which a
+// waiting one is cancelled. Errc::rejected also if a job of the run is running.
+[[nodiscard]] Result<Resumed> run_again_with(sched::Scheduler& scheduler,
+                                             const run::RunDirectory& run,
+                                             const run::Amendment& amendment,
+                                             const std::string& why,
+                                             std::chrono::system_clock::time_point since,
+                                             const sched::Patience& patience = {});
 
 }  // namespace dts::launch

@@ -32,6 +32,9 @@ struct RunDirectory {
   // Of a sweep: its elements. Their run directories are below it, named by index.
   [[nodiscard]] std::string sweep() const { return path + "/sweep.json"; }
 
+  // A change of the files above that is not complete yet; see amendment.hpp.
+  [[nodiscard]] std::string amendment() const { return path + "/amendment.json"; }
+
   // The next job of a run, waiting in the queue (--chain).
   [[nodiscard]] std::string chain() const { return path + "/chain.json"; }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other options for a run that exists: `requeue JOB --nodes 2`, `run --continue RUN
+// --ntasks-per-node 3`.
+#pragma once
+
+#include "cli/commands/job_options.hpp"
+#include "cli/commands/prepare.hpp"
+#include "core/run/directory/amendment.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+// Errc::usage for a program: a run keeps the one that it began with.
+[[nodiscard]] Result<void> check_no_program(const std::vector<std::string>& command);
+
+// True if an option of the job was typed; --runs only finds the run.
+[[nodiscard]] bool changes_run(const JobOptions& options);
+
+struct RunChange {
+  run::Amendment files;
+  std::string words;  // as typed: "--nodes=2 --time=1:00:00"
+  std::string size;   // "2 nodes x 8 ranks"
+};
+
+// The run's own options, with the typed ones in their place, planned and checked like those of a
+// new job; settings of files and variables do not count again. Errc::invalid with all problems at
+// once, including options that are fixed once a run exists; also for a sweep, its elements, and a
+// job of several steps or roles. Writes nothing.
+[[nodiscard]] Result<RunChange> change_run(const run::RunDirectory& run,
+                                           JobOptions options,
+                                           const plan::ClusterView& cluster,
+                                           Destination destination);
+
+}  // namespace dts::cli
