@@ -7,6 +7,7 @@
 #include "cli/output/report.hpp"
 #include "core/launch/job/chain.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
 
 #include <CLI/CLI.hpp>
@@ -31,7 +32,7 @@ Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   const HeldSignals whole;
   DTS_TRY(told_in_time(launch::cut_chain(*scheduler, run)));  // otherwise the successor would start
-  DTS_TRY(told_in_time(sched::cancel_for_certain(*scheduler, job, patience_with_words())));
+  DTS_TRY(told_in_time(launch::cancel_job_of_run(*scheduler, run, job, patience_with_words())));
   fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include "cli/output/end_words.hpp"
 #include "core/base/os/log.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/run/directory/presence.hpp"
 #include "core/run/ledger/decision.hpp"
 #include "core/run/ledger/ledger.hpp"
@@ -64,7 +65,7 @@ class JobEnd {
 
  private:
   std::optional<int> ask(const std::optional<int>& decided) {
-    const auto info = scheduler_.job(job_);
+    const auto info = launch::job_of_run(scheduler_, run_, job_);
     if (!info && info.error().code == Errc::not_found) return decided.value_or(1);
     if (!info) {
       if (!troubled_) tell("{}; still waiting\n", info.error().message);

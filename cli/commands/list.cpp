@@ -115,6 +115,7 @@ Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere
     return row;
   }
   Known known;
+  known.run_directory = run.path;
   known.events = ledger->events;
   known.summary = run::summarise(known.events, run::read_metrics(run));
   if (run::final_decision(known.events) == nullptr && elsewhere.count(run.path) == 0)

@@ -8,6 +8,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/directory/presence.hpp"
@@ -119,7 +120,7 @@ class EndInQueue {
       if (!loaded) return false;
       scheduler_ = *std::move(loaded);
     }
-    const auto info = scheduler_->job(*job);
+    const auto info = launch::job_of_run(*scheduler_, run_, *job);
     if (!info) return info.error().code == Errc::not_found;
     return sched::is_terminal(info->state) && !info->completing;
   }

@@ -10,6 +10,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/ledger/history.hpp"
@@ -49,11 +50,13 @@ struct Status {
   std::string other;  // a note if the scheduler's record disagrees with the run's own
 };
 
-Result<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name) {
+Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run,
+                                     sched::JobId job,
+                                     std::string& name) {
   if (job.empty()) return fail(Errc::not_found, "the run has no job");
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   name = scheduler->phrases().name;
-  return scheduler->job(job);
+  return launch::job_of_run(*scheduler, run, job);
 }
 
 // Of a run without an end, the table shows what may no longer be true.
@@ -241,14 +244,16 @@ Result<int> act(const StatusOptions& options) {
   status.parts = part_rows(run);
   status.summary = run::summarise(events, run::read_metrics(run));
   warn_of_damage(run, ledger, status.summary);
-  const auto job = scheduler_job(status.summary.job, status.scheduler);
+  const auto job = scheduler_job(run, status.summary.job, status.scheduler);
   warn_if_in_doubt(run, events, job);
   if (job) status.state = in_words(*job);
   if (job) status.failed = job->state == sched::JobState::failed;
   if (job) status.other = words_of_other_state(events, *job, status.scheduler);
   // An ended job has no running attempt, even if its agent had no time to record the end.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
-  if (over || (job && job->state == sched::JobState::pending)) status.unfinished = "unknown";
+  const bool lost = !job && !status.summary.job.empty() && job.error().code == Errc::not_found;
+  if (lost || over || (job && job->state == sched::JobState::pending))
+    status.unfinished = "unknown";
   status.goodput = run::account(events,
                                 status.summary,
                                 over ? std::chrono::system_clock::from_time_t(job->end_time)

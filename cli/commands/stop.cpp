@@ -9,6 +9,7 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/job/chain.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/launch/job/stop_way.hpp"
 #include "core/plugin/scheduler.hpp"
 
@@ -60,7 +61,7 @@ struct Seen {
 Result<Seen> look_at_job(sched::Scheduler& scheduler, const run::RunDirectory& run) {
   Seen seen;
   DTS_ASSIGN(seen.job, job_of(run));
-  const auto job = scheduler.job(seen.job);
+  const auto job = launch::job_of_run(scheduler, run, seen.job);
   // Read after the scheduler's answer, since the agent may write until then.
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
   seen.events = events.size();
@@ -83,7 +84,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
       return 0;
     case StopWay::cancel:
       DTS_TRY(launch::cut_chain(*scheduler, run));
-      DTS_TRY(sched::cancel_for_certain(*scheduler, seen.job, patience_with_words()));
+      DTS_TRY(launch::cancel_job_of_run(*scheduler, run, seen.job, patience_with_words()));
       fmt::print(
           "job {} waited in the queue and is cancelled; to continue it later: dtsubmit "
           "requeue {}\n",

@@ -10,6 +10,7 @@
 #include "core/base/text/utf8.hpp"
 #include "core/launch/job/chain.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger/history.hpp"
 
@@ -158,13 +159,14 @@ Result<void> cancel_sweep(const run::RunDirectory& run) {
   const HeldSignals whole;
   for (const ElementView& seen : view.elements)
     if (!seen.is_over()) DTS_TRY(told_in_time(launch::cut_chain(*scheduler, seen.run)));
-  DTS_TRY(told_in_time(sched::cancel_for_certain(*scheduler, view.array, patience_with_words())));
+  DTS_TRY(
+      told_in_time(launch::cancel_job_of_run(*scheduler, run, view.array, patience_with_words())));
   for (const ElementView& seen : view.elements) {
     const bool alone =
         seen.known.summary.job != sweep::job_of_element(view.array, seen.element->index);
     if (alone && !seen.is_over())
-      DTS_TRY(told_in_time(
-          sched::cancel_for_certain(*scheduler, seen.known.summary.job, patience_with_words())));
+      DTS_TRY(told_in_time(launch::cancel_job_of_run(
+          *scheduler, seen.run, seen.known.summary.job, patience_with_words())));
   }
   fmt::print("cancelled array {} with {}; to continue it later: dtsubmit requeue {}\n",
              view.array,

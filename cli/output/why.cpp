@@ -87,8 +87,10 @@ void explain_lost(const Known& known, Why& why) {
         fmt::format("{} is over and its agent recorded no end; {} no longer knows it{}.",
                     who_begins(known),
                     known.phrases.name,
-                    known.phrases.forgets.empty() ? "" : " (" + known.phrases.forgets + ")"));
-    if (!known.phrases.accounting.empty())
+                    known.reused                    ? ": that id is another job's now"
+                    : known.phrases.forgets.empty() ? ""
+                                                    : " (" + known.phrases.forgets + ")"));
+    if (!known.phrases.accounting.empty() && !known.reused)
       why.next.push_back(sched::with_job(known.phrases.accounting, known.summary.job));
     why.next.push_back(continue_command(known));
     return;

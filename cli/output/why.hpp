@@ -34,6 +34,7 @@ struct Known {
   unsigned nodes_needed = 0;          // by a pending job, set if fewer are known to be up
   unsigned nodes_up = 0;              // nodes up in its partition, in that case
   bool forgotten = false;             // the scheduler answered and no longer knows the job
+  bool reused = false;                // forgotten, and its id is another job's now
   std::map<unsigned, LastWords> last_words;  // by attempt: of the first rank that failed
   std::optional<LastWords> batch_words;      // of the batch script, if any
   std::optional<bool> agent_lives;           // if that is visible from here

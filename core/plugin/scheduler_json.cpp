@@ -198,6 +198,8 @@ sched::JobInfo job_from(const json& object) {
   reader.read("exit_signal", job.exit_signal);
   reader.read("accounted", job.accounted);
   reader.read("files_unusable", job.files_unusable);
+  if (const auto found = object.find("command"); found != object.end())
+    job.script_path = bytes_from_json(*found);
   return job;
 }
 

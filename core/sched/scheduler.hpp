@@ -81,6 +81,8 @@ struct JobInfo {
   int exit_signal = 0;             // the signal that ended it
   bool accounted = false;       // the scheduler has forgotten it; this is what its accounting says
   bool files_unusable = false;  // its log could not be opened, so its script never ran
+  // Submission::script_path; empty: it has none; nullopt: not known.
+  std::optional<std::string> script_path{};
 };
 
 struct NodeInfo {

@@ -71,7 +71,8 @@ json job_json(const slurm_job_info_t& info) {
                            .eligible_time = info.eligible_time,
                            .start_time = info.start_time,
                            .end_time = info.end_time,
-                           .preempt_time = info.preempt_time});
+                           .preempt_time = info.preempt_time,
+                           .command = text(info.command)});
 }
 
 // The reply with the job's processors as scontrol prints them, where libslurm does not report them.

@@ -54,6 +54,7 @@ json reply_of(const std::vector<std::string>& fields,
     if (fields[field] != "None assigned") job.add(name, fields[field]);
   json reply = job_json(job, state);
   reply["accounted"] = true;
+  reply.erase("command");  // not asked for
   if (const std::string who = canceller(fields[k_column_state]); !who.empty())
     reply["explanation"] = "it was cancelled by " + who;
   return reply;

@@ -203,7 +203,8 @@ json job_json(const Record& job, const std::string& state) {
                            .start_time = job.time("StartTime"),
                            .end_time = job.time("EndTime"),
                            .unlimited = job.text("TimeLimit") == "UNLIMITED",
-                           .preempt_time = job.time("PreemptTime")});
+                           .preempt_time = job.time("PreemptTime"),
+                           .command = job.text("Command")});
 }
 
 }  // namespace slurm_plugin

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_shared/job_reply.hpp"
 
+#include "core/base/text/json_bytes.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace slurm_plugin {
@@ -35,6 +37,7 @@ nlohmann::json reply_of(const JobFacts& job) {
       {"preempt_time", job.preempt_time},
       {"exit_code", record.exit_code},
       {"exit_signal", record.exit_signal},
+      {"command", dts::bytes_to_json(job.command)},
       {"files_unusable", record.exit_signal == k_files_unusable},
   };
 }

@@ -31,6 +31,7 @@ struct JobFacts {
   std::int64_t end_time = 0;
   bool unlimited = false;  // known to have no time limit; a start and end may show it, too
   std::int64_t preempt_time = 0;
+  std::string command{};
 };
 
 [[nodiscard]] nlohmann::json reply_of(const JobFacts& job);

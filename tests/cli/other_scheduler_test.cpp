@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit with a scheduler that is not Slurm (tests/contract/fake_scheduler.cpp): nothing that a
 // person reads speaks of another scheduler than theirs.
+#include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
+
+#include <unistd.h>
 
 using namespace dts;
 using namespace dts::tests;
@@ -60,6 +63,34 @@ TEST_CASE("a job that another scheduler has forgotten is looked for in its own t
   const std::string why = session.say({"why", "last"});
   CHECK(contains(why, "Fakesched no longer knows it (it forgets jobs at once)."));
   CHECK(contains(why, "next: fakeacct q7.alpha may know more"));
+}
+
+TEST_CASE("a job that got a lost job's id is another run's: no command means it") {
+  const OtherScheduler session;
+  (void)session.say({"submit", "-J", "old", "--", "/bin/true"});
+  const std::string old = session.newest_run().path;
+  REQUIRE(write_file(session.file("tickets.json"), "[]"));  // the scheduler loses its state
+  (void)session.say({"submit", "-J", "new", "--", "/bin/true"});
+  const auto is_untouched = [&] {
+    const std::string tickets = read_file(session.file("tickets.json")).value_or("");
+    return contains(tickets, R"("state":"pending")") && !contains(tickets, "restart_count");
+  };
+  REQUIRE(is_untouched());
+  CHECK(contains(session.say({"cancel", old}, 6), "q7.alpha is the id of another job now"));
+  CHECK(contains(session.say({"stop", old}), "nothing is left to stop"));
+  const std::string status = session.say({"status", old});
+  CHECK_FALSE(contains(status, "pending"));
+  CHECK(contains(status, "q7.alpha is the id of another job now"));
+  CHECK(contains(session.say({"why", old}), "that id is another job's now"));
+  CHECK(contains(session.say({"list"}), "lost"));
+  CHECK(is_untouched());
+  CHECK(contains(session.say({"status", "q7.alpha"}), "new-"));
+  CHECK(contains(session.say({"requeue", old}), "submitted job q8.alpha to continue it"));
+  CHECK(is_untouched());
+  // Where the folder is now, or what it is called through a link, does not matter.
+  CHECK(::symlink(old.c_str(), session.file("link").c_str()) == 0);
+  CHECK(contains(session.say({"status", session.file("link")}), "q8.alpha, pending"));
+  CHECK(contains(session.say({"cancel", session.file("link")}), "cancelled job q8.alpha"));
 }
 
 TEST_CASE("what another scheduler refuses is refused in its words") {

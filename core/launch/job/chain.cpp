@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/sched/order.hpp"
 
@@ -44,7 +45,7 @@ Result<Chain> extend_chain(sched::Scheduler& scheduler,
   DTS_ASSIGN(Chain chain, read_chain(run));
   if (!chain.waiting.empty() && chain.waiting != own) {
     // This job was requeued, or another took its place.
-    const auto info = scheduler.job(chain.waiting);
+    const auto info = job_of_run(scheduler, run, chain.waiting);
     if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
     if (info && !sched::is_terminal(info->state)) return chain;
   }
@@ -69,7 +70,7 @@ Result<Chain> extend_chain(sched::Scheduler& scheduler,
 Result<void> cut_chain(sched::Scheduler& scheduler, const run::RunDirectory& run) {
   DTS_ASSIGN(Chain chain, read_chain(run));
   if (chain.waiting.empty()) return {};
-  const auto cancelled = sched::cancel_for_certain(scheduler, chain.waiting, k_chain_patience);
+  const auto cancelled = cancel_job_of_run(scheduler, run, chain.waiting, k_chain_patience);
   if (!cancelled && cancelled.error().code != Errc::not_found) return cancelled;
   chain.waiting = {};
   return write_chain(run, chain);

@@ -4,6 +4,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/sched/order.hpp"
 
 #include <fmt/format.h>
@@ -111,12 +112,11 @@ void settle_exclusion(sched::Scheduler& scheduler,
 Result<JobReturned> succeed(sched::Scheduler& scheduler,
                             sched::JobId job,
                             JobReturn how,
-                            JobReturned returned) {
-  // Not before this job has ended: otherwise both would work on the same run. A controller that was
-  // killed soon after the submission may have forgotten this job, and refuses to wait for it.
-  const auto own = patiently([&] { return scheduler.job(job); });
-  if (own || own.error().code != Errc::not_found)
-    how.successor->once["dependency"] = fmt::format("afterany:{}", job);
+                            JobReturned returned,
+                            bool is_lost) {
+  // Not before this job has ended: otherwise both would work on the same run. Nobody can wait for a
+  // lost job.
+  if (!is_lost) how.successor->once["dependency"] = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
   for (sched::Submission& component : how.successor->components)
     component.exclude_nodes = both(component.exclude_nodes, how.exclude);
@@ -139,17 +139,26 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
 
 Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, JobReturn how) {
   JobReturned returned{job};
+  // A controller that was killed or restored may have forgotten this job, and may have given its id
+  // to another one.
+  const auto own = patiently([&] { return scheduler.job(job); });
+  if (!own && own.error().code != Errc::not_found) return tl::unexpected<Error>(own.error());
+  const bool is_lost = !own || !has_script(*own, how.script_path);
+  if (is_lost && (how.cancel || how.stay_ended)) return returned;
   if (how.cancel)
     return patiently([&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
         .map([&] { return returned; });
   if (how.stay_ended) return scheduler.forbid_requeue(job).map([&] { return returned; });
-  settle_exclusion(scheduler, job, how, returned);
-  if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(returned));
+  if (is_lost && how.requeue)
+    returned.trouble = fmt::format("the scheduler no longer knows job {}", job);
+  if (is_lost && !how.successor) return fail(Errc::rejected, returned.trouble);
+  if (!is_lost) settle_exclusion(scheduler, job, how, returned);
+  if (is_lost || !how.requeue)
+    return succeed(scheduler, job, std::move(how), std::move(returned), is_lost);
   const auto requeued = patiently([&] { return sched::requeue_once(scheduler, job, k_patience); });
-  const auto code = requeued ? std::optional<Errc>() : requeued.error().code;
-  if ((code == Errc::rejected || code == Errc::not_found) && how.successor) {
+  if (!requeued && requeued.error().code == Errc::rejected && how.successor) {
     returned.trouble = requeued.error().message;
-    return succeed(scheduler, job, std::move(how), std::move(returned));
+    return succeed(scheduler, job, std::move(how), std::move(returned), false);
   }
   if (!requeued) return tl::unexpected<Error>(requeued.error());
   if (how.exclude.empty()) return returned;

@@ -30,6 +30,8 @@ struct JobReturn {
   // For a heterogeneous job: the partitions of its components, in addition to that of its record.
   // An empty name means the default.
   std::set<std::string> partitions{};
+  // The script of the job, if known: a job with another script that has its id now is not touched.
+  std::optional<std::string> script_path{};
 };
 
 struct JobReturned {

@@ -3,6 +3,7 @@
 
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/os/wait.hpp"
+#include "core/launch/job/own_job.hpp"
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
@@ -44,8 +45,10 @@ struct JobWatch::Shared {
   std::optional<std::string> handicap;
   std::atomic<bool> restarts_ended_jobs{false};
   std::optional<std::string> way;
-  std::string said_handicap;  // these two are for the worker's thread only
+  // These are for the worker's thread only:
+  std::string said_handicap;
   std::string said_way;
+  std::optional<std::string> script_path;  // of the job, from its first record
 
   template <class Value>
   void publish(std::optional<Value>& slot, Value value) {
@@ -87,6 +90,7 @@ struct JobWatch::Shared {
     if (wishes.how) publish(returned, Result<Returned>(tl::unexpected<Error>(why)));
   }
 
+  Result<sched::JobInfo> own_record(sched::Scheduler& scheduler);
   void load_facts(sched::Scheduler& scheduler);
   void answer(sched::Scheduler& scheduler, bool was_asked);
   void tell(sched::Scheduler& scheduler, sched::JobInfo record, bool with_nodes);
@@ -116,10 +120,20 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
   return scheduler;
 }
 
+// not_found also for the record of another job, to which a controller that has lost its state gave
+// our id.
+Result<sched::JobInfo> JobWatch::Shared::own_record(sched::Scheduler& scheduler) {
+  auto record = scheduler.job(job);
+  if (record && !has_script(*record, script_path))
+    return fail(Errc::not_found, fmt::format("{} is the id of another job now", job));
+  if (record && !script_path) script_path = record->script_path;
+  return record;
+}
+
 void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
   Facts loaded = facts_of(scheduler);
   restarts_ended_jobs = loaded.restarts_ended_jobs;
-  auto record = scheduler.job(job);
+  auto record = own_record(scheduler);
   if (record) add_record(loaded, *record);
   publish(facts, std::move(loaded));
   if (record)
@@ -129,7 +143,7 @@ void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
 }
 
 void JobWatch::Shared::answer(sched::Scheduler& scheduler, bool was_asked) {
-  auto record = scheduler.job(job);
+  auto record = own_record(scheduler);
   if (!record) return publish(trouble, record.error());
   if (was_asked)
     if (const auto config = scheduler.config())
@@ -156,6 +170,7 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
       scheduler = *std::move(reached);
       wishes.facts = true;
     }
+    if (wishes.how) wishes.how->script_path = shared->script_path;
     if (wishes.how)
       shared->publish(shared->returned,
                       dts::launch::come_back(*scheduler, shared->job, *std::move(wishes.how)));

@@ -6,6 +6,7 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/text/units.hpp"
 #include "core/launch/job/assignment.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/parts.hpp"
@@ -115,7 +116,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
     return Resumed{found, By::another};
   const sched::JobId job = last_job(run, events);
   if (job.empty()) return submit_successor(scheduler, run, known, patience);
-  const auto info = scheduler.job(job);
+  const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info) return submit_successor(scheduler, run, known, patience);
   if (info->state == sched::JobState::pending && !info->completing) return Resumed{job, By::queue};
@@ -129,8 +130,9 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
 
 // The state of a job that is not over; nullopt: it is, or the scheduler no longer knows it.
 Result<std::optional<sched::JobState>> state_if_live(sched::Scheduler& scheduler,
+                                                     const run::RunDirectory& run,
                                                      const sched::JobId& job) {
-  const auto info = scheduler.job(job);
+  const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info || sched::is_terminal(info->state)) return std::nullopt;
   return info->state;
@@ -138,9 +140,10 @@ Result<std::optional<sched::JobState>> state_if_live(sched::Scheduler& scheduler
 
 // Cancels a job that waits, and returns when it is over.
 Result<void> end_waiting(sched::Scheduler& scheduler,
+                         const run::RunDirectory& run,
                          const sched::JobId& job,
                          const sched::Patience& patience) {
-  DTS_ASSIGN(std::optional<sched::JobState> state, state_if_live(scheduler, job));
+  DTS_ASSIGN(std::optional<sched::JobState> state, state_if_live(scheduler, run, job));
   if (state == sched::JobState::pending)
     DTS_TRY(sched::cancel_for_certain(scheduler, job, patience));
   // A job that started at the last moment saves first.
@@ -152,7 +155,7 @@ Result<void> end_waiting(sched::Scheduler& scheduler,
           Errc::rejected,
           fmt::format("job {} is running, so its options cannot change", job),
           fmt::format("have it save and end with `dtsubmit stop {}`, then repeat this", job));
-    DTS_ASSIGN(state, state_if_live(scheduler, job));
+    DTS_ASSIGN(state, state_if_live(scheduler, run, job));
     if (state) std::this_thread::sleep_for(patience.look);
   }
   return {};
@@ -165,7 +168,7 @@ Result<Resumed> put_anew(sched::Scheduler& scheduler,
                          const sched::Patience& patience) {
   const std::set<sched::JobId> known = jobs_of(events);
   for (const sched::JobId& job : {last_job(run, events), unrecorded_job(scheduler, run, known)})
-    if (!job.empty()) DTS_TRY(end_waiting(scheduler, job, patience));
+    if (!job.empty()) DTS_TRY(end_waiting(scheduler, run, job, patience));
   DTS_TRY(run::amend(run, amendment));
   return submit_successor(scheduler, run, known, patience);
 }

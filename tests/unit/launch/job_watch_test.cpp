@@ -17,6 +17,7 @@ using namespace dts::launch;
 using namespace std::chrono_literals;
 
 constexpr const char* k_forgotten = "submit afterany";  // refused if the job is not known
+constexpr const char* k_reused = "another job";         // has the id from the second look on
 constexpr const char* k_why = "Slurm's configuration is not there";
 
 Result<std::unique_ptr<sched::Scheduler>> nobody() {
@@ -54,6 +55,8 @@ class Scripted final : public sched::Scheduler {
     info.state = state_;
     info.partition = "low";
     info.exclude_nodes = excluded_;
+    const bool is_another = refused_ == k_reused && looks_++ > 0;
+    info.script_path = is_another ? "/runs/b/script.sbatch" : "/runs/a/script.sbatch";
     return info;
   }
 
@@ -110,6 +113,7 @@ class Scripted final : public sched::Scheduler {
   std::string refused_;
   sched::JobState state_;
   std::string excluded_;
+  unsigned looks_ = 0;
 };
 
 // The next answer of a kind, waiting at most 10 s.
@@ -211,6 +215,45 @@ TEST_CASE("a job that has ended is kept from starting again where the scheduler 
   CHECK(asked == std::vector<std::string>{"forbid"});
 }
 
+TEST_CASE("a job that has our id by now is not touched, and its record is not ours") {
+  const sched::Submission again;
+
+  struct Case {
+    JobWatch::Return how;
+    std::vector<std::string> asked;
+    std::uint32_t job;  // 0: an error
+  };
+
+  JobWatch::Return cancelled, ended;
+  cancelled.cancel = true;
+  ended.stay_ended = true;
+  for (const Case& one : {Case{{true, "n2", 2, again}, {"submit  without n2"}, 8},
+                          Case{{false, "", 0, again}, {"submit  without "}, 8},
+                          Case{{true, ""}, {}, 0},
+                          Case{cancelled, {}, 7},
+                          Case{ended, {}, 7}}) {
+    std::vector<std::string> asked;
+    JobWatch watch(
+        [&] {
+          return Result<std::unique_ptr<sched::Scheduler>>(
+              std::make_unique<Scripted>(asked, k_reused));
+        },
+        sched::JobId(7));
+    CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
+    watch.ask();
+    const auto trouble = next(watch, [&] { return watch.take_trouble(); });
+    REQUIRE(trouble);
+    CHECK(trouble->message == "7 is the id of another job now");
+    CHECK_FALSE(watch.take_job());
+    watch.come_back(one.how);
+    const auto answer = next(watch, [&] { return watch.take_returned(); });
+    REQUIRE(answer);
+    CHECK(asked == one.asked);
+    CHECK(answer->has_value() == (one.job != 0));
+    if (*answer) CHECK((*answer)->job == sched::JobId(one.job));
+  }
+}
+
 TEST_CASE("a scheduler that becomes available later is used, and its facts arrive with it") {
   std::vector<std::string> asked;
   std::atomic<bool> is_there{false};
@@ -278,7 +321,11 @@ TEST_CASE("a job comes back under its own id, or as a successor if that is not a
                 8,
                 "not allowed"},
            Case{k_forgotten, {false, "", 0, again}, {"submit  without "}, 8, ""},
-           Case{k_forgotten, {true, "", 0, again}, {"submit  without "}, 8, "no such job"},
+           Case{k_forgotten,
+                {true, "", 0, again},
+                {"submit  without "},
+                8,
+                "the scheduler no longer knows job 7"},
            Case{"none", {true, "n2", 2}, {"requeue", "exclude n2"}, 7, ""},
            Case{"none",
                 {true, "n2", 4},

@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/text/alike.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/newest_job.hpp"
@@ -21,9 +22,11 @@ struct Awaiting {
 };
 
 // A job whose agent could not complete it, or that never began, counts as failed.
-Result<Stand> stand_of_job(sched::Scheduler& scheduler, const sched::JobId& job) {
+Result<Stand> stand_of_job(sched::Scheduler& scheduler,
+                           const run::RunDirectory& run,
+                           const sched::JobId& job) {
   if (job.empty()) return Stand::failed;
-  const auto info = scheduler.job(job);
+  const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code == Errc::not_found) return Stand::failed;
   if (!info) return tl::unexpected<Error>(info.error());
   return sched::is_terminal(info->state) && !info->completing ? Stand::failed : Stand::alive;
@@ -34,7 +37,7 @@ Result<Awaiting> stand_of_run(sched::Scheduler& scheduler, const run::RunDirecto
   if (run::final_decision(events) != nullptr)
     return Awaiting{run::is_done(events) ? Stand::done : Stand::failed, {}};
   const sched::JobId job = run::newest_job(events);
-  DTS_ASSIGN(const Stand stand, stand_of_job(scheduler, job));
+  DTS_ASSIGN(const Stand stand, stand_of_job(scheduler, run, job));
   if (stand == Stand::alive) return Awaiting{stand, job};
   // The agent may have recorded the end in the meantime.
   DTS_ASSIGN(const auto again, run::read_ledger(run.ledger()));
@@ -55,7 +58,7 @@ Result<std::vector<Awaiting>> stand_of_elements(sched::Scheduler& scheduler,
     if (exists(place.path)) {
       DTS_ASSIGN(one, stand_of_run(scheduler, place));
     } else {
-      DTS_ASSIGN(one.stand, stand_of_job(scheduler, job));
+      DTS_ASSIGN(one.stand, stand_of_job(scheduler, run, job));
       one.job = job;
     }
     if (one.job == job) one.job = array;  // one condition instead of thousands

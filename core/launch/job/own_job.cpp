@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/own_job.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/launch/job/element.hpp"
+#include "core/run/directory/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace dts::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path resolved(const fs::path& folder) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(folder, error);
+  return error ? folder : whole;
+}
+
+// The last parts of a folder's path: "5", of an element, says nothing without its sweep.
+fs::path name_of(const fs::path& folder, bool is_element) {
+  return is_element ? folder.parent_path().filename() / folder.filename() : folder.filename();
+}
+
+bool is_same(const fs::path& run, const fs::path& folder, bool is_element) {
+  const fs::path name = name_of(folder, is_element);
+  return name == name_of(run, is_element) || name == name_of(resolved(run), is_element);
+}
+
+// A run is known by its folder, any other job by its script.
+std::string whose(const run::RunDirectory& run, const sched::JobInfo& job) {
+  const fs::path script = job.script_path.value_or("");
+  const bool is_run = script.filename() == fs::path(run.script()).filename();
+  const fs::path shown = is_run ? script.parent_path() : script;
+  return shown.empty() ? "" : " (" + shown.string() + ")";
+}
+
+tl::unexpected<Error> another_job(const run::RunDirectory& run, const sched::JobInfo& job) {
+  return fail(
+      Errc::not_found,
+      fmt::format("the job of {} is lost: {} is the id of another job now{}",
+                  run.path,
+                  job.id,
+                  whose(run, job)),
+      fmt::format("`dtsubmit requeue {}` continues the run in a new job", shell_quote(run.path)));
+}
+
+}  // namespace
+
+bool is_of_run(const run::RunDirectory& part, const sched::JobInfo& job) {
+  if (!job.script_path) return true;
+  const run::RunDirectory run = run::whole_of(part);
+  const fs::path folder = fs::path(*job.script_path).parent_path();
+  if (!is_element(run)) return is_same(run.path, folder, false);
+  // Its array's job has the sweep's script, and a job that continues it has its own.
+  return is_same(fs::path(run.path).parent_path(), folder, false) ||
+         is_same(run.path, folder, true);
+}
+
+bool has_script(const sched::JobInfo& job, const std::optional<std::string>& script) {
+  return !script || !job.script_path || *job.script_path == *script;
+}
+
+Result<sched::JobInfo> job_of_run(sched::Scheduler& scheduler,
+                                  const run::RunDirectory& run,
+                                  const sched::JobId& job) {
+  auto info = scheduler.job(job);
+  if (info && !is_of_run(run, *info)) return another_job(run, *info);
+  return info;
+}
+
+Result<void> cancel_job_of_run(sched::Scheduler& scheduler,
+                               const run::RunDirectory& run,
+                               const sched::JobId& job,
+                               const sched::Patience& patience) {
+  if (const auto info = scheduler.job(job); info && !is_of_run(run, *info))
+    return another_job(run, *info);
+  return sched::cancel_for_certain(scheduler, job, patience);
+}
+
+}  // namespace dts::launch
