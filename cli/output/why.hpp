@@ -60,6 +60,7 @@ struct AttemptWhy {
   std::string head;               // "attempt 2 on n1,n2: 12 min 3 s, steps 60 to 140"
   std::string cause;              // "rank_killed: rank 3 on n2 ...", empty: still running
   std::string then;               // "restart: crash 1 of at most 3: ..."
+  std::string continued;          // "asked for by `dtsubmit requeue` with --nodes=2"
   std::vector<std::string> slow;  // "rank 3 on n2 is slow: ..."
 };
 

@@ -33,6 +33,7 @@ std::string attempts_text(const Why& why, const Known& known) {
       text += "  " + shown(attempt.slow[j]) + "\n";
     if (!attempt.cause.empty()) text += "  " + shown(attempt.cause) + "\n";
     if (!attempt.then.empty()) text += "  then " + shown(attempt.then) + "\n";
+    if (!attempt.continued.empty()) text += "  continued: " + shown(attempt.continued) + "\n";
   }
   return text;
 }
@@ -55,7 +56,8 @@ nlohmann::ordered_json attempt_json(const AttemptWhy& told,
                                 {"node", attempt.node},
                                 {"stragglers", told.slow},
                                 {"decision", attempt.decision.name()},
-                                {"reason", attempt.reason}};
+                                {"reason", attempt.reason},
+                                {"continued", attempt.continued}};
   const auto words = known.last_words.find(told.number);
   if (words != known.last_words.end())
     object["last_lines"] = {{"whose", words->second.whose},

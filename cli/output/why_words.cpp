@@ -129,7 +129,7 @@ std::string what_ended(const AttemptSummary& attempt, run::Cause cause) {
 }
 
 AttemptWhy told_of(const AttemptSummary& attempt) {
-  AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", "", {}};
+  AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", "", "", {}};
   for (const std::string& warning : attempt.warnings) told.slow.push_back("warning: " + warning);
   for (const run::SlowRank& slow : attempt.slow) told.slow.push_back(slow.detail);
   if (!attempt.nodes.empty()) told.head += fmt::format(" on {}", fmt::join(attempt.nodes, ","));
@@ -146,6 +146,7 @@ AttemptWhy told_of(const AttemptSummary& attempt) {
   }
   told.then = attempt.decision.name();
   if (!attempt.reason.empty()) told.then += ": " + attempt.reason;
+  told.continued = attempt.continued;
   return told;
 }
 

@@ -36,6 +36,7 @@ def main():
         check("NumNodes=1 " in shown and "TimeLimit=00:20:00" in shown, "with one node and 20 minutes")
         resumed = [event for event in run.ledger() if event["event"] == "resumed"][-1]
         check("--nodes=1 --time=20" in resumed["detail"], f"the ledger says why: {json.dumps(resumed)}")
+        check("continued: " + resumed["detail"] in cluster.dtsubmit("why", run.path).stdout, "and so does `why`")
         check(status["steps_lost"] == 0, "no step is lost")
         check(status["digest"] == cluster.train_alone(*TRAINING), "the weights are those of an undisturbed training, to the bit")
         cluster.run("scancel", blocker)

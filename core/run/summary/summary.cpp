@@ -102,6 +102,9 @@ struct EventTaker {
 
 void take_event(Draft& draft, const Event& event) {
   if (!event.job.empty()) draft.summary.job = event.job;
+  const auto* const resumed = event.as<Resumed>();
+  if (resumed != nullptr && !draft.summary.attempts.empty())
+    draft.summary.attempts.back().continued = resumed->detail;
   if (event.attempt == 0) return;
   std::visit(EventTaker{event, draft.summary, attempt_of(draft, event.attempt)}, event.what);
 }

@@ -29,6 +29,7 @@ struct AttemptSummary {
   Recorded<Action> decision;
   std::string detail;
   std::string reason;            // of the decision
+  std::string continued;         // who asked for the next attempt, if anyone, and how
   std::string checkpoint;        // the newest at its end
   std::string part;              // of a composed run: the part that ended it
   std::string node;              // where the first failing rank was, if known

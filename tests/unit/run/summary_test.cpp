@@ -172,12 +172,14 @@ TEST_CASE("the run is done when the last decision says so") {
 
 TEST_CASE("the newest job is the run's, each attempt keeps its own") {
   std::vector<Event> events = attempts(1);
-  events.push_back({.time = "t", .job = JobId(9), .what = Resumed{}});
+  events.push_back({.time = "t", .job = JobId(9), .what = Resumed{"asked for"}});
   events.push_back({.time = "t", .attempt = 2, .job = JobId(9), .what = AttemptStarted{}});
   const RunSummary summary = summarise(events, "");
   CHECK(summary.job == JobId(9));
   CHECK(summary.attempts[0].job == JobId(7));
+  CHECK(summary.attempts[0].continued == "asked for");
   CHECK(summary.attempts[1].job == JobId(9));
+  CHECK(summary.attempts[1].continued.empty());
 }
 
 TEST_CASE("an attempt that is being stopped shows why before it ends") {
