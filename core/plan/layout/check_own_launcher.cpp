@@ -82,6 +82,12 @@ void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& prob
 }  // namespace
 
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  if (launcher.kind == Kind::submission)
+    problems.push_back(
+        {"command",
+         fmt::format("{} submits a job of its own, and each rank of this one would run it",
+                     shown(launcher)),
+         std::string(launcher.instead) + "; --per-rank runs it in each rank nevertheless"});
   if (launcher.kind == Kind::torchrun || launcher.kind == Kind::node) {
     if (plan.ntasks_per_node > 1)
       problems.push_back(started_for_each_rank(plan, launcher));

@@ -4,7 +4,6 @@
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace dts::plan {
 namespace {
@@ -26,10 +25,10 @@ bool is_assignment(std::string_view word) {
 // The index in the words after a wrapper's name at which the program begins; words.size(): none.
 std::size_t skip_options(CommandWords words,
                          std::size_t at,
-                         std::initializer_list<std::string_view> with_value,
+                         std::string_view with_value,
                          unsigned operands) {
-  const auto takes_value = [&](const std::string& word) {
-    return std::find(with_value.begin(), with_value.end(), word) != with_value.end();
+  const auto takes_value = [names = split(std::string(with_value), ' ')](const std::string& word) {
+    return !word.empty() && is_one_of(names, word);
   };
   for (; at < words.size(); ++at) {
     const std::string& word = words[at];
@@ -51,6 +50,25 @@ std::optional<std::size_t> verb_length(std::string_view verb, CommandWords rest)
   if (parts.size() > rest.size() || !std::equal(parts.begin(), parts.end(), rest.begin()))
     return std::nullopt;
   return parts.size();
+}
+
+// Whether `word` is certainly a program, not an argument of another one.
+bool names_a_program(std::string_view word) {
+  const std::string_view name = file_name_of(word);
+  const auto launchers = known_launchers();
+  return is_python(name) || is_shell(name) || is_wrapper_name(name) ||
+         std::any_of(
+             launchers.begin(), launchers.end(), [&](auto& row) { return row.program == name; });
+}
+
+// vtune -collect hotspots -- python3 train.py: a program that no row names, and the one behind its
+// `--`.
+std::optional<FoundWrapper> unknown_wrapper(CommandWords words) {
+  static const KnownWrapper k_any{""};
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const auto at = static_cast<std::size_t>(dashes - words.begin()) + 1;
+  if (at >= words.size() || !names_a_program(words[at])) return std::nullopt;
+  return FoundWrapper{&k_any, at};
 }
 
 }  // namespace
@@ -84,6 +102,11 @@ std::optional<FoundLauncher> known_launcher(std::string_view name, CommandWords 
   return std::nullopt;
 }
 
+bool is_wrapper_name(std::string_view name) {
+  const auto rows = known_wrappers();
+  return std::any_of(rows.begin(), rows.end(), [&](auto& row) { return row.program == name; });
+}
+
 std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords words) {
   for (const KnownWrapper& known : known_wrappers()) {
     if (name != known.program) continue;
@@ -98,15 +121,15 @@ std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords wo
         name == "uv" && at < words.size() && (words[at - 1] == "-m" || words[at - 1] == "--module");
     return FoundWrapper{&known, at, is_module};
   }
-  return std::nullopt;
+  return unknown_wrapper(words);
 }
 
 std::optional<PythonProgram> program_of_python(CommandWords words) {
-  const std::initializer_list<std::string_view> k_with_value = {"-W", "-X", "-Q"};
+  constexpr std::string_view k_with_value = "-W -X -Q";
   for (std::size_t i = 1; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) {
     if (words[i] == "-c") return std::nullopt;
     if (words[i] == "-m" && i + 1 < words.size()) return PythonProgram{i + 1, true};
-    if (std::find(k_with_value.begin(), k_with_value.end(), words[i]) != k_with_value.end()) ++i;
+    if (is_one_of(split(std::string(k_with_value), ' '), words[i])) ++i;
   }
   const std::size_t script = skip_options(words, 1, k_with_value, 0);
   if (script >= words.size()) return std::nullopt;

@@ -41,7 +41,11 @@ struct FoundWrapper {
   bool is_module = false;  // that word is a Python module
 };
 
-// The wrapper called `name`, the first of `words`.
+// By file name: "env", "conda", "strace"; the verb that makes it a wrapper is not looked at.
+[[nodiscard]] bool is_wrapper_name(std::string_view name);
+
+// The wrapper called `name`, the first of `words`; also one that no row names, with a `--` before a
+// program that is known.
 [[nodiscard]] std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords words);
 
 struct PythonProgram {

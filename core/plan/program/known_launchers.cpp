@@ -49,6 +49,8 @@ constexpr std::string_view k_use_program =
     "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR "
     "from dtsubmit";
 
+constexpr std::string_view k_use_accelerate = "write accelerate launch in its place";
+
 const KnownLauncher k_launchers[] = {
     {"torchrun", "", Kind::torchrun, k_torchrun_count},
     {"-m torch.distributed.run", "", Kind::torchrun, k_torchrun_count},
@@ -98,6 +100,10 @@ const KnownLauncher k_launchers[] = {
     {"trl", "reward", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"trl", "rloo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"axolotl", "train", Kind::node, "--num-processes", true, {}, k_use_axolotl},
+    // It numbers nodes by SkyPilot's variables or PBS's, and takes any other machine for the only
+    // one.
+    {"oumi", "distributed torchrun", Kind::node, "", false, {}, k_use_torchrun},
+    {"oumi", "distributed accelerate", Kind::node, "", false, {}, k_use_accelerate},
     {"msrun", "", Kind::node, "--local-worker-num", false, k_msrun_told},
     {"composer", "", Kind::node, "--nproc -n", false, k_composer_told},
     {"-m composer.cli.launcher", "", Kind::node, "--nproc -n", false, k_composer_told},
@@ -131,6 +137,15 @@ const KnownLauncher k_launchers[] = {
     {"orterun"},
     {"prterun"},
     {"srun"},
+    {"sbatch",
+     "",
+     Kind::submission,
+     "",
+     false,
+     {},
+     "name the program that its script starts, or make a job file of the script: dtsubmit convert "
+     "SCRIPT -o JOB.toml"},
+    {"salloc", "", Kind::submission, "", false, {}, "name the program that it starts"},
 };
 
 }  // namespace

@@ -28,11 +28,10 @@ struct KnownLauncher {
 // A program that runs the program in its words.
 struct KnownWrapper {
   std::string_view program;
-  std::string_view verb{};  // "run" of `uv run`; empty: none
-  // Options whose value is the next word.
-  std::initializer_list<std::string_view> with_value{};
-  unsigned operands = 0;         // positional words before the program: a container's image
-  bool hides_variables = false;  // a container that only gets the variables that its options name
+  std::string_view verb{};        // "run" of `uv run`; empty: none
+  std::string_view with_value{};  // options whose value is the next word: "-u --unset"
+  unsigned operands = 0;          // positional words before the program: a container's image
+  bool hides_variables = false;   // a container that only gets the variables that its options name
 };
 
 [[nodiscard]] std::span<const KnownWrapper> known_wrappers();

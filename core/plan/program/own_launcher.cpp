@@ -79,7 +79,7 @@ OwnLauncher Search::of_python(CommandWords words, int depth) const {
 OwnLauncher Search::in_text(const std::string& text, int depth) const {
   for (const ShellCommand& command : split_shell(text)) {
     OwnLauncher found = Search(command.words).in(command.words, depth + 1);
-    if (found.kind == Kind::none) continue;
+    if (found.kind == Kind::none || found.kind == Kind::submission) continue;
     if (found.place && !found.place->offset)
       found.place = OwnLauncher::Place{index_of(text), command.ends.at(found.place->argument - 1)};
     else

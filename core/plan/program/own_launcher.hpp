@@ -23,9 +23,10 @@ struct ToldOption {
 struct OwnLauncher {
   enum class Kind {
     none,
-    torchrun,  // takes nodes, processes and rendezvous from the ranks' variables
-    node,      // one per node, given its place by options, see launcher_words.hpp
-    other,     // starts the ranks of a whole job, so must not run inside one
+    torchrun,    // takes nodes, processes and rendezvous from the ranks' variables
+    node,        // one per node, given its place by options, see launcher_words.hpp
+    other,       // starts the ranks of a whole job, so must not run inside one
+    submission,  // submits another job; in a shell's text that may well be intended
   };
 
   // Where options for the launcher can be inserted into the command.

@@ -54,6 +54,20 @@ TEST_CASE("a launcher is found bare, as a module, behind other programs and in a
            Case{{"apptainer", "exec", "image.sif", "bash", "-c", "cd /w && torchrun t.py"},
                 Kind::torchrun,
                 "apptainer exec bash -c"},
+           Case{{"gdb", "-ex", "run", "--args", "torchrun", "t.py"}, Kind::torchrun, "gdb"},
+           Case{
+               {"perf", "record", "-o", "x", "--", "torchrun", "t"}, Kind::torchrun, "perf record"},
+           Case{{"strace", "-f", "-E", "A=1", "torchrun", "t.py"}, Kind::torchrun, "strace"},
+           Case{{"flock", "-w", "5", "lock", "torchrun", "t.py"}, Kind::torchrun, "flock"},
+           Case{{"vtune", "-collect", "hotspots", "--", "torchrun", "t.py"},
+                Kind::torchrun,
+                "vtune"},
+           Case{{"rocprofv3", "--", "env", "A=1", "torchrun"}, Kind::torchrun, "rocprofv3 env"},
+           Case{{"./a.out", "--", "--", "input"}, Kind::none},
+           Case{{"oumi", "distributed", "torchrun", "-m", "oumi", "train"}, Kind::node},
+           Case{{"sbatch", "-N", "2", "job.sh"}, Kind::submission},
+           Case{{"bash", "-c", "sbatch next.sh; torchrun t.py"}, Kind::torchrun, "bash -c"},
+           Case{{"bash", "-c", "./train; sbatch next.sh"}, Kind::none},
            Case{{"bash", "-lc", "source env.sh; A=1 exec torchrun t.py"},
                 Kind::torchrun,
                 "bash -c exec"},
@@ -210,6 +224,20 @@ TEST_CASE("a launcher is not started once for each GPU") {
   spec = request(2, 8);
   spec.command = {"mpirun", "-n", "8", "./a.out"};
   CHECK(refused(spec)[0].where == "command");
+}
+
+TEST_CASE("a command that submits another job is refused, also for one rank") {
+  spec::JobSpec spec = request(1, 1);
+  spec.command = {"env", "A=1", "sbatch", "job.sh"};
+  const Diagnostics problems = refused(spec);
+  REQUIRE(problems.size() == 1);
+  CHECK(contains(problems[0].message, "sbatch (behind `env`) submits a job of its own"));
+  CHECK(contains(problems[0].hint, "dtsubmit convert SCRIPT"));
+  spec.per_rank = true;
+  CHECK(planned(spec).world_size == 1);
+  spec = request(2, 8);
+  spec.command = {"oumi", "distributed", "torchrun", "-m", "oumi", "train"};
+  CHECK(contains(refused(spec)[0].hint, "write torchrun in its place"));
 }
 
 TEST_CASE("--per-node: a program that nobody knows is started once on each node") {
