@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/text.hpp"
+#include "core/plan/program/inner_program.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,22 +22,22 @@ constexpr unsigned k_deepest = 8;
 
 constexpr std::array<std::string_view, 10> k_shells{
     "sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "ksh93", "mksh", "fish"};
-// The first or second word of a command line: conda is a Python script.
-constexpr std::array<std::string_view, 12> k_runners{"conda",
-                                                     "mamba",
-                                                     "micromamba",
-                                                     "uv",
-                                                     "poetry",
-                                                     "pipenv",
-                                                     "pixi",
-                                                     "time",
-                                                     "apptainer",
-                                                     "singularity",
-                                                     "starter",
-                                                     "starter-suid"};
+// Apptainer and Singularity run the container below a process of this name.
+constexpr std::array<std::string_view, 2> k_starters{"starter", "starter-suid"};
+// They block the signal, or end by it and leave or end their program, which could have saved.
+constexpr std::array<std::string_view, 3> k_tracers{"strace", "ltrace", "perf"};
 
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
+std::vector<std::string> command_line(pid_t pid) {
+  return split(read_file(proc_path(pid, "cmdline")).value_or(""), '\0');
+}
+
+bool is_tracer(pid_t pid) {
+  return is_one_of(k_tracers, plan::file_name_of(command_line(pid).front()));
+}
+
+// True if it handles the signal for the program's sake.
+bool takes(pid_t pid, int signal) {
+  return handles(pid, signal) && !is_tracer(pid);
 }
 
 using Children = std::multimap<pid_t, pid_t>;  // by parent
@@ -51,7 +52,7 @@ void collect(
     pid_t pid, int signal, const Children& children, unsigned depth, std::vector<pid_t>& found) {
   const auto [from, to] = children.equal_range(pid);
   for (auto child = from; child != to; ++child)
-    if (handles(child->second, signal))
+    if (takes(child->second, signal))
       found.push_back(child->second);
     else if (depth < k_deepest && is_wrapper(child->second))
       collect(child->second, signal, children, depth + 1, found);
@@ -63,10 +64,10 @@ bool is_wrapper(pid_t pid) {
   std::error_code failed;
   const auto program = std::filesystem::read_symlink(proc_path(pid, "exe"), failed);
   if (!failed && is_one_of(k_shells, program.filename().string())) return true;
-  const auto words = split(read_file(proc_path(pid, "cmdline")).value_or(""), '\0');
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, words.size()); ++i)
-    if (is_one_of(k_runners, base_name(words[i]))) return true;
-  return false;
+  const auto words = command_line(pid);
+  const bool is_script = words.size() > 1 && plan::is_python(plan::file_name_of(words[0]));
+  const std::string_view name = plan::file_name_of(words[is_script ? 1 : 0]);  // conda is a script
+  return plan::is_wrapper_name(name) || is_one_of(k_starters, name);
 }
 
 bool handles(pid_t pid, int signal) {
@@ -76,7 +77,7 @@ bool handles(pid_t pid, int signal) {
 }
 
 std::vector<pid_t> stop_targets(pid_t leader, int signal) {
-  if (handles(leader, signal) || !is_wrapper(leader)) return {leader};
+  if (takes(leader, signal) || !is_wrapper(leader)) return {leader};
   std::vector<pid_t> found;
   collect(leader, signal, children_by_parent(), 0, found);
   if (found.empty()) found.push_back(leader);

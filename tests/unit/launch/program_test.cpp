@@ -164,6 +164,19 @@ TEST_CASE("a shell without exec is skipped: the program that handles the signal 
   }
 }
 
+TEST_CASE("a tracer's own handler does not save: the program below it gets the signal") {
+  CHECK(as_rank([](Rank& rank) {
+          // A shell by the name of one.
+          const std::string traced = "trap 'exit 1' TERM; " + k_inner + "; exit $?";
+          if (!rank.start({"/bin/bash", "-c", "exec -a strace bash -c \"$TRACED\""},
+                          {{"TRACED", traced}}))
+            return 1;
+          if (rank.first_line() != "ready") return 2;
+          rank.program.signal(SIGTERM);
+          return rank.end();
+        }) == 85);
+}
+
 TEST_CASE("a shell killed by the scheduler's own signal does not take its program with it") {
   CHECK(as_rank([](Rank& rank) {
           if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;
