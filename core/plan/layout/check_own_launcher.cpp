@@ -35,6 +35,26 @@ Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) 
               : "name each host once, without a number of ranks"};
 }
 
+// ":29500": the submitting shell has found nothing in `$MASTER_ADDR:29500`. In single quotes,
+// nobody replaces it.
+bool is_nowhere(std::string_view place, bool is_in_shell) {
+  const std::string_view host = place.substr(0, place.rfind(':'));
+  return host.empty() || host == "localhost" || host == "127.0.0.1" ||
+         (!is_in_shell && host.find('$') != host.npos);
+}
+
+void check_place(const OwnLauncher& launcher, Diagnostics& problems) {
+  const bool is_in_shell = !launcher.place || launcher.place->offset;
+  for (const char* name : {"--rdzv-endpoint", "--master-addr"})
+    if (const auto place = option_of(launcher, name); place && is_nowhere(*place, is_in_shell))
+      problems.push_back({"command",
+                          fmt::format("{} with {} {} would not find the other nodes",
+                                      shown(launcher),
+                                      name,
+                                      place->empty() ? "''" : *place),
+                          "omit it: torchrun learns of the rendezvous from the job"});
+}
+
 // torchrun that is configured for one node but runs on several: each instance would train alone and
 // save the same files.
 void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
@@ -50,6 +70,7 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
                      plan.nodes),
          "omit it: torchrun learns of the nodes from the job; --per-node starts one on each node "
          "nevertheless"});
+  if (!is_standalone) check_place(launcher, problems);
   if (!launcher.hidden_behind.empty() && !nodes)
     problems.push_back(
         {"command",

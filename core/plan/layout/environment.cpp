@@ -2,6 +2,7 @@
 // The variables of a rank's program.
 #include "core/base/text/text.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/program/own_launcher.hpp"
 #include "core/plan/thread_places.hpp"
 
 #include <fmt/format.h>
@@ -119,15 +120,27 @@ void add_sagemaker(Environment& variables, const World& world, const Placement& 
 void add_torchrun(Environment& variables,
                   const World& world,
                   const Placement& rank,
-                  unsigned workers) {
+                  const Plan& plan) {
+  const std::string nodes = text(world.rendezvous.hosts.size());
+  const std::string workers = text(plan.workers_per_task);
+  const std::string& address = world.rendezvous.master_addr;
+  const std::string port = text(world.rendezvous.master_port);
   variables.insert(variables.end(),
-                   {{"PET_NNODES", text(world.rendezvous.hosts.size())},
+                   {{"PET_NNODES", nodes},
                     {"PET_NODE_RANK", text(rank.node_rank)},
-                    {"PET_NPROC_PER_NODE", text(workers)},
-                    {"PET_MASTER_ADDR", world.rendezvous.master_addr},
-                    {"PET_MASTER_PORT", text(world.rendezvous.master_port)},
-                    {"NNODES", text(world.rendezvous.hosts.size())},
-                    {"NPROC_PER_NODE", text(workers)}});
+                    {"PET_NPROC_PER_NODE", workers},
+                    {"PET_MASTER_ADDR", address},
+                    {"PET_MASTER_PORT", port},
+                    {"NNODES", nodes},
+                    {"NPROC_PER_NODE", workers}});
+  // --rdzv-backend c10d ignores the master, and would take localhost. It believes that the address
+  // is this node's only if the node's name resolves to it.
+  const OwnLauncher launcher = find_own_launcher(plan.command);
+  const auto backend = option_of(launcher, "--rdzv-backend");
+  if (!backend || *backend == "static" || option_of(launcher, "--rdzv-endpoint")) return;
+  variables.emplace_back("PET_RDZV_ENDPOINT", endpoint(address, world.rendezvous.master_port));
+  if (*backend == "c10d")
+    variables.emplace_back("PET_RDZV_CONF", rank.node_rank == 0 ? "is_host=1" : "is_host=0");
 }
 
 void add_openmp(Environment& variables, const Placement& rank, const Plan& plan) {
@@ -196,7 +209,7 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
       if (std::find(plan.frameworks.begin(), plan.frameworks.end(), framework) !=
           plan.frameworks.end())
         add(variables, world, rank);
-    if (plan.workers_per_task > 0) add_torchrun(variables, world, rank, plan.workers_per_task);
+    if (plan.workers_per_task > 0) add_torchrun(variables, world, rank, plan);
     add_libraries(variables, world, rank, plan);
   }
   return all;

@@ -391,6 +391,15 @@ TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share
   CHECK(value(got, "NNODES") == "2");  // of llamafactory-cli and swift
   CHECK(value(got, "NPROC_PER_NODE") == "3");
   CHECK(value(got, "OMP_NUM_THREADS") == "1");  // of three home cores
+  CHECK(value(got, "PET_RDZV_ENDPOINT") == "(none)");
+  plan.command = {"torchrun", "--rdzv_backend=c10d", "train.py"};
+  const auto dynamic = rank_environments(all, meeting(all), plan);
+  CHECK(value(dynamic.at(1), "PET_RDZV_ENDPOINT") ==
+        value(got, "MASTER_ADDR") + ":" + value(got, "MASTER_PORT"));
+  CHECK(value(dynamic.at(0), "PET_RDZV_CONF") == "is_host=1");
+  CHECK(value(dynamic.at(1), "PET_RDZV_CONF") == "is_host=0");
+  plan.command = {"torchrun", "--rdzv-backend", "c10d", "--rdzv-endpoint", "n1:1", "train.py"};
+  CHECK(value(rank_environments(all, meeting(all), plan).at(1), "PET_RDZV_CONF") == "(none)");
   const Environment without = rank_environments(all, meeting(all), {}).at(1);
   for (const auto& [name, text] : without) CHECK(name.rfind("PET_", 0) != 0);
 }

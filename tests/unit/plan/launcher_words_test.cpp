@@ -40,6 +40,23 @@ TEST_CASE("torchrun that knows of one node only is refused on several") {
   CHECK(planned(spec).world_size == 2);
 }
 
+TEST_CASE("a rendezvous of torchrun that is nowhere is refused on several nodes") {
+  spec::JobSpec spec = request(2, 8);
+  for (const char* place : {":29500", ":", "", "localhost:29400", "$MASTER_ADDR:$MASTER_PORT"}) {
+    spec.nodes = 2;
+    spec.command = {"torchrun", "--rdzv-backend=c10d", "--rdzv-endpoint", place, "a.py"};
+    CAPTURE(place);
+    CHECK(contains(refused(spec).at(0).message, "would not find the other nodes"));
+    spec.nodes = 1;
+    CHECK(planned(spec).workers_per_task == 8);
+  }
+  spec.nodes = 2;
+  spec.command = {"bash", "-c", "torchrun --rdzv-endpoint=$MASTER_ADDR:$MASTER_PORT a.py"};
+  CHECK(planned(spec).world_size == 2);
+  spec.command = {"torchrun", "--master_addr", "n1", "a.py"};
+  CHECK(planned(spec).world_size == 2);
+}
+
 TEST_CASE("launchers without variables get their place in the job as options") {
   spec::JobSpec spec = request(2, 8);
   spec.command = {
