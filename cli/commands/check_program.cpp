@@ -2,6 +2,7 @@
 #include "cli/commands/check_program.hpp"
 
 #include "cli/output/report.hpp"
+#include "cli/output/script_note.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
@@ -63,6 +64,21 @@ bool is_found_by_set_up(const spec::JobSpec& spec) {
   return sets_up && spec.command[0].find('/') == std::string::npos;
 }
 
+// What to write in place of `name`, which cannot be run.
+std::string hint_for(const std::string& name, const Error& error) {
+  if (std::string help = help_for_batch_script(name); !help.empty()) return help;
+  if (error.code != Errc::not_found || name.find('/') != std::string::npos) return error.hint;
+  if (name == "dttrain")
+    return "it is the trainer of dtsubmit: install the package dttrain, or build with "
+           "-DDTSUBMIT_TRAINER=ON";
+  if (exists(name))
+    return fmt::format("it is a file in this folder: ./{0}, or name what runs it: python3 {0}",
+                       name);
+  const auto near = nearest_program(name);
+  return fmt::format("{} A program that only the nodes have needs its full path",
+                     near ? fmt::format("did you mean `{}`?", *near) : "is it installed?");
+}
+
 // The problem with the program, if any; warnings are printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
@@ -78,17 +94,7 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
     warn_with(found.error().message + " on this machine", "do the nodes have it?");
     return std::nullopt;
   }
-  std::string hint = found.error().hint;
-  if (is_missing && name.find('/') == std::string::npos) {
-    const auto near = nearest_program(name);
-    hint = near ? fmt::format("did you mean `{}`?", *near) : "is it installed?";
-    hint += " A program that only the nodes have needs its full path";
-    if (name == "dttrain")
-      hint =
-          "it is the trainer of dtsubmit: install the package dttrain, or build with "
-          "-DDTSUBMIT_TRAINER=ON";
-  }
-  return Diagnostic{"command", found.error().message, hint};
+  return Diagnostic{"command", found.error().message, hint_for(name, found.error())};
 }
 
 void check_source(const std::string& source, Asked& asked, Reach reach) {

@@ -4,6 +4,8 @@
 #include "core/base/files/trusted_file.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
+#include "core/lint/lint.hpp"
+#include "core/plan/torch_variables.hpp"
 
 #include <fmt/format.h>
 
@@ -81,6 +83,38 @@ std::string convert_command(const std::string& path) {
       "dtsubmit convert {} -o {}.toml", path, has_suffix ? path.substr(0, dot) : path);
 }
 
+// The ways in which the shell exits with 0 although its program has failed, or has not ended.
+std::vector<std::string> lost_exit_codes(const std::string& name, const std::string& script) {
+  constexpr std::array<std::string_view, 4> k_rules{
+      "exit-lost", "pipe-hides-exit", "step-not-waited-for", "wait-forgets-exit"};
+  std::vector<std::string> notes;
+  for (const lint::Finding& finding : lint::lint_script(script, {}))
+    if (std::find(k_rules.begin(), k_rules.end(), finding.rule->id) != k_rules.end())
+      notes.push_back(
+          fmt::format("note: {}: {}; {}", name, finding.rule->title, finding.rule->fix));
+  return notes;
+}
+
+// "$RANK", "--addr=${MASTER_ADDR}": a variable of the ranks.
+bool names_a_variable(const std::string& word) {
+  const std::size_t dollar = word.find('$');
+  if (dollar == std::string::npos || word.find_first_of(" \t\n") != std::string::npos) return false;
+  const std::size_t begin = word.find_first_not_of('{', dollar + 1);
+  if (begin == std::string::npos) return false;
+  const std::string_view rest = std::string_view(word).substr(begin);
+  const std::string_view name =
+      rest.substr(0, rest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"));
+  return is_one_of(plan::k_torch_variables, name) || name.starts_with("DTSUBMIT_") ||
+         name.starts_with("SLURM_");
+}
+
+// The first argument that holds a variable, where no shell replaces it; empty if there is none.
+std::string literal_variable(const std::vector<std::string>& command) {
+  if (std::any_of(command.begin(), command.end(), is_shell)) return {};
+  const auto found = std::find_if(command.begin(), command.end(), names_a_variable);
+  return found == command.end() ? std::string() : *found;
+}
+
 }  // namespace
 
 bool keeps_a_shell(const std::string& script) {
@@ -100,18 +134,30 @@ std::string script_note(const std::vector<std::string>& command) {
         "`{}` makes a job file of it",
         name,
         convert_command(name));
-  if (script.empty() || !keeps_a_shell(script)) return {};
-  return fmt::format(
-      "note: {} is a shell script that runs its program without `exec`: a stop signal is passed on "
-      "to the program that it runs at that moment, but exit code 85 (saved) counts only if the "
-      "script exits with it; `exec` before its last command ensures both",
-      name);
+  std::vector<std::string> notes = lost_exit_codes(name, script);
+  if (!script.empty() && keeps_a_shell(script))
+    notes.push_back(fmt::format(
+        "note: {} is a shell script that runs its program without `exec`: a stop signal is passed "
+        "on to the program that it runs at that moment, but exit code 85 (saved) counts only if "
+        "the script exits with it; `exec` before its last command ensures both",
+        name));
+  if (const std::string word = literal_variable(command); !word.empty())
+    notes.push_back(fmt::format(
+        "note: the program gets `{}` as it stands: there is no shell that replaces the variable; "
+        "bash -c '...' is one",
+        word));
+  return join(notes, "\n");
+}
+
+std::string help_for_batch_script(const std::string& path) {
+  if (!is_batch_script(read_regular_file(path, k_longest_script).value_or(""))) return {};
+  return fmt::format("it is a batch script: `{}` makes a job file of it", convert_command(path));
 }
 
 std::string help_for_stray_word(const std::string& word) {
-  if (is_batch_script(read_regular_file(word, k_longest_script).value_or("")))
-    return fmt::format("it is a batch script: `{}` makes a job file of it", convert_command(word));
-  return "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py";
+  const std::string help = help_for_batch_script(word);
+  return help.empty() ? "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py"
+                      : help;
 }
 
 }  // namespace dts::cli

@@ -15,6 +15,9 @@ namespace dts::cli {
 // script if the command names one. Of a batch script it says that Slurm does not read it.
 [[nodiscard]] std::string script_note(const std::vector<std::string>& command);
 
+// How a job file is made of the batch script `path`; empty if it has no #SBATCH lines.
+[[nodiscard]] std::string help_for_batch_script(const std::string& path);
+
 // What to do with `word`, which stands where no program can: how one is written, or, if it is a
 // file with #SBATCH lines, how a job file is made of it.
 [[nodiscard]] std::string help_for_stray_word(const std::string& word);

@@ -305,12 +305,17 @@ TEST_CASE("a program that cannot be run is refused before anything is written, w
   REQUIRE(::chmod(session.file("plain.py").c_str(), 0644) == 0);
   REQUIRE(write_file(session.file("bare"), "echo hello\n"));
   REQUIRE(::chmod(session.file("bare").c_str(), 0755) == 0);
-  for (const auto& row :
-       std::vector<std::pair<std::string, std::string>>{{"pyhton3", "did you mean `python3"},
-                                                        {"./plain.py", "is not executable"},
-                                                        {"./none.py", "no program `./none.py`"},
-                                                        {"./bare", "does not name its interpreter"},
-                                                        {session.path, "is a folder"}}) {
+  REQUIRE(write_file(session.file("job.sbatch"), "#!/bin/bash\n#SBATCH -N 2\nsrun ./a\n"));
+  const std::string convert = "batch script: `dtsubmit convert ";
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
+           {"pyhton3", "did you mean `python3"},
+           {"./plain.py", "is not executable"},
+           {"plain.py", "or name what runs it: python3"},
+           {"./job.sbatch", convert + "./job.sbatch -o"},
+           {"job.sbatch", convert + "job.sbatch -o"},
+           {"./none.py", "no program `./none.py`"},
+           {"./bare", "does not name its interpreter"},
+           {session.path, "is a folder"}}) {
     const auto& [program, words] = row;
     CAPTURE(row.first);
     const Output output = session.dtsubmit(run_of(2, {"--", program}));

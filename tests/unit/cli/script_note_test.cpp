@@ -56,6 +56,42 @@ TEST_CASE("a note is given for scripts only, by whatever name they are run") {
   CHECK(cli::script_note({}).empty());
 }
 
+TEST_CASE("a shell that exits with 0 whatever becomes of its program is reported") {
+  struct Row {
+    const char* text;
+    const char* note;
+  };
+
+  for (const Row& row : {
+           Row{"python3 train.py 2>&1 | tee log", "bash -c: a pipeline hides the exit code"},
+           {"set -o pipefail; python3 train.py | tee log", ""},
+           {"python3 train.py &", "its last command runs in the background; end the script with"},
+           {"python3 train.py; echo done", "a failure of the training looks like success"},
+           {"python3 train.py", ""},
+       }) {
+    const std::string note = cli::script_note({"bash", "-c", row.text});
+    CAPTURE(row.text);
+    CAPTURE(note);
+    CHECK((note.find("note: bash -c: ") != std::string::npos) == (*row.note != '\0'));
+    CHECK(note.find(row.note) != std::string::npos);
+  }
+}
+
+TEST_CASE("a variable of the ranks that no shell replaces is reported") {
+  using Command = std::vector<std::string>;
+  for (const Command& command : {Command{"python3", "train.py", "--rank", "$RANK"},
+                                 Command{"./a", "--init=tcp://${MASTER_ADDR}:29500"},
+                                 Command{"./a", "$SLURM_PROCID"}})
+    CHECK(cli::script_note(command).find("gets `" + command.back() + "` as it stands") !=
+          std::string::npos);
+  for (const Command& command : {Command{"python3", "train.py", "$HOME", "$", "${"},
+                                 Command{"apptainer", "exec", "i", "bash", "-c", "./a $RANK"},
+                                 Command{"bash", "train.sh", "$RANK"},
+                                 Command{"script", "-c", "./a $RANK", "log"},
+                                 Command{"perl", "-e", "print $ENV{RANK}"}})
+    CHECK(cli::script_note(command).find("as it stands") == std::string::npos);
+}
+
 TEST_CASE("a batch script is named where a program stands, and where none can") {
   const tests::TemporaryFolder folder;
   const std::string script = folder.file("train.sbatch");
