@@ -25,6 +25,10 @@ void advise(const Known& known, const AttemptSummary& attempt, Why& why) {
     advice = replaced(advice, "{attempt}", std::to_string(attempt.number));
     advice = replaced(advice, "{run}", known.run_directory);
     if (!advice.empty()) why.next.push_back(advice);
+    if (cause == run::Cause::rendezvous && run::says_port_is_taken(attempt.detail))
+      why.next.push_back(
+          "if the program starts its own processes, as torch.multiprocessing.spawn does, submit it "
+          "with --per-node; if it chose the port itself, let it listen on MASTER_PORT");
   }
   why.next.push_back(continue_command(known));
 }

@@ -3,6 +3,8 @@
 
 #include "core/base/text/names.hpp"
 
+#include <algorithm>
+
 namespace dts::run {
 namespace {
 
@@ -54,6 +56,14 @@ std::vector<Cause> all_causes() {
   std::vector<Cause> causes;
   for (const auto& [value, name] : k_names) causes.push_back(value);
   return causes;
+}
+
+bool says_port_is_taken(std::string_view detail) {
+  constexpr std::string_view k_words[] = {
+      "Address already in use", "address already in use", "EADDRINUSE"};
+  return std::any_of(std::begin(k_words), std::end(k_words), [&](std::string_view words) {
+    return detail.find(words) != detail.npos;
+  });
 }
 
 }  // namespace dts::run

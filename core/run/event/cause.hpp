@@ -46,4 +46,8 @@ enum class Cause {
 [[nodiscard]] std::optional<Cause> cause_from(std::string_view text);
 [[nodiscard]] std::vector<Cause> all_causes();
 
+// True if `detail`, of a rendezvous that failed, says that a port is taken: by another job, or by
+// the program itself, of which two listen on one port. Not a property of the node.
+[[nodiscard]] bool says_port_is_taken(std::string_view detail);
+
 }  // namespace dts::run

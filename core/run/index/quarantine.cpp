@@ -144,8 +144,10 @@ std::vector<Strike> strikes_of(const Outcome& outcome, const std::string& run, u
   std::vector<Strike> strikes;
   for (const UnfitNode& unfit : outcome.unfit)
     strikes.push_back({{}, unfit.node, k_preflight_strike, run, attempt, unfit.why});
+  const bool of_port = outcome.cause == Cause::rendezvous && says_port_is_taken(outcome.detail);
   const bool of_node = outcome.cause == Cause::gpu_error || outcome.cause == Cause::hang ||
-                       outcome.cause == Cause::corruption || kind_of(outcome.cause) == Kind::launch;
+                       outcome.cause == Cause::corruption ||
+                       (kind_of(outcome.cause) == Kind::launch && !of_port);
   if (strikes.empty() && of_node && !outcome.node.empty())
     strikes.push_back({{}, outcome.node, to_string(outcome.cause), run, attempt, outcome.detail});
   return strikes;

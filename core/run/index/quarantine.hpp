@@ -3,7 +3,8 @@
 //
 // The rule: a failed pre-flight or `dtsubmit check`, a broken GPU and bits that changed are facts
 // about the node, so one is enough. A launch that failed on it or a hang blamed on it may be the
-// program's own fault, so it takes two within 24 hours, from different runs. A quarantine lasts 24
+// program's own fault, so it takes two within 24 hours, from different runs. A port that was taken
+// is no strike: two of the program's own processes may have listened on it. A quarantine lasts 24
 // hours, each further one twice as long, at most 8 days; after 30 days without a strike everything
 // is forgotten. (Large clusters report that a few nodes cause many of the failures: Kokolis et al.,
 // "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", HPCA 2025, section on

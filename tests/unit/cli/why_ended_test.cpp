@@ -27,6 +27,13 @@ std::vector<Situation> ended_situations() {
        .what = run::AttemptEnded{.cause = run::Cause::stopped,
                                  .exit_code = 85,
                                  .detail = "asked for by `dtsubmit stop`; every rank saved"}});
+  Story taken = Story().begin(1, 10).note(
+      {.time = time(100),
+       .attempt = 1,
+       .what = run::AttemptEnded{.cause = run::Cause::rendezvous,
+                                 .exit_code = 1,
+                                 .detail = "rank 0 on n1 exited 1: Address already in use"}});
+  taken.decide(1, 100, "stop", "3 times launch", 1);
   asked.decide(1, 901, "stop", "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it", 85);
   return {
       {"stopped by its user",
@@ -45,6 +52,10 @@ std::vector<Situation> ended_situations() {
         "the last lines of rank 3 (/runs/r/attempt-1/rank-3.log):\n  first\n  out of luck\n",
         "next: fix the program\nnext: dtsubmit requeue 41   (starts over: its run directory has no "
         "checkpoint)\n"}},
+      {"a port that was taken",
+       taken,
+       Standing::stopped,
+       {"next: if the program starts its own processes", "with --per-node", "MASTER_PORT\n"}},
       {"cancelled after a save",
        saved,
        Standing::stopped,

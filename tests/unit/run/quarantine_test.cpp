@@ -119,6 +119,8 @@ TEST_CASE("which ends of an attempt are strikes, and on whom") {
       {{Cause::hang, 137, "", 3, "n2"}, "n2:hang"},
       {{Cause::launch_failed, 1, "", {}, "n1"}, "n1:launch_failed"},
       {two_unfit, "n1:preflight n3:preflight"},
+      {{Cause::rendezvous, 1, "rank 0 on n1 exited 1: timed out", 0, "n1"}, "n1:rendezvous"},
+      {{Cause::rendezvous, 1, "code: -98, name: EADDRINUSE", 0, "n1"}, ""},
       {{Cause::user_exit, 1, "", 0, "n1"}, ""},
       {{Cause::rank_killed, 137, "", 0, "n1"}, ""},
       {{Cause::out_of_memory, 1, "", 0, "n1"}, ""},
