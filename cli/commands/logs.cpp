@@ -49,7 +49,7 @@ class ShownLogs {
     agent_log_.reset();
     rank_logs_.reset();
     if (agent_)
-      agent_log_.emplace(run_.attempt(attempt) + "/agent.log");
+      agent_log_.emplace(run_.agent_log(attempt));
     else
       rank_logs_.emplace(run_, attempt, ranks_);
   }
@@ -66,7 +66,7 @@ class ShownLogs {
 
   // The first requested file that does not exist.
   [[nodiscard]] std::optional<std::string> missing(unsigned attempt) const {
-    if (agent_) return absent(run_.attempt(attempt) + "/agent.log");
+    if (agent_) return absent(run_.agent_log(attempt));
     if (ranks_.all) return std::nullopt;
     for (const unsigned rank : ranks_.ranks)
       if (auto file = absent(run_.rank_log(attempt, rank))) return file;

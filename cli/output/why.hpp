@@ -2,6 +2,7 @@
 // Explains a run's state in sentences: a pure function of everything known about it.
 #pragma once
 
+#include "core/run/directory/rank_logs.hpp"
 #include "core/run/ledger/policy.hpp"
 #include "core/run/summary/goodput.hpp"
 #include "core/run/summary/summary.hpp"
@@ -15,11 +16,7 @@
 
 namespace dts::cli {
 
-struct LastWords {
-  std::string whose;  // "rank 3", "the batch script"
-  std::string path;
-  std::vector<std::string> lines;
-};
+using run::LastWords;
 
 // Times are Unix seconds; 0: unknown.
 struct Known {
@@ -35,11 +32,12 @@ struct Known {
   unsigned nodes_up = 0;              // nodes up in its partition, in that case
   bool forgotten = false;             // the scheduler answered and no longer knows the job
   bool reused = false;                // forgotten, and its id is another job's now
-  std::map<unsigned, LastWords> last_words;  // by attempt: of the first rank that failed
-  std::optional<LastWords> batch_words;      // of the batch script, if any
-  std::optional<bool> agent_lives;           // if that is visible from here
-  std::string checkpoint;                    // the newest one; empty: none
-  std::int64_t last_metric = 0;              // when metrics.jsonl last grew
+  std::map<unsigned, LastWords>
+      last_words;                        // by attempt: of the first failed rank, or the launcher
+  std::optional<LastWords> batch_words;  // of the batch script, if any
+  std::optional<bool> agent_lives;       // if that is visible from here
+  std::string checkpoint;                // the newest one; empty: none
+  std::int64_t last_metric = 0;          // when metrics.jsonl last grew
   std::int64_t now = 0;
 };
 

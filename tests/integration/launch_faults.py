@@ -2,8 +2,9 @@
 """Launches and ends that a launcher misreports, on a private real Slurm: launch_faults.py LAUNCHER [CELL].
 
 unmounted  a node does not see the run directory    no_dtsubmit  a node has no dtsubmit
+full_tmp   nothing can be written to /tmp of a node
 no_library a node has dtsubmit without lib/dtsubmit  no_program a node does not have the user's program
-mpi_abort  MPI_Abort(17) by one rank
+mpi_abort  MPI_Abort(17) by one rank        mpi_init   MPI_Init fails, of which mpirun alone says why
 """
 import contextlib
 import os
@@ -31,10 +32,10 @@ int main(int argc, char** argv) {
 
 
 @contextlib.contextmanager
-def hidden(cluster, node, folder):
+def hidden(cluster, node, folder, options="size=64k"):
     """The node sees an empty folder there, as where a share is not mounted."""
     enter = ["nsenter", f"--mount=/proc/{slurmd(cluster, node)}/ns/mnt"]
-    subprocess.run([*enter, "mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], check=True)
+    subprocess.run([*enter, "mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True)
     try:
         yield
     finally:
@@ -72,6 +73,18 @@ def no_dtsubmit(cluster, launcher):
         comes_back_without_n1(cluster, job(cluster, launcher, "sh", "-c", "sleep 1"), "cannot run", 60)
 
 
+def full_tmp(cluster, launcher):
+    place = cluster.environment["TMPDIR"] = cluster.place + "/tmp"
+    os.makedirs(place)
+    with hidden(cluster, "n1", place, "nr_inodes=1"):
+        run = job(cluster, launcher, "sh", "-c", "sleep 1")
+        if launcher == "mpirun":
+            comes_back_without_n1(cluster, run, f"cannot write to {place}", 60)
+        else:  # which needs no room there
+            check(run.finish(120)["done"], "srun starts ranks there nevertheless")
+    del cluster.environment["TMPDIR"]
+
+
 def no_library(cluster, launcher):
     library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(DTSUBMIT))), "lib/dtsubmit")
     with hidden(cluster, "n1", library):
@@ -86,12 +99,25 @@ def no_program(cluster, launcher):
         comes_back_without_n1(cluster, job(cluster, launcher, place + "/doze", "1"), "no program", 60)
 
 
-def mpi_abort(cluster, launcher):
+def aborts(cluster):
     source, program = cluster.place + "/abort.c", cluster.place + "/abort"
     with open(source, "w") as file:
         file.write(ABORTS)
     subprocess.run(["mpicc", source, "-o", program], check=True)
-    run = job(cluster, launcher, program)
+    return program
+
+
+def mpi_init(cluster, launcher):
+    run = job(cluster, launcher, "env", "OMPI_MCA_pml=ob1", "OMPI_MCA_btl=self", aborts(cluster))
+    run.finish(120)
+    ended = events(run, "attempt_ended")[0]
+    print(ended, flush=True)
+    check(ended["cause"] == "rendezvous" and "An error occurred in MPI_Init" in ended["detail"], "the cause is MPI_Init")
+    check("MPI_ERRORS_ARE_FATAL" in cluster.dtsubmit("why", run.path).stdout, "why has the words of Open MPI")
+
+
+def mpi_abort(cluster, launcher):
+    run = job(cluster, launcher, aborts(cluster))
     run.finish(120)
     print(run.ledger()[-2:], flush=True)
     ended = events(run, "attempt_ended")
@@ -100,7 +126,7 @@ def mpi_abort(cluster, launcher):
     check(launcher == "mpirun" or ended[0].get("rank") == 2, "of the rank that aborted")
 
 
-CELLS = [unmounted, no_dtsubmit, no_library, no_program, mpi_abort]
+CELLS = [unmounted, no_dtsubmit, full_tmp, no_library, no_program, mpi_init, mpi_abort]
 
 
 def main(launcher, only=""):

@@ -9,6 +9,7 @@
 #include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
+#include "core/run/summary/evidence.hpp"
 #include "core/topo/discover.hpp"
 
 #include <fcntl.h>
@@ -167,8 +168,8 @@ Result<int> AttemptLoop::run() {
         outcome.detail,
         run::to_string(decision.action),
         decision.why);
-    if (outcome.rank && !run::is_selected(options_.shown, *outcome.rank))
-      print_last_words(run_, attempt_->number(), *outcome.rank);
+    if (outcome.rank || run::is_launchers(outcome.cause))
+      print_last_words(run_, attempt_->number(), outcome.rank, options_.shown);
     DTS_ASSIGN(const std::optional<int> code, carry_out(ended, decision));
     if (code) return *code;
   }

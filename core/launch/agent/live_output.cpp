@@ -37,14 +37,17 @@ LiveOutput::LiveOutput(run::RankLogs logs, int fd)
 
 LiveOutput::~LiveOutput() = default;  // asks the thread to stop and joins it
 
-void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank) {
+void print_last_words(const run::RunDirectory& run,
+                      unsigned attempt,
+                      std::optional<unsigned> rank,
+                      const run::RankSelection& shown) {
   constexpr std::size_t k_lines = 20;
   constexpr std::size_t k_longest_shown = 300;
-  const std::string path = run.rank_log(attempt, rank);
-  const auto lines = run::last_lines(path, k_lines);
-  if (lines.empty()) return;
-  tell("the last lines of rank {} ({}):\n", rank, path);
-  for (const std::string& line : lines) tell("  {}\n", printable(line, k_longest_shown));
+  const run::LastWords words = run::last_words(run, attempt, rank, k_lines);
+  const bool is_rank = rank && words.path == run.rank_log(attempt, *rank);
+  if (words.lines.empty() || (is_rank && run::is_selected(shown, *rank))) return;
+  tell("the last lines of {} ({}):\n", words.whose, words.path);
+  for (const std::string& line : words.lines) tell("  {}\n", printable(line, k_longest_shown));
 }
 
 }  // namespace dts::launch

@@ -6,6 +6,7 @@
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/directory/run_directory.hpp"
 
+#include <optional>
 #include <thread>
 
 namespace dts::launch {
@@ -22,8 +23,11 @@ class LiveOutput {
   std::jthread thread_;
 };
 
-// Prints the last lines of a rank's log to standard error, for users who read only the job's
-// output.
-void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank);
+// Prints the last words of an attempt (run::last_words()) to standard error, for users who read
+// only the job's output, unless they are those of a rank in `shown`, which has been shown.
+void print_last_words(const run::RunDirectory& run,
+                      unsigned attempt,
+                      std::optional<unsigned> rank,
+                      const run::RankSelection& shown);
 
 }  // namespace dts::launch

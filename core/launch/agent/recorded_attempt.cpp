@@ -35,7 +35,7 @@ Result<run::TakenAttempt> take_attempt(const Assignment& job) {
                              job.allocation.node,
                              ::getpid(),
                              process ? process->started : 0}));
-  const std::string path = job.run.attempt(taken.number) + "/agent.log";
+  const std::string path = job.run.agent_log(taken.number);
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0)
     log("{}", fail_errno("no log " + path).value().message);

@@ -13,9 +13,15 @@
 namespace dts::launch {
 namespace {
 
-constexpr const char* k_script =
-    "if ! \"$0\" --version >/dev/null 2>&1; then echo \"$SLURMD_NODENAME cannot run $0\"; "
-    "elif ! test -r \"$1\"; then echo \"$SLURMD_NODENAME cannot read $1\"; fi";
+// $0 is dtsubmit, $1 the file. Launchers keep files of their own where TMPDIR says.
+constexpr const char* k_script = R"sh(own="" place="${TMPDIR:-/tmp}"
+if ! "$0" --version >/dev/null 2>&1; then echo "$SLURMD_NODENAME cannot run $0"
+elif ! test -r "$1"; then echo "$SLURMD_NODENAME cannot read $1"
+elif ! own="$(mktemp -d "$place/dtsubmit.XXXXXX" 2>/dev/null)" ||
+    ! head -c 4096 /dev/zero 2>/dev/null >"$own/room"; then
+  echo "$SLURMD_NODENAME cannot write to $place"
+fi
+test -z "$own" || rm -rf -- "$own")sh";
 
 }  // namespace
 
@@ -60,7 +66,8 @@ run::Outcome without_unable(run::Outcome outcome,
   std::string words = fmt::format("{} {}", first.node, first.why);
   if (unable.size() > 1)
     words += fmt::format(", and {} more cannot", counted(unable.size() - 1, "node"));
-  outcome.detail = fmt::format("{} (is its file system mounted there?); {}", words, outcome.detail);
+  outcome.detail = fmt::format(
+      "{} (is its file system mounted there, and has it room?); {}", words, outcome.detail);
   if (unable.size() >= nodes) return outcome;
   outcome.node = first.node;
   outcome.unfit = std::move(unable);

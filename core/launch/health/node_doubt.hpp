@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes of a job cannot run a rank at all: those without dtsubmit, or without the run
-// directory (a share that is not mounted). Such a node cannot report to the agent, so after a
-// failed launch that names no node, one step runs a shell on each.
+// directory (a share that is not mounted), or where nothing can be written to TMPDIR. Such a node
+// cannot report to the agent, so after a failed launch that names no node, one step runs a shell on
+// each.
 #pragma once
 
 #include "core/base/result.hpp"

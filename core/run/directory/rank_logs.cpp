@@ -5,6 +5,7 @@
 #include "core/base/files/own_file.hpp"
 #include "core/base/text/alike.hpp"
 #include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -73,6 +74,30 @@ std::vector<std::string> last_lines(const std::string& path, std::size_t lines) 
   if (found.size() > lines)
     found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(lines));
   return found;
+}
+
+std::vector<std::string> launcher_lines(const RunDirectory& run,
+                                        unsigned attempt,
+                                        std::size_t lines) {
+  constexpr std::size_t k_all = SIZE_MAX;
+  std::vector<std::string> found = last_lines(run.agent_log(attempt), k_all);
+  std::erase_if(found, [](const std::string& line) {
+    return parse_utc(line.substr(0, line.find(' '))).has_value();
+  });
+  if (found.size() > lines)
+    found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(lines));
+  return found;
+}
+
+LastWords last_words(const RunDirectory& run,
+                     unsigned attempt,
+                     std::optional<unsigned> rank,
+                     std::size_t lines) {
+  LastWords own;
+  if (rank) own = {fmt::format("rank {}", *rank), run.rank_log(attempt, *rank)};
+  if (rank) own.lines = last_lines(own.path, lines);
+  if (!own.lines.empty()) return own;
+  return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
 }
 
 RankLogs::RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection)

@@ -7,6 +7,7 @@
 #include "core/run/directory/run_directory.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,26 @@ struct RankSelection {
 // The last lines of a log, at most `lines` lines and 16 KiB, each without its newline. Empty if
 // there is no log.
 [[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
+
+// The last lines that the launcher, or a rank's program before it had a log, wrote into agent.log:
+// all that do not begin with a time, as the agent's own do. Open MPI's mpirun prints there what
+// MPI_Init says.
+[[nodiscard]] std::vector<std::string> launcher_lines(const RunDirectory& run,
+                                                      unsigned attempt,
+                                                      std::size_t lines);
+
+struct LastWords {
+  std::string whose{};  // "rank 3", "the launcher", "the batch script"
+  std::string path{};
+  std::vector<std::string> lines{};  // empty: it said nothing
+};
+
+// The last words of an attempt: those of its first failed rank, or those of the launcher if that
+// rank said nothing or there is none.
+[[nodiscard]] LastWords last_words(const RunDirectory& run,
+                                   unsigned attempt,
+                                   std::optional<unsigned> rank,
+                                   std::size_t lines);
 
 // Log of a node's set-up and tear-down.
 [[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);

@@ -51,6 +51,10 @@ struct RunDirectory {
     return path + "/attempt-" + std::to_string(number);
   }
 
+  [[nodiscard]] std::string agent_log(unsigned number) const {
+    return attempt(number) + "/agent.log";
+  }
+
   [[nodiscard]] std::string rank_log(unsigned number, unsigned rank) const {
     return attempt(number) + "/rank-" + std::to_string(rank) + ".log";
   }

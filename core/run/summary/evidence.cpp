@@ -57,6 +57,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::rendezvous, "RendezvousTimeoutError"},
       {Cause::rendezvous, "RendezvousConnectionError"},
       {Cause::rendezvous, "Address already in use"},
+      {Cause::rendezvous, "*** An error occurred in MPI_Init"},
       {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
       {Cause::comm_timeout, "NCCL communicator was aborted"},
       {Cause::comm_timeout, "NCCL error"},
@@ -155,6 +156,10 @@ bool may_be_an_abort(Cause cause) {
 
 bool may_be_explained(Cause cause) {
   return cause == Cause::user_exit || cause == Cause::rank_killed;
+}
+
+bool is_launchers(Cause cause) {
+  return cause == Cause::launch_failed || cause == Cause::launcher_died;
 }
 
 bool may_be_a_victim(Cause cause) {

@@ -40,6 +40,9 @@ struct Pattern {
 // True if a program's output can make `cause` more precise.
 [[nodiscard]] bool may_be_explained(Cause cause);
 
+// True if the launcher's own words may say why.
+[[nodiscard]] bool is_launchers(Cause cause);
+
 // True if a rank that ended with `cause` may be the victim of another that ended first.
 [[nodiscard]] bool may_be_a_victim(Cause cause);
 

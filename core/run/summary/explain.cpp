@@ -3,6 +3,7 @@
 
 #include "core/base/exit_codes.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/summary.hpp"
@@ -23,6 +24,13 @@ constexpr int k_lost_server = 195;
 
 std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
   return read_evidence(last_lines(run.rank_log(attempt, rank), k_lines));
+}
+
+// Where the rank's own log says nothing, the launcher may: mpirun prints what MPI_Init says.
+std::optional<Evidence> evidence_of_first(const RunDirectory& run,
+                                          unsigned attempt,
+                                          std::optional<unsigned> rank) {
+  return read_evidence(last_words(run, attempt, rank, k_lines).lines);
 }
 
 // Another rank that failed by itself, not because it lost its peers.
@@ -71,8 +79,11 @@ std::optional<Outcome> abort_outcome(const RunDirectory& run,
 Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
   if (may_be_an_abort(outcome.cause))
     if (auto aborted = abort_outcome(run, attempt, world_size)) return *std::move(aborted);
+  if (!outcome.rank && is_launchers(outcome.cause))
+    if (const auto words = evidence_of_first(run, attempt, outcome.rank))
+      outcome.detail += ": " + std::string(trim(words->line));
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
-  if (const auto own = evidence_of(run, attempt, *outcome.rank)) {
+  if (const auto own = evidence_of_first(run, attempt, outcome.rank)) {
     outcome.cause = own->cause;
     outcome.detail += ": " + own->line;
   }

@@ -31,8 +31,8 @@ TEST_CASE("nodes that cannot run a rank are named and omitted") {
   CHECK(outcome.node == "n1");
   CHECK(outcome.unfit.size() == 2);
   CHECK(outcome.detail ==
-        "n1 cannot run d, and 1 node more cannot (is its file system mounted there?); the ranks "
-        "were told to end");
+        "n1 cannot run d, and 1 node more cannot (is its file system mounted there, and has it "
+        "room?); the ranks were told to end");
 }
 
 TEST_CASE("a problem on every node is no node's fault, and without problems nothing changes") {

@@ -102,6 +102,7 @@ const std::vector<Message> k_messages{
     {Cause::comm_timeout, "UNAVAILABLE: Socket closed"},
     {Cause::comm_timeout,
      "The following tasks are unhealthy (stopped sending heartbeats): heartbeat timeout"},
+    {Cause::rendezvous, "[n1:00042] *** An error occurred in MPI_Init"},
     {Cause::comm_timeout, "[n1:00042] *** An error occurred in MPI_Sendrecv"},
     {Cause::comm_timeout, "MPI_ERR_PROC_FAILED: Process Failure"},
     {Cause::comm_timeout, "ORTE has lost communication with remote MPI process"},

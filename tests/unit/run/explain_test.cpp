@@ -20,6 +20,14 @@ class AttemptLogs {
     return *this;
   }
 
+  AttemptLogs& launcher_says(const std::string& text) {
+    REQUIRE(make_folders(run_.attempt(1)));
+    REQUIRE(write_file(run_.agent_log(1),
+                       "2026-11-28T10:42:30Z attempt 1\n" + text +
+                           "2026-11-28T10:42:31Z No space left on device\n"));
+    return *this;
+  }
+
   [[nodiscard]] Outcome explained(Outcome outcome) const {
     return explain(std::move(outcome), run_, 1, 4);
   }
@@ -59,6 +67,23 @@ TEST_CASE("without a culprit it stays the lost communicator; without words, the 
             .cause == Cause::comm_timeout);
   CHECK(AttemptLogs().says(2, "bye\n").explained(k_exited).detail == k_exited.detail);
   CHECK(AttemptLogs().explained(k_exited).cause == Cause::user_exit);
+}
+
+TEST_CASE("what the launcher says is evidence where the failed rank says nothing") {
+  const std::string words = "[n0:32102] *** An error occurred in MPI_Init";
+  const Outcome silent = AttemptLogs().launcher_says(words + "\n").explained(k_exited);
+  CHECK(silent.cause == Cause::rendezvous);
+  CHECK(silent.detail == "rank 2 on n1 exited 1: " + words);
+  CHECK(AttemptLogs().says(2, "bye\n").launcher_says(words + "\n").explained(k_exited).cause ==
+        Cause::user_exit);
+
+  const Outcome failed{Cause::launch_failed, 1, "the launcher ended with code 1"};
+  const Outcome told =
+      AttemptLogs().launcher_says("  Error:     No space left on device\n").explained(failed);
+  CHECK(told.cause == Cause::launch_failed);
+  CHECK(told.detail == "the launcher ended with code 1: Error:     No space left on device");
+  // The agent's own lines are no evidence.
+  CHECK(AttemptLogs().launcher_says("").explained(failed).detail == failed.detail);
 }
 
 TEST_CASE("the exit code of a program whose launcher's daemon is gone is not the program's own") {
