@@ -105,10 +105,15 @@ void print_view(const SweepView& view) {
                view.metric.lowest ? "lowest" : "highest");
 }
 
-// Text of the last decision about an element.
+// What ended an element, and why it was not continued.
 std::string last_words_of(const ElementView& seen) {
   const run::Event* end = run::final_decision(seen.known.events);
-  if (end != nullptr) return end->as<run::Decided>()->detail;
+  const auto& attempts = seen.known.summary.attempts;
+  if (end != nullptr) {
+    const std::string& decided = end->as<run::Decided>()->detail;
+    const std::string ended = attempts.empty() ? "" : attempts.back().detail;
+    return ended.empty() || ended == decided ? decided : ended + "; " + decided;
+  }
   if (seen.known.job) return seen.known.job->explanation;
   return seen.known.forgotten ? "the scheduler no longer knows its job" : seen.known.no_job;
 }
@@ -135,9 +140,11 @@ Result<int> sweep_why(const run::RunDirectory& run, bool json) {
   fmt::print("The sweep has {}: {}.\n", counted(view.elements.size(), "element"), view.counts());
   if (!view.trouble.empty()) fmt::print("The scheduler cannot be asked: {}.\n", view.trouble);
   const ElementView* waiting = nullptr;
+  const ElementView* failed = nullptr;
   for (const ElementView& seen : view.elements) {
     if (waiting == nullptr && seen.standing == Standing::pending) waiting = &seen;
     if (!is_wanted(seen, Which::unfinished)) continue;
+    if (failed == nullptr) failed = &seen;
     fmt::print("  element {} ({}): {}\n",
                seen.element->index,
                to_string(seen.standing),
@@ -145,9 +152,10 @@ Result<int> sweep_why(const run::RunDirectory& run, bool json) {
   }
   if (waiting != nullptr && waiting->known.job && !waiting->known.job->explanation.empty())
     fmt::print("Element {} waits: {}.\n", waiting->element->index, waiting->known.job->explanation);
+  const ElementView* shown = failed != nullptr ? failed : waiting;
   fmt::print("One element: dtsubmit why {}/{}\n",
              shell_quote(run.path),
-             (waiting != nullptr ? *waiting : view.elements.front()).element->index);
+             (shown != nullptr ? *shown : view.elements.front()).element->index);
   return 0;
 }
 

@@ -87,7 +87,8 @@ def orders():
         sweep.are(3, "running", 120)
         check(f"task 0 of 4 in {sweep.job}: {{\"who\":\"a\",\"note\":\"x, y\"}} a" in sweep.log(0), "a program is told what it is")
         why = cluster.dtsubmit("why", sweep.path).stdout
-        check("1 done, 2 running, 1 stopped" in why and "element 2 (stopped)" in why, f"why: {why}")
+        check("1 done, 2 running, 1 stopped" in why and "element 2 (stopped): rank 0 on" in why, f"why: {why}")
+        check(f"dtsubmit why {sweep.path}/2" in why, "why names the element that failed")
         check("name one of its elements" in cluster.dtsubmit("logs", sweep.path, code=3).stderr, "logs of one element only")
         check("its elements are 0-3" in cluster.dtsubmit("status", f"{sweep.path}/4", code=6).stderr, "no element 4")
         cluster.dtsubmit("cancel", f"{sweep.job}_3", "--runs", cluster.runs)
