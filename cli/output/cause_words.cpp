@@ -16,7 +16,7 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::cancelled:
       return {"somebody cancelled the job", ""};
     case run::Cause::requeued:
-      return {"somebody requeued the job", ""};
+      return {"the job was requeued", ""};
     case run::Cause::node_failed:
       return {"one of its nodes failed", ""};
     case run::Cause::stopped:

@@ -128,6 +128,18 @@ def controller_away_during_requeue(job):
     job.cluster.restart("slurmctld")
 
 
+def controller_lost_its_state(job):
+    """It begins with nothing, and gives the id of the lost job to another job, which no command takes for the run's."""
+    lost = job.job
+    job.cluster.begin_anew(lost)
+    other = job.cluster.run("sbatch", "--parsable", "-p", "low", "-o", "/dev/null", "--wrap", "sleep 15").stdout.strip()
+    if other != str(lost):
+        raise AssertionError(f"the other job is {other}, not {lost}")
+    job.cluster.dtsubmit("cancel", job.path, code=6)
+    job.cluster.dtsubmit("stop", job.path)
+    wait_for(120, "the other job's end, undisturbed", lambda: job.cluster.job_state(other) == "COMPLETED")
+
+
 def stand_still(job):
     """A rank that stands still for a while and goes on."""
     program = job.named("program")[-1]
@@ -207,6 +219,7 @@ def manners(launcher):
     yield cell("controller-save", controller_away_during_save, "preempted", COMES_BACK, warned=BOTH)
     yield cell("controller-save-killed", controller_killed_during_save, "preempted", COMES_BACK, warned=BOTH)
     yield cell("controller-requeue", controller_away_during_requeue, "time_limit", COMES_BACK, warned=BOTH)
+    yield cell("controller-lost", controller_lost_its_state, "agent_lost", ("",), by_hand=True)
     yield cell("standstill", stand_still, "completed", ("done",), delay=300, note="shorter than any hang")
     yield cell("stopped", stop_program, "hang", ("restart",), options=("--hang-timeout", "0:15"), delay=300)
     # Long enough after the jump for the agent to ask again when the job has to end.

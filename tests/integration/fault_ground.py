@@ -91,6 +91,18 @@ class Ground(Cluster):
         if name == "slurmctld":
             wait_for(60, "slurmctld's answer", self.answers)
 
+    def begin_anew(self, first_job):
+        """slurmctld without its state, as after a disk was lost; jobs are numbered from `first_job`."""
+        self.daemons["slurmctld"].kill()
+        shutil.rmtree(self.folder + "/state")
+        os.mkdir(self.folder + "/state", 0o755)
+        path = self.folder + "/slurm.conf"
+        with open(path) as file:
+            lines = file.read().split("\n")
+        with open(path, "w") as file:
+            file.write("\n".join(f"FirstJobId={first_job}" if line.startswith("FirstJobId=") else line for line in lines))
+        self.restart("slurmctld")
+
     def states(self):
         """State by node, as sinfo says it."""
         lines = self.run("sinfo", "-h", "-N", "-o", "%N %T", code=None).stdout.split("\n")
