@@ -20,6 +20,12 @@ class DeviceBlock {
     __syncthreads();
   }
 
+  template <class Work>
+  __device__ void each_in_warps(const Work& work) const {
+    work(static_cast<int>(threadIdx.x));
+    __syncwarp();
+  }
+
   // Of the thread that runs.
   template <class Value>
   class Kept {

@@ -397,10 +397,11 @@ std::vector<Case> all_cases(Sizes sizes) {
   if (has_large)
     for (const auto& [rows, width] : {std::pair{64, 768}, {7, 50257}, {1700, 33}})
       add_rows(all, rows, width);
-  for (const auto& [context, width] : {std::pair{1, 64}, {31, 20}, {64, 64}, {257, 80}}) {
+  for (const auto& [context, width] :
+       {std::pair{1, 64}, {31, 20}, {64, 64}, {130, 64}, {257, 80}}) {
     if (context > 64 && !has_large) continue;
     add_attention<PlainFactors>(all, context, width, false);
-    add_attention<TensorFactors>(all, context, width, true);
+    add_attention<TensorRowFactors>(all, context, width, true);
   }
   add_embedding(all, 300, 48);
   if (has_large) add_embedding(all, 5003, 257);

@@ -47,6 +47,11 @@ class HostBlock {
     in_order(static_cast<std::size_t>(threads_), [&](std::size_t t) { work(static_cast<int>(t)); });
   }
 
+  template <class Work>
+  void each_in_warps(const Work& work) const {
+    each(work);
+  }
+
   [[nodiscard]] int threads() const { return threads_; }
 
   template <class Value>

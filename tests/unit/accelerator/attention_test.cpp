@@ -69,7 +69,7 @@ class AttentionTrial {
   }
 
   void check(double tolerance) {
-    case_.rounds ? run<TensorFactors>() : run<PlainFactors>();
+    case_.rounds ? run<TensorRowFactors>() : run<PlainFactors>();
     AttentionArrays<Doubles> expected;
     expected.out = expected.d_q = Doubles(given_.q.size());
     expected.d_k = expected.d_v = Doubles(given_.k.size());
@@ -238,6 +238,7 @@ TEST_CASE("attention of factors rounded to bf16 is that of double precision but 
         {.batch = 1, .context = 150, .width = 5, .heads = 2, .keys = 2, .rounds = true},
         // What eight neighbours are read of at once, and what they would be but for a width of 12.
         {.context = 70, .width = 16, .heads = 2, .keys = 1, .rounds = true, .gap = 0},
+        {.batch = 1, .context = 150, .width = 64, .heads = 3, .keys = 1, .rounds = true, .gap = 0},
         {.batch = 1, .context = 100, .width = 72, .heads = 3, .keys = 3, .rounds = true, .gap = 8},
         {.batch = 1,
         .context = 40,

@@ -21,6 +21,10 @@ int bank_of(int row, int column) {
   return (column * PlainFactors::Side::k_pitch * 4 + row) % k_of_warp;
 }
 
+// Of a block.
+template <class Part>
+constexpr int k_threads_of = k_tile* Part::k_sharing / Part::k_rows;
+
 // Small whole numbers, which bf16 has as well.
 float value_at(int row, int column) {
   return static_cast<float>(row + 2 * column);
@@ -33,7 +37,7 @@ std::vector<float> written(int columns, int offset) {
   constexpr int k_beyond = 8;
   std::vector<Value> to(static_cast<std::size_t>(offset + k_tile * columns + k_beyond));
   for (Value& one : to) put(one, -1);
-  for (int thread = 0; thread < k_block_threads; ++thread) {
+  for (int thread = 0; thread < k_threads_of<Part>; ++thread) {
     Part part;
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
@@ -67,7 +71,21 @@ TEST_CASE("parts of a product are written as far as there are rows and columns")
       check_written<PlainPart, float>(columns, offset);
       check_written<TensorPart, float>(columns, offset);
       check_written<TensorPart, Bfloat>(columns, offset);
+      check_written<TensorRowFactors::Part, Bfloat>(columns, offset);
     }
+}
+
+TEST_CASE_TEMPLATE("threads that share a row of what attention keeps are of one warp",
+                   Factors,
+                   PlainFactors,
+                   TensorRowFactors) {
+  using Part = typename Factors::Part;
+  CHECK(k_threads_of<Part> == Factors::k_threads);
+  std::vector<std::set<int>> warps(k_tile);
+  for (int thread = 0; thread < Factors::k_threads; ++thread)
+    for (int i = 0; i < Part::k_rows; ++i)
+      warps[static_cast<std::size_t>(Part::row(thread, i))].insert(thread / k_of_warp);
+  for (const std::set<int>& one : warps) CHECK(one.size() == 1);
 }
 
 TEST_CASE_TEMPLATE("a warp brings values of fp32 to a bank each, and each value comes once",

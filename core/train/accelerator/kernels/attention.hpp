@@ -26,8 +26,9 @@ struct AttendForward : Attend<Factors> {
 
   struct Shared {
     Side queries;
-    Side weights;
-    Side right;
+    Side keys;
+    Side values;
+    typename Factors::PartsSide weights;
     RowParts<Part> parts;
   };
 
@@ -49,7 +50,7 @@ struct AttendForward : Attend<Factors> {
     typename Block::template Kept<Part> scores(block);
     typename Block::template Kept<Part> sums(block);
     typename Block::template Kept<Rows> rows(block);
-    block.each([&](int thread) {
+    block.each_in_warps([&](int thread) {
       sums[thread].clear();
       for (int i = 0; i < Part::k_rows; ++i) {
         rows[thread].top[i] = -INFINITY;
@@ -58,32 +59,38 @@ struct AttendForward : Attend<Factors> {
     });
     for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
       const int key_head = place.head / shape.group();
-      this->multiply_rows(block,
-                          shared.queries,
-                          shared.right,
-                          scores,
-                          this->rows_factor(this->q, place.sample, place.tile, place.head),
-                          this->rows_factor(this->k, place.sample, key_tile, key_head),
-                          key_tile > 0);
-      block.each([&](int thread) { find_tops(thread, shared, scores[thread], place, key_tile); });
-      block.each([&](int thread) {
+      const auto queries = this->rows_factor(this->q, place.sample, place.tile, place.head);
+      const auto keys = this->rows_factor(this->k, place.sample, key_tile, key_head);
+      if (this->is_whole())
+        fetch_all<Factors>(block, [&](int thread) {
+          if (key_tile == 0) this->fetch_tile(shared.queries, thread, queries);
+          this->fetch_tile(shared.keys, thread, keys);
+          this->fetch_tile(
+              shared.values, thread, this->rows_factor(this->v, place.sample, key_tile, key_head));
+        });
+      this->multiply_rows(block, shared.queries, shared.keys, scores, queries, keys, key_tile > 0);
+      block.each_in_warps(
+          [&](int thread) { find_tops(thread, shared, scores[thread], place, key_tile); });
+      block.each_in_warps([&](int thread) {
         make_weights(thread, shared, scores[thread], sums[thread], rows[thread], place, key_tile);
       });
-      add_product_of_parts<k_threads, Factors>(
+      add_product_of_parts<Factors>(
           block,
           shared.weights,
-          shared.right,
+          shared.values,
           sums,
           scores,
           rows_of(place.tile),
           this->columns_factor(this->v, place.sample, key_tile, key_head, place.column),
-          rows_of(key_tile));
+          rows_of(key_tile),
+          this->is_whole());
     }
-    block.each([&](int thread) {
+    block.each_in_warps([&](int thread) {
       for (int i = 0; i < Part::k_rows; ++i)
         shared.parts.values[Part::row(thread, i)][Part::which(thread)] = rows[thread].sum[i];
     });
-    block.each([&](int thread) { finish(thread, shared, sums[thread], rows[thread], place); });
+    block.each_in_warps(
+        [&](int thread) { finish(thread, shared, sums[thread], rows[thread], place); });
   }
 
  private:
@@ -99,10 +106,10 @@ struct AttendForward : Attend<Factors> {
       int thread, Shared& shared, Part& scores, const Place& place, int key_tile) const {
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
+      const int seen = this->keys_seen(place.tile, row, key_tile);
       float top = -INFINITY;
       scores.for_each_of_row(thread, i, [&](int column, float score) {
-        if (this->is_seen(place.tile, row, key_tile, column))
-          top = Larger()(top, score * shape.scale);
+        if (column < seen) top = Larger()(top, score * shape.scale);
       });
       shared.parts.values[row][Part::which(thread)] = top;
     }
@@ -118,12 +125,13 @@ struct AttendForward : Attend<Factors> {
                                    int key_tile) const {
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
+      const int seen = this->keys_seen(place.tile, row, key_tile);
       const float top = shared.parts.folded(row, rows.top[i], Larger());
       const float stays = expf(rows.top[i] - top);
       float sum = 0;
       scores.for_each_of_row(thread, i, [&](int column, float& score) {
-        score = this->is_seen(place.tile, row, key_tile, column) ? expf(score * shape.scale - top)
-                                                                 : 0.0F;
+        const float weight = expf(score * shape.scale - top);
+        score = column < seen ? weight : 0.0F;  // without a branch for each
         sum += score;
       });
       sums.for_each_of_row(thread, i, [&](int, float& value) { value *= stays; });

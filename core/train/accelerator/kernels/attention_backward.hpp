@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward pass of attention.hpp.
+// The backward pass of attention.hpp: what both kernels of it share, and the gradients of queries.
+// Those of keys and values are in attention_keys.hpp.
 #pragma once
 
 #include "core/train/accelerator/kernels/attention.hpp"
@@ -14,16 +15,19 @@ struct AttendBackward : Attend<Factors> {
   using Place = typename Base::Place;
   using Part = typename Base::Part;
   using Side = typename Base::Side;
-  using Base::k_threads;
+  using Rows = RowsFactor<typename Base::Stored>;
   using Base::rows_of;
   using Base::shape;
 
-  struct Shared {
-    Side left;    // of scores
-    Side d_left;  // of the gradients of weights
-    Side kept;    // weights, and then gradients of scores
+  // Of products that are scores and of those that are the gradients of weights.
+  struct Sides {
+    Side left;
+    Side d_left;
     Side right;
-    RowParts<Part> parts;
+    Side d_right;
+    typename Factors::PartsSide kept;  // weights, and then gradients of scores
+    float log_sums[k_tile];            // of a tile's queries
+    float deltas[k_tile];
   };
 
   typename Base::Given d_out;
@@ -42,12 +46,10 @@ struct AttendBackward : Attend<Factors> {
            static_cast<std::size_t>(place.tile * k_tile + row);
   }
 
-  // The weight of a score of a tile of queries and one of keys.
-  [[nodiscard]] DTS_BLOCK_CODE float weight(
-      const Place& place, int query, int key_tile, int key, float score) const {
-    return this->is_seen(place.tile, query, key_tile, key)
-               ? expf(score * shape.scale - log_sums[position(place, query)])
-               : 0.0F;
+  // The weight of a score: computed of all, because each would have a branch otherwise.
+  [[nodiscard]] DTS_BLOCK_CODE float weight(float score, float log_sum, bool is_seen) const {
+    const float weight = expf(score * shape.scale - log_sum);
+    return is_seen ? weight : 0.0F;
   }
 
   // The gradient of a score, before the scale, from its weight's. `delta`: of the query.
@@ -55,25 +57,39 @@ struct AttendBackward : Attend<Factors> {
     return weight * (gradient - delta) * shape.scale;
   }
 
+  // Factors of products, left and right, where sides hold all of them: the left ones once.
+  DTS_BLOCK_CODE void fetch_sides(
+      Sides& sides, int thread, const Rows (&left)[2], const Rows (&right)[2], bool later) const {
+    if (!this->is_whole()) return;
+    if (!later) {
+      this->fetch_tile(sides.left, thread, left[0]);
+      this->fetch_tile(sides.d_left, thread, left[1]);
+    }
+    this->fetch_tile(sides.right, thread, right[0]);
+    this->fetch_tile(sides.d_right, thread, right[1]);
+  }
+
   // sums += left right, of the block's columns of a head, where `right` says which rows of `of`.
   template <class Block, class Kept, class Parts>
   DTS_BLOCK_CODE void add_columns(const Block& block,
-                                  Shared& shared,
+                                  Sides& sides,
+                                  Side& side,
                                   Kept& sums,
                                   Parts& left,
                                   int rows,
                                   const typename Base::Given& of,
                                   const Place& right,
                                   int column) const {
-    add_product_of_parts<k_threads, Factors>(
+    add_product_of_parts<Factors>(
         block,
-        shared.kept,
-        shared.right,
+        sides.kept,
+        side,
         sums,
         left,
         rows,
         this->columns_factor(of, right.sample, right.tile, right.head, column),
-        rows_of(right.tile));
+        rows_of(right.tile),
+        this->is_whole());
   }
 };
 
@@ -84,11 +100,15 @@ struct AttendQueries : AttendBackward<Factors> {
   using Base = AttendBackward<Factors>;
   using Place = typename Base::Place;
   using Part = typename Base::Part;
-  using Shared = typename Base::Shared;
+  using Rows = typename Base::Rows;
   using Base::d_out;
   using Base::k_threads;
   using Base::rows_of;
   using Base::shape;
+
+  struct Shared : Base::Sides {
+    RowParts<Part> parts;
+  };
 
   typename Base::Given out;
   HeadRows<typename Base::Stored> d_q;
@@ -110,54 +130,51 @@ struct AttendQueries : AttendBackward<Factors> {
     typename Block::template Kept<Part> weights(block);
     typename Block::template Kept<Part> gradients(block);
     typename Block::template Kept<Part> sums(block);
-    typename Block::template Kept<Deltas> of_rows(block);
-    block.each([&](int thread) { add_deltas(thread, shared, place); });
-    block.each([&](int thread) {
+    block.each_in_warps([&](int thread) { add_deltas(thread, shared, place); });
+    block.each_in_warps([&](int thread) {
       sums[thread].clear();
-      for (int i = 0; i < Part::k_rows; ++i)
-        of_rows[thread].values[i] = delta(shared, Part::row(thread, i));
-      if (place.column == 0 && thread < rows_of(place.tile))
-        deltas[this->position(place, thread)] = delta(shared, thread);
+      end_deltas(thread, shared, place);
     });
     for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
       const Place keys{place.sample, place.head / shape.group(), key_tile};
-      this->multiply_rows(block,
-                          shared.left,
-                          shared.right,
-                          weights,
-                          this->rows_factor(this->q, place.sample, place.tile, place.head),
-                          this->rows_factor(this->k, place.sample, key_tile, keys.head),
-                          key_tile > 0);
-      this->multiply_rows(block,
-                          shared.d_left,
-                          shared.right,
-                          gradients,
-                          this->rows_factor(d_out, place.sample, place.tile, place.head),
-                          this->rows_factor(this->v, place.sample, key_tile, keys.head),
-                          key_tile > 0);
-      block.each([&](int thread) {
-        const Deltas mine = of_rows[thread];
+      const Rows left[] = {this->rows_factor(this->q, place.sample, place.tile, place.head),
+                           this->rows_factor(d_out, place.sample, place.tile, place.head)};
+      const Rows right[] = {this->rows_factor(this->k, keys.sample, key_tile, keys.head),
+                            this->rows_factor(this->v, keys.sample, key_tile, keys.head)};
+      const bool later = key_tile > 0;
+      fetch_all<Factors>(
+          block, [&](int thread) { this->fetch_sides(shared, thread, left, right, later); });
+      this->multiply_rows(block, shared.left, shared.right, weights, left[0], right[0], later);
+      this->multiply_rows(
+          block, shared.d_left, shared.d_right, gradients, left[1], right[1], later);
+      block.each_in_warps([&](int thread) {
         for (int i = 0; i < Part::k_rows; ++i) {
           const int row = Part::row(thread, i);
+          const int seen = this->keys_seen(place.tile, row, key_tile);
+          const float log_sum = shared.log_sums[row];
+          const float delta = shared.deltas[row];
           weights[thread].for_each_of_row(
               thread, i, gradients[thread], [&](int column, float& value, float gradient) {
-                const float weight = this->weight(place, row, key_tile, column, value);
-                value = this->of_score(weight, gradient, mine.values[i]);
+                const float weight = this->weight(value, log_sum, column < seen);
+                value = this->of_score(weight, gradient, delta);
               });
         }
       });
-      this->add_columns(
-          block, shared, sums, weights, rows_of(place.tile), this->k, keys, place.column);
+      this->add_columns(block,
+                        shared,
+                        shared.right,
+                        sums,
+                        weights,
+                        rows_of(place.tile),
+                        this->k,
+                        keys,
+                        place.column);
     }
-    block.each([&](int thread) { this->write_rows(thread, sums, d_q, place); });
+    block.each_in_warps([&](int thread) { this->write_rows(thread, sums, d_q, place); });
   }
 
  private:
   static constexpr int k_parts = k_threads / k_tile;  // threads that add up a row
-
-  struct Deltas {
-    float values[Part::k_rows];
-  };
 
   DTS_BLOCK_CODE void add_deltas(int thread, Shared& shared, const Place& place) const {
     const int in_tile = thread / k_parts;
@@ -166,107 +183,40 @@ struct AttendQueries : AttendBackward<Factors> {
       const std::int64_t at = this->row(place.sample, place.tile) + in_tile;
       const auto* const given = out.row(at, place.head, shape.width);
       const auto* const d_given = d_out.row(at, place.head, shape.width);
-      strided<k_parts>(thread % k_parts, shape.width, [&](int i) {
-        sum += value_of(given[i]) * value_of(d_given[i]);
-      });
+      if (suits_fours())
+        strided<k_parts>(thread % k_parts, shape.width / Four::k_count, [&](int i) {
+          const Four of_out = read_four(given + i * Four::k_count, Four::k_count);
+          const Four of_gradient = read_four(d_given + i * Four::k_count, Four::k_count);
+          for (int j = 0; j < Four::k_count; ++j) sum += of_out.values[j] * of_gradient.values[j];
+        });
+      else
+        strided<k_parts>(thread % k_parts, shape.width, [&](int i) {
+          sum += value_of(given[i]) * value_of(d_given[i]);
+        });
     }
     shared.parts.values[in_tile][thread % k_parts] = sum;
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE static float delta(const Shared& shared, int row) {
-    float sum = 0;
-    for (int part = 0; part < k_parts; ++part) sum += shared.parts.values[row][part];
-    return sum;
-  }
-};
-
-// The gradients of keys and values, after those of queries. What the queries of a group add is
-// added in the order of the group.
-template <class Factors>
-struct AttendKeys : AttendBackward<Factors> {
-  using Base = AttendBackward<Factors>;
-  using Place = typename Base::Place;
-  using Part = typename Base::Part;
-  using Shared = typename Base::Shared;
-  using Base::d_out;
-  using Base::rows_of;
-  using Base::shape;
-
-  const float* deltas = nullptr;
-  HeadRows<typename Base::Stored> d_k;
-  HeadRows<typename Base::Stored> d_v;
-
-  [[nodiscard]] std::size_t blocks() const { return shape.blocks(shape.keys); }
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    this->reads_backward(visit);
-    accelerator::reads(visit, deltas, shape.positions());
-    this->writes_rows(visit, d_k, shape.keys);
-    this->writes_rows(visit, d_v, shape.keys);
+  // Whether rows are read four neighbours at once: those of bf16, where all of them suit that.
+  [[nodiscard]] DTS_BLOCK_CODE bool suits_fours() const {
+    constexpr int k_few = Four::k_count;
+    return sizeof(typename Base::Stored) < sizeof(float) && shape.width % k_few == 0 &&
+           out.pitch % k_few == 0 && d_out.pitch % k_few == 0 && suits_few<k_few>(out.values) &&
+           suits_few<k_few>(d_out.values);
   }
 
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
-    const Place keys(block.index(), shape.keys, shape);
-    typename Block::template Kept<Part> weights(block);
-    typename Block::template Kept<Part> gradients(block);
-    typename Block::template Kept<Part> of_keys(block);
-    typename Block::template Kept<Part> of_values(block);
-    block.each([&](int thread) {
-      of_keys[thread].clear();
-      of_values[thread].clear();
-    });
-    bool has_left = false;
-    for (int member = 0; member < shape.group(); ++member)
-      for (int tile = keys.tile; tile < shape.tiles(); ++tile) {
-        const Place place{keys.sample, keys.head * shape.group() + member, tile};
-        this->multiply_rows(block,
-                            shared.left,
-                            shared.right,
-                            weights,
-                            this->rows_factor(this->k, keys.sample, keys.tile, keys.head),
-                            this->rows_factor(this->q, place.sample, place.tile, place.head),
-                            has_left);
-        block.each([&](int thread) {
-          for (int i = 0; i < Part::k_rows; ++i)
-            weights[thread].for_each_of_row(thread, i, [&](int query, float& value) {
-              value = this->weight(place, query, keys.tile, Part::row(thread, i), value);
-            });
-        });
-        this->add_columns(
-            block, shared, of_values, weights, rows_of(keys.tile), d_out, place, keys.column);
-        this->multiply_rows(block,
-                            shared.d_left,
-                            shared.right,
-                            gradients,
-                            this->rows_factor(this->v, keys.sample, keys.tile, keys.head),
-                            this->rows_factor(d_out, place.sample, place.tile, place.head),
-                            has_left);
-        block.each(
-            [&](int thread) { end_scores(thread, weights[thread], gradients[thread], place); });
-        this->add_columns(
-            block, shared, of_keys, weights, rows_of(keys.tile), this->q, place, keys.column);
-        has_left = true;
-      }
-    block.each([&](int thread) {
-      this->write_rows(thread, of_keys, d_k, keys);
-      this->write_rows(thread, of_values, d_v, keys);
-    });
-  }
-
- private:
-  // Weights become the gradients of scores. Those of queries that are not there are zero.
-  DTS_BLOCK_CODE void end_scores(int thread,
-                                 Part& weights,
-                                 const Part& gradients,
-                                 const Place& place) const {
-    const float* const of_tile = deltas + this->position(place, 0);
-    for (int i = 0; i < Part::k_rows; ++i)
-      weights.for_each_of_row(thread, i, gradients, [&](int query, float& weight, float gradient) {
-        const float delta = query < rows_of(place.tile) ? of_tile[query] : 0.0F;
-        weight = this->of_score(weight, gradient, delta);
-      });
+  // By one of the threads of each row.
+  DTS_BLOCK_CODE void end_deltas(int thread, Shared& shared, const Place& place) const {
+    if (Part::which(thread) > 0) return;
+    for (int i = 0; i < Part::k_rows; ++i) {
+      const int row = Part::row(thread, i);
+      float sum = 0;
+      for (int part = 0; part < k_parts; ++part) sum += shared.parts.values[row][part];
+      shared.deltas[row] = sum;
+      const bool is_there = row < rows_of(place.tile);
+      shared.log_sums[row] = is_there ? this->log_sums[this->position(place, row)] : 0.0F;
+      if (is_there && place.column == 0) deltas[this->position(place, row)] = sum;
+    }
   }
 };
 

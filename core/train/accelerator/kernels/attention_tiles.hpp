@@ -64,8 +64,9 @@ struct AttendShape {
 // The base of what has a block for each part of each tile of each head.
 template <class Factors>
 struct Attend {
-  static constexpr int k_threads = k_block_threads;
-  static constexpr int k_blocks_together = 2;
+  static constexpr int k_threads = Factors::k_threads;
+  // Registers for three parts of products a thread.
+  static constexpr int k_blocks_together = k_threads > 128 ? 2 : 3;
 
   using Stored = typename Factors::Stored;
   using Part = typename Factors::Part;
@@ -151,13 +152,27 @@ struct Attend {
     return {of.row(row(sample, tile), head, shape.width) + column, of.pitch, columns_from(column)};
   }
 
-  // Whether there are such a query and such a key, of two tiles, and the one sees the other.
-  [[nodiscard]] DTS_BLOCK_CODE bool is_seen(int tile, int query, int key_tile, int key) const {
-    return query < rows_of(tile) && key < rows_of(key_tile) &&
-           key_tile * k_tile + key <= tile * k_tile + query;
+  // Of a tile of keys, how many the query of another tile sees, if there is one: the first ones.
+  [[nodiscard]] DTS_BLOCK_CODE int keys_seen(int tile, int query, int key_tile) const {
+    const int before = (tile - key_tile) * k_tile + query + 1;
+    const int there = rows_of(key_tile);
+    return query >= rows_of(tile) ? 0 : before < there ? before : there;
   }
 
-  // kept[thread] = left right^T, over a head's columns; add_product().
+  // Whether sides hold all columns of a head,
+  [[nodiscard]] DTS_BLOCK_CODE bool fits() const { return shape.width <= Factors::k_columns; }
+
+  // and all rows of a tile as well, so that a factor comes once for all products of a tile.
+  [[nodiscard]] DTS_BLOCK_CODE bool is_whole() const {
+    return k_tile <= Factors::k_columns && fits();
+  }
+
+  // Brings all of a tile of a head, as rows or as columns: they are the same in a side.
+  DTS_BLOCK_CODE void fetch_tile(Side& to, int thread, const RowsFactor<Stored>& rows) const {
+    Factors::fetch(to, thread, rows, 0, shape.width);
+  }
+
+  // kept[thread] = left right^T, over a head's columns; `later`: the left one was used before.
   template <class Block, class Kept, class Left, class Right>
   DTS_BLOCK_CODE void multiply_rows(const Block& block,
                                     Side& left_side,
@@ -165,17 +180,23 @@ struct Attend {
                                     Kept& kept,
                                     const Left& left,
                                     const Right& right,
-                                    bool has_left) const {
-    block.each([&](int thread) { kept[thread].clear(); });
-    add_product<k_threads, Factors>(
-        block, left_side, right_side, kept, left, right, shape.width, has_left);
+                                    bool later) const {
+    block.each_in_warps([&](int thread) { kept[thread].clear(); });
+    add_product<Factors>(block,
+                         left_side,
+                         right_side,
+                         kept,
+                         left,
+                         right,
+                         shape.width,
+                         {is_whole() || (later && fits()), is_whole()});
   }
 
   // Writes what a thread keeps of a row of the block's part, each value as value_at(value).
   template <class ValueAt>
   DTS_BLOCK_CODE void write_row(int thread,
                                 int i,
-                                Part& part,
+                                const Part& part,
                                 const HeadRows<Stored>& to,
                                 const Place& place,
                                 const ValueAt& value_at) const {
@@ -183,10 +204,7 @@ struct Attend {
     if (in_tile >= rows_of(place.tile)) return;
     Stored* const first =
         to.row(row(place.sample, place.tile) + in_tile, place.head, shape.width) + place.column;
-    const int columns = columns_from(place.column);
-    part.for_each_of_row(thread, i, [&](int column, float value) {
-      if (column < columns) put(first[column], value_at(value));
-    });
+    part.write_row(thread, i, first, columns_from(place.column), value_at);
   }
 
   template <class Kept>

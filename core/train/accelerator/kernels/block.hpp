@@ -9,14 +9,16 @@
 //   run(block, shared)       the code of one block
 //   accesses(visit)          what all of it reads and writes, for tests: on the host alone
 // A block's code is made of block.each(work): work(t) of every thread t, and then a barrier. On a
-// device each thread runs its own; on the host one loop runs all of them.
+// device each thread runs its own; on the host one loop runs all of them. each_in_warps(work) is
+// the same, but its barrier is for each 32 threads (a warp) alone: until the next each(), what one
+// of them has written is for these only.
 //
-// So that this is the same on both: Shared is touched within each() alone; within one each() no
+// So that this is the same on both: Shared is touched within these alone; within one of them no
 // thread reads or writes what another one writes; nothing of a thread outlives each() but what it
-// has stored, and what it keeps (Block::Kept<Value> kept(block): kept[t] in work(t) alone,
-// undefined at first; on a device registers, as far as loops over it are unrolled); loops around
-// each() are the same for all threads. No atomics. Tests run the threads and blocks in both
-// directions and compare bits, since what breaks these rules depends on it.
+// has stored, and what it keeps (Block::Kept<Value> kept(block): kept[t] in work(t) alone, and in
+// instructions of a warp; undefined at first; on a device registers, as far as loops over it are
+// unrolled); loops around each() are the same for all threads. No atomics. Tests run the threads
+// and blocks in both directions and compare bits, since what breaks these rules depends on it.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +27,12 @@
 #if defined(__CUDACC__)
 #define DTS_BLOCK_CODE __device__
 #define DTS_CODE_OF_BOTH __host__ __device__
-#define DTS_UNROLLED_TWICE _Pragma("unroll 2")  // a loop: more of it needs too many registers
-#define DTS_NOT_UNROLLED _Pragma("unroll 1")    // likewise
+#define DTS_PRAGMA(words) _Pragma(#words)
+#define DTS_UNROLLED(times) DTS_PRAGMA(unroll times)  // a loop: more of it needs too many registers
 #else
 #define DTS_BLOCK_CODE
 #define DTS_CODE_OF_BOTH
-#define DTS_UNROLLED_TWICE
-#define DTS_NOT_UNROLLED
+#define DTS_UNROLLED(times)
 #endif
 
 namespace dts::train::accelerator {
@@ -97,13 +98,13 @@ DTS_BLOCK_CODE void fold(const Block& block,
     });
 }
 
-// The same for each run of `lanes` threads apart, all at once: values[t] of the first thread of a
-// run is the result of the run.
+// The same for each run of `lanes` threads of a warp apart, all at once: values[t] of the first
+// thread of a run is the result of the run.
 template <int lanes, class Block, class Value, std::size_t threads, class Operation>
 DTS_BLOCK_CODE void fold_runs(const Block& block, Value (&values)[threads], Operation operation) {
-  static_assert((lanes & (lanes - 1)) == 0 && threads % lanes == 0);
+  static_assert((lanes & (lanes - 1)) == 0 && threads % lanes == 0 && lanes <= 32);
   for (int half = lanes / 2; half > 0; half /= 2)
-    block.each([&](int thread) {
+    block.each_in_warps([&](int thread) {
       if (thread % lanes < half) values[thread] = operation(values[thread], values[thread + half]);
     });
 }
@@ -113,6 +114,21 @@ DTS_BLOCK_CODE void fold_runs(const Block& block, Value (&values)[threads], Oper
 template <int threads, class Work>
 DTS_BLOCK_CODE void strided(int thread, int count, const Work& work) {
   for (int i = thread; i < count; i += threads) work(i);
+}
+
+// Calls work(i, read(i)) for i from `begin` on, by `step`, below `end`. Several are read before any
+// of them is worked on, which a compiler that does not know arrays apart would not do: a thread
+// that waits for each is too slow for memory.
+template <int ahead, class Index, class Read, class Work>
+DTS_BLOCK_CODE void read_ahead(
+    Index begin, Index end, Index step, const Read& read, const Work& work) {
+  Index i = begin;
+  for (; i < end && (ahead - 1) * step < end - i; i += ahead * step) {
+    decltype(read(begin)) values[ahead];
+    for (int j = 0; j < ahead; ++j) values[j] = read(i + static_cast<Index>(j) * step);
+    for (int j = 0; j < ahead; ++j) work(i + static_cast<Index>(j) * step, values[j]);
+  }
+  for (; i < end; i += step) work(i, read(i));
 }
 
 // The base of kernels that compute each of `count` elements alone: one a thread.
@@ -134,8 +150,8 @@ struct Elementwise {
   }
 };
 
-// The base of kernels that compute eight rows a block, with 32 threads each: a barrier is for all
-// of them, which a row of some hundred columns alone would wait for more than for memory.
+// The base of kernels that compute eight rows a block, with a warp each, so that no row waits for
+// another one.
 struct Groupwise {
   static constexpr int k_threads = k_block_threads;
   static constexpr int k_lanes = 32;
@@ -156,7 +172,7 @@ struct Groupwise {
   // Calls work(thread, row, place of its first value) in each thread whose row is there.
   template <class Block, class Work>
   DTS_BLOCK_CODE void each_row(const Block& block, const Work& work) const {
-    block.each([&](int thread) {
+    block.each_in_warps([&](int thread) {
       const std::size_t row = block.index() * k_rows + static_cast<std::size_t>(thread / k_lanes);
       if (row < static_cast<std::size_t>(rows)) work(thread, row, row_begin(row, width));
     });

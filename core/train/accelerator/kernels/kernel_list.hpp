@@ -2,7 +2,7 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
-#include "core/train/accelerator/kernels/attention_backward.hpp"
+#include "core/train/accelerator/kernels/attention_keys.hpp"
 #include "core/train/accelerator/kernels/chunks.hpp"
 #include "core/train/accelerator/kernels/columns.hpp"
 #include "core/train/accelerator/kernels/elementwise.hpp"
@@ -109,9 +109,9 @@ using Kernels = KernelList<Add<float>,
                            AttendQueries<PlainFactors>,
                            AttendKeys<PlainFactors>,
                            Copy<std::uint32_t>,
-                           AttendForward<TensorFactors>,
-                           AttendQueries<TensorFactors>,
-                           AttendKeys<TensorFactors>,
+                           AttendForward<TensorRowFactors>,
+                           AttendQueries<TensorRowFactors>,
+                           AttendKeys<TensorRowFactors>,
                            GeluForward<Bfloat>,
                            GeluBackward<Bfloat>,
                            SwigluForward<Bfloat>,

@@ -67,7 +67,9 @@ struct PlainFactors {
   using Part = PlainPart;
   using Stored = float;
 
+  static constexpr int k_threads = k_block_threads;
   static constexpr int k_columns = 32;
+  static constexpr bool k_multiplies_parts = false;
 
   // [column][row], with a gap, so that columns are in other banks.
   struct Side {
@@ -91,16 +93,20 @@ struct PlainFactors {
                       : i % k_sector + i / (k_sector * k_beside) * k_sector % k_columns;
   }
 
-  template <int threads, class Factor>
+  using PartsSide = Side;
+
+  template <class Factor>
   DTS_BLOCK_CODE static void fetch(Side& to, int thread, const Factor& factor, int begin, int end) {
-    DTS_UNROLLED_TWICE
-    for (int i = thread; i < k_columns * k_tile; i += threads) {
+    DTS_UNROLLED(2)
+    for (int i = thread; i < k_columns * k_tile; i += k_threads) {
       const int row = row_of<Factor::k_is_upright>(i);
       const int column = column_of<Factor::k_is_upright>(i);
       const bool is_there = row < factor.rows && begin + column < end;
       to.columns[column][row / 4].values[row % 4] = is_there ? factor(row, begin + column) : 0.0F;
     }
   }
+
+  DTS_BLOCK_CODE static void wait() {}
 
   // Of its columns those from `begin` on.
   DTS_BLOCK_CODE static void put(Side& to, int thread, const Part& part, int begin) {
@@ -116,7 +122,7 @@ struct PlainFactors {
       Part& part, int thread, const Side& left, const Side& right, int columns) {
     const int row = Part::row(thread, 0) / 4;
     const int column = Part::first_column(thread) / 4;
-    DTS_UNROLLED_TWICE
+    DTS_UNROLLED(2)
     for (int k = 0; k < columns; ++k) {
       const FourFloats a = left.columns[k][row];
       const FourFloats b = right.columns[k][column];

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices inside of a kernel: 64 x 64 values of a product, of which each of 256
-// threads has 16 for itself, in what it keeps; some columns of the factors at a time come into
-// memory that the threads share. Two types say how: PlainFactors (plain_factors.hpp) and
-// TensorFactors (tensor_factors.hpp). Each has
+// Products of matrices inside of a kernel: 64 x 64 values of a product, of which each thread of a
+// block has 16 or 32 for itself, in what it keeps; some columns of the factors at a time come into
+// memory that the threads share. Types say how: PlainFactors (plain_factors.hpp) and TensorFactors
+// (tensor_factors.hpp). Each has
+//   k_threads                of a block
 //   Part                     what a thread keeps of a product: k_rows rows, each with values of
 //                            k_sharing threads
 //   Stored                   what factors are in the device's memory
 //   Side                     some columns of a factor in shared memory
 //   k_columns                how many
-//   fetch<threads>(...)      what a thread brings there
-//   put(...)                 what it puts there of its own part of a product
+//   fetch(...)               what a thread brings there, before it waits for it:
+//   wait()
 //   add<...>(part, ...)      what it computes of two sides, which factors that are upright or not
 //                            (below) have brought there
+//   k_multiplies_parts       whether a left factor may be what threads keep, in add_of_parts().
+//                            Otherwise there are, if the threads that share a row are of one warp:
+//   put(...)                 what a thread puts of it into a side
 #pragma once
 
 #include "core/train/accelerator/kernels/eights.hpp"
@@ -87,19 +91,25 @@ DTS_BLOCK_CODE void write_part(const Part& part,
 // What the threads that share a row say to each other, a value each.
 template <class Part>
 struct RowParts {
-  static constexpr int k_gap = 4;  // so that rows are in other banks
+  static constexpr int k_gap = Part::k_sharing > 4 ? 4 : 0;  // so that rows are in other banks
 
   float values[k_tile][Part::k_sharing + k_gap];
 
   // Of a row, from `first` on, in order: four at a time, which are one access.
   template <class Operation>
   [[nodiscard]] DTS_BLOCK_CODE float folded(int row, float first, Operation operation) const {
-    DTS_NOT_UNROLLED
+    DTS_UNROLLED(1)
     for (int i = 0; i < Part::k_sharing; i += 4)
       for (int j = 0; j < 4; ++j) first = operation(first, values[row][i + j]);
     return first;
   }
 };
+
+// Of so many columns those that a side has.
+template <class Factors>
+[[nodiscard]] DTS_BLOCK_CODE int columns_of_side(int columns_left) {
+  return columns_left < Factors::k_columns ? columns_left : Factors::k_columns;
+}
 
 // kept[thread] += what two sides have of their factors, whose rows are `size`: of their columns so
 // many are left.
@@ -115,8 +125,8 @@ DTS_BLOCK_CODE void add_sides(const Block& block,
                               Kept& kept,
                               const TileSize& size,
                               int columns_left) {
-  const int columns = columns_left < Factors::k_columns ? columns_left : Factors::k_columns;
-  block.each([&](int thread) {
+  const int columns = columns_of_side<Factors>(columns_left);
+  block.each_in_warps([&](int thread) {
     if (Factors::Part::is_outside(thread, size)) return;
     typename Factors::Part part = kept[thread];
     Factors::template add<is_left_upright, is_right_upright>(part, thread, left, right, columns);
@@ -124,9 +134,26 @@ DTS_BLOCK_CODE void add_sides(const Block& block,
   });
 }
 
-// kept[thread] += left right^T, over `inner` columns. Both sides are undefined before and after it;
-// but if the left factor is narrow enough it stays in its side, from which `has_left` takes it.
-template <int threads, class Factors, class Block, class Kept, class Left, class Right>
+// Brings columns of factors into sides, by work(thread), once all threads are done with what was
+// there.
+template <class Factors, class Block, class Work>
+DTS_BLOCK_CODE void fetch_all(const Block& block, const Work& work) {
+  block.each([](int) {});
+  block.each([&](int thread) {
+    work(thread);
+    Factors::wait();
+  });
+}
+
+// Which sides have all columns of their factors already.
+struct Held {
+  bool left = false;
+  bool right = false;
+};
+
+// kept[thread] += left right^T, over `inner` columns. What a side does not hold is brought there,
+// and stays if it is not more than a side has room for.
+template <class Factors, class Block, class Kept, class Left, class Right>
 DTS_BLOCK_CODE void add_product(const Block& block,
                                 typename Factors::Side& left_side,
                                 typename Factors::Side& right_side,
@@ -134,13 +161,13 @@ DTS_BLOCK_CODE void add_product(const Block& block,
                                 const Left& left,
                                 const Right& right,
                                 int inner,
-                                bool has_left = false) {
-  const bool takes_left = has_left && inner <= Factors::k_columns;
+                                const Held& held = {}) {
   for (int begin = 0; begin < inner; begin += Factors::k_columns) {
-    block.each([&](int thread) {
-      if (!takes_left) Factors::template fetch<threads>(left_side, thread, left, begin, inner);
-      Factors::template fetch<threads>(right_side, thread, right, begin, inner);
-    });
+    if (!(held.left && held.right))
+      fetch_all<Factors>(block, [&](int thread) {
+        if (!held.left) Factors::fetch(left_side, thread, left, begin, inner);
+        if (!held.right) Factors::fetch(right_side, thread, right, begin, inner);
+      });
     add_sides<Factors, Left::k_is_upright, Right::k_is_upright>(
         block, left_side, right_side, kept, {left.rows, right.rows}, inner - begin);
   }
@@ -148,22 +175,34 @@ DTS_BLOCK_CODE void add_product(const Block& block,
 
 // The same with a left factor of which threads keep parts, of `rows` rows. What is beyond `inner`
 // columns of it must be zero.
-template <int threads, class Factors, class Block, class Kept, class Parts, class Right>
+template <class Factors, class Block, class Kept, class Parts, class Right>
 DTS_BLOCK_CODE void add_product_of_parts(const Block& block,
-                                         typename Factors::Side& left_side,
+                                         typename Factors::PartsSide& left_side,
                                          typename Factors::Side& right_side,
                                          Kept& kept,
                                          Parts& left,
                                          int rows,
                                          const Right& right,
-                                         int inner) {
+                                         int inner,
+                                         bool has_right) {
+  const TileSize size{rows, right.rows};
   for (int begin = 0; begin < inner; begin += Factors::k_columns) {
-    block.each([&](int thread) {
-      Factors::put(left_side, thread, left[thread], begin);
-      Factors::template fetch<threads>(right_side, thread, right, begin, inner);
-    });
-    add_sides<Factors, false, Right::k_is_upright>(
-        block, left_side, right_side, kept, {rows, right.rows}, inner - begin);
+    if (!has_right)
+      fetch_all<Factors>(
+          block, [&](int thread) { Factors::fetch(right_side, thread, right, begin, inner); });
+    if constexpr (Factors::k_multiplies_parts) {
+      const int columns = columns_of_side<Factors>(inner - begin);
+      block.each_in_warps([&](int thread) {
+        if (!Factors::Part::is_outside(thread, size))
+          Factors::template add_of_parts<Right::k_is_upright>(
+              kept[thread], thread, left, right_side, columns);
+      });
+    } else {
+      block.each_in_warps(
+          [&](int thread) { Factors::put(left_side, thread, left[thread], begin); });
+      add_sides<Factors, false, Right::k_is_upright>(
+          block, left_side, right_side, kept, size, inner - begin);
+    }
   }
 }
 

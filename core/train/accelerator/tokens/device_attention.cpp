@@ -70,7 +70,7 @@ std::unique_ptr<Block> device_attention(
                 shape.queries.count * shape.width);
   products.keep_rounded(out, count);
   if (products.rounds())
-    return std::make_unique<DeviceAttention<TensorFactors>>(queue, products, shape, out, deltas);
+    return std::make_unique<DeviceAttention<TensorRowFactors>>(queue, products, shape, out, deltas);
   return std::make_unique<DeviceAttention<PlainFactors>>(queue, products, shape, out, deltas);
 }
 

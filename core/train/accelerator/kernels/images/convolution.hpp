@@ -12,7 +12,7 @@ namespace dts::train::accelerator {
 // The base of both: 64 x 64 values of a product a block.
 template <class Factors>
 struct TiledProduct {
-  static constexpr int k_threads = k_block_threads;
+  static constexpr int k_threads = Factors::k_threads;
   static constexpr int k_blocks_together = 4;
 
   struct Shared {
@@ -38,7 +38,7 @@ struct TiledProduct {
                                       const RowAt& row_at) {
     typename Block::template Kept<typename Factors::Part> kept(block);
     block.each([&](int thread) { kept[thread].clear(); });
-    add_product<k_threads, Factors>(block, shared.left, shared.right, kept, left, right, inner);
+    add_product<Factors>(block, shared.left, shared.right, kept, left, right, inner);
     block.each([&](int thread) {
       write_part(kept[thread], thread, {left.rows, right.rows}, row_at);
     });

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads keep of a product that tensor cores compute (tensor_instruction.hpp).
+#pragma once
+
+#include "core/train/accelerator/kernels/tiles.hpp"
+
+namespace dts::train::accelerator {
+
+// What a thread keeps of a product: of two rows, eight apart, two neighbours of each eight columns
+// of its warp, of which so many are beside each other.
+template <int across>
+struct TensorPartOf {
+  static constexpr int k_step = 8;  // from one row, or pair of columns, to the next
+  static constexpr int k_blocks = k_tile / across / k_step;  // of eight columns
+  static constexpr int k_rows = 2;
+  static constexpr int k_sharing = 4 * across;
+
+  float sums[k_blocks][4];  // of each block: a row's two, the other row's two
+
+  [[nodiscard]] DTS_BLOCK_CODE static int warp_row(int thread) {
+    return thread / (32 * across) * 16;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static int warp_column(int thread) {
+    return thread / 32 % across * (k_tile / across);
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static int row(int thread, int i) {
+    return warp_row(thread) + thread % 32 / 4 + i * k_step;
+  }
+
+  // Among the threads that share its rows.
+  [[nodiscard]] DTS_BLOCK_CODE static int which(int thread) {
+    return thread / 32 % across * 4 + thread % 4;
+  }
+
+  [[nodiscard]] DTS_BLOCK_CODE static int first_column(int thread) {
+    return warp_column(thread) + thread % 4 * 2;
+  }
+
+  // The same for all of a warp, which computes together.
+  [[nodiscard]] DTS_BLOCK_CODE static bool is_outside(int thread, const TileSize& size) {
+    return warp_row(thread) >= size.rows || warp_column(thread) >= size.columns;
+  }
+
+  DTS_BLOCK_CODE void clear() {
+    for (auto& block : sums)
+      for (float& value : block) value = 0;
+  }
+
+  // Calls work(column, value) for each of row number i.
+  template <class Work>
+  DTS_BLOCK_CODE void for_each_of_row(int thread, int i, const Work& work) {
+    for (int block = 0; block < k_blocks; ++block)
+      for (int j = 0; j < 2; ++j)
+        work(first_column(thread) + block * k_step + j, sums[block][2 * i + j]);
+  }
+
+  // Calls work(column, value, that of `other`), likewise.
+  template <class Work>
+  DTS_BLOCK_CODE void for_each_of_row(int thread,
+                                      int i,
+                                      const TensorPartOf& other,
+                                      const Work& work) {
+    for (int block = 0; block < k_blocks; ++block)
+      for (int j = 0; j < 2; ++j)
+        work(first_column(thread) + block * k_step + j,
+             sums[block][2 * i + j],
+             other.sums[block][2 * i + j]);
+  }
+
+  // Writes row number i, of `columns` from `row` on, each value as value_at(value).
+  template <class Value, class ValueAt>
+  DTS_BLOCK_CODE void write_row(
+      int thread, int i, Value* row, int columns, const ValueAt& value_at) const {
+    const bool suits = suits_few<2>(row);
+    for (int block = 0; block < k_blocks; ++block) {
+      const int column = first_column(thread) + block * k_step;
+      const float pair[2] = {value_at(sums[block][2 * i]), value_at(sums[block][2 * i + 1])};
+      if (column < columns) write_few(row + column, pair, columns - column, suits);
+    }
+  }
+
+  // What a thread keeps of a left factor's 16 columns from `begin` on is, pair by pair, what it
+  // hands to the instruction: of its two rows, two neighbours of the first eight columns and of the
+  // others.
+  [[nodiscard]] DTS_BLOCK_CODE std::uint32_t word(int begin, int number) const {
+    const float* const pair = sums[begin / k_step + number / 2] + number % 2 * 2;
+    return rounded_pair(pair[0], pair[1]);
+  }
+};
+
+}  // namespace dts::train::accelerator
