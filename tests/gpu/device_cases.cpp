@@ -384,6 +384,19 @@ void add_rounding(std::vector<Case>& all) {
                                               at[0],
                                               reinterpret_cast<Bfloat*>(at[1])});
                  }});
+  constexpr std::size_t k_each = 4099;
+  all.push_back({"add_runs",
+                 1e-6,
+                 {noise(9 * k_each, 27), nothing(k_each)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(AddRuns{{k_each}, 9, at[0], at[1]});
+                 }});
+  all.push_back({"round",
+                 0,
+                 {noise(2 * k_rounded, 26), nothing(k_rounded)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(Round{{2 * k_rounded}, at[0], reinterpret_cast<Bfloat*>(at[1])});
+                 }});
 }
 
 }  // namespace

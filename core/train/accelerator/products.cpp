@@ -49,10 +49,18 @@ Bfloat* Products::rounded(const float* value) const {
 }
 
 void Products::round(const float* values, std::size_t count) {
-  constexpr int k_row = 16;
-  if (Bfloat* const to = rounded(values))
-    queue_.launch(
-        RoundMatrices{{count}, static_cast<int>(count / k_row), k_row, k_row, 0, values, to});
+  if (Bfloat* const to = rounded(values)) queue_.launch(Round{{count}, values, to});
+}
+
+void Products::launch_rounding(const RoundMatrices& matrices) {
+  const std::size_t area = row_begin(static_cast<std::size_t>(matrices.rows), matrices.columns);
+  const bool has_gaps =
+      matrices.pitch != matrices.columns ||
+      (matrices.count != area && matrices.stride != static_cast<std::int64_t>(area));
+  if (has_gaps)
+    queue_.launch(matrices);
+  else
+    queue_.launch(Round{{matrices.count}, matrices.from, matrices.to});
 }
 
 dttrain_factor Products::round_once(const float* values, int rows, int columns, int pitch) {
@@ -61,7 +69,7 @@ dttrain_factor Products::round_once(const float* values, int rows, int columns, 
   const std::size_t count = row_begin(static_cast<std::size_t>(rows), columns);
   reserve(Place::once, count);
   Bfloat* const to = room(Place::once).at;
-  queue_.launch(RoundMatrices{{count}, rows, columns, pitch, 0, values, to});
+  launch_rounding({{count}, rows, columns, pitch, 0, values, to});
   return {to, columns, 0, 0};
 }
 
@@ -76,13 +84,13 @@ void Products::round(dttrain_factor& factor, int rows, int columns, int count, P
   const std::size_t values = static_cast<std::size_t>(count) * area;
   reserve(place, values);
   Bfloat* const to = room(place).at;
-  queue_.launch(RoundMatrices{{values},
-                              rows,
-                              columns,
-                              factor.pitch,
-                              factor.stride,
-                              static_cast<const float*>(factor.values),
-                              to});
+  launch_rounding({{values},
+                   rows,
+                   columns,
+                   factor.pitch,
+                   factor.stride,
+                   static_cast<const float*>(factor.values),
+                   to});
   factor = {to, columns, factor.is_transposed, static_cast<std::int64_t>(area)};
 }
 

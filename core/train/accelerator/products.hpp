@@ -131,6 +131,7 @@ class Products {
   [[nodiscard]] Bfloat* rounded_in_place(const float* at) const;
   void round_result(dttrain_product& product) const;
   void round(dttrain_factor& factor, int rows, int columns, int count, Place place);
+  void launch_rounding(const RoundMatrices& matrices);
 
   Queue& queue_;
   Precision precision_;

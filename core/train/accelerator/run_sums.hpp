@@ -27,11 +27,11 @@ class RunSums {
     return of_.runs() > 1 ? scratch_ + number * of_.sums_of_runs() : sums;
   }
 
-  // After the kernel.
-  void add_up(std::size_t number, float* sums) {
+  // After the kernel, for some arrays whose sums are one after the other.
+  void add_up(std::size_t first, float* sums, int arrays = 1) {
     if (of_.runs() > 1)
-      queue_.launch(
-          ColumnSums<float>{{of_.runs(), of_.width, of_.runs()}, place(number, sums), sums});
+      queue_.launch(ColumnSums<float>{
+          {arrays * of_.runs(), of_.width, of_.runs()}, place(first, sums), sums});
   }
 
  private:

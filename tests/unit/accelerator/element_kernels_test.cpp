@@ -41,6 +41,24 @@ TEST_CASE("sums are those of float") {
   for (std::size_t i = 0; i < sums.size(); ++i) CHECK(sums[i] == left[i] + right[i]);
 }
 
+TEST_CASE("runs are added up in the order of the columns of a matrix") {
+  for (const int runs : {1, 2, 4, 8, 11, 32})
+    for (const int width : {1, 64, 1030}) {
+      CAPTURE(runs);
+      CAPTURE(width);
+      const auto count = static_cast<std::size_t>(width);
+      const Floats x = noise(static_cast<std::size_t>(runs) * count, 5);
+      Floats sums = poisoned(count), expected = sums;
+      run_both([&] { return AddRuns{{count}, runs, x.data(), sums.data()}; }, {&sums});
+      run_both(
+          [&] {
+            return ColumnSums<float>{{runs, width, runs}, x.data(), expected.data()};
+          },
+          {&expected});
+      CHECK(sums == expected);
+    }
+}
+
 TEST_CASE("embeddings are looked up, and the gradients of their rows are added up in order") {
   constexpr int k_vocabulary = 300;
   constexpr int k_batch = 3;

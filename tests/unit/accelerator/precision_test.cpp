@@ -61,6 +61,25 @@ TEST_CASE("matrices are rounded to bf16 as on the processor, with gaps between r
   CHECK(std::equal(rounded.begin(), rounded.end(), expected.begin()));
 }
 
+TEST_CASE("an array without gaps is rounded as on the processor, wherever it begins") {
+  const Floats values = noise(1500, 4);
+  std::vector<Bf16> expected(values.size());
+  round_to_bf16(values.data(), values.size(), expected.data());
+  const auto queue = new_queue();
+  for (const std::size_t from : {0U, 1U, 4U})
+    for (const std::size_t to : {0U, 2U, 4U})
+      for (const std::size_t count : {1U, 4U, 1030U}) {
+        std::vector<Bfloat> rounded(to + count + 4, 0xFFFF);
+        queue->launch(Round{{count}, values.data() + from, rounded.data() + to});
+        queue->wait();
+        std::vector<Bfloat> all(rounded.size(), 0xFFFF);
+        std::copy_n(expected.begin() + static_cast<std::ptrdiff_t>(from),
+                    count,
+                    all.begin() + static_cast<std::ptrdiff_t>(to));
+        CHECK(rounded == all);
+      }
+}
+
 TEST_CASE("gradients of bf16 and TF32 are those of fp32 but for the roundings of factors") {
   for (const std::string words : {k_small, k_grouped}) {
     CAPTURE(words);

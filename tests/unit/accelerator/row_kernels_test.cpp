@@ -121,7 +121,7 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
 }
 
 TEST_CASE("columns of many rows are added up by way of runs of them") {
-  for (const Shape& shape : {Shape{512, 40}, {513, 1}, {1700, 33}}) {
+  for (const Shape& shape : {Shape{512, 40}, {513, 1}, {1700, 33}, {520, 132}}) {
     CAPTURE(shape.rows);
     const auto width = static_cast<std::size_t>(shape.width);
     const auto rows = static_cast<std::size_t>(shape.rows);
@@ -241,6 +241,14 @@ TEST_CASE("cross-entropy on a device is that of double precision, with smoothed 
         for (std::size_t i = 0; i < apart.size(); ++i)
           CHECK(apart[i] == (i % pitch < width ? gradient[i / pitch * width + i % pitch] : 7));
       }
+}
+
+TEST_CASE("a quotient by a corrected reciprocal has the bits of a division") {
+  const Floats logits = noise(100000, 1, 30);
+  for (const float logit : logits) {
+    const float power = std::exp(-std::abs(logit)), sum = 1 + std::exp(logit / 2);
+    REQUIRE(quotient(power, sum, 1 / sum) == power / sum);
+  }
 }
 
 TEST_CASE("of equal logits the first is the one that was chosen, as on the processor") {

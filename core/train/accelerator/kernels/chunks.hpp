@@ -31,6 +31,20 @@ struct Chunkwise {
     if (thread < k_lanes)
       for (std::uint32_t i = whole + first; i < chunk.count; i += k_lanes) work(i);
   }
+
+  // Calls work(i, read(i)) for the same ones, likewise.
+  template <class Read, class Work>
+  DTS_BLOCK_CODE static void each_float(int thread,
+                                        const OwnChunk& chunk,
+                                        const Read& read,
+                                        const Work& work) {
+    constexpr int k_ahead = 4;
+    const std::uint32_t whole = chunk.count / k_threads * k_threads;
+    const auto first = static_cast<std::uint32_t>(thread);
+    read_ahead<k_ahead, std::uint32_t>(first, whole, k_threads, read, work);
+    if (thread < k_lanes)
+      read_ahead<k_ahead, std::uint32_t>(whole + first, chunk.count, k_lanes, read, work);
+  }
 };
 
 // The checksums of `arrays` arrays of a chunk's length at once.

@@ -2,18 +2,19 @@
 // Kernels that add up the columns of a matrix.
 #pragma once
 
-#include "core/train/accelerator/kernels/rounding.hpp"
+#include "core/train/accelerator/kernels/fours.hpp"
 
 namespace dts::train::accelerator {
 
 // The columns of a matrix [rows][width], some columns of `rows_each` rows a block, with several
-// threads to each: the sums of bias gradients and norms. What comes of it has a row for each run of
-// rows, [runs()][width], whose columns are added up by one more kernel if there is more than one:
-// a few hundred columns alone would leave most of a device idle.
+// threads to each four: the sums of bias gradients and norms. What comes of it has a row for each
+// run of rows, [runs()][width], whose columns are added up by one more kernel if there is more than
+// one: a few hundred columns alone would leave most of a device idle.
 struct Columnwise {
   static constexpr int k_threads = k_block_threads;
-  static constexpr int k_columns = 32;  // of a block
-  static constexpr int k_lanes_each = k_threads / k_columns;
+  static constexpr int k_beside = 32;                         // threads
+  static constexpr int k_columns = k_beside * Four::k_count;  // of a block
+  static constexpr int k_lanes_each = k_threads / k_beside;
   static constexpr int k_rows_each = 512;
 
   int rows = 0;
@@ -35,33 +36,27 @@ struct Columnwise {
     return row_begin(static_cast<std::size_t>(runs()), width);
   }
 
-  // Calls work(row, place in the matrix) for the rows that a thread adds up of its column.
-  template <class Block, class Work>
-  DTS_BLOCK_CODE void for_each_row(const Block& block, int thread, const Work& work) const {
-    const std::size_t at = column(block, thread);
-    if (at >= static_cast<std::size_t>(width)) return;
-    const int begin = static_cast<int>(block.index() / blocks_of_run()) * rows_each;
-    const int end = begin + rows_each < rows ? begin + rows_each : rows;
-    for (int row = begin + thread / k_columns; row < end; row += k_lanes_each)
-      work(row, row_begin(static_cast<std::size_t>(row), width) + at);
+  // Of a thread, the first; below it, none is there.
+  template <class Block>
+  [[nodiscard]] DTS_BLOCK_CODE int column(const Block& block, int thread) const {
+    return static_cast<int>(block.index() % blocks_of_run()) * k_columns +
+           thread % k_beside * Four::k_count;
   }
 
   template <class Block>
-  [[nodiscard]] DTS_BLOCK_CODE std::size_t column(const Block& block, int thread) const {
-    return block.index() % blocks_of_run() * k_columns +
-           static_cast<std::size_t>(thread % k_columns);
+  [[nodiscard]] DTS_BLOCK_CODE int run_of(const Block& block) const {
+    return static_cast<int>(block.index() / blocks_of_run());
   }
 
-  // Where the sum of its run and column goes.
-  template <class Block>
-  [[nodiscard]] DTS_BLOCK_CODE std::size_t place(const Block& block, int thread) const {
-    return row_begin(block.index() / blocks_of_run(), width) + column(block, thread);
+  // Of a row, or of a run's sums.
+  [[nodiscard]] DTS_BLOCK_CODE std::size_t place(int row, int column) const {
+    return row_begin(static_cast<std::size_t>(row), width) + static_cast<std::size_t>(column);
   }
 
-  // Whether it writes the sum of its column.
-  template <class Block>
-  [[nodiscard]] DTS_BLOCK_CODE bool writes(const Block& block, int thread) const {
-    return thread < k_columns && column(block, thread) < static_cast<std::size_t>(width);
+  // Whether all rows of an array have four neighbours at multiples of their size.
+  template <class Value>
+  [[nodiscard]] DTS_BLOCK_CODE bool suits(const Value* first) const {
+    return width % Four::k_count == 0 && suits_few<Four::k_count>(first);
   }
 };
 
@@ -69,7 +64,7 @@ struct Columnwise {
 template <class Value>
 struct ColumnSums : Columnwise {
   struct Shared {
-    float sums[k_threads];
+    Four sums[k_threads];
   };
 
   const Value* x = nullptr;
@@ -83,14 +78,34 @@ struct ColumnSums : Columnwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    const int begin = run_of(block) * rows_each;
+    const int end = begin + rows_each < rows ? begin + rows_each : rows;
     block.each([&](int thread) {
-      float sum = 0;
-      for_each_row(block, thread, [&](int, std::size_t at) { sum += value_of(x[at]); });
+      const int first = column(block, thread);
+      Four sum;
+      constexpr int k_ahead = 8;
+      const int mine = begin + thread / k_beside;
+      const auto add = [&](int, const Four& few) { sum = sum + few; };
+      if (suits(x) && first < width)
+        read_ahead<k_ahead>(
+            mine,
+            end,
+            k_lanes_each,
+            [&](int row) { return read_four(x + place(row, first), Four::k_count); },
+            add);
+      else
+        for (int row = mine; row < end; row += k_lanes_each)
+          add(row, read_few(x + place(row, first), width - first, false));
       shared.sums[thread] = sum;
     });
-    fold(block, shared.sums, Sum(), k_columns);
+    fold(block, shared.sums, Sum(), k_beside);
     block.each([&](int thread) {
-      if (writes(block, thread)) sums[place(block, thread)] = shared.sums[thread];
+      const int first = column(block, thread);
+      if (thread < k_beside && first < width)
+        write_few(sums + place(run_of(block), first),
+                  shared.sums[thread].values,
+                  width - first,
+                  suits(sums));
     });
   }
 };

@@ -7,17 +7,6 @@
 
 namespace dts::train::accelerator {
 
-// The first of a pair is in the lower half.
-[[nodiscard]] DTS_BLOCK_CODE inline std::uint32_t rounded_pair(float first, float second) {
-#if defined(__CUDA_ARCH__)
-  std::uint32_t pair = 0;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
-  return pair;
-#else
-  return rounded_to_bf16(first) | static_cast<std::uint32_t>(rounded_to_bf16(second)) << 16;
-#endif
-}
-
 struct alignas(16) Eight {
   static constexpr int k_count = 8;
   static constexpr int k_pairs = k_count / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of single elements: sums, GELU, SwiGLU, ReLU, rotations.
+// Kernels of single elements: GELU, SwiGLU, ReLU, rotations.
 #pragma once
 
 #include "core/train/accelerator/kernels/fours.hpp"
@@ -7,42 +7,6 @@
 #include <cmath>
 
 namespace dts::train::accelerator {
-
-// sums += others: the addition of the tree over shards.
-template <class Value>
-struct Add : Elementwise {
-  Value* sums = nullptr;
-  const Value* others = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    accelerator::writes(visit, sums, count);
-    accelerator::reads(visit, others, count);
-  }
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { put(sums[i], value_of(sums[i]) + value_of(others[i])); });
-  }
-};
-
-// to = from
-template <class Value>
-struct Copy : Elementwise {
-  const Value* from = nullptr;
-  Value* to = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    accelerator::reads(visit, from, count);
-    accelerator::writes(visit, to, count);
-  }
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t i) { to[i] = from[i]; });
-  }
-};
 
 inline constexpr float k_gelu = 2 * 0.7978845608F;  // 2 sqrt(2 / pi)
 inline constexpr float k_gelu_cubic = 0.044715F;

@@ -5,12 +5,20 @@
 
 #include "core/train/accelerator/kernels/rounding.hpp"
 
+#include <type_traits>
+
 namespace dts::train::accelerator {
 
 struct Four {
   static constexpr int k_count = 4;
 
   float values[k_count] = {};
+
+  [[nodiscard]] DTS_BLOCK_CODE Four operator+(const Four& other) const {
+    Four sum;
+    for (int i = 0; i < k_count; ++i) sum.values[i] = values[i] + other.values[i];
+    return sum;
+  }
 };
 
 // As they are in an array: one access of memory.
@@ -21,6 +29,20 @@ struct alignas(count * sizeof(Value)) StoredFew {
 
 template <class Value>
 using StoredFour = StoredFew<Value, Four::k_count>;
+
+template <class Value, int count>
+[[nodiscard]] DTS_BLOCK_CODE StoredFew<Value, count> stored(const float (&values)[count]) {
+  StoredFew<Value, count> few;
+  if constexpr (std::is_same_v<Value, Bfloat>) {
+    static_assert(count % 2 == 0);
+    std::uint32_t pairs[count / 2];
+    for (int i = 0; i < count; i += 2) pairs[i / 2] = rounded_pair(values[i], values[i + 1]);
+    memcpy(&few, pairs, sizeof few);
+  } else {
+    for (int i = 0; i < count; ++i) few.values[i] = values[i];
+  }
+  return few;
+}
 
 // Of an array that suits a vector of four, of which `count` are there. Loops are over all four, so
 // that devices keep them in registers.
@@ -39,13 +61,12 @@ template <class Value>
 
 template <class Value>
 DTS_BLOCK_CODE void write_four(Value* at, const Four& four, int count) {
-  StoredFour<Value> stored;
-  for (int i = 0; i < Four::k_count; ++i) put(stored.values[i], four.values[i]);
+  const StoredFour<Value> all = stored<Value>(four.values);
   if (count == Four::k_count)
-    *reinterpret_cast<StoredFour<Value>*>(at) = stored;
+    *reinterpret_cast<StoredFour<Value>*>(at) = all;
   else
     for (int i = 0; i < Four::k_count; ++i)
-      if (i < count) at[i] = stored.values[i];
+      if (i < count) at[i] = all.values[i];
 }
 
 // Whether a row has such neighbours, from multiples of `count` on, at multiples of their size.
@@ -57,13 +78,22 @@ template <int count, class Value>
 // Writes those of some neighbours that are below `there`: all at once where their row suits that.
 template <class Value, int count>
 DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int there, bool suits) {
-  StoredFew<Value, count> stored;
-  for (int i = 0; i < count; ++i) put(stored.values[i], values[i]);
+  const StoredFew<Value, count> all = stored<Value>(values);
   if (suits && there >= count)
-    *reinterpret_cast<StoredFew<Value, count>*>(at) = stored;
+    *reinterpret_cast<StoredFew<Value, count>*>(at) = all;
   else
     for (int i = 0; i < count; ++i)
-      if (i < there) at[i] = stored.values[i];
+      if (i < there) at[i] = all.values[i];
+}
+
+// Reads four that are `there`, or those below it: all at once where their row suits that.
+template <class Value>
+[[nodiscard]] DTS_BLOCK_CODE Four read_few(const Value* at, int there, bool suits) {
+  if (suits && there >= Four::k_count) return read_four(at, Four::k_count);
+  Four four;
+  for (int i = 0; i < Four::k_count; ++i)
+    if (i < there) four.values[i] = value_of(at[i]);
+  return four;
 }
 
 // The base of kernels that compute each of `count` elements alone.

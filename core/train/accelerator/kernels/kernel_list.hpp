@@ -2,6 +2,7 @@
 // All kernels, by number: how the trainer names one to the module that has it compiled.
 #pragma once
 
+#include "core/train/accelerator/kernels/arrays.hpp"
 #include "core/train/accelerator/kernels/attention_keys.hpp"
 #include "core/train/accelerator/kernels/chunks.hpp"
 #include "core/train/accelerator/kernels/columns.hpp"
@@ -140,6 +141,8 @@ using Kernels = KernelList<Add<float>,
                            NarrowBackward<Bfloat>,
                            NormaliseBackward<About::mean, Bfloat>,
                            NormaliseBackward<About::zero, Bfloat>,
-                           CrossEntropy<Bfloat>>;
+                           CrossEntropy<Bfloat>,
+                           Round,
+                           AddRuns>;
 
 }  // namespace dts::train::accelerator

@@ -70,15 +70,31 @@ struct Normalise : Groupwise {
       const float scale = 1.0F / sqrtf(shared.squares[first_of(thread)] / columns + epsilon);
       if (thread == first_of(thread) && about == About::mean) mean[row] = middle;
       if (thread == first_of(thread)) inverse[row] = scale;
-      each_column(thread, [&](int i) {
-        const std::size_t at = begin + static_cast<std::size_t>(i);
-        const float normal = (x[at] - middle) * scale * gamma[i];
-        put(y[at], about == About::mean ? normal + beta[i] : normal);
-      });
+      constexpr int k_ahead = 8;
+      read_ahead<k_ahead>(
+          thread % k_lanes,
+          width,
+          k_lanes,
+          [&](int i) {
+            return Given{x[begin + static_cast<std::size_t>(i)],
+                         gamma[i],
+                         about == About::mean ? beta[i] : 0.0F};
+          },
+          [&](int i, const Given& given) {
+            const float normal = (given.x - middle) * scale * given.gamma;
+            put(y[begin + static_cast<std::size_t>(i)],
+                about == About::mean ? normal + given.beta : normal);
+          });
     });
   }
 
  private:
+  struct Given {
+    float x;
+    float gamma;
+    float beta;
+  };
+
   template <class Block>
   DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared) const {
     each_row(block, [&](int thread, std::size_t, std::size_t begin) {
@@ -168,12 +184,12 @@ struct NormaliseBackward {
   // The means of each row, where its first thread was.
   template <class Block>
   DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, int first, int end) const {
-    block.each([&](int thread) {
+    block.each_in_warps([&](int thread) {
       for (int group = 0; group < k_groups; ++group)
         look_at_row(shared, thread, group, first + row_of(group, thread), end);
     });
     for (int half = k_lanes / 2; half > 0; half /= 2)
-      block.each([&](int thread) {
+      block.each_in_warps([&](int thread) {
         if (thread % k_lanes >= half) return;
         for (int group = 0; group < k_groups; ++group) {
           shared.levels[group][thread] += shared.levels[group][thread + half];

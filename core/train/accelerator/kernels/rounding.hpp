@@ -11,12 +11,29 @@ namespace dts::train::accelerator {
 using Bfloat = std::uint16_t;  // the upper half of a float
 
 [[nodiscard]] DTS_BLOCK_CODE inline Bfloat rounded_to_bf16(float value) {
+#if defined(__CUDA_ARCH__)
+  Bfloat rounded = 0;  // any NaN becomes one and the same
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+  return rounded;
+#else
   std::uint32_t bits = 0;
   memcpy(&bits, &value, sizeof bits);
   const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
   const std::uint32_t quiet = bits | 0x00400000U;
   const std::uint32_t nearest = bits + 0x7FFFU + ((bits >> 16) & 1U);
   return static_cast<Bfloat>((is_nan ? quiet : nearest) >> 16);
+#endif
+}
+
+// The first of a pair is in the lower half.
+[[nodiscard]] DTS_BLOCK_CODE inline std::uint32_t rounded_pair(float first, float second) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t pair = 0;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
+#else
+  return rounded_to_bf16(first) | static_cast<std::uint32_t>(rounded_to_bf16(second)) << 16;
+#endif
 }
 
 // The value of one of an array, of floats or rounded.

@@ -8,6 +8,14 @@
 
 namespace dts::train::accelerator {
 
+// a / b by the rounded reciprocal of b and one correction: the bits of a division where neither
+// overflows nor underflows, with a fraction of its instructions (P. Markstein, "Computation of
+// Elementary Functions on the IBM RISC System/6000 Processor", 1990).
+[[nodiscard]] DTS_BLOCK_CODE inline float quotient(float a, float b, float reciprocal) {
+  const float near = a * reciprocal;
+  return fmaf(fmaf(-near, b, a), reciprocal, near);
+}
+
 // Of each row of logits: its loss, and whether the label's logit is the first of the largest. With
 // a gradient, the logits become scale * (softmax - target), where `smoothing` of the target is
 // spread over all classes (model/blocks.hpp, Objective). Logits are read twice: each thread adds up
@@ -28,17 +36,17 @@ struct CrossEntropy : Rowwise {  // width: classes
   struct Seen {
     float top = -INFINITY;
     float sum = 0;    // of powers
-    float total = 0;  // of the logits themselves
+    float total = 0;  // of the logits themselves, if they count
     int count = 0;
     int first = 0;  // class of the largest
 
-    DTS_BLOCK_CODE void add(int i, float logit) {
+    DTS_BLOCK_CODE void add(int i, float logit, bool counts) {
       if (logit > top || count == 0) {
         move_to(logit);
         first = i;
       }
       sum += logit == top ? 1.0F : expf(logit - top);
-      total += logit == top ? 0.0F : logit - top;
+      if (counts) total += logit == top ? 0.0F : logit - top;
       ++count;
     }
 
@@ -89,7 +97,7 @@ struct CrossEntropy : Rowwise {  // width: classes
       Seen mine;
       each_few(thread, row, [&](int first, const Four& few, int count) {
         for (int i = 0; i < Four::k_count; ++i)
-          if (i < count) mine.add(first + i, few.values[i]);
+          if (i < count) mine.add(first + i, few.values[i], smoothing != 0);
       });
       seen[thread] = mine;
       shared.tops[thread] = mine.top;
@@ -130,9 +138,12 @@ struct CrossEntropy : Rowwise {  // width: classes
                                      int label) const {
     const float of_all = spread();
     const float of_label = kept();
+    const float top = shared.tops[0];
+    const float sum = shared.sums[0];
+    const float reciprocal = 1.0F / sum;
     each_few(thread, row, [&](int first, Four few, int count) {
       for (int i = 0; i < Four::k_count; ++i) {
-        const float power = expf(few.values[i] - shared.tops[0]) / shared.sums[0];
+        const float power = quotient(expf(few.values[i] - top), sum, reciprocal);
         few.values[i] = scale * (power - of_all - (first + i == label ? of_label : 0.0F));
       }
       write_four(row + first, few, count);

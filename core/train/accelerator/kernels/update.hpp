@@ -55,6 +55,12 @@ struct UpdateChunks : Chunkwise {
     Checksums<k_arrays> sums;
   };
 
+  // What is read of one float.
+  struct Given {
+    float gradient = 0;
+    Moved was;
+  };
+
   UpdateFactors factors;
   const float* gradients = nullptr;  // of what is owned, as are all but
   const float* weights = nullptr;    // of all parameters
@@ -102,13 +108,17 @@ struct UpdateChunks : Chunkwise {
     double of_weight = 0;
     double of_next = 0;
     std::uint32_t chains[k_arrays] = {};
-    each_float(thread, chunk, [&](std::uint32_t i) {
+    const auto read = [&](std::uint32_t i) {
       const std::size_t at = chunk.place + i;
-      const float gradient = gradients[at];
-      Moved was;
-      was.weight = weights[chunk.begin + i];
+      Given given{gradients[at], {weights[chunk.begin + i], {}}};
       for (int kind = 0; kind < k_kinds; ++kind)
-        was.moments[kind] = moments[static_cast<std::size_t>(kind) * owned + at];
+        given.was.moments[kind] = moments[static_cast<std::size_t>(kind) * owned + at];
+      return given;
+    };
+    each_float(thread, chunk, read, [&](std::uint32_t i, const Given& given) {
+      const std::size_t at = chunk.place + i;
+      const float gradient = given.gradient;
+      const Moved& was = given.was;
       const Moved next = moved<rule>(factors, chunk.decays != 0, factors.scale * gradient, was);
       next_weights[at] = next.weight;
       Sums::add(chains[0], was.weight);

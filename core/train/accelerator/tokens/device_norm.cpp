@@ -55,8 +55,9 @@ class DeviceNorm : public Block {
                                                 copy_,
                                                 sums_.place(0, d_gamma),
                                                 has_mean() ? sums_.place(1, d_beta) : nullptr});
-    sums_.add_up(0, d_gamma);
-    if (has_mean()) sums_.add_up(1, d_beta);
+    const bool are_neighbours = d_beta == d_gamma + norm_.shape.width;
+    sums_.add_up(0, d_gamma, are_neighbours ? 2 : 1);
+    if (has_mean() && !are_neighbours) sums_.add_up(1, d_beta);
   }
 
   [[nodiscard]] Range completes() const override { return range_; }

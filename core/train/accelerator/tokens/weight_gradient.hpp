@@ -54,9 +54,7 @@ class WeightGradient {
     product.count = runs_;
     product.stride = static_cast<std::int64_t>(floats_of(in_, out_));
     products_.multiply(product, rounded);
-    if (runs_ > 1)
-      queue_.launch(
-          ColumnSums<float>{{runs_, static_cast<int>(floats_of(in_, out_)), runs_}, scratch_, to});
+    if (runs_ > 1) queue_.launch(AddRuns{{floats_of(in_, out_)}, runs_, scratch_, to});
   }
 
  private:

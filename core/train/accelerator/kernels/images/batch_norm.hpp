@@ -66,8 +66,8 @@ struct ChannelMoments : ChannelPartials {
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     add_up(block, shared, [&](int thread) {
       TwoSums sums;
-      for_each_row(block, thread, [&](int row) {
-        const float value = value_of(x[place(row, channel(block, thread))]);
+      const auto read = [&](int row) { return value_of(x[place(row, channel(block, thread))]); };
+      for_each_row(block, thread, read, [&](int, float value) {
         sums.first += value;
         sums.second += value * value;
       });
@@ -143,6 +143,11 @@ template <class Value>
 struct BatchNormRelu : Channelwise {
   struct Shared {};
 
+  struct Given {
+    float x = 0;
+    float residual = 0;
+  };
+
   ChannelNorm norm;
   const Value* x = nullptr;
   const Value* residual = nullptr;
@@ -160,11 +165,21 @@ struct BatchNormRelu : Channelwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
       const ChannelScale scale(norm, channel(block, thread));
-      for_each_row(block, thread, [&](int row) {
-        const std::size_t at = place(row, channel(block, thread));
-        const float added = residual == nullptr ? 0.0F : value_of(residual[at]);
-        put(y[at], above_zero(scale(value_of(x[at])) + added));
-      });
+      const auto write = [&](int row, const Given& given) {
+        put(y[place(row, channel(block, thread))], above_zero(scale(given.x) + given.residual));
+      };
+      const auto at = [&](int row) { return place(row, channel(block, thread)); };
+      if (residual == nullptr)
+        for_each_row(
+            block, thread, [&](int row) { return Given{value_of(x[at(row)])}; }, write);
+      else
+        for_each_row(
+            block,
+            thread,
+            [&](int row) {
+              return Given{value_of(x[at(row)]), value_of(residual[at(row)])};
+            },
+            write);
     });
   }
 };
@@ -172,6 +187,11 @@ struct BatchNormRelu : Channelwise {
 // d_y becomes the gradient before the ReLU; its sums, and those of its products with the normal x.
 template <class Value>
 struct BatchNormReluGradients : ChannelPartials {
+  struct Given {
+    float x = 0;
+    float gradient = 0;
+  };
+
   ChannelNorm norm;
   const Value* x = nullptr;
   const Value* y = nullptr;
@@ -191,12 +211,15 @@ struct BatchNormReluGradients : ChannelPartials {
     add_up(block, shared, [&](int thread) {
       const ChannelScale scale(norm, channel(block, thread));
       TwoSums sums;
-      for_each_row(block, thread, [&](int row) {
+      const auto read = [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
-        const float gradient = value_of(y[at]) > 0 ? value_of(d_y[at]) : 0.0F;
-        put(d_y[at], gradient);
-        sums.first += gradient;
-        sums.second += gradient * scale.normal(value_of(x[at]));
+        const float gradient = value_of(d_y[at]);
+        return Given{value_of(x[at]), value_of(y[at]) > 0 ? gradient : 0.0F};
+      };
+      for_each_row(block, thread, read, [&](int row, const Given& given) {
+        put(d_y[place(row, channel(block, thread))], given.gradient);
+        sums.first += given.gradient;
+        sums.second += given.gradient * scale.normal(given.x);
       });
       return sums;
     });
@@ -207,6 +230,11 @@ struct BatchNormReluGradients : ChannelPartials {
 template <class Value>
 struct BatchNormBackward : Channelwise {
   struct Shared {};
+
+  struct Given {
+    float x = 0;
+    float gradient = 0;
+  };
 
   ChannelNorm norm;
   const float* d_gamma = nullptr;
@@ -230,9 +258,13 @@ struct BatchNormBackward : Channelwise {
     block.each([&](int thread) {
       const ChannelScale scale(norm, channel(block, thread));
       const ThroughStatistics through(scale, d_gamma, d_beta, channel(block, thread), rows);
-      for_each_row(block, thread, [&](int row) {
+      const auto read = [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
-        put(d_x[at], through(value_of(d_y[at]), scale.normal(value_of(x[at]))));
+        return Given{value_of(x[at]), value_of(d_y[at])};
+      };
+      for_each_row(block, thread, read, [&](int row, const Given& given) {
+        put(d_x[place(row, channel(block, thread))],
+            through(given.gradient, scale.normal(given.x)));
       });
     });
   }

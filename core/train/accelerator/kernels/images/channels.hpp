@@ -46,6 +46,18 @@ struct Channelwise {
     for (int row = begin + thread / k_channels; row < end; row += k_lanes_each) work(row);
   }
 
+  // Calls work(row, read(row)) for the same ones.
+  template <class Block, class Read, class Work>
+  DTS_BLOCK_CODE void for_each_row(const Block& block,
+                                   int thread,
+                                   const Read& read,
+                                   const Work& work) const {
+    constexpr int k_ahead = 8;
+    const auto begin = static_cast<int>(block.index() / groups()) * k_rows;
+    const int end = begin + k_rows < rows ? begin + k_rows : rows;
+    read_ahead<k_ahead>(begin + thread / k_channels, end, k_lanes_each, read, work);
+  }
+
   [[nodiscard]] DTS_BLOCK_CODE std::size_t place(int row, int channel) const {
     return row_begin(static_cast<std::size_t>(row), channels) + static_cast<std::size_t>(channel);
   }
