@@ -6,6 +6,7 @@
 #include "core/convert/expand/blanks.hpp"
 #include "core/convert/expand/calls.hpp"
 #include "core/convert/expand/expand.hpp"
+#include "core/convert/expand/wrapper.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/lint/script/subject.hpp"
 #include "core/shell/parse.hpp"
@@ -97,11 +98,13 @@ bool Conversion::is_lossless() const {
 
 Conversion convert_script(std::string_view text, const Options& options) {
   const Rewrite quoted = with_quoted_blanks(text);
-  const lint::Subject subject = lint::subject_of(quoted.text(), {}, options.path);
+  const Expanded plain = without_wrappers(quoted.text(), shell::parse(quoted.text()));
+  const lint::Subject subject = lint::subject_of(plain.script.text(), {}, options.path);
   if (!subject.is_shell) return convert_statements(text, options);
   const std::vector<Span> comments = shell::parse(text).comments;
   std::optional<Conversion> best;
   const auto is_best = [&](Conversion made) {
+    if (!plain.script.is_same()) made.rows = plain.script.rows_of(made.rows, plain.rows);
     if (!quoted.is_same()) made.rows = quoted.rows_of(made.rows, {});
     complete(made.rows, text, comments, k_not_kept);
     if (!best || price_of(made) < price_of(*best)) best = std::move(made);

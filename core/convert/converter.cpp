@@ -75,7 +75,7 @@ class Converter {
     parts_ = parts_of(subject_);
     std::vector<Item> items;
     for (const Part& part : parts_) items.push_back(part.item);
-    rendezvous_ = rendezvous_of(items);
+    rendezvous_ = rendezvous_of(items, subject_.job);
     is_launched_ = std::any_of(parts_.begin(), parts_.end(), is_started_on_all);
     if (std::none_of(
             items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
@@ -87,8 +87,8 @@ class Converter {
       if (parts_[i].role == Role::program) last_ = i;
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].role == Role::around)
-        parts_[i].verdict =
-            verdict_on(parts_[i].item, rendezvous_, i < last_ || last_ == parts_.size());
+        parts_[i].verdict = verdict_on(
+            parts_[i].item, rendezvous_, subject_.job, i < last_ || last_ == parts_.size());
     Known known(subject_.script, resolver_, options_.arguments, false);
     cast_ = cast_of(parts_, subject_.job, resolver_, known);
     if (cast_.has_roles()) meet_by_roles(cast_, rendezvous_);

@@ -12,6 +12,10 @@
 namespace dts::convert {
 namespace {
 
+constexpr const char* k_step_would_wait =
+    "a step of srun in the set-up would wait for the nodes that the job's own step has; `scontrol "
+    "show hostnames` lists them without one";
+
 // Nothing of what it sets is needed, so that it may be run on one node.
 bool is_alone(const Item& item, const Names& needed, const Names& needed_by_program) {
   if (!item.sets.exported.empty() || item.sets.changes_folder) return false;
@@ -21,22 +25,31 @@ bool is_alone(const Item& item, const Names& needed, const Names& needed_by_prog
   return true;
 }
 
-// It sets a variable or function, or writes a file, of one of these names.
-bool sets_one_of(const Item& item, const Names& needed) {
-  Names made = item.sets.variables;
-  made.insert(item.sets.arrays.begin(), item.sets.arrays.end());
-  made.insert(item.sets.functions.begin(), item.sets.functions.end());
-  each_command({*item.statement}, [&](const shell::Command& command) {
-    for (const shell::Redirection& one : command.redirections) {
-      if (one.sign.find('>') == std::string::npos) continue;
-      made.insert(literal_of(one.target));
-      for (const shell::Piece& piece : one.target.pieces)
-        if (piece.kind == shell::Piece::Kind::parameter) made.insert(piece.text);
-    }
-  });
+bool is_in(const Names& made, const Names& needed) {
   return std::any_of(made.begin(), made.end(), [&needed](const std::string& name) {
     return needed.count(name) > 0 && !name.empty();
   });
+}
+
+// The files that it writes, and the variables in their names.
+Names files_of(const Item& item) {
+  Names files;
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Redirection& one : command.redirections) {
+      if (one.sign.find('>') == std::string::npos) continue;
+      files.insert(literal_of(one.target));
+      for (const shell::Piece& piece : one.target.pieces)
+        if (piece.kind == shell::Piece::Kind::parameter) files.insert(piece.text);
+    }
+  });
+  return files;
+}
+
+// It sets a variable or function, or writes a file, of one of these names.
+bool sets_one_of(const Item& item, const Names& needed) {
+  const SetNames& sets = item.sets;
+  return is_in(sets.variables, needed) || is_in(sets.arrays, needed) ||
+         is_in(sets.functions, needed) || is_in(files_of(item), needed);
 }
 
 // The first command of a handler of `trap` for which dtsubmit has no counterpart; empty: none.
@@ -169,9 +182,12 @@ void keep_needed(std::vector<Part>& parts,
                  const Rendezvous& rendezvous) {
   Names needed;             // by lines of the set-up
   Names needed_by_program;  // each rank has variables of its own
+  Names arguments;          // they may name files
   bool is_read = false;
-  for (const Program& program : programs)
+  for (const Program& program : programs) {
     if (program.needs_shell()) add_names(program.source(), needed_by_program);
+    arguments.merge(words_of(program.source()));
+  }
   std::erase_if(needed_by_program, is_given);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (part->role != Role::around) continue;
@@ -180,7 +196,9 @@ void keep_needed(std::vector<Part>& parts,
     if (is_candidate)
       part->is_kept = sets_one_of(part->item, needed) ||
                       sets_one_of(part->item, needed_by_program) ||
-                      (is_read && part->item.only_sets() && !is_rendezvous(part->item, rendezvous));
+                      is_in(files_of(part->item), arguments) ||
+                      (is_read && part->item.only_sets() && part->verdict.step_loss.empty() &&
+                       !is_rendezvous(part->item, rendezvous));
     const bool acts = is_candidate && acts_inside(part->item) &&
                       part->item.sets.functions.empty() && !is_rendezvous(part->item, rendezvous);
     part->is_kept = part->is_kept || acts;
@@ -191,15 +209,40 @@ void keep_needed(std::vector<Part>& parts,
   }
 }
 
+namespace {
+
+// Of a line that has to be run; empty: it starts no step.
+std::string step_loss(const Part& part, const Rendezvous& rendezvous, const Names& lost_functions) {
+  const Item& item = part.item;
+  if (!part.verdict.step_loss.empty()) return part.verdict.step_loss;
+  if (part.verdict.text.empty() && starts_step_inside(item) &&
+      !is_first_node(item, rendezvous, true))
+    return k_step_would_wait;
+  for (const lint::Run* run : item.runs) {
+    if (lost_functions.count(run->name()) > 0) return "calls `" + run->name() + "`, which is lost";
+    const bool hands_on =
+        run->launch.launcher == lint::Launcher::none && !is_auxiliary(run->name()) &&
+        std::any_of(run->words.begin(), run->words.end(), [](const lint::ExpandedWord& word) {
+          return word.is_literal && word.value.text == "srun";
+        });
+    if (hands_on && run->name() != "echo" && run->name() != "which" && run->name() != "type")
+      return k_step_would_wait;
+  }
+  return "";
+}
+
+}  // namespace
+
 void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous) {
+  Names lost_functions;
   for (Part& part : parts) {
-    if (!part.is_kept || part.role != Role::around || !part.verdict.text.empty() ||
-        !starts_step_inside(part.item) || is_first_node(part.item, rendezvous, true))
-      continue;
+    if (!part.is_kept || part.role != Role::around) continue;
+    const std::string why = step_loss(part, rendezvous, lost_functions);
+    if (why.empty()) continue;
+    const Names& functions = part.item.sets.functions;
+    lost_functions.insert(functions.begin(), functions.end());
     part.is_kept = false;
-    part.verdict = {Verdict::Kind::lost,
-                    "a step of srun in the set-up would wait for the nodes that the job's own step "
-                    "has; `scontrol show hostnames` lists them without one"};
+    part.verdict = {Verdict::Kind::lost, why};
   }
 }
 

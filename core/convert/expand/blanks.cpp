@@ -34,6 +34,13 @@ Span blank_at(std::string_view text, std::size_t at) {
   return joins_word || ends_line(text, end + 1) ? Span{at, end + 1} : Span{};
 }
 
+// A backslash at the end of a file, without a line break, is nothing.
+std::size_t end_of_file(std::string_view text) {
+  const std::size_t last = text.find_last_not_of('\\');
+  const std::size_t count = text.size() - (last == std::string_view::npos ? 0 : last + 1);
+  return text.size() - count % 2;
+}
+
 }  // namespace
 
 Rewrite with_quoted_blanks(std::string_view text) {
@@ -59,7 +66,7 @@ Rewrite with_quoted_blanks(std::string_view text) {
     made.insert("'");
     at = blank.end;
   }
-  made.keep({at, text.size()});
+  made.keep({at, std::max(at, end_of_file(text))});
   return made;
 }
 

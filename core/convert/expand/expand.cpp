@@ -6,7 +6,6 @@
 #include "core/convert/expand/node_values.hpp"
 #include "core/convert/expand/shapes.hpp"
 #include "core/convert/expand/turns.hpp"
-#include "core/convert/expand/wrapper.hpp"
 #include "core/convert/words/extent.hpp"
 #include "core/shell/parse.hpp"
 
@@ -79,10 +78,7 @@ class Expander {
 
   // False: it stays as it is.
   bool rewrite(const Statement& one, const Span& span, int depth) {
-    wrappers_.see(one);
-    if (has_documents(one) || depth > k_deepest_list) return false;
-    if (const auto wrapper = wrappers_.wrapper_in(one)) return unwrap(one, span, *wrapper);
-    if (!decides_) return false;
+    if (!decides_ || has_documents(one) || depth > k_deepest_list) return false;
     if (one.pipelines.size() == 2 && !one.background) return joined(one);
     if (const Command* piped = piped_list(one)) return without_tee(*piped, span, depth);
     const Command* command = whole_command(one);
@@ -100,18 +96,6 @@ class Expander {
   [[nodiscard]] bool has_documents(const Statement& one) const {
     const Span documents = documents_of(text_, script_, one);
     return documents.begin < documents.end;
-  }
-
-  bool unwrap(const Statement& one, const Span& span, const Wrappers::Wrapper& wrapper) {
-    const Span& launcher = wrapper.launcher;
-    made_.script.keep({span.begin, wrapper.name.begin});
-    made_.script.insert(text_.substr(launcher.begin, launcher.end - launcher.begin));
-    made_.script.keep({wrapper.name.end, span.end});
-    drop({wrapper.name},
-         launcher.begin < launcher.end ? "a function that starts the command by a launcher"
-                                       : "a function that prints the command and runs it");
-    follow(one);
-    return true;
   }
 
   bool without_tee(const Command& list, const Span& span, int depth) {
@@ -246,7 +230,6 @@ class Expander {
   Known& known_;
   NodeValues nodes_;
   bool decides_;
-  Wrappers wrappers_;
   Expanded made_;
 };
 

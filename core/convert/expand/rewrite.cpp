@@ -84,8 +84,12 @@ void Rewrite::insert(std::string_view text) {
 
 std::vector<Span> Rewrite::origin_of(const Span& span) const {
   std::vector<std::size_t> places;
-  for (std::size_t i = span.begin; i < std::min(span.end, origins_.size()); ++i)
-    if (origins_[i] != k_none) places.push_back(origins_[i]);
+  for (std::size_t i = span.begin; i < std::min(span.end, origins_.size()); ++i) {
+    if (origins_[i] == k_none) continue;
+    places.push_back(origins_[i]);
+    for (std::size_t next = origins_[i] + 1; dropped_.count(next) > 0; ++next)
+      places.push_back(next);
+  }
   std::sort(places.begin(), places.end());
   std::vector<Span> spans;
   for (const std::size_t place : places) {

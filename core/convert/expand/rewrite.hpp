@@ -5,6 +5,7 @@
 #include "core/convert/job/account.hpp"
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,10 @@ class Rewrite {
 
   // The bytes of `from` as they are.
   void keep(Span span);
+
+  // A byte of `from` that text() does not have, in the row of the byte before it.
+  void drop(std::size_t at) { dropped_.insert(at); }
+
   // Bytes that `from` does not have.
   void insert(std::string_view text);
 
@@ -37,6 +42,7 @@ class Rewrite {
  private:
   std::string_view from_;
   std::string text_;
+  std::set<std::size_t> dropped_;
   std::vector<std::size_t> origins_;  // of each byte of text_; k_none: inserted
 };
 

@@ -26,7 +26,12 @@ constexpr Reason k_unnecessary[] = {
     {"verbose", "dtsubmit submit --dry-run shows what is sent"},
 };
 
-// sbatch(1): counts begin with a digit, indices have no letters.
+std::string without_brackets(std::string indices) {
+  std::erase_if(indices, [](char c) { return c == '[' || c == ']'; });
+  return indices;
+}
+
+// sbatch(1): counts begin with a digit, indices have no letters and may be in brackets.
 bool sbatch_refuses(std::string_view name, std::string_view value) {
   if (name == "array") return value.find_first_not_of("0123456789,-:%") != std::string_view::npos;
   constexpr std::string_view k_counts[] = {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task"};
@@ -131,7 +136,7 @@ class RequestReader {
       if (instead) return lose(row, *instead);
       return accept("slurm", one.value.empty() ? name : name + "=" + one.value, row);
     }
-    accept(name, one.value, row);
+    accept(name, name == "array" ? without_brackets(one.value) : one.value, row);
   }
 
   void accept(const std::string& name, const std::string& value, Row& row) {

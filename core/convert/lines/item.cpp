@@ -71,9 +71,11 @@ std::vector<Item> items_of(const lint::Subject& subject) {
     SetNames& sets = items.back().sets;
     if (are_exported) sets.exported.insert(sets.variables.begin(), sets.variables.end());
   }
-  for (const lint::Run& run : subject.runs.runs)
-    if (run.around.inner == 0 && !run.around.is_in_substitution && run.statement < items.size())
-      items[run.statement].runs.push_back(&run);
+  for (const lint::Run& run : subject.runs.runs) {
+    if (run.statement >= items.size()) continue;
+    const bool is_own = run.around.inner == 0 && !run.around.is_in_substitution;
+    (is_own ? items[run.statement].runs : items[run.statement].inside).push_back(&run);
+  }
   for (const lint::Run* run : lint::outer_work_of(subject))
     if (run->around.inner == 0 && !run->around.is_in_substitution && run->statement < items.size())
       items[run->statement].mains.push_back(run);

@@ -19,8 +19,9 @@ struct Item {
   Names used;               // by its text, sources of here-documents included
   Names words;
   SetNames sets;
-  std::vector<const lint::Run*> runs;   // commands of its own, in no substitution
-  std::vector<const lint::Run*> mains;  // of these: programs that do the job's work
+  std::vector<const lint::Run*> runs;    // commands of its own, in no substitution
+  std::vector<const lint::Run*> inside;  // those of substitutions, and of texts for other shells
+  std::vector<const lint::Run*> mains;   // of these: programs that do the job's work
   bool is_alone = false;  // nothing that is kept uses what it sets: only what it does is wanted
 
   [[nodiscard]] const Span& span() const { return spans.front(); }

@@ -55,7 +55,7 @@ RunsOn runs_on(const Item& item) {
     return !changes_shell(run) && !is_one_of(k_no_matter_where, verb_of(run));
   };
   const auto is_launched = [](const lint::Run& run) {
-    return run.launch.launcher != lint::Launcher::none;
+    return run.launch.launcher != lint::Launcher::none && run.launch.program != "hostname";
   };
   const bool acts = writes_file(item) || acts_inside(item);
   if (any(is_launched) || (!any(does_more) && !acts)) return RunsOn::each;

@@ -2,6 +2,7 @@
 #include "core/convert/lines/rendezvous.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/steps_beside.hpp"
 #include "core/plan/torch_variables.hpp"
 
 #include <algorithm>
@@ -56,6 +57,16 @@ bool joins_by_colon(const Item& item) {
       if (piece.kind == shell::Piece::Kind::literal && piece.text.find(':') != std::string::npos)
         return true;
   return false;
+}
+
+// $(srun hostname -i), of which nothing takes one line: addresses of all nodes.
+bool asks_all_nodes(const Item& item, const lint::Job& job) {
+  return !has_one_of(item.source, {"head", "tail", "awk", "sed", "cut"}) &&
+         std::any_of(item.inside.begin(), item.inside.end(), [&job](const lint::Run* run) {
+           return run->launch.launcher == lint::Launcher::srun &&
+                  run->launch.option("nodelist") == nullptr &&
+                  tasks_of(run->launch, job) != StepTasks::one;
+         });
 }
 
 bool reads_lines(const std::string& verb) {
@@ -113,7 +124,7 @@ bool asks_for_hosts(std::string_view text) {
                      "getent hosts"});
 }
 
-Rendezvous rendezvous_of(const std::vector<Item>& items) {
+Rendezvous rendezvous_of(const std::vector<Item>& items, const lint::Job& job) {
   Rendezvous found;
   Names ports;
   for (const std::string_view name : {"MASTER_ADDR", "MASTER_PORT"})
@@ -133,7 +144,7 @@ Rendezvous rendezvous_of(const std::vector<Item>& items) {
           ports.insert(name);
           found.others.emplace(name, "MASTER_PORT");
         } else if ((found.hosts.count(name) > 0 || names_node) && is_address_name(lower) &&
-                   !meets(item.used, ports)) {
+                   !meets(item.used, ports) && !asks_all_nodes(item, job)) {
           found.others.emplace(name, "MASTER_ADDR");
         }
       }

@@ -19,7 +19,7 @@ struct Rendezvous {
   [[nodiscard]] bool has(const std::string& name) const;
 };
 
-[[nodiscard]] Rendezvous rendezvous_of(const std::vector<Item>& items);
+[[nodiscard]] Rendezvous rendezvous_of(const std::vector<Item>& items, const lint::Job& job);
 
 // Variables that every rank gets from dtsubmit, so that a script's own values are overridden.
 [[nodiscard]] bool is_given(std::string_view name);

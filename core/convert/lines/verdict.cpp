@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/steps_beside.hpp"
 #include "core/convert/words/flat.hpp"
 
 #include <algorithm>
@@ -80,29 +81,6 @@ Verdict on_set(const lint::Run& run) {
   return {VerdictKind::unnecessary, "a line of the set-up that fails ends the run with its output"};
 }
 
-// srun of something quick, once on each node or once in all: mkdir, hostname.
-Verdict on_quick_step(const Item& item, const lint::Run& run) {
-  const std::string verb = verb_of(run);
-  if (is_one_of(k_printers, verb) && !writes_file(item))
-    return {VerdictKind::unnecessary,
-            "prints; the run directory has nodes, versions and environment"};
-  const bool is_inside = run.launch.option("container-image") != nullptr ||
-                         run.launch.option("container-name") != nullptr;
-  if (is_inside && verb == "true")
-    return {VerdictKind::unnecessary, "dtsubmit makes a container for each program"};
-  if (is_inside)
-    return {VerdictKind::lost,
-            "a step in a container beside the program: write it as one of [[steps]]"};
-  if (run.launch.command_at >= run.words.size() || simple_command(*item.statement) == nullptr)
-    return {VerdictKind::lost, "a step beside the program: write it as one of [[steps]]"};
-  const std::size_t at = run.words[run.launch.command_at].span.begin;
-  if (at < item.span().begin || at >= item.span().end)
-    return {VerdictKind::lost, "a step beside the program: write it as one of [[steps]]"};
-  Verdict verdict;
-  verdict.text = item.source.substr(at - item.span().begin);
-  return verdict;
-}
-
 Verdict on_simple(const Item& item, const lint::Run& run) {
   const std::string& name = run.name();
   if (name == "set") return on_set(run);
@@ -122,7 +100,10 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   if (name == "scancel") return {VerdictKind::lost, "cancels jobs: dtsubmit cancel"};
   if (name == "scontrol" && run.words.size() > 1 && run.words[1].value.text == "requeue")
     return {VerdictKind::unnecessary, "dtsubmit requeues the job itself"};
-  if (run.launch.launcher == lint::Launcher::srun) return on_quick_step(item, run);
+  const bool makes_container = run.launch.option("container-image") != nullptr ||
+                               run.launch.option("container-name") != nullptr;
+  if (makes_container && verb_of(run) == "true")
+    return {VerdictKind::unnecessary, "dtsubmit makes a container for each program"};
   return {};
 }
 
@@ -173,12 +154,35 @@ bool ends_only(const Item& item) {
          });
 }
 
+// Of a text for another shell: [2]> but for those to /dev/null and other streams.
+bool writes_inside(std::string text) {
+  for (const std::string_view stream : {">/dev/null", "> /dev/null", ">&1", ">&2"})
+    for (std::size_t at = text.find(stream); at != std::string::npos; at = text.find(stream))
+      text.erase(at, stream.size());
+  return text.find('>') != std::string::npos;
+}
+
+// bash -c 'echo $(hostname)'
+bool prints_by_shell(const Item& item, const lint::Run& run) {
+  static constexpr std::string_view k_text[] = {
+      "cat", "head", "tail", "grep", "awk", "tr", "cut", "sort", "wc", "strings", "ls", "true"};
+  const bool writes = std::any_of(run.words.begin(), run.words.end(), [](const auto& word) {
+    return writes_inside(word.value.text);
+  });
+  return run.runs_script && !writes &&
+         std::all_of(item.inside.begin(), item.inside.end(), [](const auto* one) {
+           const std::string verb = verb_of(*one);
+           return is_one_of(k_printers, verb) || is_one_of(k_text, verb);
+         });
+}
+
 bool only_prints(const Item& item) {
   if (item.runs.empty() || writes_file(item) || acts_inside(item) || !item.sets.variables.empty() ||
       !item.sets.functions.empty() || item.statement->background)
     return false;
-  return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+  return std::all_of(item.runs.begin(), item.runs.end(), [&item](const lint::Run* run) {
     const std::string verb = verb_of(*run);
+    if (verb == "bash" || verb == "sh") return prints_by_shell(item, *run);
     if (verb == "scontrol") return run->words.size() > 1 && run->words[1].value.text == "show";
     if (verb == "command" || verb == "env" || verb == "hostname")
       return run->words.size() == 1 || run->words[1].value.text.starts_with('-');
@@ -217,7 +221,9 @@ std::optional<Verdict> on_end(const Item& item) {
 
 }  // namespace
 
-Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before) {
+namespace {
+
+Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
   if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
     return {VerdictKind::unnecessary,
@@ -247,6 +253,17 @@ Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_befor
       });
   if (lists_hosts) return {VerdictKind::if_needed, "dtsubmit knows the job's nodes"};
   return {};
+}
+
+}  // namespace
+
+Verdict verdict_on(const Item& item,
+                   const Rendezvous& rendezvous,
+                   const lint::Job& job,
+                   bool is_before) {
+  Verdict verdict = judged(item, rendezvous, is_before);
+  settle_steps(item, job, verdict);
+  return verdict;
 }
 
 }  // namespace dts::convert

@@ -25,13 +25,17 @@ struct Verdict {
   };
 
   Kind kind = Kind::kept;
-  std::string why{};   // of what is unnecessary or lost; of `if_needed`: if it is not needed
-  std::string text{};  // what to run instead of the statement's source; empty: that
+  std::string why{};        // of what is unnecessary or lost; of `if_needed`: if it is not needed
+  std::string text{};       // what to run instead of the statement's source; empty: that
+  std::string step_loss{};  // why it is lost if it has to be run: a step that no set-up can start
   Settings settings{};
 };
 
 // `is_before`: it is run before the program.
-[[nodiscard]] Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before);
+[[nodiscard]] Verdict verdict_on(const Item& item,
+                                 const Rendezvous& rendezvous,
+                                 const lint::Job& job,
+                                 bool is_before);
 
 // It prints, ends the script or requeues the job, under whatever condition.
 [[nodiscard]] bool ends_only(const Item& item);

@@ -181,9 +181,7 @@ class Reading {
   void variable(const std::string& text) {
     if (text.find('=') == std::string::npos)
       return note("x " + text, "every program gets the environment of the set-up");
-    if (text.find(lint::k_unknown) != std::string::npos)
-      return lose(fmt::format("the value of {} is not known", text.substr(0, text.find('='))));
-    made_.variables.push_back({{Segment::Kind::literal, text, true}});
+    made_.variables.push_back(from_expanded({{text, true}, {}, false}));
   }
 
   void note(const std::string& name, const std::string& why) {

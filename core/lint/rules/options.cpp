@@ -47,6 +47,7 @@ void check_duplicate_option(const Subject& subject, Report& report) {
   const auto& all = subject.header.directives;
   for (auto one = all.begin(); one != all.end(); ++one) {
     if (one->option == nullptr || one->option->takes == Takes::nothing) continue;
+    if (one->name == "mail-type") continue;  // sbatch adds them up
     const auto later = std::find_if(one + 1, all.end(), [&](const Directive& other) {
       return other.name == one->name && other.component == one->component;
     });

@@ -46,6 +46,26 @@ constexpr std::string_view k_programs[] = {"accelerate",
                                            "srun",
                                            "torchrun"};
 
+// Options of mpirun and mpiexec with two values, and without any.
+constexpr std::string_view k_two_values[] = {"mca", "gmca", "prtemca", "pmca", "genv", "env"};
+constexpr std::string_view k_mpi_flags[] = {"allow-run-as-root",
+                                            "tag-output",
+                                            "report-bindings",
+                                            "oversubscribe",
+                                            "bind-to-core",
+                                            "v",
+                                            "verbose",
+                                            "nolocal",
+                                            "display-map",
+                                            "display-allocation",
+                                            "bynode",
+                                            "quiet",
+                                            "use-hwthread-cpus",
+                                            "noprefix",
+                                            "nooversubscribe",
+                                            "l",
+                                            "prepend-rank"};
+
 bool is_known_program(const std::string& name) {
   return is_one_of(k_programs, name) || is_python(name) || name.ends_with(".py") ||
          name.ends_with(".sh");
@@ -93,16 +113,10 @@ class LaunchReader {
     const std::string name = base_name(text());
     if (launch_.launcher != Launcher::none) {
       launch_.program = name;
-    } else if (name == "srun") {
-      launch_.launcher = Launcher::srun;
-      start_options();
-      read_srun_options();
-      launch_.command_at = at_;
-      return read();
-    } else if (is_one_of(k_mpi, name)) {
-      launch_.launcher = Launcher::mpirun;
-      start_options();
-      read_mpi_options();
+    } else if (is_launcher(name)) {
+      launch_.launcher = name == "srun" ? Launcher::srun : Launcher::mpirun;
+      launch_.launcher_at = at_++;
+      name == "srun" ? read_srun_options() : read_mpi_options();
       launch_.command_at = at_;
       return read();
     } else if (is_one_of(k_others, name)) {
@@ -152,8 +166,6 @@ class LaunchReader {
   void find_program() {
     while (at_ < words_.size() && !is_known_program(base_name(text()))) ++at_;
   }
-
-  void start_options() { launch_.launcher_at = at_++; }
 
   void add_option(std::string name, std::string value, shell::Span span) {
     launch_.options.push_back({std::move(name), std::move(value), span});
@@ -210,11 +222,16 @@ class LaunchReader {
   }
 
   // mpirun has too many options to know which take a value: numbers and unknown words are values.
+  // Where everything behind an unknown word looks like options, they are those of a program.
   void read_mpi_options() {
+    std::size_t last_unknown = 0;
+    Launch before;
     for (; at_ < words_.size(); ++at_) {
       const std::string& word = text();
       if (word.starts_with(k_unknown)) {
         if (at_ + 1 >= words_.size()) return;
+        last_unknown = at_;
+        before = launch_;
         launch_.has_unknown_options = true;
         continue;
       }
@@ -225,29 +242,18 @@ class LaunchReader {
         add_option(name.substr(0, name.find('=')), word.substr(equals + 1), words_[at_].span);
         continue;
       }
-      constexpr std::string_view k_two[] = {"mca", "gmca", "prtemca", "pmca", "genv", "env"};
-      constexpr std::string_view k_flags[] = {"allow-run-as-root",
-                                              "tag-output",
-                                              "report-bindings",
-                                              "oversubscribe",
-                                              "bind-to-core",
-                                              "v",
-                                              "verbose",
-                                              "nolocal",
-                                              "display-map",
-                                              "display-allocation",
-                                              "bynode",
-                                              "quiet",
-                                              "use-hwthread-cpus",
-                                              "noprefix",
-                                              "nooversubscribe",
-                                              "l",
-                                              "prepend-rank"};
-      const std::size_t values = is_one_of(k_two, name) ? 2 : is_one_of(k_flags, name) ? 0 : 1;
+      const bool has_pair = at_ + 1 < words_.size() && name.ends_with("env") &&
+                            is_assignment(words_[at_ + 1].value.text);  // -genv NAME=value
+      const std::size_t values = is_one_of(k_two_values, name) && !has_pair ? 2
+                                 : is_one_of(k_mpi_flags, name)             ? 0
+                                                                            : 1;
       std::string value = values > 0 && at_ + 1 < words_.size() ? words_[at_ + 1].value.text : "";
       add_option(name, value, words_[at_].span);
       at_ = std::min(at_ + values, words_.size() - 1);
     }
+    if (last_unknown == 0) return;
+    launch_ = std::move(before);
+    at_ = last_unknown;
   }
 
   [[nodiscard]] bool starts_processes() const {

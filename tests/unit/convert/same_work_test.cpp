@@ -1,57 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The job does what its script does, or the account says what it does not: reductions of scripts
 // that people wrote.
-#include "core/convert/convert.hpp"
-
-#include <doctest/doctest.h>
+#include "tests/unit/convert/reduced.hpp"
 
 using namespace dts;
 using namespace dts::convert;
-
-namespace {
-
-struct Reduced {
-  std::string text;
-  Conversion made;
-
-  explicit Reduced(const std::string& script)
-      : text(script), made(convert_script(text, {"job.sh", {}, {}})) {}
-
-  [[nodiscard]] bool job_has(const std::string& part) const {
-    return made.job_file.find(part) != std::string::npos;
-  }
-
-  // Of the line's first byte.
-  [[nodiscard]] Row row(const std::string& line) const {
-    const std::size_t at = text.find(line);
-    for (const Row& one : made.rows)
-      for (const Span& span : one.spans)
-        if (span.begin <= at && at < span.end) return one;
-    FAIL(line << " is in no row");
-    return {};
-  }
-
-  [[nodiscard]] Became became(const std::string& line) const { return row(line).became; }
-
-  [[nodiscard]] bool says(const std::string& line, const std::string& part) const {
-    return row(line).why.find(part) != std::string::npos;
-  }
-};
-
-Reduced of_nodes(const std::string& body) {
-  return Reduced(
-      "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=4\n"
-      "#SBATCH --cpus-per-task=8\n" +
-      body);
-}
-
-Reduced of_one_node(const std::string& body) {
-  return Reduced(
-      "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=1 --gpus-per-node=4 --cpus-per-task=8\n" +
-      body);
-}
-
-}  // namespace
 
 TEST_CASE("only what is made of the names of hosts counts as the ranks' rendezvous") {
   const Reduced debug = of_nodes(
@@ -74,7 +27,7 @@ TEST_CASE("lists of hosts that are exported stay, since programs may read them")
   CHECK(lists.job_has("\nexport RAY_ADDRESS=$HEAD:6379"));  // with its port
   CHECK_FALSE(lists.job_has("MASTER"));
   // A step within the step that runs the set-up would never start.
-  const Reduced step = of_nodes("export LIST=$(srun hostname)\nsrun ./accelerate.sh\n");
+  const Reduced step = of_nodes("export LIST=$(srun hostname -I)\nsrun ./accelerate.sh\n");
   CHECK(step.became("export LIST") == Became::lost);
 }
 
@@ -254,4 +207,29 @@ TEST_CASE("a container that an earlier step changes is lost, since programs begi
   CHECK(second("bash -c \"apt-get install -y x\"").why.starts_with("--container-name: an earlier"));
   CHECK(second("true").became == Became::program);
   CHECK(second("python prepare.py").became == Became::program);
+}
+
+TEST_CASE("mpirun's program may be a variable before options that are its own") {
+  const Reduced made = of_nodes(
+      "BIN=${1:-/opt/perf}\nmpirun -np 2 -N 1 -x LD_LIBRARY_PATH=/opt/lib:$LD_LIBRARY_PATH "
+      "--mca pml ^ucx --bind-to none ${BIN} -b 8 -e 16G\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.became("mpirun") == Became::program);
+  CHECK(made.job_has("exec env LD_LIBRARY_PATH=/opt/lib:\\\"$LD_LIBRARY_PATH\\\" /opt/perf -b 8"));
+  CHECK(of_nodes("mpirun -genv PIN=omp:compact ./a.out\n").job_has("\"./a.out\""));
+  // Without that they are the launcher's.
+  CHECK(of_nodes("mpirun $OPTIONS -np 2 ./a.out\n").job_has("\"./a.out\""));
+}
+
+TEST_CASE("indices of an array may be in brackets, as sbatch takes them") {
+  const Reduced made("#!/bin/bash\n#SBATCH --array=[0-4,7]%2\npython train.py\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("array = \"0-4,7%2\"\n"));
+}
+
+TEST_CASE("a backslash at the end of the file is nothing") {
+  const Reduced made = of_one_node("srun python train.py --seed 1 \\");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("command = [\"python\", \"train.py\", \"--seed\", \"1\"]"));
+  CHECK(of_one_node("srun python train.py a\\\\").job_has("\"a\\\\\"]"));
 }
