@@ -225,7 +225,7 @@ void add_own_options(CLI::App& verb, CheckOptions& options) {
       ->group(group);
   verb.add_flag("--quarantine", options.quarantine, "later jobs avoid unfit nodes: dtsubmit nodes")
       ->group(group);
-  verb.add_option("--cluster", options.cluster, "whose baseline and quarantine [found out]")
+  verb.add_option("--cluster", options.cluster, "cluster of the baseline and quarantine [detected]")
       ->group(group)
       ->type_name("NAME");
   verb.add_option("--html", options.html, "also write a page with pictures")

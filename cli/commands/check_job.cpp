@@ -144,7 +144,7 @@ Result<MeasuredJob> measure_on_nodes(const Measuring& measuring) {
                 measuring.nodes.ssh.empty()
                     ? "its message is above"
                     : fmt::format("its message is above; `{} {} true` has to work without a "
-                                  "question",
+                                  "prompt",
                                   join(measuring.nodes.ssh, " "),
                                   measuring.nodes.names.front()));
   }();

@@ -51,7 +51,7 @@ Result<Command> mpirun_on(const MeasuredNodes& nodes,
   const auto mpirun = find_program("mpirun");
   if (!mpirun)
     return fail(Errc::not_found,
-                "no mpirun on this machine, which measures between nodes",
+                "no mpirun on this machine, to measure between nodes",
                 "install Open MPI (openmpi-bin) or load its module, or submit the check with "
                 "--nodes");
   std::string hosts;

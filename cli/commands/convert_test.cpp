@@ -105,16 +105,16 @@ Comparison compare_by_test(const std::string& script,
   words.insert(words.end(), arguments.begin(), arguments.end());
   const auto before = ask(words);
   const auto after = ask_for_job_file(job_file);
-  if (!before) made.notes.push_back("of the script: " + before.error().message);
-  if (!after) made.notes.push_back("of the job file: " + after.error().message);
+  if (!before) made.notes.push_back("script: " + before.error().message);
+  if (!after) made.notes.push_back("job file: " + after.error().message);
   if (!before || !after) return made;
   for (const auto& [name, value] : *before) {
     const auto other = after->find(name);
     if (other == after->end())
-      made.notes.push_back(fmt::format("{}: {} in the script, not said in the job", name, value));
+      made.notes.push_back(fmt::format("{}: {} in the script, not set in the job", name, value));
     else if (other->second != value)
       made.differences.push_back(
-          fmt::format("{}: {}, and of the job file {}", name, value, other->second));
+          fmt::format("{}: {} in the script, {} in the job file", name, value, other->second));
   }
   if (made.differences.empty()) made.notes.emplace_back("Slurm sees the same request in both");
   return made;

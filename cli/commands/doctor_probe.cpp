@@ -113,7 +113,7 @@ Result<void> await_probe(sched::Scheduler& scheduler,
 void end_probe(sched::Scheduler& scheduler, const sched::JobId& id) {
   if (const auto cancelled = sched::cancel_for_certain(scheduler, id, patience_with_words());
       !cancelled)
-    return tell("probe: job {} may go on: {}\n", id, cancelled.error().message);
+    return tell("probe: job {} may still run: {}\n", id, cancelled.error().message);
   const auto until = std::chrono::steady_clock::now() + k_probe_end;
   while (std::chrono::steady_clock::now() < until) {
     const auto job = scheduler.job(id);
@@ -129,7 +129,7 @@ std::string failure_of_probe(const run::RunDirectory& run) {
   if (!events) return events.error().message;
   const run::RunSummary summary = run::summarise(*events, "");
   if (summary.done) return {};
-  if (summary.attempts.empty()) return "its script did not come to a launch of ranks";
+  if (summary.attempts.empty()) return "its script did not launch ranks";
   const run::AttemptSummary& last = summary.attempts.back();
   if (!last.detail.empty()) return last.detail;
   return last.cause.value() ? words_of_cause(*last.cause.value()).what : "its end was not recorded";
@@ -197,7 +197,7 @@ Result<doctor::Probed> probe_by_job(sched::Scheduler& scheduler,
   if (!id) return tl::unexpected<Error>(id.error());
   remember_signals();
   probed.job = id->text();
-  tell("probe: job {} is submitted; waits for {} s at most\n", *id, patience.count());
+  tell("probe: job {} is submitted; waiting for {} s at most\n", *id, patience.count());
   const auto followed = follow_probe(scheduler, *id, patience, probed);
   if (followed) collect_answers(prepared.directory(), probed);
   if (const auto removed = remove_all(prepared.directory().path); !removed)

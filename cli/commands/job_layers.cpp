@@ -195,7 +195,7 @@ Result<void> save_job_file(const spec::Layer& settings, const std::string& path)
                 "it ends in .toml or .json");
   if (exists(path))
     return fail(Errc::invalid,
-                fmt::format("--save: {} is there already", path),
+                fmt::format("--save: {} exists already", path),
                 "name another file, or remove this one");
   return write_file(path,
                     ends_in(path, ".json") ? spec::to_job_json(settings)

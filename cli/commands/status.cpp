@@ -75,7 +75,7 @@ void warn_if_in_doubt(const run::RunDirectory& run,
 std::string in_words(const sched::JobInfo& info) {
   return std::string(sched::to_string(info.state)) +
          (info.reason.empty() ? "" : " (" + info.reason + ")") +
-         (info.accounted ? ", says the accounting" : "");
+         (info.accounted ? ", according to the accounting" : "");
 }
 
 run::TimeUse use_of(const Status& status, unsigned attempt) {

@@ -86,7 +86,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
       DTS_TRY(launch::cut_chain(*scheduler, run));
       DTS_TRY(launch::cancel_job_of_run(*scheduler, run, seen.job, patience_with_words()));
       fmt::print(
-          "job {} waited in the queue and is cancelled; to continue it later: dtsubmit "
+          "job {} was waiting in the queue and is cancelled; to continue it later: dtsubmit "
           "requeue {}\n",
           seen.job,
           seen.job);

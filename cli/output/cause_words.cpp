@@ -74,7 +74,7 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::fenced:
       return {"a newer attempt owns the run", "dtsubmit status {job}"};
     case run::Cause::run_vanished:
-      return {"its run directory was removed, moved or unmounted under it", "ls -ld {run}"};
+      return {"its run directory was removed, moved or unmounted while it ran", "ls -ld {run}"};
     case run::Cause::run_damaged:
       return {"a file of its run directory is gone or cannot be read", "ls -l {run}"};
     case run::Cause::agent_lost:

@@ -131,7 +131,7 @@ std::string script_note(const std::vector<std::string>& command) {
   if (is_batch_script(script) && name.find(" -") == std::string::npos)
     return fmt::format(
         "note: {} is a batch script: here each rank runs it, and its #SBATCH lines are not read; "
-        "`{}` makes a job file of it",
+        "`{}` makes a job file from it",
         name,
         convert_command(name));
   std::vector<std::string> notes = lost_exit_codes(name, script);

@@ -216,7 +216,7 @@ void check_names(const Facts& facts, Diagnostics& problems) {
   std::set<std::string> names;
   for (const Node& node : facts.nodes)
     if (!names.insert(node.name).second)
-      problems.push_back({"nodes", fmt::format("{} is there twice", node.name)});
+      problems.push_back({"nodes", fmt::format("{} appears twice", node.name)});
   if (facts.nodes.empty()) problems.push_back({"nodes", "no node was measured"});
   for (const Pair& pair : facts.pairs)
     if (names.count(pair.a) == 0 || names.count(pair.b) == 0 || pair.a == pair.b) {
@@ -232,7 +232,7 @@ Result<Facts> parse_facts(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded())
     return fail(Errc::invalid,
-                "it is not JSON, or not whole",
+                "it is not JSON, or incomplete",
                 "a check.json is written by `dttrain bench`");
   Diagnostics problems;
   Facts facts = read_all(document, problems);

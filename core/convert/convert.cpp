@@ -17,7 +17,7 @@
 namespace dts::convert {
 namespace {
 
-constexpr const char* k_not_kept = "it cannot be read as a part of a shell script";
+constexpr const char* k_not_kept = "it cannot be read as part of a shell script";
 
 std::size_t rows_that(const Conversion& made, Became became) {
   return static_cast<std::size_t>(

@@ -23,10 +23,10 @@
 namespace dts::convert {
 namespace {
 
-constexpr const char* k_no_shell_text = "it cannot be read as a part of a shell script";
+constexpr const char* k_no_shell_text = "it cannot be read as part of a shell script";
 
 constexpr const char* k_starts_ranks =
-    "it starts ranks by srun or mpirun itself: name the program that it starts";
+    "it starts ranks with srun or mpirun itself: name the program that it starts";
 
 class Converter {
  public:
@@ -130,7 +130,7 @@ class Converter {
         if (is_beside && cast_.roles.empty()) program.losses.emplace_back(k_side_by_side);
         if (program.names_nodes && !are_first_nodes(program, programs_.size() - 1))
           program.losses.emplace_back(
-              "--nodelist of srun: dtsubmit has no counterpart for one step");
+              "srun --nodelist: dtsubmit has no counterpart for a single step");
         is_beside = is_beside || leaves_running(part.item);
       }
       is_beside = is_beside && !waits(part.item);

@@ -127,8 +127,8 @@ void lose_traps(std::vector<Part>& parts) {
     if (!verb.empty())
       part.verdict = {Verdict::Kind::lost,
                       "runs `" + verb +
-                          "` at a signal: dtsubmit hears the signals, saves and continues, and "
-                          "--teardown runs lines behind the program"};
+                          "` at a signal: dtsubmit receives the signals, saves and continues; "
+                          "--teardown runs lines after the program"};
   }
 }
 

@@ -7,7 +7,7 @@ namespace dts::convert {
 namespace {
 
 constexpr int k_most_rounds = 16;
-constexpr const char* k_no_job_file = "no job file can be made of it";
+constexpr const char* k_no_job_file = "no job file can be made from it";
 
 // The option that a problem is about: "--nodes", "step `train`: --nodes".
 std::string option_in(const std::string& where) {

@@ -103,7 +103,7 @@ void note_what_is_computed(Program& program) {
   if (!same_for_all(words).empty()) program.notes.emplace_back(k_same_for_all);
   if (const auto anew = computed_anew(words); !anew.empty())
     program.notes.push_back(join(anew, ", ") +
-                            ": each rank computes its own, where the script does so once");
+                            ": each rank computes its own; the script does so once");
 }
 
 Names handed_on(const Program& program, const SetUpText& set_up) {

@@ -214,7 +214,7 @@ Result<Shown> watch_going_on(const Target& target,
     const std::int64_t step = shown.attempt.last_step;
     if (first < 0) first = step;
     // A program that reports no steps can only show that it is active.
-    if (step < 0) shown.sign = "living on";
+    if (step < 0) shown.sign = "a sign of life";
     const bool went_on = step < 0 ? seconds_since(since) > 5 : step >= first + k_steps_on;
     if (went_on || !shown.attempt.ended.empty() || ending.seen(story.events)) {
       if (went_on) shown.seconds = seconds_since(since);

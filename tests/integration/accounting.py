@@ -191,7 +191,7 @@ def forgotten():
             told = expect(cluster, run, "lost", f"Job {run.job} is over ({state}", words, "Slurm has forgotten it; this is what the accounting says.", "It ended at ")
             check(told["scheduler_state"] == state, "the state is in the JSON")
             status = cluster.dtsubmit("status", run.path).stdout
-            check(f"{state}, says the accounting" in status, f"status says it, too: {status}")
+            check(f"{state}, according to the accounting" in status, f"status says it, too: {status}")
         listed = cluster.dtsubmit("list", "--runs", cluster.runs).stdout
         check(sum(line.startswith("lost") for line in listed.split("\n")) == 3, f"all of them are lost in the list: {listed}")
 

@@ -88,7 +88,7 @@ def rates():
         check([one["gpu"] for one in steps] == [0, 1] and len({one["digest"] for one in steps}) == 1 and len(steps[0]["digest"]) == 16, f"{steps}")
         check(all(one["repeats"] == REPEATS and one["odd_repeats"] == [] for one in steps), f"as many repeats as were asked for: {steps}")
         apart = stand_in.node(TWO, HOST_DEVICE_APART="1")
-        check(apart["notes"] == ["copies between GPUs take the way through the host's memory: 0 from 1, 1 from 0"], f"{apart['notes']}")
+        check(apart["notes"] == ["copies between GPUs go through the host's memory: 0 from 1, 1 from 0"], f"{apart['notes']}")
         one = measures(stand_in.node(TWO, CUDA_VISIBLE_DEVICES="1"))
         check(near(one, {("gpus", None): 1, **rates_of(0, 12.5e9, 20e9, 0.9e12, 2e9)}), f"CUDA_VISIBLE_DEVICES=1: {one}")
 

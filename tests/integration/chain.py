@@ -43,7 +43,7 @@ def chain():
         check(status["digest"] == cluster.train_alone(*TRAIN), f"digest {status['digest']} as undisturbed")
         used = cluster.submit("--chain", "2", *AGAIN, "--", "sh", "-c", "sleep 1; exit 85")
         wait_for(120, "its end", used.is_over)
-        check("the chain had its 2 jobs" in used.ledger()[-1]["detail"] and len(jobs_of(used)) == 2, "no more than --chain 2 jobs")
+        check("the chain has used its 2 jobs" in used.ledger()[-1]["detail"] and len(jobs_of(used)) == 2, "no more than --chain 2 jobs")
         left = cluster.submit("--chain", "3", "--", "sh", "-c", "sleep 300")
         wait_for(60, "its first job", lambda: len(jobs_of(left)) == 1)
         wait_for(60, "the next job in the queue", lambda: len(waiting(cluster)) == 1)

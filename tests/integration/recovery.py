@@ -110,7 +110,7 @@ def memory():
         told = subprocess.run([DTSUBMIT, "status", "last", "--runs", runs], capture_output=True, text=True).stdout
         subprocess.run(["rm", "-rf", runs], check=True)
         check(done.returncode == 137, f"the run ended with the rank's code, {done.returncode}")
-        check("rank 1" in done.stderr and "for want of memory" in done.stderr, f"it is said: {done.stderr.strip().splitlines()[-1]}")
+        check("rank 1" in done.stderr and "for lack of memory" in done.stderr, f"it is said: {done.stderr.strip().splitlines()[-1]}")
         check("out_of_memory" in told, "status names the cause")
     finally:
         wait_for(30, "an empty cgroup", lambda: not open(group + "/cgroup.procs").read())

@@ -35,7 +35,7 @@ def main():
         wait_for(60, "the program", lambda: os.path.exists(patient.path + "/ready"))
         waiting = cluster.submit(*WHOLE, "--", DTTRAIN, *TRAIN)
         told = cluster.dtsubmit("stop", waiting.path).stdout
-        check("waited in the queue and is cancelled" in told, f"a job that waits is cancelled: {told}")
+        check("was waiting in the queue and is cancelled" in told, f"a job that waits is cancelled: {told}")
         told = cluster.dtsubmit("stop", patient.path, "--wait", code=CHECKPOINTED).stderr
         check("asked for by `dtsubmit stop`; every rank saved" in told, f"ranks that save for longer than KillWait are let: {told}")
 

@@ -75,7 +75,7 @@ def refusals(trainer, module):
     if os.path.exists(real) and not os.path.exists("/dev/nvidiactl"):
         refused(trainer, "cuda", "", {})
     _, err = trainer.run(0, [*SMALL, "--precision", "tf32", "--steps", 2], expect=2, env=module)
-    assert "--precision tf32 is of GPUs" in err, err
+    assert "--precision tf32 is for GPUs" in err, err
 
 
 def losses(trainer, module, name, arguments):

@@ -42,7 +42,7 @@ def layouts(trainer, module):
             out, err = trainer.run(ranks, [*SMALL, *STEPS, *shared(ranks), *way, *more], env=env)
             assert digest(out) == alone, f"{ranks} ranks {way} {more}: {out}\n{err}"
             assert ("from device to device by nccl: Sockets 1.0.0" in out) == (way == NCCL), out
-            assert ("by way of the host's memory (staged)" in out) == (way == STAGED), out
+            assert ("through the host's memory (staged)" in out) == (way == STAGED), out
         print(f"{ranks} ranks on {nodes} nodes {' '.join(map(str, more))}: nccl and staged as one rank, {alone}", flush=True)
     for optimizer in (["--optimizer", "lamb", "--clip-norm", 0.3], ["--precision", "bf16"]):
         digests = {digest(trainer.run(ranks, [*SMALL, *optimizer, *STEPS, *shared(ranks), *way], env=module)[0])
@@ -118,9 +118,9 @@ def injected(trainer, module):
 def failures(trainer, module):
     """A link that fails; exit code 74, before anything else is waited for."""
     for ranks, fault, timeout, words in (
-            (2, "hang-init:1", 3, ("connection of devices", "all ranks have come, but it was not done within 3 s")),
+            (2, "hang-init:1", 3, ("connection of devices", "all ranks have arrived, but it did not complete within 3 s")),
             (3, "leave:1:4", 60, ("scatter of partial sums of ", ": rank 1 is gone", "calls of this rank: ")),
-            (3, "hang:2:4", 3, ("scatter of partial sums of ", "all ranks have come, but it was not done within 3 s")),
+            (3, "hang:2:4", 3, ("scatter of partial sums of ", "all ranks have arrived, but it did not complete within 3 s")),
             (2, "error:0:5", 60, ("rank 0: call ", "gather of slices of ", "the device is gone, as the test wants it"))):
         begin = time.time()
         _, err = trainer.run(ranks, [*SMALL, *STEPS, *shared(ranks), *NCCL, "--comm-timeout", timeout], expect=IO,

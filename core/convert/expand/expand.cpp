@@ -193,7 +193,7 @@ class Expander {
     const Statements& body = command.bodies[0];
     const Span range = extent_of(text_, script_, body);
     if (turns->second.empty()) {
-      drop({command.span}, "not run: the loop has no turn, " + reason(command.span));
+      drop({command.span}, "not run: the loop has no iterations, " + reason(command.span));
       made_.script.insert(":");
       return true;
     }
@@ -204,7 +204,7 @@ class Expander {
     made_.rows.push_back({rest_of(command.span, {range}),
                           Became::program,
                           "",
-                          fmt::format("its {} turns are written out", turns->second.size())});
+                          fmt::format("its {} iterations are written out", turns->second.size())});
     for (const std::string& value : turns->second) {
       const std::string line = turns->first + "=" + value + "\n";
       made_.script.insert(line);

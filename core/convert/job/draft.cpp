@@ -51,7 +51,7 @@ std::string shown(const std::string& name, const std::vector<std::string>& texts
 std::optional<Diagnostic> problem_of(const std::string& name,
                                      const std::vector<std::string>& texts) {
   const spec::Option* option = find_option(name);
-  if (option == nullptr) return Diagnostic{"--" + name, "is no option of dtsubmit"};
+  if (option == nullptr) return Diagnostic{"--" + name, "is not an option of dtsubmit"};
   spec::JobSpec job;
   Diagnostics problems;
   spec::apply({spec::setting_of(*option, typed(*option, texts), k_origin)}, job, problems);

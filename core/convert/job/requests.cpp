@@ -20,7 +20,7 @@ struct Reason {
 constexpr Reason k_unnecessary[] = {
     {"get-user-env", "the job gets the environment of the shell that submits it"},
     {"ignore-pbs", "dtsubmit reads no #PBS lines"},
-    {"open-mode", "logs are appended to over all attempts"},
+    {"open-mode", "dtsubmit keeps the logs of all attempts"},
     {"parsable", "--json prints the job's id"},
     {"quiet", "dtsubmit prints one line"},
     {"verbose", "dtsubmit submit --dry-run shows what is sent"},
@@ -47,7 +47,8 @@ class RequestReader {
     if (one.value_span.begin >= one.span.end) row.spans.push_back(one.value_span);
     if (one.component > 0)
       lose(row,
-           "a component of a heterogeneous job: write it as one of [[roles]] with heterogeneous");
+           "a component of a heterogeneous job: write it as one of [[roles]] with heterogeneous = "
+           "true");
     else if (one.option == nullptr)
       foreign(one, row);
     else
@@ -80,14 +81,14 @@ class RequestReader {
     const bool is_refused = row.became == Became::lost && sbatch_refuses(one.name, value);
     if (!is_blank(value) && !is_refused) return;
     if (row.became == Became::option && value == one.value) {
-      row.why = "a blank of the script, kept as it is";
+      row.why = "a blank in the script, kept as it is";
     } else if (find_option(one.name) != nullptr) {
       const auto before = draft_.settings.find(one.name);
       if (before != draft_.settings.end() && before->second.row == draft_.rows.size())
         draft_.settings.erase(before);
       row.what = shown(one.name, {value});
       row.why = is_refused ? "sbatch refuses this value, too: the script leaves it open"
-                           : "a blank of the script, a comment in the job file";
+                           : "a blank in the script, a comment in the job file";
       draft_.blanks.push_back({one.name, {value}, row.why});
     } else {
       return;
@@ -173,11 +174,11 @@ const char* why_stumbles(lint::HeaderProblem::Kind kind) {
   using Kind = lint::HeaderProblem::Kind;
   switch (kind) {
     case Kind::unclosed_quote:
-      return "a quotation mark is not closed: sbatch reads the line in another way";
+      return "a quotation mark is not closed: sbatch reads the line differently";
     case Kind::colon:
-      return "a heterogeneous job: write its components as [[roles]] with heterogeneous";
+      return "a heterogeneous job: write its components as [[roles]] with heterogeneous = true";
     case Kind::stray_word:
-      return "a word that is no option and no option's value: sbatch ignores it";
+      return "a word that is neither an option nor a value of one: sbatch ignores it";
     case Kind::missing_value:
       return "the option has no value";
     case Kind::unknown_letter:
@@ -194,7 +195,7 @@ std::string_view line_around(std::string_view text, std::size_t at) {
 void stumbles(const lint::Subject& subject, const lint::HeaderProblem& problem, Draft& draft) {
   const bool is_stray = problem.kind == lint::HeaderProblem::Kind::stray_word;
   if (is_stray && lint::is_placeholder(line_around(subject.text, problem.span.begin)))
-    draft.add(problem.span, Became::fill_in, "", "part of a blank of the script");
+    draft.add(problem.span, Became::fill_in, "", "part of a blank in the script");
   else
     draft.add(problem.span,
               is_stray ? Became::unnecessary : Became::lost,
@@ -211,12 +212,12 @@ bool overlaps(const std::vector<Row>& rows, const Span& span) {
 }
 
 const char* why_no_option(const lint::Subject& subject, const Span& line) {
-  if (line.begin >= subject.header.end) return "sbatch reads no options behind the first command";
+  if (line.begin >= subject.header.end) return "sbatch reads no options after the first command";
   const std::string_view text = subject.text.substr(line.begin, line.end - line.begin);
   return text.find("hetjob") != std::string_view::npos ||
                  text.find("packjob") != std::string_view::npos
              ? "begins the next component of a heterogeneous job"
-             : "no option is in this line";
+             : "the line has no option";
 }
 
 // Lines of options that sbatch does not read, or in which it finds none.
@@ -292,7 +293,7 @@ bool read_container_option(const std::string& name,
   } else {
     const auto instead = spec::instead_of_srun("--" + name);
     row.became = Became::unnecessary;
-    row.why = instead ? *instead : "dtsubmit enters the image itself";
+    row.why = instead ? *instead : "dtsubmit starts the container itself";
   }
   return true;
 }

@@ -69,16 +69,15 @@ std::string note_on(const Item& item, bool has_many_nodes) {
   const RunsOn where = has_many_nodes ? runs_on(item) : RunsOn::each;
   std::vector<std::string> notes;
   if (names_script(item.source))
-    notes.emplace_back("$0 and BASH_SOURCE: of the set-up's shell, not the script's path");
-  if (where == RunsOn::first) notes.emplace_back("on the first node alone, as the script does");
+    notes.emplace_back("$0 and BASH_SOURCE name the set-up's shell, not the script");
+  if (where == RunsOn::first) notes.emplace_back("on the first node only, as in the script");
   if (!same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
   std::vector<std::string> anew = computed_anew(item.source);
   for (const std::string& name : variables_of_node(item.source)) anew.push_back("$" + name);
   if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())
-    notes.push_back(join(anew, ", ") +
-                    ": each node computes its own, where the script does so once");
+    notes.push_back(join(anew, ", ") + ": each node computes its own; the script does so once");
   else if (where == RunsOn::each_unlike)
-    notes.emplace_back("on each node, where the script runs it on the first alone");
+    notes.emplace_back("on each node; the script runs it on the first only");
   return join(notes, "; ");
 }
 

@@ -56,7 +56,7 @@ Verdict limits_of(const lint::Run& run) {
                                      [&](const Limit& one) { return one.letter == letter; });
     if (letter == "-a") return {VerdictKind::unnecessary, "prints limits"};
     if (limit == std::end(k_limits) || i + 1 >= words.size())
-      return {VerdictKind::lost, "limits of the shell are not kept: write --ulimit NAME=VALUE"};
+      return {VerdictKind::lost, "the shell's limits are not kept: write --ulimit NAME=VALUE"};
     std::string value = words[++i].value.text;
     const auto number = parse_number(value);
     if (number && *number < (std::uint64_t{1} << 40)) value = std::to_string(*number * limit->unit);
@@ -78,7 +78,8 @@ Verdict on_set(const lint::Run& run) {
                             word.find_first_not_of("euxvoET", 1) == std::string::npos;
     if (!is_name && !is_letters) return {};
   }
-  return {VerdictKind::unnecessary, "a line of the set-up that fails ends the run with its output"};
+  return {VerdictKind::unnecessary,
+          "if a line of the set-up fails, the run ends and shows its output"};
 }
 
 Verdict on_simple(const Item& item, const lint::Run& run) {
@@ -91,7 +92,7 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
     return verdict;
   }
   if (name == "trap")
-    return {VerdictKind::unnecessary, "dtsubmit hears the signals, saves and continues"};
+    return {VerdictKind::unnecessary, "dtsubmit receives the signals, saves and continues"};
   if (name == ":" && run.words.size() == 1) return {VerdictKind::unnecessary, "does nothing"};
   if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
   if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
@@ -227,7 +228,7 @@ Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
   if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
     return {VerdictKind::unnecessary,
-            "prints; the run directory has start, end, nodes and environment"};
+            "only prints; the run directory has start, end, nodes and environment"};
   if (const lint::Run* run = only_run(item); run != nullptr && !item.only_sets()) {
     Verdict verdict = on_simple(item, *run);
     if (verdict.kind != VerdictKind::kept || !verdict.text.empty()) return verdict;

@@ -11,7 +11,7 @@
 namespace dts::convert {
 
 inline constexpr const char* k_acts_on_exit =
-    "acts on the program's exit code; dtsubmit --on says what to do about failures";
+    "acts on the program's exit code; dtsubmit --on sets what to do after failures";
 
 inline constexpr const char* k_submits = "submits another job: dtsubmit --after RUN, or --chain";
 

@@ -45,8 +45,8 @@ void note_own_values(const Names& own, Program& program) {
   for (const std::string& name : own)
     if (used.count(name) > 0)
       program.notes.push_back(name +
-                              ": each rank has its own, where the script's shell gives all "
-                              "of them that of the first node");
+                              ": each rank has its own; in the script, all ranks get "
+                              "that of the first node");
 }
 
 bool is_found_in_folder(const std::string& program, const ProgramContext& context) {

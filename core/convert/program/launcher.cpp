@@ -31,17 +31,16 @@ class Reading {
     Row row;
     row.became = Became::option;
     if (is_size(name)) return size(name, one.value);
-    if (name == "container-name")
-      return note(name, "a container is made of the image for each program");
+    if (name == "container-name") return note(name, "dtsubmit makes a container for each program");
     if (name == "container-workdir") {
       made_.folder = to_source(from_expanded({{one.value, true}, {}, false}));
-      return note(name, "the program changes there");
+      return note(name, "the program starts there");
     }
     if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
       return unknown(name, one.value);
     if ((name == "container-image" || name == "container-mounts") &&
         (is_blank(one.value) || has_empty_part(one.value)))
-      return leave_open(name, one.value, "a blank of the script");
+      return leave_open(name, one.value, "a blank in the script");
     if (read_container_option(name, absolute(name, one.value), made_.settings, row)) {
       if (row.became == Became::lost) return lose(fmt::format("--{}: {}", name, row.why));
       return note(name, row.what.empty() ? row.why : "becomes " + row.what);
@@ -50,14 +49,14 @@ class Reading {
     if (name == "export") return exported(one.value);
     if (name == "nodelist") return void(made_.names_nodes = true);
     if (is_without_counterpart(name))
-      return lose(fmt::format(
-          "--{} of srun: {}",
-          name,
-          spec::instead_of_srun("--" + name).value_or("dtsubmit has no counterpart for one step")));
+      return lose(fmt::format("srun --{}: {}",
+                              name,
+                              spec::instead_of_srun("--" + name)
+                                  .value_or("dtsubmit has no counterpart for a single step")));
     if (name == "no-option-of-this-job")
       return void(
-          made_.notes.emplace_back("options of srun that are not set, or only under a "
-                                   "condition: a job does without them"));
+          made_.notes.emplace_back("options of srun that are empty, or set only under a "
+                                   "condition: the job does not need them"));
     note(name, spec::instead_of_srun("--" + name).value_or("dtsubmit decides it for its own step"));
   }
 
@@ -73,10 +72,10 @@ class Reading {
     if (name == "x") return variable(one.value);
     if (name == "mca" || name == "gmca")
       return note(name + " " + one.value, "see dtsubmit-environment(7): OMPI_MCA_* are kept");
-    if (name == "wdir" || name == "wd") return lose("-wdir of mpirun: set chdir");
+    if (name == "wdir" || name == "wd") return lose("mpirun -wdir: set chdir");
     if (name == "am" || name == "app" || name == "rankfile" || name == "rf")
-      return lose(fmt::format("-{} of mpirun has no counterpart", name));
-    note(name, "hosts, binding and output are dtsubmit's");
+      return lose(fmt::format("mpirun -{} has no counterpart", name));
+    note(name, "dtsubmit sets hosts, binding and output");
   }
 
   void lose(std::string why) { made_.losses.push_back(std::move(why)); }
@@ -126,7 +125,7 @@ class Reading {
       }
     }
     is_open = is_open && !names.empty();
-    if (is_size_of_job(name, source)) return note(name, "the job's own");
+    if (is_size_of_job(name, source)) return note(name, "same as the job's");
     made_.needs.insert(names.begin(), names.end());
     const std::string all = join(std::vector<std::string>(names.begin(), names.end()), ", ");
     if (is_open)
@@ -140,7 +139,7 @@ class Reading {
     lose(fmt::format("--{}={}: {}",
                      name,
                      source,
-                     names.empty() ? "only the shell of the job knows its value"
+                     names.empty() ? "its value is known only in the job's shell"
                                    : "set " + all + " and convert again"));
   }
 
@@ -173,7 +172,7 @@ class Reading {
           one.empty() || one[0].kind != Segment::Kind::literal ? "" : one[0].text;
       if (plain(one) == "ALL" || one.empty()) continue;
       if (begin.find('=') == std::string::npos)
-        return lose("--export of srun: every program gets the environment of the set-up");
+        return lose("srun --export: every program gets the environment of the set-up");
       made_.variables.push_back(one);
     }
   }
@@ -264,12 +263,12 @@ Launched launched(std::vector<FlatWord> words, const Resolver& resolver, const l
     for (const LaunchOption& one : launch.options)
       launch.launcher == Launcher::srun ? reading.srun(one) : reading.mpirun(one);
     if (const auto image = image_of_name(launch, runs))
-      image->value.empty() ? reading.lose("--container-name: no srun of the script makes it")
+      image->value.empty() ? reading.lose("--container-name: no srun in the script creates it")
                            : reading.srun(*image);
     if (is_changed_before(launch, runs)) reading.lose(k_changed_container);
     if (starts_several(expanded, launch)) reading.lose(k_several_programs);
     if (launch.has_unknown_options)
-      made.losses.push_back(fmt::format("{}: options in {} are known only to the shell of the job",
+      made.losses.push_back(fmt::format("{}: options in {} are known only in the job's shell",
                                         made.name,
                                         unknown_options(known, launch)));
     from = launch.command_at;

@@ -44,21 +44,21 @@ class Layout {
     program_.notes.push_back(
         fmt::format("cpus_per_task = {}: {} without --cpus-per-task",
                     *cores,
-                    *cores == 1 ? "as Slurm has it" : "one for each task, as Slurm has it"));
+                    *cores == 1 ? "Slurm's default" : "one for each task, Slurm's default"));
   }
 
   void ranks() {
     if (is_own("ntasks-per-node") && !is_own("ntasks"))
-      drop("ntasks", "the launcher of the program says --ntasks-per-node");
+      drop("ntasks", "the program's launcher sets --ntasks-per-node");
     if (is_own("ntasks") && !is_own("ntasks-per-node") && !is_own("nodes")) {
       const auto per_node = number("ntasks-per-node");
       const std::uint64_t nodes = number("nodes").value_or(1);
       if (per_node && *per_node * nodes != *number("ntasks"))
-        drop("ntasks-per-node", "the launcher of the program says how many there are");
+        drop("ntasks-per-node", "the program's launcher sets the number of ranks");
     }
     if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node"))
       program_.notes.emplace_back(
-          "every node gets the same number of ranks; Slurm may fill the first ones");
+          "every node gets the same number of ranks; Slurm may fill the first nodes instead");
     const bool is_open =
         std::any_of(program_.blanks.begin(), program_.blanks.end(), [](const Blank& one) {
           return one.option.starts_with("ntasks");
@@ -80,9 +80,9 @@ class Layout {
     const bool is_lost = program_.words.empty() && program_.text.empty();
     if (number("nodes").value_or(1) > 1 && !is_lost)
       program_.losses.push_back(
-          fmt::format("without srun or mpirun the program runs on the first of {} nodes alone: ask "
+          fmt::format("without srun or mpirun the program runs on the first of {} nodes only: ask "
                       "for one node, "
-                      "or start it by srun",
+                      "or start it with srun",
                       *number("nodes")));
     const std::uint64_t tasks = number("ntasks-per-node").value_or(number("ntasks").value_or(1));
     widen_cores(tasks);

@@ -30,9 +30,8 @@ void lose_program(const Item& item, const ProgramContext& context, Program& prog
   }
   if (!program.words.empty()) return;
   program.losses.emplace_back(
-      "no program is left: variables or arguments that are empty where the script is converted "
-      "name "
-      "it; set them, or write the arguments behind --");
+      "no program is left: its name comes from variables or arguments that are empty here; set "
+      "them, or write the arguments after --");
   each_expansion({*item.statement}, [&](const shell::Piece& piece) {
     const bool is_variable = piece.kind == shell::Piece::Kind::parameter && !piece.text.empty() &&
                              shell::is_name_begin(piece.text[0]);

@@ -152,7 +152,7 @@ class Maker {
           value.find("srun ") != std::string::npos || value.find("mpirun ") != std::string::npos;
       if (starts_ranks && names.count(one.name) > 0)
         program_.losses.push_back(fmt::format(
-            "the launcher in {}, whose value only the shell of the job knows", one.name));
+            "the launcher in {}, whose value is known only in the job's shell", one.name));
     }
   }
 
@@ -287,8 +287,8 @@ Program program_of(const Item& item, Inliner& inliner, const ProgramContext& con
   program.arguments = inliner.arguments();
   if (!program.arguments && uses_arguments(*item.statement))
     program.losses.emplace_back(
-        "its arguments ($1, \"$@\"): what `shift` or `set` leaves of them, only the shell of the "
-        "job knows");
+        "its arguments ($1, \"$@\"): what `shift` or `set` leaves of them is known only in the "
+        "job's shell");
   return program;
 }
 

@@ -173,7 +173,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     const bool is_main = std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
     if (!is_main && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
       program.losses.push_back(
-          fmt::format("`{}` beside the program: every rank would run it", run->name()));
+          fmt::format("`{}` alongside the program: every rank would run it", run->name()));
   }
   return program;
 }

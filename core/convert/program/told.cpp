@@ -129,7 +129,7 @@ class ToldReader {
         return;
       case ToldKind::lost:
         return told_.losses.push_back(
-            fmt::format("{} chooses among the nodes: ask for them by --nodelist", word(at)));
+            fmt::format("{} chooses among the nodes: ask for them with --nodelist", word(at)));
       case ToldKind::processes:
         if (!is_one_for_each_gpu(value, 1)) return;
         break;

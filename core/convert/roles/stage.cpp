@@ -153,7 +153,7 @@ class Stage {
       if (next < role.programs.size() && places_[role.programs[next]] == i) {
         const Program& one = programs_[role.programs[next++]];
         if (container_of(one) != container || one.folder != made.folder)
-          made.losses.emplace_back("programs on one node within and outside of a container");
+          made.losses.emplace_back("programs on one node inside and outside a container");
         add_program(i, one, std::exchange(pauses, ""), made);
       } else if (is_line_of_home(i)) {
         if (is_pause(part.item)) {
@@ -161,7 +161,7 @@ class Stage {
         } else {
           if (!container.empty() && !part.item.runs.empty())
             made.losses.push_back(
-                fmt::format("`{}` runs outside of the container", part.item.runs[0]->name()));
+                fmt::format("`{}` runs outside the container", part.item.runs[0]->name()));
           made.text += std::exchange(pauses, "") + text_of_line(part);
         }
         part.role = Role::program;

@@ -11,7 +11,7 @@
 namespace dts::convert {
 
 inline constexpr const char* k_split_world =
-    "it is one node's part of a training on several: start all of them by one srun";
+    "it is one node's part of a training on several: start all of them with one srun";
 
 struct World {
   bool is_whole = false;       // the programs are the same one, once on each node of the job

@@ -16,7 +16,7 @@ namespace dts::convert {
 
 // That, for people.
 inline constexpr const char* k_same_for_all =
-    "date and RANDOM: of the run's beginning, the same in all ranks and attempts";
+    "date and RANDOM: set when the run begins, the same in all ranks and attempts";
 
 // What else each node or rank computes for itself, to be named: "mktemp", "$$".
 [[nodiscard]] std::vector<std::string> computed_anew(std::string_view text);

@@ -37,7 +37,7 @@ Result<run::RunDirectory> run_of_job(const std::string& folder) {
   const auto array = JobId::parse(getenv_lookup("SLURM_ARRAY_JOB_ID").value_or(""));
   if (!index || *index > k_highest_index || !array)
     return fail(Errc::invalid,
-                fmt::format("{} is a sweep, and this job is none of its elements: "
+                fmt::format("{} is a sweep, and this job is not one of its elements: "
                             "SLURM_ARRAY_TASK_ID and SLURM_ARRAY_JOB_ID are not set",
                             run.path),
                 "name an element's run directory");
@@ -117,7 +117,7 @@ Result<int> run_agent(const AgentOptions& options) {
     }
     const bool is_job = !options.local && !options.part;
     if (const auto end = is_job ? ended_before(run, ledger->events) : std::nullopt) {
-      log("{} has ended in this job ({}), and Slurm started it again by itself: nothing is run; "
+      log("{} has ended in this job ({}), and Slurm started it again by itself: nothing runs; "
           "`dtsubmit requeue` continues the run",
           run.path,
           end->detail);

@@ -58,7 +58,7 @@ Result<void> ComposedRun::read_parts() {
   const auto& parts = spec::parts_of(job_.spec);
   if (folders.size() != parts.size())
     return fail(Errc::invalid,
-                fmt::format("{} names {} parts, and there are {} folders of parts",
+                fmt::format("{} names {} parts, but there are {} folders of parts",
                             run_.spec(),
                             parts.size(),
                             folders.size()));
@@ -106,7 +106,7 @@ bool ComposedRun::is_ending() const {
 
 void ComposedRun::on_signal(int number, const std::vector<PartAgent*>& parts) {
   if (number == SIGCHLD || number == SIGCONT) return;
-  log("signal {}: handed on to every part that runs", number);
+  log("signal {}: passed on to every part that runs", number);
   stop_asked_ = stop_asked_ || number == k_stop_request;
   if (number != k_stop_request) end_signal_ = number;
   if (number == SIGTERM) end_.set_told_to_end(true);

@@ -70,7 +70,7 @@ Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
   const auto chain = chain_.chain();
   if (chain && chain_.is_used_up(*chain))
     return end_here(outcome,
-                    fmt::format("the chain had its {}; `dtsubmit requeue` continues the run",
+                    fmt::format("the chain has used its {}; `dtsubmit requeue` continues the run",
                                 counted(chain->jobs, "job")));
   if (!chain || chain->waiting.empty()) return std::nullopt;
   DTS_TRY(note_({.job = chain->waiting, .what = run::Resubmitted{"the chain's next job"}}));

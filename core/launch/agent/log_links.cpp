@@ -29,7 +29,7 @@ Result<void> link_log(const std::string& log, const std::string& link) {
   if (target == log) return {};
   if (!failed && !script::is_log(target))
     return fail(Errc::io,
-                fmt::format("{} is a link to {}, which is no log of dtsubmit's", link, target),
+                fmt::format("{} is a link to {}, which is not a log of dtsubmit", link, target),
                 "remove it, or give another name");
   return make_link(log, link);
 }

@@ -120,7 +120,7 @@ void PartAgent::ask_to_end(seconds patience) {
 void PartAgent::tick() {
   const auto now = Clock::now();
   if (runs() && now >= warn_at_) {
-    log("{}: nearly all of its own time is used: asking it to save", words_);
+    log("{}: its own time is nearly used up: asking it to save", words_);
     out_of_time_ = true;
     signal(SIGUSR1);
     kill_at_ = std::min(kill_at_, now + std::min(part_.job.signal_margin, part_.time / 4));

@@ -196,7 +196,7 @@ run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
   const auto unable = unable_nodes(
       {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"}, k_limit);
   if (unable) return without_unable(std::move(outcome), *unable, choice_.used.size());
-  log("the nodes were asked which of them cannot run a rank: {}", unable.error().message);
+  log("cannot find out which nodes cannot run a rank: {}", unable.error().message);
   return outcome;
 }
 

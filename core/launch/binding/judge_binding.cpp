@@ -42,7 +42,7 @@ void judge_inherited(const PlannedBinding& planned, const BoundState& found, Fin
   const bool has_culprit = !found.inherited_from.empty();
   if (planned.node_cpus >= entitled || found.inherited.size() >= entitled) return;
   if (!has_culprit && found.inherited.size() > 1) return;
-  findings.push_back({fmt::format("was started with a mask of {} where it has {}: {}",
+  findings.push_back({fmt::format("was started with a mask of {}, but has {}: {}",
                                   cores(found.inherited),
                                   entitled,
                                   has_culprit ? found.inherited_from + " leaked; unset it"
@@ -193,7 +193,7 @@ void judge_openmp(const BoundState& found, Findings& findings) {
          false});
   if (is_set("GOMP_CPU_AFFINITY") && found.openmp.size() > 1 && has(found.openmp, "libgomp"))
     findings.push_back({fmt::format("GOMP_CPU_AFFINITY is set and {} are both loaded: the first "
-                                    "binds the thread that the other counts its cores from; "
+                                    "binds the thread from which the other counts its cores; "
                                     "--bind-threads auto or none",
                                     join(found.openmp, " and ")),
                         0,

@@ -44,7 +44,7 @@ Result<VerifiedBinding> verify_binding(const run::RunDirectory& run,
     verified.because = fmt::format("its ranks did not answer within {} s", limit.count() / 1000);
   if (!before && before.error().code == Errc::not_found)
     return fail(Errc::not_found,
-                fmt::format("attempt {} of {} has no reading of its binding: {}",
+                fmt::format("the binding of attempt {} of {} has not been read: {}",
                             attempt,
                             run.path,
                             verified.because),

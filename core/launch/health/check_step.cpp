@@ -41,7 +41,7 @@ std::vector<NodeReport> reports_in(const std::string& file) {
     if (report)
       reports.push_back(*std::move(report));
     else
-      log("the step that measures the nodes said: {}", line.substr(0, 200));
+      log("the step that measures the nodes reported: {}", line.substr(0, 200));
   }
   return reports;
 }

@@ -59,7 +59,7 @@ void NodePool::measure(unsigned attempt, std::vector<NodeStanding>& standings) {
   const std::chrono::duration<double> took = to - from;
   if (!reports || reports->empty()) {
     log("no node has measured itself: {}",
-        reports ? fmt::format("the step ended or was ended after {:.1f} s and said nothing",
+        reports ? fmt::format("the step ended or was ended after {:.1f} s without a report",
                               took.count())
                 : reports.error().message);
     return;
@@ -72,7 +72,7 @@ void NodePool::measure(unsigned attempt, std::vector<NodeStanding>& standings) {
     });
     if (report == reports->end()) {
       one.away = true;
-      log("pre-flight: {} has not answered within {:.1f} s, it is not used",
+      log("pre-flight: {} has not answered within {:.1f} s and is not used",
           one.node,
           took.count());
       continue;

@@ -114,7 +114,7 @@ Result<Allocation> heterogeneous_allocation(const Lookup& lookup) {
   const auto size = parse_number(lookup("SLURM_HET_SIZE").value_or(""));
   if (!size)
     return fail(Errc::invalid,
-                "the roles are the components of a heterogeneous job, and this job is none: "
+                "the roles are the components of a heterogeneous job, and this job is not one: "
                 "SLURM_HET_SIZE is not set",
                 "continue the run with `dtsubmit requeue`");
   DTS_ASSIGN(Allocation allocation, allocated_job(lookup));

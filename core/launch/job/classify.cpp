@@ -52,7 +52,7 @@ run::Outcome explain_by_job(run::Outcome outcome,
   outcome.cause = classify(outcome.cause, job, {!lost.empty(), nodes.reason_is_lost});
   if (outcome.cause == run::Cause::preempted && job.preempt_time == 0)
     outcome.detail +=
-        "; the controller was started again meanwhile and does not know why: taken for a "
+        "; the controller was restarted meanwhile and does not know why: assumed to be a "
         "preemption";
   const run::Kind kind = run::kind_of(outcome.cause);
   const auto gone = std::find_if(nodes.used.begin(), nodes.used.end(), is_down);

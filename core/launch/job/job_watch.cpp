@@ -114,9 +114,10 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
   if (!scheduler)
     say(handicap,
         said_handicap,
-        fmt::format("the scheduler cannot be asked ({}): a preemption is known by its signal only, "
-                    "and only the scheduler itself can requeue the job",
-                    scheduler.error().message));
+        fmt::format(
+            "the scheduler cannot be asked ({}): a preemption is recognized by its signal only, "
+            "and only the scheduler itself can requeue the job",
+            scheduler.error().message));
   return scheduler;
 }
 

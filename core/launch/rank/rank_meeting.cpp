@@ -52,7 +52,7 @@ HeldPort hold_master_port(const std::vector<unsigned>& ports, std::string& note)
   const std::string reserved = getenv_lookup(k_reserved).value_or("");
   HeldPort held = hold_one_of(plan::parse_ports(reserved));
   if (held.port != 0) {
-    note = fmt::format("one of {}={}, which Slurm keeps for this step", k_reserved, reserved);
+    note = fmt::format("one of {}={}, which Slurm reserves for this step", k_reserved, reserved);
     return held;
   }
   held = hold_one_of(ports);

@@ -108,7 +108,7 @@ Reached reached_from(const json& j) {
 
 PlannedBinding planned_binding_from(const json& j) {
   const auto memory = plan::memory_policy_from(j.at("memory").get<std::string>());
-  if (!memory) throw json::other_error::create(501, "`memory` is no memory policy", nullptr);
+  if (!memory) throw json::other_error::create(501, "`memory` is not a memory policy", nullptr);
   return {counts(j, "cpus"), *memory, count(j, "gpus_per_node"), count(j, "node_cpus")};
 }
 
@@ -138,7 +138,8 @@ spec::Container container_from(const json& j) {
   spec::Container container;
   container.image = j.at("image").get<std::string>();
   const auto runtime = spec::container_runtime_from(j.at("runtime").get<std::string>());
-  if (!runtime) throw json::other_error::create(501, "`runtime` is no container runtime", nullptr);
+  if (!runtime)
+    throw json::other_error::create(501, "`runtime` is not a container runtime", nullptr);
   container.runtime = *runtime;
   for (const json& text : j.at("mounts").get_ref<const json::array_t&>())
     container.mounts.push_back(part_of(text, &spec::parse_mount));

@@ -47,8 +47,9 @@ std::string own_name_warning(const topo::NodeTopology& node, const std::string& 
   for (const topo::Gpu& gpu : node.gpus)
     if (!gpu.model.empty()) products.insert(gpu.model);
   return fmt::format(
-      "no GPU of the node has `{}` in its product's name ({}): taken for a name of the site's own, "
-      "which GPUs it means is not checked",
+      "no GPU of the node has `{}` in its product's name ({}): assumed to be a name of the site's "
+      "own; "
+      "not checked",
       type,
       join({products.begin(), products.end()}, ", "));
 }

@@ -64,11 +64,11 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
   if (is_standalone || nodes == "1")
     problems.push_back(
         {"command",
-         fmt::format("{} with {} would train on each of {} nodes without knowing of the others",
+         fmt::format("{} with {} would train on each of {} nodes without knowing about the others",
                      shown(launcher),
                      is_standalone ? "--standalone" : "--nnodes 1",
                      plan.nodes),
-         "omit it: torchrun learns of the nodes from the job; --per-node starts one on each node "
+         "omit it: torchrun gets the nodes from the job; --per-node starts one on each node "
          "nevertheless"});
   if (!is_standalone) check_place(launcher, problems);
   if (!launcher.hidden_behind.empty() && !nodes)
@@ -87,14 +87,14 @@ void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& prob
       !is_told_its_node(launcher))
     problems.push_back(
         {"command",
-         fmt::format("{} would be started on each of {} nodes without knowing of the others",
+         fmt::format("{} would be started on each of {} nodes without knowing about the others",
                      shown(launcher),
                      plan.nodes),
          std::string(launcher.instead) + "; --per-node starts one on each node nevertheless"});
   const std::string options = options_to_write(plan, launcher);
   if (!launcher.place && !options.empty())
     problems.push_back({"command",
-                        fmt::format("{} is in a shell's text within another, where its options "
+                        fmt::format("{} is in a shell command within another, where its options "
                                     "for this job cannot be inserted",
                                     shown(launcher)),
                         "write them: " + options});

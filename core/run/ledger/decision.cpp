@@ -92,7 +92,7 @@ std::string exhausted(const Outcome& outcome, const Circumstances& now, const Po
     return fmt::format(
         "{} times {}, more than the budget of {}", count, to_string(kind), *rule.most);
   if (policy.time_total.count() > 0 && now.elapsed >= policy.time_total)
-    return fmt::format("{} s of running, all of --time-total", now.elapsed.count());
+    return fmt::format("{} s of running have used up --time-total", now.elapsed.count());
   return {};
 }
 

@@ -90,8 +90,7 @@ Result<std::vector<Event>> read_ledger(const std::string& ledger) {
 }
 
 std::string damage_words(const Ledger& read, const std::string& ledger) {
-  if (read.absent)
-    return fmt::format("{} is gone or empty: what it said is not known any more", ledger);
+  if (read.absent) return fmt::format("{} is gone or empty, and its contents are lost", ledger);
   return damage_words(read.damaged, ledger);
 }
 

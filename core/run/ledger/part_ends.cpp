@@ -17,7 +17,7 @@ Decision decision_of(const PartEnd& end, bool may_restart) {
   if (!end.decided)
     return may_restart
                ? Decision{Action::restart, 0, "its agent has vanished: once more in this job"}
-               : Decision{Action::stop, 1, "its agent has vanished again and again"};
+               : Decision{Action::stop, 1, "its agent has vanished repeatedly"};
   const auto action = end.decided->decision.value();
   Decision decision{action.value_or(Action::stop), end.decided->exit_code.value_or(1), ""};
   decision.why = end.decided->detail;

@@ -126,7 +126,8 @@ Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned 
   outcome.detail +=
       knows_total
           ? fmt::format(" at step {} of {}: saved, not done", own->last_step, summary.total_steps)
-          : ", and nothing says that the program is done: taken for saved (exit code 85 says so)";
+          : ", and nothing says that the program is done: counted as saved (exit code 85 is "
+            "explicit)";
   return outcome;
 }
 

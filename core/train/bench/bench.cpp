@@ -202,7 +202,7 @@ void Bench::hand_in() {
     if (facts && facts->rank == rank)
       add(*std::move(facts));
     else
-      all_.notes.push_back(fmt::format("rank {} does not answer any more", rank));
+      all_.notes.push_back(fmt::format("rank {} no longer answers", rank));
   }
 }
 

@@ -110,15 +110,15 @@ bool set_share(BenchOptions& o, Text text) {
 const Row k_rows[] = {
     {"--output",
      "FILE",
-     "where the facts go as JSON [$DTSUBMIT_RUN_DIR/check.json, else -, stdout]",
+     "file for the measurements, JSON [$DTSUBMIT_RUN_DIR/check.json or -, stdout]",
      [](BenchOptions& o, Text t) { return set_path(o.output, t); }},
     {"--run-dir",
      "DIR",
-     "folder whose disk is measured as that of runs [$DTSUBMIT_RUN_DIR]",
+     "measure the disk of this folder as that of runs [$DTSUBMIT_RUN_DIR]",
      [](BenchOptions& o, Text t) { return set_path(o.run_dir, t); }},
     {"--scratch",
      "DIR",
-     "folder whose disk is measured as scratch [$TMPDIR or /tmp]",
+     "measure the disk of this folder as scratch [$TMPDIR or /tmp]",
      [](BenchOptions& o, Text t) { return set_path(o.scratch, t); }},
     {"--pairs", "BYTES", "size of the messages for bandwidth [4194304, quick: 1048576]", set_pairs},
     {"--steps",
@@ -127,14 +127,14 @@ const Row k_rows[] = {
      [](BenchOptions& o, Text t) { return set_repeats(o.steps, t); }},
     {"--gpu-steps",
      "N",
-     "the same on GPUs [1000, quick: 50]",
+     "repeats of the training step on GPUs [1000, quick: 50]",
      [](BenchOptions& o, Text t) { return set_repeats(o.gpu_steps, t); }},
     {"--gpu-model",
      "MODEL",
-     "of tokens: whose step that is, as in dttrain --model [a gpt2 of 18M]",
+     "model of that step, of tokens, as in dttrain --model [a gpt2 of 18M]",
      [](BenchOptions& o, Text t) { return set_path(o.gpu_model, t); }},
-    {"--gpus", "N", "that each rank should find: say so where there is none", set_gpus},
-    {"--phase", "NAME,...", "only these", add_phases},
+    {"--gpus", "N", "GPUs that each rank should find; missing ones are reported", set_gpus},
+    {"--phase", "NAME,...", "measure only these", add_phases},
     {"--inject", "WHAT", "a fault on purpose, for tests", add_injection},
     {"--alone", "PHASE", "", [](BenchOptions& o, Text t) { return set_path(o.alone, t); }},
     {"--share", "X", "", set_share},
@@ -213,8 +213,8 @@ Result<BenchOptions> parse_bench_options(
 std::string bench_usage() {
   std::string text =
       "Usage: dttrain bench [options], alone or under mpirun or srun\n\n"
-      "Measures nodes and what is between them, and runs the same training step on each. Facts "
-      "only:\n`dtsubmit check` judges them.\n\n"
+      "Measures nodes and the links between them, and runs the same training step on each node.\n"
+      "`dtsubmit check` judges the measurements.\n\n"
       "  --quick            a rough measurement in a few seconds\n";
   for (const Row& row : k_rows)
     if (*row.help != '\0')
@@ -222,16 +222,15 @@ std::string bench_usage() {
   return text + "\nPhases: " + join(all_phases(), ", ") +
          ".\n\n"
          "Faults for tests (--inject WHAT[@RANK], for rank 0 if none is named; can be repeated):\n"
-         "  slow               a fifth of the time of each thread is taken away, in cores and "
-         "gemm\n"
-         "  memory             half of it, in memory\n"
-         "  disk               writing and reading wait four times as long as they take\n"
+         "  slow               each thread loses a fifth of its time, in cores and gemm\n"
+         "  memory             the bandwidth is halved, in memory\n"
+         "  disk               writes and reads take five times as long\n"
          "  clock              the rank's clock is 2 s ahead\n"
          "  weight[:E[:R]], gradient[:E[:R]], momentum[:E[:R]]\n"
          "                     one bit of element E [0] is flipped in repeat R [3] of the step\n"
          "\nExit codes: 0 measured; 2 usage; 74 the facts could not be written; 93 a rank does "
          "not\n"
-         "answer: what the others have measured is written.\n";
+         "answer: the measurements of the others are written.\n";
 }
 
 }  // namespace dts::train::bench

@@ -208,7 +208,7 @@ void Group::await(const CallHeader& call,
   Transport::Deadline deadline = Transport::Clock::now() + time;
   if (comes_in_time(comes, deadline)) return;
   end(Errc::timed_out,
-      fmt::format("{}: all ranks have come, but it was not done within {} s",
+      fmt::format("{}: all ranks have arrived, but it did not complete within {} s",
                   to_string(call),
                   static_cast<double>(time.count()) / 1000));
 }
@@ -262,7 +262,7 @@ void Group::lose(const Posted& call) const {
   std::sort(absent.begin(), absent.end());
   std::sort(slow.begin(), slow.end());
   const std::string who = absent.empty() ? ranks_text(slow) + " did not complete it"
-                                         : ranks_text(absent) + " did not come";
+                                         : ranks_text(absent) + " did not arrive";
   end(Errc::timed_out,
       fmt::format("{}: {} within {} s",
                   to_string(call.mine),

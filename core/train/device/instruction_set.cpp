@@ -95,7 +95,7 @@ Result<void> check_precision(Precision precision, InstructionSet set, Bf16Instru
   if (precision == Precision::fp32) return {};
   if (precision == Precision::tf32)
     return fail(Errc::usage,
-                "--precision tf32 is of GPUs, and processors compute this training",
+                "--precision tf32 is for GPUs, and this training runs on processors",
                 "use --device cuda, or --precision fp32");
   if (best == Bf16Instructions::none)
     return fail(Errc::usage,
@@ -105,7 +105,7 @@ Result<void> check_precision(Precision precision, InstructionSet set, Bf16Instru
   if (set != InstructionSet::avx512)
     return fail(
         Errc::usage,
-        fmt::format("--precision bf16 needs AVX512-BF16, which --instruction-set {} leaves out",
+        fmt::format("--precision bf16 needs AVX512-BF16, which --instruction-set {} excludes",
                     to_string(set)),
         "--precision fp32 works with it");
   return {};

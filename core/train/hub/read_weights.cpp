@@ -86,7 +86,7 @@ class Weights {
     if (found == missing_.end()) found = missing_.find(form_.prefix + entry.name);
     if (found == missing_.end()) {
       if (form_.tied == nullptr || entry.name != form_.tied)
-        wrong_.push_back(entry.name + " is there twice, or not of this model");
+        wrong_.push_back(entry.name + " appears twice, or is not of this model");
       return;
     }
     const Tensor& tensor = *found->second;

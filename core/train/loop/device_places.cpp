@@ -113,8 +113,8 @@ std::vector<std::string> misplaced(std::size_t rank,
   const int numa = place.facts.numa;
   if (numa >= 0 && numa < 64 && place.numas != 0 && (place.numas >> numa & 1U) == 0)
     all.push_back(
-        fmt::format("{} has no core on NUMA node {}, which its GPU ({}) is near: what travels "
-                    "between them goes by way of another node",
+        fmt::format("{} has no core on NUMA node {}, which its GPU ({}) is near: transfers "
+                    "between them go through another node",
                     who,
                     numa,
                     place.facts.pci));
@@ -136,7 +136,7 @@ std::vector<std::string> odd_links(const std::vector<DevicePlace>& by_rank,
   for (const auto& [node, found] : nodes)
     if (found.second && !found.first.empty())
       all.push_back(
-          fmt::format("node {}: some GPUs cannot read others' memory directly, though "
+          fmt::format("node {}: some GPUs cannot read others' memory directly, but "
                       "others of the node can: those of ranks {}",
                       node,
                       found.first));

@@ -34,7 +34,7 @@ Result<void> check_keeping(const Options& options) {
                 "add --recompute block, with which only what goes into each block is moved");
   if (options.keeping.offloads && options.device == DeviceKind::cpu)
     return fail(Errc::usage,
-                "--offload activations: those of processors are in the node's memory already",
+                "--offload activations: on processors they are in the node's memory already",
                 "use it with --device cuda or auto");
   return {};
 }

@@ -106,7 +106,7 @@ int Run::link_devices() {
     return code;
   if (!library->empty()) return link_devices_by(*library);
   exchange_ = as_text({{"kind", "staged"}});
-  report_.note("sums and weights go between devices by way of the host's memory (staged)\n");
+  report_.note("sums and weights go between devices through the host's memory (staged)\n");
   return 0;
 }
 

@@ -119,7 +119,7 @@ class ProcessorBlocks : public BlockMaker {
   }
 
   std::unique_ptr<Block> offload(float* /*at*/, std::size_t /*count*/) override {
-    throw std::logic_error("activations of processors are in the host's memory already");
+    throw std::logic_error("activations on processors are in the host's memory already");
   }
 
  private:

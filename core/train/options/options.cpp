@@ -105,7 +105,7 @@ Result<void> settle_meanings(Options& o) {
   if (o.augmentation.is_any() && o.model->reads.what != Reads::What::images)
     return fail(Errc::usage,
                 fmt::format("--augment is for images, {} reads tokens", o.model->name),
-                "leave it out");
+                "omit it");
   o.optimization.weight_decay = o.weight_decay.value_or(o.optimizer->weight_decay);
   if (o.fault.empty()) return {};
   o.injection = parse_injection(o.model->layout, o.fault);
@@ -133,9 +133,7 @@ Result<void> check_staleness(const Options& o) {
   };
 
   const Excluded all[] = {
-      {o.optimization.clip_norm > 0,
-       "--clip-norm",
-       "each server knows the norm of its slice alone"},
+      {o.optimization.clip_norm > 0, "--clip-norm", "each server knows the norm of its slice only"},
       {o.optimizer->by_tensor, "--optimizer lamb", "a tensor may be on several servers"},
       {o.audit_rate > 0, "--audit", "a gradient is applied before others could recompute it"},
       {o.skip_nonfinite > 0, "--skip-nonfinite", "other servers have applied their slice by then"},
@@ -170,7 +168,7 @@ Result<void> check(const Options& o) {
   if (o.audit_rate > 0 && o.any_numerics)
     return fail(Errc::usage,
                 "--audit and --numerics any exclude each other",
-                "an audit compares bits, which differ between machines that differ");
+                "an audit compares bits, which differ between different machines");
   if (o.zero > 1 && o.audit_rate > 0)
     return fail(Errc::usage,
                 fmt::format("--audit and --zero {} exclude each other", o.zero),
@@ -178,7 +176,7 @@ Result<void> check(const Options& o) {
   if (o.zero > 1 && o.tunes_buckets)
     return fail(Errc::usage,
                 fmt::format("--bucket-size auto and --zero {} exclude each other", o.zero),
-                "the size of buckets decides then how much memory a rank needs: name one");
+                "the size of buckets then determines how much memory a rank needs: name one");
   return check_staleness(o);
 }
 

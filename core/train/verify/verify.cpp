@@ -136,7 +136,7 @@ Result<bool> verify(const std::string& there_path, const std::string& here_path)
   if (roots.compared + digests.compared + pairs.size() == 0)
     return fail(Errc::invalid,
                 fmt::format("{} and {} have no step in common", there_path, here_path),
-                "a run that is given --run-dir, or a common multiple of --save-every, has some");
+                "start both with --run-dir, or train to a common multiple of their --save-every");
   const bool by_root = roots.differs && (!digests.differs || *roots.differs <= *digests.differs);
   const auto first = by_root ? roots.differs : digests.differs;
   DTS_ASSIGN(const auto odd, first_odd(pairs, first.value_or(0)));
@@ -151,7 +151,7 @@ Result<bool> verify(const std::string& there_path, const std::string& here_path)
   if (odd != pairs.end()) {
     DTS_TRY(tell_tensors(*odd));
   } else {
-    fmt::print("no step from {} on has a checkpoint in both that could tell the tensor\n", *first);
+    fmt::print("no step from {} on has a checkpoint in both, so the tensor is not known\n", *first);
   }
   return false;
 }

@@ -166,7 +166,8 @@ TEST_CASE("a link that fails ends the run, by the name of the call, before anybo
     CHECK((is_named_by_0 || ends[0].find(": rank 1 is gone") != std::string::npos));
     CHECK((is_named_by_1 || ends[1].find(": rank 0 is gone") != std::string::npos));
     CHECK((is_named_by_0 || is_named_by_1));
-    CHECK(ends[2].find("all ranks have come, but it was not done within 5 s") != std::string::npos);
+    CHECK(ends[2].find("all ranks have arrived, but it did not complete within 5 s") !=
+          std::string::npos);
   }
   {
     const Fault fault("hang-init:0");

@@ -81,10 +81,10 @@ TEST_CASE("what is wrong is named by its place") {
         {"[3]", "[3.5]", "odd_repeats[0]"},
         {"[\"no bf16 here\"]", "[7]", "nodes[0].notes[0]"},
         {"\"AMD\"", "\"A\\u001b[0m\"", "nodes[0].cpu"},
-        {"\"node\": \"n2\"", "\"node\": \"n1\"", "n1 is there twice"},
+        {"\"node\": \"n2\"", "\"node\": \"n1\"", "n1 appears twice"},
         {"\"b\": \"n2\"", "\"b\": \"n7\"", "n1 and n7 are not two of the nodes"},
         {"\"quick\": false", "\"quick\": 0", "quick: true or false"},
-        {"\"notes\": []}", "\"notes\": []", "not JSON, or not whole"}}) {
+        {"\"notes\": []}", "\"notes\": []", "not JSON, or incomplete"}}) {
     CAPTURE(doctest::String(wrong.says));
     const auto facts = parse_facts(with(wrong.what, wrong.instead));
     REQUIRE_FALSE(facts);

@@ -195,7 +195,7 @@ TEST_CASE("a function that starts its arguments by srun goes") {
   CHECK(made.conversion.is_lossless());
   CHECK(made.says(R"(command = ["python", "t 1.py"])"));
   CHECK(made.says("ntasks = 2"));
-  CHECK(made.explains("run python", "by a launcher"));
+  CHECK(made.explains("run python", "through a launcher"));
   const Made other = made_of_script("run() { srun -n $1 \"$@\"; }\nrun 2 python t.py\n");
   CHECK(other.says("ntasks = 2"));
   CHECK(other.says(R"(command = ["2", "python", "t.py"])"));

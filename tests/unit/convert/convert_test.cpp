@@ -127,13 +127,12 @@ TEST_CASE("a script's own lines are run on the first node, and what may set up a
   for (const char* const line : {"./unpack data", "if [ ! -d w ]", "cp -r logs"}) {
     CAPTURE(std::string(line));
     CHECK(guarded(line));
-    CHECK(row_of(made, text, line).why.ends_with("on the first node alone, as the script does"));
+    CHECK(row_of(made, text, line).why.ends_with("on the first node only, as in the script"));
   }
   for (const char* const line : {"prepare_all", "if true"}) {
     CAPTURE(std::string(line));
     CHECK_FALSE(guarded(line));
-    CHECK(row_of(made, text, line).why ==
-          "on each node, where the script runs it on the first alone");
+    CHECK(row_of(made, text, line).why == "on each node; the script runs it on the first only");
   }
   for (const char* const line : {"source env.sh", "mkdir -p logs", "cp a /tmp"}) {
     CAPTURE(std::string(line));
@@ -159,7 +158,7 @@ TEST_CASE("times and random numbers that a script takes once are the same in all
   CHECK(has(row_of(made, text, "srun python").why, "the same in all ranks and attempts"));
   CHECK(has(row_of(made, text, "srun python").why, "$$: each rank computes its own"));
   const std::string copies = "#!/bin/bash\ncp $0 out/\nsrun prog\n";
-  CHECK(has(row_of(convert_script(copies, with({})), copies, "cp").why, "not the script's path"));
+  CHECK(has(row_of(convert_script(copies, with({})), copies, "cp").why, "not the script"));
   // Durations, and other times than now.
   CHECK_FALSE(has(job_of("A=$(date +%s)\nprep $A\nB=$(date +%s)\nsrun prog $A $B\n"), "date()"));
   CHECK_FALSE(has(job_of("A=$(date -d tomorrow +%F)\nsrun prog $A\n"), "date()"));
@@ -213,7 +212,7 @@ TEST_CASE("a value that a command of the job computes asks only for variables th
   };
   CHECK(has(why({{"PWD", "/home/u"}}), "set MORE and convert again"));
   CHECK(
-      has(why({{"PWD", "/home/u"}, {"MORE", "/d"}}), "only the shell of the job knows its value"));
+      has(why({{"PWD", "/home/u"}, {"MORE", "/d"}}), "its value is known only in the job's shell"));
 }
 
 TEST_CASE("what is lost is named, and is not in the job file") {

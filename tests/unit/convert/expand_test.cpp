@@ -88,7 +88,7 @@ TEST_CASE("turns of a loop that starts programs are steps") {
   for (const char* name : {"run-0.1-1\"", "run-0.1-2-big\"", "run-0.2-1\"", "run-0.2-2-big\""})
     CHECK(contains(made.job_file, name));
   CHECK(row_at(made, body, "srun").became == Became::program);
-  CHECK(row_at(made, body, "for LR").why == "its 2 turns are written out");
+  CHECK(row_at(made, body, "for LR").why == "its 2 iterations are written out");
   for (const char* values : {"{1..3}", "1 2 3", "$(seq 3)"})
     CHECK(
         count(converted("#SBATCH -N 2\nfor i in " + std::string(values) + "; do srun p $i; done\n")

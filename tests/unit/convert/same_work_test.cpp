@@ -94,12 +94,12 @@ TEST_CASE("what a line does besides setting a variable is done once, as the scri
   for (const std::string line : {"RESULT=", "echo x >> runs.log", "for f in a b"}) {
     CAPTURE(line);
     CHECK(made.job_has("if on_first_node; then\n" + line));
-    CHECK(made.says(line, "on the first node alone"));
+    CHECK(made.says(line, "on the first node only"));
   }
   CHECK(made.became("NODES=") == Became::unnecessary);
   // Each node's program needs the value.
   CHECK_FALSE(made.job_has("if on_first_node; then\nID="));
-  CHECK(made.says("ID=", "on each node, where the script runs it on the first alone"));
+  CHECK(made.says("ID=", "on each node; the script runs it on the first only"));
   const Reduced prints = of_nodes("echo \"$(./prepare)\"\necho \"$(module list)\"\nsrun a.py\n");
   CHECK(prints.became("echo \"$(./prepare)") == Became::set_up);
   CHECK(prints.became("echo \"$(module") == Became::unnecessary);
@@ -156,10 +156,10 @@ TEST_CASE("a script in another language is run from its file unless it starts ra
   for (const std::string launcher : {"srun", "mpirun"}) {
     CAPTURE(launcher);
     const Reduced made("#!/bin/tcsh\n" + begin + launcher + " python train.py\n");
-    CHECK(made.says(launcher, "it starts ranks by srun or mpirun itself"));
+    CHECK(made.says(launcher, "it starts ranks with srun or mpirun itself"));
   }
   const Reduced nodes("#!/usr/bin/env python3\n#SBATCH --nodes=2 --cpus-per-task=8\nprint(1)\n");
-  CHECK(nodes.says("print", "the program runs on the first of 2 nodes alone"));
+  CHECK(nodes.says("print", "the program runs on the first of 2 nodes only"));
 }
 
 TEST_CASE("a pause stays behind a line that starts something") {

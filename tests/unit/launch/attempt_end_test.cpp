@@ -157,7 +157,7 @@ TEST_CASE("a rank that does not stop in time is killed, and the outcome says tha
   check_outcome(job,
                 Cause::preempted,
                 85,
-                "not every rank saved: rank 3 on n1 had not ended when its time was over");
+                "not every rank saved: rank 3 on n1 had not ended when its time was up");
 }
 
 TEST_CASE("the rank that did not save is named with the reason; the others are counted") {
@@ -206,7 +206,7 @@ TEST_CASE("a program with one rank already finished at the stop is complete") {
 TEST_CASE("a program that exits 0 after a stop and reports that it is done is complete") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).says(job.peer_of(1), Exited{0, false, true}).all_exit(0);
-  check_outcome(job, Cause::completed, 0, "rank 1 on n0 said that it is done");
+  check_outcome(job, Cause::completed, 0, "rank 1 on n0 reported that it was done");
 }
 
 TEST_CASE("exit code 0 of all ranks after a stop does not prove completion") {
@@ -253,7 +253,7 @@ TEST_CASE("a rank killed at the deadline may have been done") {
   job.torchrun();
   job.running();
   job.stop(Cause::preempted, 20s).exits(1, 1).exits(2, 1).exits(3, 1).wait(20s).killed_ranks_exit();
-  check_outcome(job, Cause::preempted, 85, "rank 0 on n0 had not ended when its time was over");
+  check_outcome(job, Cause::preempted, 85, "rank 0 on n0 had not ended when its time was up");
   CHECK(job.outcome().may_be_done);
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("if all are at the same step, the message says so") {
   Hang job;
   for (const unsigned rank : {0U, 1U, 2U, 3U}) job.reports(rank, 7, 60);
   job.all_dumped().killed_ranks_exit();
-  check_ended(job, Cause::hang, "rank 0 on n0 said so first, no rank is behind it");
+  check_ended(job, Cause::hang, "rank 0 on n0 reported it first, and no rank is behind it");
 }
 
 TEST_CASE("missing stacks are not waited for longer than gdb may take") {
@@ -168,7 +168,7 @@ TEST_CASE("the rank that sleeps, or that alone works, is blamed, not the first t
         Row{"in a lock, others spin", 40, false, 0, 1U, "no processor time for 40 s"},
         Row{"idle since longer", 43, false, 40, 1U, "longer than any other"},
         Row{"in an endless loop", 0, false, 40, 1U, "rank 1 on n0 uses the processor"},
-        Row{"nobody differs", 40, false, 40, 2U, "said so first"}}) {
+        Row{"nobody differs", 40, false, 40, 2U, "reported it first"}}) {
     CAPTURE(row.what);
     Hang job;
     for (const unsigned rank : {0U, 1U, 3U, 2U})

@@ -79,7 +79,7 @@ TEST_CASE("a node that is up is waited for; the log reports each finding once") 
   } table[] = {{Reach::answers, "from n1 for 8 s: up, and its slurmd answers"},
                {Reach::mute, "from n1 for 8 s: up, but its slurmd does not answer"},
                {Reach::refused, "from n1 for 8 s: up, but no slurmd runs there"},
-               {Reach::unknown, "from n1 for 8 s: nothing is known of it"}};
+               {Reach::unknown, "from n1 for 8 s: nothing is known about it"}};
 
   for (const auto& row : table) {
     CAPTURE(row.words);

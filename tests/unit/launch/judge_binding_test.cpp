@@ -167,21 +167,21 @@ TEST_CASE("each deviation has its words") {
          f.cgroup_now = {0, 1, 2, 3, 4, 5};
          f.threads.push_back(threads({0, 1, 2, 3, 4, 5}, 2, 2));
        }},
-      {"was started with a mask of core 0 where it has 8: SLURM_CPU_BIND=quiet,map_cpu:0 leaked; "
+      {"was started with a mask of core 0, but has 8: SLURM_CPU_BIND=quiet,map_cpu:0 leaked; "
        "unset it",
        true,
        [](auto&, auto& f) {
          f.inherited = {0};
          f.inherited_from = "SLURM_CPU_BIND=quiet,map_cpu:0";
        }},
-      {"was started with a mask of cores 0,4 where it has 6: SLURM_CPU_BIND=cores leaked; unset it",
+      {"was started with a mask of cores 0,4, but has 6: SLURM_CPU_BIND=cores leaked; unset it",
        true,
        [](auto&, auto& f) {
          f.inherited = {0, 4};
          f.allotted = 6;
          f.inherited_from = "SLURM_CPU_BIND=cores";
        }},
-      {"was started with a mask of core 5 where it has 8: by taskset, or by what launched it",
+      {"was started with a mask of core 5, but has 8: by taskset, or by what launched it",
        false,
        [](auto&, auto& f) { f.inherited = {5}; }},
       {"its memory policy is `none`, planned `bind 0`: Operation not permitted",
@@ -243,7 +243,7 @@ TEST_CASE("each deviation has its words") {
        false,
        [](auto&, auto& f) { f.places = {"KMP_AFFINITY=compact"}; }},
       {"GOMP_CPU_AFFINITY is set and libgomp and libiomp5 are both loaded: the first binds the "
-       "thread that the other counts its cores from; --bind-threads auto or none",
+       "thread from which the other counts its cores; --bind-threads auto or none",
        false,
        [](auto&, auto& f) {
          f.openmp = {"libgomp", "libiomp5"};

@@ -150,7 +150,7 @@ TEST_CASE(
   job.wait(1s).killed_ranks_exit();
   check_ended(job, Cause::second_launcher, "torchrun runs below each of ranks 0,1 on n0");
   CHECK(job.outcome().exit_code == 3);
-  CHECK(job.says_why("write --ntasks-per-node 1, and each node starts one; each has to know of"));
+  CHECK(job.says_why("write --ntasks-per-node 1, and each node starts one; each must know about"));
   CHECK(job.says_why("--nnodes"));
   JobStory alone(1, 2);
   alone.running();

@@ -26,7 +26,7 @@ TEST_CASE("torchrun that knows of one node only is refused on several") {
         Words{"uv", "run", "torchrun", "--nnodes=1", "--nproc_per_node", "8", "a.py"}}) {
     spec.command = command;
     spec.nodes = 2;
-    CHECK(contains(refused(spec).at(0).message, "without knowing of the others"));
+    CHECK(contains(refused(spec).at(0).message, "without knowing about the others"));
     CHECK(contains(refused(spec).at(0).hint, "omit it"));
     spec.nodes = 1;
     CHECK(planned(spec).workers_per_task == 8);
@@ -138,7 +138,7 @@ TEST_CASE(
   spec.command = {"deepspeed", "t.py"};
   CHECK(planned(spec).workers_per_task == 8);
   spec.nodes = 2;
-  CHECK(contains(refused(spec)[0].message, "without knowing of the others"));
+  CHECK(contains(refused(spec)[0].message, "without knowing about the others"));
   CHECK(contains(refused(spec)[0].hint, "torchrun"));
   spec.command = {"bash", "-c", "deepspeed --no_ssh --node_rank $NODE_RANK t.py"};
   CHECK(planned(spec).world_size == 2);

@@ -54,7 +54,7 @@ std::vector<Event> all_events() {
       Binding{"rank 0: another core"},
       Warning{"cannot ask the scheduler"},
       Quiet{"no output", 0, "n1"},
-      Heard{"its programs are heard of again"},
+      Heard{"its programs show activity again"},
       run::Staging{"n1 has half of it", "n1"}};
   std::vector<Event> events;
   for (const What& what : whats)
@@ -85,7 +85,7 @@ constexpr const char* k_all_lines[] = {
     R"("binding","detail":"rank 0: another core")",
     R"("warning","detail":"cannot ask the scheduler")",
     R"("quiet","detail":"no output","rank":0,"node":"n1")",
-    R"("heard","detail":"its programs are heard of again")",
+    R"("heard","detail":"its programs show activity again")",
     R"("staging","detail":"n1 has half of it","node":"n1")"};
 
 // `line`, whose members begin with its event's name, with time, attempt and job.

@@ -380,5 +380,5 @@ TEST_CASE("servers name the worker that has gone, not one that waits for it") {
   const auto ends = on_threads(
       4, milliseconds(400), [&](Group& group) { return AsyncRank(group, training, seen).run(); });
   CHECK(ends[0].find("timed out") == 0);
-  CHECK(ends[0].find("rank 2 did not come within 0.4 s") != std::string::npos);
+  CHECK(ends[0].find("rank 2 did not arrive within 0.4 s") != std::string::npos);
 }

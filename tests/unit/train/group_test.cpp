@@ -247,8 +247,8 @@ TEST_CASE("a rank that does not come is named at the deadline, one that waits fo
     return "not noticed";
   });
   const auto took = std::chrono::steady_clock::now() - start;
-  CHECK(ends[0].starts_with("timed out: call 2, barrier: rank 1 did not come within 0.3 s\n"));
-  CHECK(ends[2].starts_with("timed out: call 2, barrier: rank 1 did not come within 0.3 s\n"));
+  CHECK(ends[0].starts_with("timed out: call 2, barrier: rank 1 did not arrive within 0.3 s\n"));
+  CHECK(ends[2].starts_with("timed out: call 2, barrier: rank 1 did not arrive within 0.3 s\n"));
   CHECK(took >= milliseconds(300));
   CHECK(took < milliseconds(20000));
 }

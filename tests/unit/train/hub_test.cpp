@@ -160,10 +160,10 @@ TEST_CASE("files that do not fit the config, or are damaged, are refused by name
       tensors_file({{"ln_f.bias", {{"dtype", "F32"}, {"shape", {31}}, {"data_offsets", {0, 124}}}},
                     {"other", {{"dtype", "F32"}, {"shape", {1}}, {"data_offsets", {124, 128}}}}},
                    128)));
-  CHECK(
-      error().find("ln_f.bias has the shape [31], config.json says [32]; other is there twice, or "
-                   "not of this model; transformer.h.0.attn.c_attn.bias is missing; ") !=
-      std::string::npos);
+  CHECK(error().find(
+            "ln_f.bias has the shape [31], config.json says [32]; other appears twice, or is "
+            "not of this model; transformer.h.0.attn.c_attn.bias is missing; ") !=
+        std::string::npos);
   CHECK(error().find(" more") != std::string::npos);
   REQUIRE(write_file(folder.path + "/model.safetensors.index.json",
                      R"({"weight_map":{"a":"../../etc/passwd"}})"));

@@ -203,7 +203,7 @@ TEST_CASE("bf16 is refused where its instructions are not, and fp32 never") {
   CHECK(lacks.hint == "--precision fp32 works here");
   const auto left_out = check_precision(Precision::bf16, avx2, Bf16Instructions::amx).error();
   CHECK(left_out.message ==
-        "--precision bf16 needs AVX512-BF16, which --instruction-set avx2 leaves out");
+        "--precision bf16 needs AVX512-BF16, which --instruction-set avx2 excludes");
   CHECK(precision_of("bf16") == Precision::bf16);
   CHECK_FALSE(precision_of("fp16"));
 }

@@ -50,11 +50,14 @@ Result<int> queue_again(sched::Scheduler& scheduler,
   DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, again.script_path));
   for (const sched::JobInfo& other : jobs) known.insert(other.id);
   DTS_ASSIGN(const auto next, sched::submit_once(scheduler, again, known));
-  if (!next) return fail(Errc::unreachable, "no answer to the submission of the job that waits on");
-  log("a run of --after goes on: job {} waits on ({})", *next, again.once["dependency"]);
+  if (!next)
+    return fail(Errc::unreachable, "no answer to the submission of the job that continues to wait");
+  log("a run that --after names continues: job {} waits for it ({})",
+      *next,
+      again.once["dependency"]);
   DTS_TRY(run::append_event(
       job.run.ledger(),
-      {.job = *next, .what = run::Resubmitted{"a run that it waits for goes on"}}));
+      {.job = *next, .what = run::Resubmitted{"a run that it waits for continues"}}));
   if (const auto noted = run::add_job_to_index(job.run, *next); !noted)
     log("not in the index of runs: {}", noted.error().message);
   return 0;

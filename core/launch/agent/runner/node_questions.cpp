@@ -28,7 +28,7 @@ void NodeQuestions::look_at_silent() {
 // On its own thread because starting a step on such a node can take long.
 void NodeQuestions::ask_mute() {
   if (auto unable = unable_.take()) {
-    if (!*unable) log("silent nodes were asked what they lack: {}", unable->error().message);
+    if (!*unable) log("cannot find out what silent nodes lack: {}", unable->error().message);
     if (*unable) attempt_.on_unable(**std::move(unable), Time::clock::now());
   }
   if (unable_.is_pending()) return;

@@ -146,7 +146,7 @@ bool RankConnections::take(int peer, Connection& connection, FromRank message) {
     welcome(peer, connection);
   attempt_.on_message(peer, std::move(message), connection.reached_at, Clock::now());
   for (const int refused : attempt_.take_refused()) {
-    log_refusal(refused, "no rank of this attempt");
+    log_refusal(refused, "not a rank of this attempt");
     if (refused == peer) return false;
     drop(refused);
   }

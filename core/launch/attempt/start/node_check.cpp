@@ -112,7 +112,7 @@ void NodeCheck::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time 
   }
   if (nodes.size() > k_most_told)
     detail += fmt::format("; and {} more", counted(nodes.size() - k_most_told, "node"));
-  if (everywhere) detail += "; it is so on every node of the job";
+  if (everywhere) detail += "; this is so on every node of the job";
   run::Outcome outcome{
       disk ? run::Cause::disk_full : run::Cause::launch_failed, 1, std::move(detail)};
   if (!disk && !everywhere) {

@@ -28,7 +28,7 @@ tl::expected<void, run::Outcome> RankPlaces::verify(
   for (const auto& [rank, state] : ranks_)
     if (state.hello.worker_port == 0)
       return failed_launch(ranks_.where(rank) +
-                           ": none of the ports tried for a server of its own is free");
+                           ": none of the ports tried for its own server is free");
   return {};
 }
 
@@ -80,7 +80,7 @@ void RankPlaces::hold_to_allotment(const std::string& node, topo::NodeTopology& 
   if (pus.empty()) return;
   news_.notes.push_back(
       fmt::format("binding: {}: only processors {}, which the scheduler gave to the job "
-                  "without holding it to them",
+                  "without confining it to them",
                   node,
                   fold_numbers(pus)));
   topology = topo::restrict_to(std::move(topology), pus);

@@ -45,7 +45,7 @@ const char* describe_reach(Reach reach) {
     case Reach::unknown:
       break;
   }
-  return "nothing is known of it";
+  return "nothing is known about it";
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ std::string EndedRanks::name_unsaved(bool told_programs) const {
       continue;
     }
     words = is_overdue(state)
-                ? fmt::format(": {} had not ended when its time was over", ranks_.where(rank))
+                ? fmt::format(": {} had not ended when its time was up", ranks_.where(rank))
                 : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
     if (told_programs && code == 128 + stop_signal_) words += ", which its program does not handle";
   }
@@ -85,10 +85,10 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
   const bool saved = !ranks_.empty() && has_all(0, k_checkpointed);
   const bool ended = !saved && stop.told_programs && !failure && all_ended_by_stop();
   if (const auto done = done_rank(); done && ended)
-    return {
-        run::Cause::completed,
-        0,
-        fmt::format("the stop ended a program that was done, as {} had said", ranks_.where(*done))};
+    return {run::Cause::completed,
+            0,
+            fmt::format("the stop ended a program that was done, as {} had reported",
+                        ranks_.where(*done))};
   // The failure is the reason why the others were killed.
   const std::string unsaved = failure ? ": " + failure->detail : name_unsaved(stop.told_programs);
   run::Outcome outcome{
@@ -106,9 +106,10 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
 run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) const {
   if (!stop || !stop->told_programs) return {run::Cause::completed, 0, "every rank exited 0"};
   if (const auto done = done_rank())
-    return {run::Cause::completed,
-            0,
-            fmt::format("every rank exited 0, and {} said that it is done", ranks_.where(*done))};
+    return {
+        run::Cause::completed,
+        0,
+        fmt::format("every rank exited 0, and {} reported that it was done", ranks_.where(*done))};
   for (const auto& [rank, state] : ranks_)
     if (state.ended_unasked)
       return {

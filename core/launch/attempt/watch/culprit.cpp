@@ -66,7 +66,8 @@ Culprit find_culprit(const RankTable& ranks, unsigned first) {
     return {slowest, fmt::format("{} is behind, at step {}", ranks.where(slowest), step)};
   if (auto busy = busy_rank(ranks)) return *std::move(busy);
   if (auto inactive = inactive_rank(ranks)) return *std::move(inactive);
-  return {slowest, fmt::format("{} said so first, no rank is behind it", ranks.where(slowest))};
+  return {slowest,
+          fmt::format("{} reported it first, and no rank is behind it", ranks.where(slowest))};
 }
 
 }  // namespace dts::launch

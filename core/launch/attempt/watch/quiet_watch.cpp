@@ -31,7 +31,7 @@ void QuietWatch::look(Time now) {
   if (quiet == quiet_) return;
   quiet_ = quiet;
   if (quiet) return warn(*idle, quietest);
-  news_.events.push_back({.what = run::Heard{"its programs are heard of again"}});
+  news_.events.push_back({.what = run::Heard{"its programs show activity again"}});
 }
 
 void QuietWatch::warn(unsigned idle, Time::duration quietest) {

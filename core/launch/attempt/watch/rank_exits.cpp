@@ -64,7 +64,7 @@ void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
                  fmt::format("{} {}{}",
                              ranks_.where(rank),
                              describe_exit(message.code),
-                             message.out_of_memory ? ", by the kernel for want of memory" : ""),
+                             message.out_of_memory ? ", by the kernel for lack of memory" : ""),
                  rank});
   const bool may_be_victim = !killed && message.code != k_no_restart;
   if (!may_be_victim || !all_run_ || ending_.begun()) return ending_.kill_all(now);

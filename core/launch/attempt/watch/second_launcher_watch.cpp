@@ -23,7 +23,7 @@ std::string remedy(const plan::Plan& plan, const std::string& launcher) {
                         ? "write --ntasks-per-node 1, and each node starts one"
                         : "name each host once in --hosts, and each node starts one");
   if (plan.nodes > 1) {
-    std::string others = "each has to know of the other nodes";
+    std::string others = "each must know about the other nodes";
     if (launcher == "torchrun")
       others +=
           ": name torchrun itself after `--`, or give it --nnodes $WORLD_SIZE --node_rank $RANK "

@@ -80,12 +80,11 @@ Result<void> copy_rates_of_node(MeasuredGpu& gpu,
     return fail(Errc::io, fmt::format("no {} MiB of memory to copy from", bytes / k_mib));
   if (const auto there = pages.numa(); numa && there && *there != *numa)
     notes.push_back(fmt::format(
-        "GPU {}{}: what was to be copied from NUMA node {} is memory of node {}: the node has too "
-        "little that is free",
+        "GPU {}{}: the memory to copy from is on NUMA node {}, not {}: too little is free there",
         gpu.number(),
         gpu.place(),
-        *numa,
-        *there));
+        *there,
+        *numa));
   DTS_TRY(gpu.pin(pages));
   Result<void> done = copy_rates(gpu, pages, numa, seconds, rates);
   gpu.unpin(pages);
@@ -189,7 +188,7 @@ void measure_peers(const std::vector<std::unique_ptr<MeasuredGpu>>& gpus,
       facts.measures.back().peer = from->number();
     }
   if (!apart.empty())
-    facts.notes.push_back("copies between GPUs take the way through the host's memory: " + apart);
+    facts.notes.push_back("copies between GPUs go through the host's memory: " + apart);
 }
 
 }  // namespace dts::train::bench
