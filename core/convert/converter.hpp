@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script, statement by statement, as a job file. Pure, thread-safe.
+// Converts a script to a job file, statement by statement. Pure, thread-safe.
 #pragma once
 
 #include "core/convert/convert.hpp"
@@ -8,7 +8,7 @@
 
 namespace dts::convert {
 
-// As convert_script(), which writes the script's control flow out before.
+// Like convert_script(), which first writes out the script's control flow.
 [[nodiscard]] Conversion convert_statements(std::string_view text, const Options& options);
 
 }  // namespace dts::convert

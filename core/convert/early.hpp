@@ -7,7 +7,7 @@
 
 namespace dts::convert {
 
-// Turns them into options: only lines before any whose order against them matters.
+// Turns them into options, up to the first line whose order relative to them matters.
 void early_options(std::vector<Part>& parts, const Resolver& resolver, Draft& draft);
 
 }  // namespace dts::convert

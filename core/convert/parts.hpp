@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements of a script by what becomes of them: before, between and after its programs. Pure.
+// The statements of a script by their use: before, between and after its programs. Pure.
 #pragma once
 
 #include "core/convert/convert.hpp"
@@ -31,7 +31,7 @@ struct Part {
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
 
-// A program that a launcher starts.
+// True for a program that a launcher starts.
 [[nodiscard]] bool is_started_on_all(const Part& part);
 
 // The definitions of functions that the item may call, itself or through each other, in the
@@ -39,7 +39,7 @@ struct Part {
 [[nodiscard]] std::vector<const Part*> called_definitions(const std::vector<Part>& parts,
                                                           const Item& item);
 
-// What an account says of a line of the set-up or tear-down.
+// The account's note on a line of the set-up or tear-down.
 [[nodiscard]] std::string note_on_kept(const Part& part,
                                        bool has_many_nodes,
                                        const Rendezvous& rendezvous,

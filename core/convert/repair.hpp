@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes sure that dtsubmit accepts the job file: what it would refuse is taken out and lost. Pure.
+// Makes sure that dtsubmit accepts the job file: settings that it would refuse are lost. Pure.
 #pragma once
 
 #include "core/convert/convert.hpp"

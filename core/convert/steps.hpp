@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as parts of the job file. Pure.
+// Converts programs to parts of the job file. Pure.
 #pragma once
 
 #include "core/convert/job/draft.hpp"
@@ -11,16 +11,16 @@
 
 namespace dts::convert {
 
-// Tells the row and the step of the program's blanks.
+// Adds the program's blanks to the row and the step.
 void fill_in(const Program& program, Step& step, Row& row);
 
-// pyxis hands only variables on that are named, where srun's own container gets them all.
+// pyxis passes on only variables that are named, whereas srun's own container gets all.
 void hand_to_container(const Program& program,
                        const SetUpText& set_up,
                        const Draft& draft,
                        Step& step);
 
-// A name that no other step of `draft` has.
+// A name that is unique in `draft`.
 [[nodiscard]] std::string name_of_step(const std::vector<std::string>& command, const Draft& draft);
 
 }  // namespace dts::convert

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts that shells run: the set-up of a node and the command of a rank, with what one hands to
-// the other. Pure.
+// The texts that shells run: the set-up of a node and the command of a rank, with the values that
+// pass from one to the other. Pure.
 #pragma once
 
 #include "core/convert/convert.hpp"
@@ -23,13 +23,13 @@ namespace dts::convert {
                                                   const SetUpText& set_up,
                                                   const Options& options);
 
-// Notes which of its arguments the script's shell computes once and each rank for itself.
+// Notes arguments that the script's shell computes once but each rank computes for itself.
 void note_what_is_computed(Program& program);
 
 // Variables of the set-up and of the program's text, which the program needs in a container.
 [[nodiscard]] Names handed_on(const Program& program, const SetUpText& set_up);
 
-// For people: "python3 train.py", of a bash -c TEXT the text's first line.
+// For people: "python3 train.py", or the first line of TEXT in bash -c TEXT.
 [[nodiscard]] std::string shell_text_of(const std::vector<std::string>& command);
 
 }  // namespace dts::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blanks of templates that a shell would take for redirections: CACHE=<cache folder>. Pure.
+// Blanks in templates that a shell would read as redirections: CACHE=<cache folder>. Pure.
 #pragma once
 
 #include "core/convert/expand/rewrite.hpp"
@@ -8,7 +8,7 @@
 
 namespace dts::convert {
 
-// The text with such blanks in quotes, so that each is a part of its word.
+// The text with such blanks in quotes, so that each is part of its word.
 [[nodiscard]] Rewrite with_quoted_blanks(std::string_view text);
 
 }  // namespace dts::convert

@@ -11,14 +11,14 @@
 
 namespace dts::convert {
 
-// What the lines outside of functions use: none of it may change by what is local to a body.
+// The names that lines outside functions use; variables local to a body must not change them.
 [[nodiscard]] Names names_outside_functions(std::string_view text, const shell::Script& script);
 
 // The text with the bodies of such functions in place of their calls. A call stays as it is if
-// something is done with its output or exit code, or if the body depends on being a function's:
-// return, shift, here-documents, variables that are others outside, arguments that only the shell
-// of the job can split. `programs`: places of the commands that do the job's work. `outside`: of
-// the script as it was written. Calls within a body stay, for another turn.
+// its output or exit code is used, or if the body works only in a function:
+// return, shift, here-documents, variables that differ outside, arguments that only the job's
+// shell can split. `programs`: places of the commands that do the job's work. `outside`: of
+// the original script. Calls within a body stay, for another pass.
 [[nodiscard]] Expanded with_calls_written_out(std::string_view text,
                                               const shell::Script& script,
                                               const std::vector<Span>& programs,

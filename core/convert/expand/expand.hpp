@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes out what a shell would do with a script's control flow where that is certain when the
-// script is converted: the branch of an `if` that is taken, the turns of a loop that starts
+// Writes out a script's control flow as a shell would run it, if that is certain when the
+// script is converted: the branch of an `if` that is taken, the iterations of a loop that starts
 // programs, functions that only print and run their arguments. Pure.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace dts::convert {
 
-// Bytes of a script beyond which no more is written out.
+// The limit of a script in bytes, beyond which nothing more is written out.
 inline constexpr std::size_t k_longest_script = std::size_t{256} << 10;
 
 struct Expanded {
@@ -21,7 +21,7 @@ struct Expanded {
 };
 
 // `nodes`: of the job. `programs`: places of the commands that do the job's work. `decides`:
-// branches and loops too, not only functions. `known` is followed to the script's end.
+// also branches and loops, not only functions. `known` is updated up to the script's end.
 [[nodiscard]] Expanded expanded(std::string_view text,
                                 const shell::Script& script,
                                 const std::vector<Span>& programs,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the variables of a script are known to hold when it is converted, statement by statement:
-// values that it writes out, sizes that its #SBATCH lines give, and the environment of the shell
-// that submits. Pure.
+// The values of a script's variables that are known at conversion, statement by statement:
+// literal values, sizes from its #SBATCH lines, and the environment of the submitting
+// shell. Pure.
 #pragma once
 
 #include "core/convert/words/known_text.hpp"
@@ -31,13 +31,13 @@ class Known {
 
   void set(const std::string& name, std::string value) { values_[name] = std::move(value); }
 
-  // The variables that it may set are not known any more.
+  // The variables that it may set are no longer known.
   void forget(const SetNames& names);
 
   [[nodiscard]] KnownText variable(const std::string& name) const;
-  // As text_of() has it.
+  // Like text_of().
   [[nodiscard]] KnownText text(const shell::Word& word) const;
-  // What the shell makes of them; nullopt: not known.
+  // Expanded as by the shell; nullopt: not known.
   [[nodiscard]] std::optional<std::vector<std::string>> words(
       const std::vector<shell::Word>& words) const;
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view expression) const;

@@ -26,18 +26,18 @@ struct NodeRange {
   bool operator==(const NodeRange&) const = default;
 };
 
-// Understands what scripts do to name nodes: scontrol show hostnames, head and tail, elements and
+// Understands how scripts name nodes: scontrol show hostnames, head and tail, elements and
 // slices of arrays, hostname in the batch script and through srun -w. Names and addresses of nodes
-// are not told apart.
+// are not distinguished.
 class NodeValues {
  public:
-  // `known` has the numbers; it must outlive this, and be followed beside it.
+  // `known` has the numbers; it must outlive this and be updated in step with it.
   NodeValues(std::size_t nodes, const Known& known) : nodes_(nodes), known_(known) {}
 
   // The statement has been run, once.
   void follow(const shell::Statement& statement);
 
-  // The nodes that the word names; nullopt: it names none, or they are not known.
+  // The nodes that the word names; nullopt if it names none or they are not known.
   [[nodiscard]] std::optional<NodeRange> nodes_of(const shell::Word& word) const;
   [[nodiscard]] std::optional<NodeRange> nodes_of(const std::string& variable) const;
 
@@ -65,7 +65,7 @@ class NodeValues {
 };
 
 // The value of srun's --nodelist in `command`, as the script writes it, before its `end`th byte;
-// nullopt: it has none there.
+// nullopt if there is none.
 [[nodiscard]] std::optional<shell::Word> nodelist_of(const shell::Command& command,
                                                      std::size_t end);
 

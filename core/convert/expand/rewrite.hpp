@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script that is written anew, with the place of each byte in the script it comes from. Pure.
+// A rewritten script, with the origin of each byte in the original script. Pure.
 #pragma once
 
 #include "core/convert/job/account.hpp"
@@ -17,7 +17,7 @@ class Rewrite {
   // `from` must outlive this.
   explicit Rewrite(std::string_view from) : from_(from) {}
 
-  // The bytes of `from` as they are.
+  // Adds bytes of `from` unchanged.
   void keep(Span span);
 
   // A byte of `from` that text() does not have, in the row of the byte before it.
@@ -30,12 +30,12 @@ class Rewrite {
 
   [[nodiscard]] bool is_same() const { return text_ == from_; }
 
-  // The bytes of `from` that the span is made of, in order; each once.
+  // The bytes of `from` in the span, in order; each once.
   [[nodiscard]] std::vector<Span> origin_of(const Span& span) const;
 
-  // Rows of text() as rows of `from`, with `more`, which are of `from` already. A byte that several
-  // rows ask for, as it is in text() several times, is in the one that matters most: lost before
-  // kept, kept before unnecessary.
+  // Converts rows of text() to rows of `from`, and adds `more`, which are of `from` already. A byte
+  // that is in several rows, because text() has it several times, goes to the most important: lost
+  // before kept, kept before unnecessary.
   [[nodiscard]] std::vector<Row> rows_of(const std::vector<Row>& rows,
                                          const std::vector<Row>& more) const;
 

@@ -15,16 +15,16 @@ namespace dts::convert {
 
 class Known;
 
-// Loops of more turns are left to the shell.
+// Loops with more iterations are left to the shell.
 inline constexpr std::size_t k_most_turns = 256;
 
 // "{1..4}"
 [[nodiscard]] bool is_range(std::string_view text);
 
-// False: it has too many numbers, or is no range of numbers.
+// False if it has too many numbers or is not a range of numbers.
 [[nodiscard]] bool add_range(std::string_view text, std::vector<std::string>& words);
 
-// What the `seq` in a substitution prints; nullopt: another command, or not known.
+// The output of the `seq` in a substitution; nullopt for another command, or if not known.
 [[nodiscard]] std::optional<std::vector<std::string>> sequence_of(const shell::Piece& substitution,
                                                                   const Known& known);
 

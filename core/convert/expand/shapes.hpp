@@ -6,7 +6,7 @@
 
 namespace dts::convert {
 
-// The only command, whatever its kind, and nothing is done with its output or exit code; null:
+// The statement's only command, of any kind, if its output and exit code are not used; null:
 // another statement.
 [[nodiscard]] const shell::Command* whole_command(const shell::Statement& statement);
 
@@ -15,13 +15,13 @@ namespace dts::convert {
 
 [[nodiscard]] bool has_background(const shell::Statements& statements);
 
-// It has exit or return.
+// True if it contains exit or return.
 [[nodiscard]] bool ends_script(const shell::Statements& statements);
 
-// The turns of a loop with this body are not all alike.
+// True if the iterations of a loop with this body differ.
 [[nodiscard]] bool leaves_loop(const shell::Statements& statements);
 
-// Some program is started on nodes that the script chooses: such programs can become roles.
+// True if a program is started on nodes that the script chooses: such programs can become roles.
 [[nodiscard]] bool names_nodes(const shell::Statements& statements);
 
 }  // namespace dts::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What [ ], test and [[ ]] make of words that are known when a script is converted. Pure.
+// Evaluates [ ], test and [[ ]] on words that are known at conversion. Pure.
 #pragma once
 
 #include "core/convert/expand/known.hpp"
@@ -15,7 +15,7 @@ namespace dts::convert {
 [[nodiscard]] std::optional<bool> and_(std::optional<bool> a, std::optional<bool> b);
 [[nodiscard]] std::optional<bool> or_(std::optional<bool> a, std::optional<bool> b);
 
-// `[` or `test`, with up to four arguments, as POSIX has it.
+// `[` or `test`, with up to four arguments, as in POSIX.
 [[nodiscard]] std::optional<bool> outcome_of_test(const shell::Command& command,
                                                   const Known& known);
 
@@ -23,11 +23,11 @@ namespace dts::convert {
 [[nodiscard]] std::optional<bool> outcome_of_long_test(const std::vector<shell::Word>& words,
                                                        const Known& known);
 
-// The pattern for matches() that a word is: an unquoted * or ? stays one, anything else is quoted
-// by a backslash; nullopt: not known, or more than that.
+// Converts a word to a pattern for matches(): an unquoted * or ? stays, anything else is quoted
+// by a backslash; nullopt if it is not known or more complex.
 [[nodiscard]] std::optional<std::string> pattern_of(const shell::Word& word, const Known& known);
 
-// The text matches a pattern of * and ?, in which \ quotes.
+// True if the text matches a pattern of * and ?, in which \ quotes.
 [[nodiscard]] bool matches(std::string_view text, std::string_view pattern);
 
 }  // namespace dts::convert

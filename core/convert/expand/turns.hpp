@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The turns of a `for` loop that are certain when the script is converted. Pure.
+// The iterations of a `for` loop, if they are certain at conversion. Pure.
 #pragma once
 
 #include "core/convert/expand/known.hpp"
@@ -16,7 +16,7 @@ namespace dts::convert {
 // The variable's name and its values, as shell words.
 using Turns = std::pair<std::string, std::vector<std::string>>;
 
-// `command` is a loop of `text`; nullopt: only the job knows.
+// `command` is a loop of `text`; nullopt if only the job knows.
 [[nodiscard]] std::optional<Turns> turns_of(const shell::Command& command,
                                             std::string_view text,
                                             const Known& known,

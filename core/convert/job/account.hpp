@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of each part of a batch script. Pure, thread-safe.
+// The result for each part of a batch script. Pure, thread-safe.
 #pragma once
 
 #include "core/shell/syntax.hpp"
@@ -33,15 +33,15 @@ struct Row {
   std::string why{};   // a clause; never empty for what is unnecessary, lost or to fill in
 };
 
-// Sorts the rows by place and adds one for each line that none of them accounts for, although it
-// is neither blank nor a comment: lost.
+// Sorts the rows by place, and adds one (lost) for each line that is in no row although it
+// is neither blank nor a comment.
 void complete(std::vector<Row>& rows,
               std::string_view text,
               const std::vector<Span>& comments,
               const std::string& why);
 
-// Numbers, from 1, of the lines that are neither blank nor a comment. Lines that begin with #SBATCH
-// and are read by sbatch, which are those before `header_end`, count.
+// Numbers, from 1, of the lines that are neither blank nor comments. #SBATCH lines
+// that sbatch reads, those before `header_end`, are included.
 [[nodiscard]] std::vector<std::size_t> lines_to_account(std::string_view text,
                                                         const std::vector<Span>& comments,
                                                         std::size_t header_end);

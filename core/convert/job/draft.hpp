@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job file while it is made: options with the rows of the account that ask for them.
+// The job file while it is built: options with the rows of the account that request them.
 // Thread-compatible.
 #pragma once
 
@@ -30,10 +30,10 @@ using Settings = std::map<std::string, Asked>;
 
 [[nodiscard]] const spec::Option* find_option(const std::string& name);
 
-// "nodes = 4", as the job file has it.
+// "nodes = 4", as in the job file.
 [[nodiscard]] std::string shown(const std::string& name, const std::vector<std::string>& texts);
 
-// What is wrong with that value; nullopt: it is accepted, by itself.
+// The problem with that value; nullopt if it is accepted by itself.
 [[nodiscard]] std::optional<Diagnostic> problem_of(const std::string& name,
                                                    const std::vector<std::string>& texts);
 
@@ -42,14 +42,14 @@ using Settings = std::map<std::string, Asked>;
 
 [[nodiscard]] spec::Layer layer_of(const Settings& settings);
 
-// An option whose value the script leaves to whoever submits it: a comment in the job file.
+// An option whose value the script leaves to the submitting user: a comment in the job file.
 struct Blank {
   std::string option;
   std::vector<std::string> texts;
   std::string why;  // for people
 };
 
-// A program that is run after the one before it has ended, or as a role beside the others.
+// A program that runs after the previous one has ended, or as a role alongside the others.
 struct Step {
   std::string name;
   RowIndex row = k_no_row;
@@ -67,11 +67,11 @@ struct Draft {
   std::vector<Blank> blanks;
 
   RowIndex add(Row row);
-  // A row of that kind for `span`.
+  // Adds a row of that kind for `span`.
   RowIndex add(Span span, Became became, std::string what, std::string why);
-  // The option is asked for no more; its row, if it has one, says why.
+  // Withdraws the option; its row, if it has one, gives the reason.
   void take_back(const std::string& option, const std::string& why);
-  // Turns the row into a lost one, once.
+  // Marks the row as lost, once.
   void lose(RowIndex row, const std::string& why);
 };
 

@@ -6,7 +6,7 @@
 
 namespace dts::convert {
 
-// "a,,b" as "a,b": Slurm passes over what is empty between commas, though not within brackets.
+// "a,,b" as "a,b": Slurm ignores empty names between commas, but not within brackets.
 [[nodiscard]] std::string without_empty_hosts(const std::string& list);
 
 }  // namespace dts::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a line of a script does besides setting variables and printing. Pure.
+// The effects of a script's line other than setting variables and printing. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
@@ -8,16 +8,16 @@
 
 namespace dts::convert {
 
-// It writes or appends to a file, by a redirection or tee.
+// True if it writes or appends to a file, with a redirection or tee.
 [[nodiscard]] bool writes_file(const Item& item);
 
-// A substitution in it may do more than to read: NEXT=$(./prepare).
+// True if a substitution in it may have other effects than reading: NEXT=$(./prepare).
 [[nodiscard]] bool acts_inside(const Item& item);
 
-// It submits a job, under whatever condition.
+// True if it submits a job, under any condition.
 [[nodiscard]] bool submits(const Item& item);
 
-// The text, of any language whose comments begin with #, starts ranks by srun or mpirun.
+// True if the text, in any language whose comments begin with #, starts ranks with srun or mpirun.
 [[nodiscard]] bool starts_ranks(std::string_view text);
 
 }  // namespace dts::convert

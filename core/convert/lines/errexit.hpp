@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a script ends at the first line that fails: behind `set -e`. Pure.
+// Where a script ends at the first line that fails: after `set -e`. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
@@ -10,11 +10,11 @@ namespace dts::convert {
 
 class Errexit {
  public:
-  // As the script's first line has it: #!/bin/bash -e.
+  // As in the script's first line: #!/bin/bash -e.
   explicit Errexit(std::string_view text);
 
-  // The item has been run. A `set -e` counts under whatever condition, a `set +e` only without: a
-  // failure is rather looked at than not.
+  // The item has been run. A `set -e` counts under any condition, a `set +e` only without one: a
+  // failure should be noticed.
   void follow(const Item& item);
 
   [[nodiscard]] bool is_on() const { return is_on_; }

@@ -33,13 +33,13 @@ struct Item {
 // `subject` must outlive them.
 [[nodiscard]] std::vector<Item> items_of(const lint::Subject& subject);
 
-// It waits for programs in the background.
+// True if it waits for background programs.
 [[nodiscard]] bool waits(const Item& item);
 
-// A program of it is in the background, by the item's own & or within it, and it does not wait.
+// True if it leaves a program in the background, by its own & or within it, without waiting.
 [[nodiscard]] bool leaves_running(const Item& item);
 
-// The base name of what the run starts, "echo"; of `bash -c TEXT` that.
+// The base name of the program that the run starts, "echo"; "bash" for `bash -c TEXT`.
 [[nodiscard]] std::string verb_of(const lint::Run& run);
 
 }  // namespace dts::convert

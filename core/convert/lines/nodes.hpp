@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which nodes of a job a line of the set-up or tear-down is run. Slurm runs a script on the
+// The nodes of a job on which a line of the set-up or tear-down runs. Slurm runs a script on the
 // first node (sbatch(1)), dtsubmit a set-up on each. Pure.
 #pragma once
 
@@ -18,11 +18,11 @@ enum class RunsOn {
 // For jobs of several nodes.
 [[nodiscard]] RunsOn runs_on(const Item& item);
 
-// What an account says of the line, of that and of values that a script computes once; "": nothing
-// is worth a word.
+// The account's note on this, and on values that a script computes once; "": nothing
+// to note.
 [[nodiscard]] std::string note_on(const Item& item, bool has_many_nodes);
 
-// That of a line of the tear-down, with what dtsubmit-environment(7) says of it.
+// The same for a line of the tear-down, with the limits of dtsubmit-environment(7).
 [[nodiscard]] std::string note_on_tear_down(const Item& item, const std::string& note);
 
 }  // namespace dts::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that prepare a job or tidy up behind it, and those that do its work. Pure.
+// Commands that prepare a job or clean up after it, and those that do its work. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
@@ -8,10 +8,10 @@
 
 namespace dts::convert {
 
-// Of the shell or of no consequence: never a job's program.
+// Shell built-ins and trivial commands: never a job's program.
 [[nodiscard]] bool is_auxiliary(const std::string& verb);
 
-// Behind a program: one more program, and not what tidies up, copies results or prints.
+// After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);
 
 // ray stop, kill $SERVER

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a statement that does not start the program. Pure.
+// The verdict on a statement that does not start the program. Pure.
 #pragma once
 
 #include "core/convert/job/draft.hpp"
@@ -37,13 +37,13 @@ struct Verdict {
                                  const lint::Job& job,
                                  bool is_before);
 
-// It prints, ends the script or requeues the job, under whatever condition.
+// True if it prints, ends the script or requeues the job, under any condition.
 [[nodiscard]] bool ends_only(const Item& item);
 
-// The statement prints and does nothing else.
+// True if the statement only prints.
 [[nodiscard]] bool only_prints(const Item& item);
 
-// The item runs a file or text whose use of variables cannot be seen.
+// True if the item runs a file or text whose use of variables is not visible.
 [[nodiscard]] bool reads_anything(const Item& item);
 
 }  // namespace dts::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands before a launcher in its command: NAME=value, time, timeout 10m, exec. Pure.
+// The words before a launcher in its command: NAME=value, time, timeout 10m, exec. Pure.
 #pragma once
 
 #include "core/convert/program/launcher.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::convert {
 
-// Removes ${DRY_RUN} of `${DRY_RUN} srun ...`: a variable that is empty, or that the script makes
-// echo to show the command.
+// Removes ${DRY_RUN} from `${DRY_RUN} srun ...`: a variable that is empty, or that the script sets
+// to echo to show the command.
 void drop_dry_run(std::vector<FlatWord>& words,
                   const Resolver& resolver,
                   const lint::Runs& runs,

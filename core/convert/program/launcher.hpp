@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of srun, mpirun and horovodrun as options of a job. Pure.
+// Converts the options of srun, mpirun and horovodrun to options of a job. Pure.
 #pragma once
 
 #include "core/convert/job/draft.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::convert {
 
-// What starts the ranks in the script, and what is left once it is taken away.
+// The launcher in the script, and the command without it.
 struct Launched {
   lint::Launcher launcher = lint::Launcher::none;
   std::string name;                 // "srun"; empty: none
@@ -27,7 +27,7 @@ struct Launched {
   Names needs;               // variables of the shell that submits, without which something is lost
 };
 
-// `runs`: of the script, whose values tell a program in a variable from options.
+// `runs`: of the script; their values distinguish a program in a variable from options.
 [[nodiscard]] Launched launched(std::vector<FlatWord> words,
                                 const Resolver& resolver,
                                 const lint::Runs& runs);

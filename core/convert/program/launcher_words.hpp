@@ -10,7 +10,7 @@
 
 namespace dts::convert {
 
-// What stands for words that are no options, or none that matter.
+// Stands for words that are not options, or not relevant ones.
 inline constexpr const char* k_no_option = "--no-option-of-this-job=";
 
 // `words` with the values that are known. Behind the first, a variable that holds a program is
@@ -20,22 +20,22 @@ inline constexpr const char* k_no_option = "--no-option-of-this-job=";
                                                 const Resolver& resolver,
                                                 const lint::Runs& runs);
 
-// The parts between commas: NAME=value,NAME=value.
+// Splits at commas: NAME=value,NAME=value.
 [[nodiscard]] std::vector<FlatWord> split_words(const FlatWord& list);
 
 // A path, or a part of a mount, that a variable of the script leaves empty.
 [[nodiscard]] bool has_empty_part(std::string_view value);
 
-// Options of srun that say the size of a step, as those of a job do.
+// Options of srun that set the size of a step, like those of a job.
 [[nodiscard]] bool is_size(std::string_view name);
 
 // The option's value is the job's own, as Slurm gives it to the batch script: -n $SLURM_NTASKS.
 [[nodiscard]] bool is_size_of_job(std::string_view name, std::string_view source);
 
-// Options of srun that change what the ranks do, and that dtsubmit lacks.
+// Options of srun that change the ranks' behaviour and that dtsubmit lacks.
 [[nodiscard]] bool is_without_counterpart(std::string_view name);
 
-// srun A : B or mpirun A : B, programs with ranks of their own in one world.
+// srun A : B or mpirun A : B, several programs, each with its own ranks, in one world.
 [[nodiscard]] bool starts_several(const std::vector<lint::ExpandedWord>& words,
                                   const lint::Launch& launch);
 
@@ -44,7 +44,7 @@ inline constexpr const char* k_several_programs =
     "program; "
     "write each program as one of [[roles]], or start one that chooses by its rank";
 
-// Of the launcher's own words those that only the shell of the job knows, for people.
+// The launcher's own words whose values are known only in the job's shell, for people.
 [[nodiscard]] std::string unknown_options(const std::vector<FlatWord>& words,
                                           const lint::Launch& launch);
 

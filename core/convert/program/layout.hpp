@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ranks a program has in the script, said in the way of dtsubmit. Pure.
+// The number of a program's ranks in the script, as options of dtsubmit. Pure.
 #pragma once
 
 #include "core/convert/program/program.hpp"

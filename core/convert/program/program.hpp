@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement that starts the job's work, as a command of dtsubmit. Pure.
+// Converts a statement that starts the job's work to a command of dtsubmit. Pure.
 #pragma once
 
 #include "core/convert/job/draft.hpp"
@@ -24,7 +24,7 @@ struct Program {
   std::vector<Blank> blanks{};
   bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
   bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
-  // $1 and so on where it is started; nullopt: as the script gets them.
+  // $1 and so on at its start; nullopt: as the script gets them.
   std::optional<std::vector<std::string>> arguments{};
   Names needs;  // variables of the shell that submits, without which something is lost
 

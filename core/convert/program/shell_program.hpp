@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that only a shell can run: with conditions, functions or several commands. Their text is
+// Programs that only a shell can run, with conditions, functions or several commands. Their text is
 // kept, without the launchers in it. Pure.
 #pragma once
 
@@ -14,13 +14,13 @@ inline constexpr const char* k_side_by_side =
 
 [[nodiscard]] Program shell_program(const Item& item, const ProgramContext& context);
 
-// The script without the options that dtsubmit tells torchrun and the like.
+// The script without the options of torchrun and the like that dtsubmit sets.
 [[nodiscard]] std::string without_told(const std::string& text,
                                        const Facts& facts,
                                        Program& program);
 
-// Settings of one more launcher in the program's text: those that differ are lost, since the text
-// is started once.
+// Settings of a further launcher in the program's text; those that differ are lost, because the
+// text is started once.
 void add_layout(const Settings& settings, const lint::Job& job, Program& program);
 
 // Notes one line for all of them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that tell torchrun, accelerate and the like their place in a job, which dtsubmit tells
+// Options that give torchrun, accelerate and the like their place in a job, which dtsubmit gives
 // them itself. Pure.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace dts::convert {
 
-// What is known of the job's size.
+// The known sizes of the job.
 struct Facts {
   std::uint64_t nodes = 1;
   std::optional<std::uint64_t> gpus_per_node;
@@ -24,7 +24,7 @@ struct Told {
   std::vector<std::string> losses;
 };
 
-// `words` are a command whose launcher is words[at].
+// `words` is a command whose launcher is words[at].
 [[nodiscard]] Told told_options(const std::vector<lint::ExpandedWord>& words,
                                 std::size_t at,
                                 const Facts& facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that a script starts side by side on nodes of their own, as roles of a job. Pure.
+// Programs that a script starts side by side on their own nodes, as roles of a job. Pure.
 #pragma once
 
 #include "core/convert/expand/node_values.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::convert {
 
-// Programs that are run on the same nodes.
+// Programs that run on the same nodes.
 struct Troupe {
   std::string name;
   NodeRange nodes;
@@ -24,13 +24,13 @@ struct Troupe {
 
 struct Cast {
   std::vector<std::optional<NodeRange>> nodes;  // of each program of the script
-  // By their nodes. Empty: nothing is side by side, or it cannot be told apart by nodes. One: all
-  // are on one node, by a shell of their own.
+  // By their nodes. Empty: nothing runs side by side, or not on distinct nodes. One: all
+  // run on one node, started by one shell.
   std::vector<Troupe> roles;
   // Variables of the script that hold the name or address of a role's first node, by the variable
   // that each role has for it: DTSUBMIT_ROLE_HEAD_ADDR.
   std::map<std::string, std::string> addresses;
-  // The first of the script's parts that is not run beside programs any more.
+  // The first of the script's parts that no longer runs alongside programs.
   std::size_t end = 0;
   // Programs that are parts of one training, but cannot be made one program.
   std::vector<bool> is_split;
@@ -41,10 +41,10 @@ struct Cast {
   [[nodiscard]] const Troupe* home() const;
 };
 
-// A line that has to be run, and not only sets variables.
+// True for a line that must run and does more than set variables.
 [[nodiscard]] bool is_action(const Part& part);
 
-// `known` is followed to the script's end. The parts have their verdicts.
+// `known` is updated up to the script's end. The parts have their verdicts.
 [[nodiscard]] Cast cast_of(const std::vector<Part>& parts,
                            const lint::Job& job,
                            const Resolver& resolver,

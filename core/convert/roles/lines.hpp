@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lines around a script's programs are in a job of roles. Pure.
+// The lines around a script's programs in a job of roles. Pure.
 #pragma once
 
 #include "core/convert/roles/cast.hpp"
@@ -8,10 +8,10 @@
 
 namespace dts::convert {
 
-// Roles find each other by the variables of their own, not by the ranks' rendezvous.
+// Roles find each other through their own variables, not the ranks' rendezvous.
 void meet_by_roles(const Cast& cast, Rendezvous& rendezvous);
 
-// Lines that wait for programs are dtsubmit's; what is exported of addresses is kept, since
+// Lines that wait for programs are unnecessary; exported addresses are kept, because
 // programs of several roles may read it.
 void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Part>& parts);
 

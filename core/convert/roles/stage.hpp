@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of a script joined to those of its roles. Pure.
+// Joins the programs of a script to those of its roles. Pure.
 #pragma once
 
 #include "core/convert/roles/cast.hpp"
@@ -12,7 +12,7 @@ namespace dts::convert {
 
 // One program for each role, in the roles' order; `places` become those of their last programs.
 // The role on the node of the batch script gets that script's lines between programs, others the
-// pauses before theirs. What only the whole job has leaves `draft`.
+// pauses before theirs. Options of the whole job are removed from `draft`.
 void join_programs(const Cast& cast,
                    const lint::Job& job,
                    std::vector<Part>& parts,

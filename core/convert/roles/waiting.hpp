@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For which programs in the background a script waits before it ends. Pure.
+// The background programs for which a script waits before it ends. Pure.
 #pragma once
 
 #include "core/convert/parts.hpp"

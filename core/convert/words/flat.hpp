@@ -42,13 +42,13 @@ using FlatWord = std::vector<Segment>;
 // shell would not happen in the inner one.
 [[nodiscard]] std::optional<std::string> to_script(const FlatWord& word);
 
-// For functions that look at options: sources are unknown values.
+// For functions that examine options: sources are unknown values.
 [[nodiscard]] std::vector<lint::ExpandedWord> to_expanded(const std::vector<FlatWord>& words);
 
-// The other way round, of words that lint has expanded.
+// The inverse, for words that lint has expanded.
 [[nodiscard]] FlatWord from_expanded(const lint::ExpandedWord& word);
 
-// The statement uses $1, "$@" and the like, outside of functions.
+// True if the statement uses $1, "$@" and the like, outside functions.
 [[nodiscard]] bool uses_arguments(const shell::Statement& statement);
 
 // The variables of a script, followed from statement to statement.
@@ -60,10 +60,10 @@ class Inliner {
   // For a script that a shell of this one runs, `bash -c TEXT`: it sees what is exported.
   [[nodiscard]] Inliner inner(std::string_view text) const;
 
-  // A name that is expanded as another one from now on: head_node_ip as MASTER_ADDR.
+  // From now on, expands a name as another one: head_node_ip as MASTER_ADDR.
   void rename(const std::string& name, const std::string& other) { others_[name] = other; }
 
-  // No line of the script changes the folder: $PWD is what it is where the job is submitted.
+  // No line of the script changes the folder: $PWD is the submission's folder.
   void keep_folder() { has_one_folder_ = true; }
 
   // $1, $2 and so on.

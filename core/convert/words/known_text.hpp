@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a word of a script is known to expand to. Pure, thread-safe.
+// The known expansion of a script's word. Pure, thread-safe.
 #pragma once
 
 #include "core/shell/syntax.hpp"
