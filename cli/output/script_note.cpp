@@ -151,7 +151,7 @@ std::string script_note(const std::vector<std::string>& command) {
 
 std::string help_for_batch_script(const std::string& path) {
   if (!is_batch_script(read_regular_file(path, k_longest_script).value_or(""))) return {};
-  return fmt::format("it is a batch script: `{}` makes a job file of it", convert_command(path));
+  return fmt::format("it is a batch script: `{}` makes a job file from it", convert_command(path));
 }
 
 std::string help_for_stray_word(const std::string& word) {

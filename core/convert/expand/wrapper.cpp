@@ -157,7 +157,7 @@ class Unwrapper {
                      Became::unnecessary,
                      "",
                      launcher.begin < launcher.end
-                         ? "a function that starts the command by a launcher"
+                         ? "a function that starts the command through a launcher"
                          : "a function that prints the command and runs it"});
   }
 
