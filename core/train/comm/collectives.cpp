@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group's operations, of messages between two ranks each.
+// The operations of a group, each made of messages between two ranks.
 #include "core/train/comm/group.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void Group::barrier() {
   wait(begin(Call::barrier, 0).ticket);
 }
 
-// Along a binomial tree, in pieces that follow each other.
+// Along a binomial tree, in pieces, so that a rank passes on one piece while it receives the next.
 void Group::broadcast(void* data, std::size_t bytes) {
   constexpr std::size_t k_piece = 1 << 20;
   Posted& call = begin(Call::broadcast, bytes);

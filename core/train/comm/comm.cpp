@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's beginning and end, and who is where.
+// Initialises and ends MPI, and finds out which ranks are on which node.
 #include "core/train/comm/comm.hpp"
 
 #include "core/base/os/log.hpp"
@@ -39,7 +39,8 @@ bool launched_by_mpi() {
 
 volatile std::sig_atomic_t g_lost_code = 0;
 
-// MPI_Init and MPI_Finalize wait for all ranks without a deadline; a signal ends that. 0: no more.
+// MPI_Init and MPI_Finalize wait for all ranks without a deadline; a signal ends the process
+// instead. 0 cancels it.
 void end_in(std::chrono::milliseconds time, int code) {
   g_lost_code = code;
 
@@ -100,7 +101,7 @@ Group Comm::meet(const Settings& settings) {
 }
 
 Comm::Comm(Settings settings) : Group(meet(settings)), limits_(settings) {
-  // For tests: that many nodes are made of one.
+  // For tests: treat this node as that many nodes.
   const char* const split = std::getenv("DTTRAIN_SPLIT_NODE");
   Place mine{
       node_key() + (split == nullptr ? 0 : rank() * std::atoi(split) / size()), ::getpid(), {}};
@@ -128,7 +129,7 @@ Comm::Comm(Settings settings) : Group(meet(settings)), limits_(settings) {
 }
 
 Comm::~Comm() {
-  barrier();  // sleeping, to keep MPI_Finalize's own wait short
+  barrier();  // this wait sleeps, and keeps the wait of MPI_Finalize short
   end_in(limits_.longest(), limits_.lost);
   MPI_Finalize();
   end_in({}, 0);
@@ -168,7 +169,7 @@ void Comm::set_spin() {
   if (node_size() <= CPU_COUNT(&cpus_)) transport().set_spin(std::chrono::milliseconds(1));
 }
 
-// Collective, also where it fails.
+// Collective, even if it fails.
 Result<std::shared_ptr<Transport>> Comm::through_memory() {
   const auto place = std::find(node_.begin(), node_.end(), rank()) - node_.begin();
   auto memory = ShmTransport::create(static_cast<int>(place), node_size());
@@ -185,8 +186,8 @@ Result<std::shared_ptr<Transport>> Comm::through_memory() {
   if (!memory)
     connected = tl::unexpected(memory.error());
   else
-    connected = all_made ? (*memory)->connect(names) : fail(Errc::io, "");  // another rank tells
-  barrier();  // until then every rank's own is open
+    connected = all_made ? (*memory)->connect(names) : fail(Errc::io, "");  // another reports
+  barrier();  // until then every rank must keep its own memory open
   if (!connected) return tl::unexpected(std::move(connected).error());
   std::shared_ptr<Transport> made = *std::move(memory);
   if (!one_node_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long ranks of this node have waited for a core: such a rank is late, but not lost.
+// Measures how long ranks of this node waited for a core: such a rank is late, but not lost.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +15,16 @@ class CoreWaits {
  public:
   explicit CoreWaits(std::vector<pid_t> ranks);
 
-  // Since the last call, the longest that a rank had threads which could run and had no core
-  // (the second number of /proc/PID/task/TID/schedstat), at most the time that has passed. Zero
-  // where the kernel does not say.
+  // For how long runnable threads had no core since the last call (the second number of
+  // /proc/PID/task/TID/schedstat), at most the time since that call; the maximum over all ranks.
+  // Zero if the kernel does not report it.
   [[nodiscard]] std::chrono::nanoseconds since_last();
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::vector<pid_t> ranks_;
-  std::vector<std::uint64_t> waited_;  // nanoseconds of all threads of each, so far
+  std::vector<std::uint64_t> waited_;  // nanoseconds so far, of all threads of each rank
   Clock::time_point last_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank has called lately. Every rank of a group makes the same calls in the same order; the
-// record tells which call it was where they do not. Pure.
+// Records the latest calls of a rank. Every rank of a group must make the same calls in the same
+// order; if one does not, the record shows which call differs. Pure.
 #pragma once
 
 #include <array>
@@ -18,17 +18,17 @@ enum class Call : std::uint32_t {
   scatter_partials,
   gather_slices,
   message,
-  connect,  // devices
+  connect,  // of devices
 };
 
-// Goes from each rank to each other one it meets in a call, before anything else. Plain data.
+// The header that a rank sends, before anything else, to each rank it meets in a call. Plain data.
 struct CallHeader {
   std::uint64_t sequence =
-      0;  // of the group's calls, or of the messages from one to another; from 1
+      0;  // counts the group's calls, or messages between these two ranks, from 1
   Call call = Call::none;
   std::uint32_t group = 0;
   std::uint64_t bytes = 0;  // the same on all ranks
-  std::uint64_t hash = 0;   // of this and all earlier calls of the group; none for a message
+  std::uint64_t hash = 0;   // of this and all earlier calls of the group; 0 for a message
 
   bool operator==(const CallHeader&) const = default;
 };
@@ -43,13 +43,13 @@ class FlightRecord {
  public:
   explicit FlightRecord(std::uint32_t group) : group_(group) {}
 
-  // Of all ranks of the group.
+  // Adds a call that all ranks of the group make.
   CallHeader add(Call call, std::uint64_t bytes);
 
-  // Between two ranks, the `sequence`-th from the one to the other.
+  // Adds the `sequence`-th message from one rank to another.
   CallHeader add_message(std::uint64_t sequence, std::uint64_t bytes);
 
-  // The newest, oldest first: "9 gather of 8 B, 10 barrier, 11 exchange of 1024 B".
+  // The newest calls, oldest first: "9 gather of 8 B, 10 barrier, 11 exchange of 1024 B".
   [[nodiscard]] std::string newest() const;
 
  private:
@@ -57,9 +57,9 @@ class FlightRecord {
 
   std::uint32_t group_;
   std::uint64_t calls_ = 0;
-  std::uint64_t count_ = 0;  // with messages
+  std::uint64_t count_ = 0;  // including messages
   std::uint64_t hash_ = 0;
-  std::array<CallHeader, k_kept> kept_{};  // the n-th at n % k_kept
+  std::array<CallHeader, k_kept> kept_{};  // the n-th call is at n % k_kept
 };
 
 }  // namespace dts::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls: what is posted, compared, waited for, and what is said of those that do not come.
+// Posts calls, compares them between ranks, waits for them, and reports those that do not arrive.
 #include "core/train/comm/group.hpp"
 
 #include "core/base/hash.hpp"
@@ -114,7 +114,7 @@ bool Group::test(Ticket ticket) {
 
 void Group::wait_any(const std::vector<Group*>& groups) {
   const Transport::Deadline begin = Transport::Clock::now();
-  Group* first = groups.front();  // whose time is over first
+  Group* first = groups.front();  // the group whose deadline is first
   for (Group* const one : groups) {
     std::optional<Transport::Deadline>& deadline = one->posted_.front().deadline;
     if (!deadline) deadline = begin + one->limit();
@@ -133,7 +133,7 @@ void Group::wait_any(const std::vector<Group*>& groups) {
   first->tell_wait(call, begin);
 }
 
-// Nothing is left to do for this rank.
+// True if this rank has nothing left to do for `part`.
 bool Group::is_over(const Part& part) const {
   return transport_->done(part.ticket) || (part.lends && transport_->on_loan(part.ticket));
 }
@@ -158,8 +158,9 @@ bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
       deadline);
 }
 
-// False: not before the deadline, which moves by the time that others had no core. From half of the
-// time on, since looking at other processes costs more than most waits last.
+// Returns false if the deadline passes first. Time in which other ranks had no core moves the
+// deadline. That is measured only from half of the time on, because looking at other processes
+// costs more than most waits last.
 template <class Comes>
 bool Group::comes_in_time(const Comes& comes, Transport::Deadline& deadline) const {
   constexpr int k_most = 10;  // times the timeout
@@ -178,7 +179,7 @@ bool Group::comes_in_time(const Comes& comes, Transport::Deadline& deadline) con
   }
 }
 
-// Until it is clear that they all make the same call.
+// Waits until it is certain that all peers make the same call.
 void Group::meet(const Posted& call, Transport::Deadline& deadline) {
   for (std::size_t i = 0; i < call.headers.size(); ++i) {
     if (!arrives(call.headers[i], deadline)) return lose(call);
@@ -198,7 +199,7 @@ CallHeader Group::announce(Call call, std::vector<int> peers, std::uint64_t tota
 void Group::await(const CallHeader& call,
                   const Look& look,
                   std::optional<std::chrono::milliseconds> within) const {
-  constexpr Transport::Clock::duration k_nap = std::chrono::microseconds(50);  // nobody wakes it
+  constexpr Transport::Clock::duration k_nap = std::chrono::microseconds(50);  // nothing wakes it
   const auto comes = [&](Transport::Deadline& until) {
     return wait_until(until, Transport::Clock::duration{}, look, [&](Transport::Clock::duration) {
       std::this_thread::sleep_for(k_nap);

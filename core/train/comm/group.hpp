@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that call the same functions in the same order. What they compute does not depend on how
-// their messages travel. Not thread-safe.
+// A group of ranks that call the same functions in the same order. The results do not depend on the
+// transport of the messages. Not thread-safe.
 //
-// No call waits without a deadline, and none on a rank that calls something else: before anything
-// else each rank sends what it calls to every other one (flight_record.hpp), and compares. Either
-// ends the run, by Settings::lost.
+// Every call has a deadline, and detects a rank that makes a different call: each rank first sends
+// the header of its call to every other one (flight_record.hpp) and compares the headers it
+// receives. A missed deadline or a different call ends the run through Settings::lost.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -25,7 +25,7 @@
 
 namespace dts::train {
 
-// The result all ranks agree on: 0, or the code of the lowest rank with a non-zero code.
+// The result that all ranks agree on: 0, or the non-zero code of the lowest rank that has one.
 struct Verdict {
   int code = 0;
   int rank = 0;  // whose code it is
@@ -36,20 +36,21 @@ class Group {
   using Ticket = std::uint64_t;
 
   struct Settings {
-    std::chrono::milliseconds timeout{600000};  // that a call waits for others
-    // Called with Errc::timed_out, Errc::io if a message was lost or, if calls do not match,
-    // Errc::internal. Must not return.
+    std::chrono::milliseconds timeout{600000};  // how long a call waits for other ranks
+    // Called with Errc::timed_out, with Errc::io if a message was lost, or with Errc::internal if
+    // calls do not match. Must not return.
     std::function<void(const Error&)> lost;
-    // If set: how long others were kept waiting for a core since it was last called. That time does
-    // not count.
+    // If set, returns how long other ranks waited for a core since its last call. That time does
+    // not count towards the timeout.
     std::function<std::chrono::nanoseconds()> starved = nullptr;
-    // If set, is told of each call that waited for others, from when to when.
+    // If set, is called after each call that waited for other ranks, with the begin and end of the
+    // wait.
     std::function<void(Call, Transport::Deadline, Transport::Deadline)> waited = nullptr;
-    // If set, is called before `lost`: ends what travels beside the transport.
+    // If set, is called before `lost`, to end communication that bypasses the transport.
     std::function<void()> ending = nullptr;
   };
 
-  // `members`, as the transport numbers them, of which this rank is the `rank`-th.
+  // `members` are the ranks as the transport numbers them; this rank is the `rank`-th of them.
   Group(std::shared_ptr<Transport> transport, std::vector<int> members, int rank, Settings settings)
       : Group(std::move(transport),
               std::move(members),
@@ -60,10 +61,10 @@ class Group {
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
 
-  // The other ranks, from the next one on, so that not all begin with rank 0.
+  // The other ranks, beginning after this one, so that not all ranks begin with rank 0.
   [[nodiscard]] std::vector<int> others() const;
 
-  // Every function from here on but test() is collective.
+  // All functions from here on are collective, except test() and those that say otherwise.
 
   [[nodiscard]] Verdict agree(int code);
   [[nodiscard]] std::int64_t sum(std::int64_t value);
@@ -71,7 +72,7 @@ class Group {
   void broadcast(void* data, std::size_t bytes);  // from rank 0
   void barrier();
 
-  // `value` of every rank, in the order of ranks.
+  // The `value` of every rank, by rank.
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -80,43 +81,44 @@ class Group {
     return all;
   }
 
-  // The ranks with the same `color`, in their order: a group of its own over the same transport,
-  // with the same settings, also later ones.
-  // Two ranks that are in both groups call them in the same order.
+  // Makes a group of the ranks with the same `color`, in the order of their ranks, over the same
+  // transport. The groups share their settings, also if they change later. Two ranks that belong to
+  // both groups must order their calls of the two groups in the same way.
   [[nodiscard]] Group split(int color);
 
-  // This rank and `peer` as split() makes it, but not collective: both make it, and nobody else
-  // does anything.
+  // Makes the same group of this rank and `peer` as split() would, but only these two take
+  // part.
   [[nodiscard]] Group with(int peer) const;
 
-  // Posted now, done after wait() with the ticket or any later one, or the next function that
-  // waits; `bytes` of each block. `in` and `all` have a block of every rank; of `out`, block r goes
-  // to rank r. The memory must live that long.
+  // These functions start a transfer of blocks of `bytes` each. It is complete after wait() with
+  // its ticket or a later one, or after the next function that waits; until then the memory must
+  // stay valid. `in` and `all` hold a block of every rank, by rank; block r of `out` goes to rank
+  // r.
   Ticket post_exchange(const void* out, void* in, std::size_t bytes);
   Ticket post_gather(const void* mine, void* all, std::size_t bytes);
 
-  // From one rank to another, which both post: not collective.
+  // One message between two ranks, each of which posts its side. Not collective.
   Ticket post_send(int to, const void* data, std::size_t bytes);
   Ticket post_receive(int from, void* data, std::size_t bytes);
 
   void wait(Ticket ticket);
 
-  // Moves what can be moved now, and does not wait: not collective.
+  // Moves what can be moved now without waiting. Not collective.
   void progress() { (void)transport_->progress(); }
 
   [[nodiscard]] bool test(Ticket ticket);
 
-  // Waits until something can be completed by test() of one of these groups, each of which has
-  // posted something: not collective. Ends the run if nothing can and one of them has been waited
-  // for too long, also in earlier calls for the same message, and names that one.
+  // Waits until test() would complete something for one of these groups, each of which has posted
+  // something. Not collective. A message's deadline runs over all calls that wait for it; the first
+  // one to pass ends the run, with an error that names its group's call.
   static void wait_any(const std::vector<Group*>& groups);
 
-  // From now on a call of this group waits so many times the timeout. Where ranks wait for each
-  // other in a chain, the one that is next to a missing rank should be the one that reports it.
+  // Multiplies the timeout of this group's later calls. If ranks wait for each other in a chain,
+  // the rank next to the missing one should time out, and report, first.
   void set_patience(double times) { patience_ = times; }
 
-  // One of several messages of a call. Between two ranks, both have as many in the same order, and
-  // name the same number of bytes for each; none is sent of 0.
+  // One of several messages of a call. Sender and receiver list their common messages in the same
+  // order and with the same sizes; a message of 0 bytes is not sent.
   struct Outgoing {
     int to = 0;
     const void* data = nullptr;
@@ -129,20 +131,20 @@ class Group {
     std::size_t bytes = 0;
   };
 
-  // A call of this rank and `peers`, for each of which this rank is one, too; posted, as above.
-  // `call` and `total` are the same on all ranks.
+  // A call of this rank with `peers`; each of them must name this rank as a peer. Posted like
+  // post_exchange(). `call` and `total` must be equal on all ranks.
   Ticket post_slices(Call call,
                      std::vector<int> peers,
                      std::uint64_t total,
                      const std::vector<Outgoing>& out,
                      const std::vector<Incoming>& in);
 
-  // What a rank receives of post_partials(), of which the caller names sender, owner, node and
-  // size. It must stay where it is until the ticket is done.
+  // What a rank receives by post_partials(). The caller sets from, owner, node and floats of each
+  // partial. The object must not move or end before the ticket is done.
   struct Scattered {
     struct Partial {
       int from = 0;
-      int owner = 0;  // whose slice it is of
+      int owner = 0;  // the rank that owns the slice
       Span node;
       std::size_t floats = 0;
       const void* sums = nullptr;
@@ -154,19 +156,19 @@ class Group {
     Room room;
   };
 
-  // As post_slices(), of slices of partial sums. Once the ticket is done, each of `to.theirs` says
-  // where its sums are: where they came, or in another rank's memory, until give_back(). What goes
-  // `out` must stay as it is until a function that waits has returned which every other rank calls
-  // after its give_back(): others may still read it.
+  // Like post_slices(), for slices of partial sums. Once the ticket is done, each `sums` of
+  // `to.theirs` points to received data, or into the sender's memory until give_back(). Other ranks
+  // may read the memory of `out` directly, so it must not change until this rank returns from a
+  // waiting call that every other rank makes after its give_back().
   Ticket post_partials(std::vector<int> peers,
                        std::uint64_t total,
                        const std::vector<Outgoing>& out,
                        Scattered& to);
 
-  // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of `shards`
-  // (the first half of a reduce-scatter), as post_partials() does. Once the ticket is done,
-  // partials() has those of all shards for this rank's own slice, from which combine_to() makes
-  // their sum.
+  // The first half of a reduce-scatter: sends to each rank its slice of the partials in `mine`, the
+  // sums of this rank's run of `shards`, like post_partials(). Once the ticket is done, partials()
+  // returns those of all shards for this rank's own slice, from which combine_to() computes the
+  // sum.
   Ticket post_scatter(int shards,
                       const std::vector<Range>& slices,
                       const Partials& mine,
@@ -174,30 +176,30 @@ class Group {
   [[nodiscard]] static ConstPartials partials(const Scattered& of, Range own, const Partials& mine);
   void give_back(const Scattered& read);
 
-  // Each rank's slice of `array` to all others, in place; posted, as above.
+  // Sends each rank's slice of `array` to all others, in place. Posted like post_exchange().
   Ticket post_gather_slices(float* array, const std::vector<Range>& slices);
 
-  // A call of this rank and `peers`, as post_slices(), whose content goes another way than the
-  // transport. Returns once all of them have said that they make it: only then may it begin.
+  // Begins a call of this rank with `peers`, like post_slices(), whose data bypasses the transport.
+  // Returns once all of them have announced it; only then may data move.
   [[nodiscard]] CallHeader announce(Call call, std::vector<int> peers, std::uint64_t total);
 
-  // Until `look` says that what a call has begun is done: not collective. Ends the run as a wait
-  // does, naming the call, unless that is so `within` some time, by default that of any wait; so
-  // does break_off(), with Errc::io and what went wrong.
+  // Waits until `look` returns Waited::done for an announced call. Not collective. If that takes
+  // longer than `within` (by default, than any other wait), the run ends as after any timeout, with
+  // the name of the call. break_off() also ends the run, with Errc::io and the reason `why`.
   using Look = std::function<Waited()>;
   void await(const CallHeader& call,
              const Look& look,
              std::optional<std::chrono::milliseconds> within = std::nullopt) const;
   [[noreturn]] void break_off(const CallHeader& call, const std::string& why) const;
 
-  // How the transport numbers a rank.
+  // The number of a rank in the transport.
   [[nodiscard]] int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
 
-  // Settings::ending, of all groups that are split from this one or that this one is split from.
+  // Sets Settings::ending, which all groups that were split from each other share.
   void before_end(std::function<void()> ending) { settings_->ending = std::move(ending); }
 
  protected:
-  // Nothing may be under way.
+  // Nothing may be in flight.
   void use(std::shared_ptr<Transport> transport) { transport_ = std::move(transport); }
 
   [[nodiscard]] Transport& transport() { return *transport_; }
@@ -213,17 +215,17 @@ class Group {
   struct Part {
     int peer;
     Transport::Ticket ticket;
-    bool lends = false;  // sent, and may be read where it is
+    bool lends = false;  // a sent message that the receiver may read in place
   };
 
   struct Posted {
     CallHeader mine;
     std::vector<int> peers;
-    std::vector<CallHeader> theirs;  // of these
-    std::vector<Part> headers;       // that come, one of each
+    std::vector<CallHeader> theirs;  // by peer
+    std::vector<Part> headers;       // incoming, one per peer
     std::vector<Part> content;
     Ticket ticket = 0;
-    std::optional<Transport::Deadline> deadline;  // once wait_any() has waited for it
+    std::optional<Transport::Deadline> deadline;  // set once wait_any() has waited for it
   };
 
   Posted& begin(const CallHeader& mine, std::vector<int> peers);
@@ -248,7 +250,7 @@ class Group {
   std::shared_ptr<Transport> transport_;
   std::vector<int> members_;
   int rank_;
-  std::shared_ptr<Settings> settings_;  // with groups split from this one
+  std::shared_ptr<Settings> settings_;  // shared with the groups split from this one
   double patience_ = 1;
   FlightRecord record_;
   std::vector<std::uint64_t> sent_, received_messages_;  // messages to and from each rank

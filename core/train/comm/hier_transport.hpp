@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages to ranks of the same node through its memory, to others over MPI.
+// Messages through shared memory to ranks of the same node, and over MPI to other ranks.
 #pragma once
 
 #include "core/train/comm/mpi_transport.hpp"
@@ -13,7 +13,7 @@ namespace dts::train {
 
 class HierTransport : public Transport {
  public:
-  // `places` has each rank's place on this node, -1 for those elsewhere.
+  // `places` has the place of each rank on this node, and -1 for ranks on other nodes.
   HierTransport(std::shared_ptr<ShmTransport> node, std::vector<int> places)
       : node_(std::move(node)), places_(std::move(places)) {}
 
@@ -62,7 +62,7 @@ class HierTransport : public Transport {
   }
 
  protected:
-  // Nothing wakes a rank that waits for MPI.
+  // Sleeps briefly while MPI messages are open, because no message of MPI wakes a rank.
   void nap(Clock::duration limit) override {
     using std::chrono::milliseconds;
     node_->nap(across_.idle() ? limit : std::min<Clock::duration>(limit, milliseconds(1)));

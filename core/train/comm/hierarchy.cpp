@@ -12,7 +12,7 @@ Hierarchy::Hierarchy(int ranks) : node_of_(static_cast<std::size_t>(ranks)) {
 }
 
 Hierarchy::Hierarchy(const std::vector<int>& nodes) : node_of_(nodes.size()) {
-  std::vector<int> keys;  // of nodes, in the order of their first ranks
+  std::vector<int> keys;  // keys of nodes, ordered by first rank
   for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
     const auto known = std::find(keys.begin(), keys.end(), nodes[rank]);
     node_of_[rank] = static_cast<int>(known - keys.begin());
@@ -27,8 +27,8 @@ Hierarchy::Hierarchy(const std::vector<int>& nodes) : node_of_(nodes.size()) {
 
 int Hierarchy::relay(int node, int owner) const {
   if (node_of(owner) == node) return owner;
-  // Of the owners elsewhere, this one is the `place`-th. Owners that are equally far apart, as
-  // servers are, do not all come to the same rank.
+  // `place` counts the owners on other nodes before this one. The second term keeps owners at equal
+  // distances, as servers are, from all being assigned to one rank.
   const std::vector<int>& own = ranks_of(node);
   const auto before = std::lower_bound(own.begin(), own.end(), owner) - own.begin();
   const auto place = static_cast<std::size_t>(owner) - static_cast<std::size_t>(before);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks are on which node, and the way that sums and weights take because of it: sums are
-// added up within each node as far as the tree over shards allows, and what is left goes across
-// once a node; new weights come to each node once and are handed on there. Flat, every rank is a
-// node of its own. Bits do not depend on it. Pure, thread-safe.
+// Which ranks are on which node, and how sums and weights travel because of it. Sums are added up
+// within each node as far as the tree over shards allows, so that each crosses between nodes once;
+// new weights arrive at each node once and are passed on there. In a flat hierarchy every rank is a
+// node of its own. The bits of the result do not depend on it. Pure, thread-safe.
 #pragma once
 
 #include "core/train/comm/tree.hpp"
@@ -14,10 +14,11 @@ namespace dts::train {
 
 class Hierarchy {
  public:
-  // Flat.
+  // A flat hierarchy.
   explicit Hierarchy(int ranks);
 
-  // By rank, a number that the ranks of one node have in common. Flat if they are all on one node.
+  // `nodes` has a number for each rank, equal for ranks of the same node. Flat if all ranks are on
+  // one node.
   explicit Hierarchy(const std::vector<int>& nodes);
 
   [[nodiscard]] int ranks() const { return static_cast<int>(node_of_.size()); }
@@ -28,21 +29,21 @@ class Hierarchy {
 
   [[nodiscard]] int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
 
-  // In order, at least one.
+  // In ascending order; at least one.
   [[nodiscard]] const std::vector<int>& ranks_of(int node) const {
     return ranks_of_[static_cast<std::size_t>(node)];
   }
 
-  // The rank of `node` that adds up what this node sends to `owner`, and hands on what comes from
-  // there: the owner itself on its own node; otherwise every rank of the node has its share of the
-  // owners.
+  // The rank of `node` that adds up the sums that this node sends to `owner`, and passes on the
+  // weights that come from there. It is the owner itself on its own node; otherwise the ranks of
+  // the node share the owners among them.
   [[nodiscard]] int relay(int node, int owner) const;
 
-  // The owners whose relay `rank` is, on its node.
+  // The owners for which `rank` is the relay on its node.
   [[nodiscard]] std::vector<int> relayed_by(int rank) const;
 
-  // The tree nodes of which `rank`, or all ranks of `node` together, have the sums: of each run of
-  // adjacent ranks the maximal ones of the shards that they compute.
+  // The tree nodes whose sums `rank`, or all ranks of `node` together, compute: the maximal nodes
+  // of the shards of each run of adjacent ranks.
   [[nodiscard]] std::vector<Span> sums_of_rank(int rank, int shards) const;
   [[nodiscard]] std::vector<Span> sums_of_node(int node, int shards) const;
 

@@ -19,7 +19,7 @@ struct Links::Mpi {
 
 namespace {
 
-// Above those of Comm.
+// Above the tags of MpiTransport.
 constexpr int k_message_tag = 31000;
 constexpr int k_ping_tag = 31001;
 
@@ -35,7 +35,7 @@ bool Links::wait_for(Deadline deadline, Deadline::duration longest_nap, const Te
   using std::chrono::milliseconds;
   const auto look = [&] { return test() ? Waited::done : Waited::nothing; };
   const milliseconds spin(waits_ == Waits::spinning ? 20 : 0);
-  const auto nap = [&](auto limit) {  // nothing wakes a rank that waits for MPI
+  const auto nap = [&](auto limit) {  // no message of MPI wakes a rank
     std::this_thread::sleep_for(std::min<Deadline::duration>(limit, longest_nap));
   };
   if (wait_until(deadline, spin, look, nap)) return true;
@@ -50,7 +50,7 @@ bool Links::wait(Deadline deadline) {
     MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
     return all != 0;
   });
-  requests.clear();  // if late, never freed: MPI goes on with them
+  requests.clear();  // late requests are never freed, because MPI still uses them
   return done;
 }
 
@@ -69,9 +69,9 @@ bool Links::send_bytes(int to, std::string_view bytes, Deadline deadline) {
 }
 
 std::optional<std::string> Links::receive_bytes(int from, Deadline deadline) {
-  // A probe is nothing that could be left behind.
+  // Probe first: a late probe, unlike a late receive, leaves nothing behind.
   MPI_Status status;
-  // Who waits for its turn must not take the processor of whom it waits for.
+  // A rank that waits for its turn must not take the processor of the rank that it waits for.
   if (!wait_for(deadline, std::chrono::milliseconds(10), [&] {
         int there = 0;
         MPI_Iprobe(from, k_message_tag, MPI_COMM_WORLD, &there, &status);
@@ -91,7 +91,7 @@ std::optional<std::string> Links::receive_bytes(int from, Deadline deadline) {
 
 std::byte* Links::memory(std::size_t index, std::size_t bytes) {
   std::vector<std::byte>& memory = memory_[index];
-  // Once broken, MPI may still write to what is there.
+  // Once broken, the memory must not move, because MPI may still write to it.
   if (memory.size() < bytes && !broken_) memory.assign(bytes, std::byte{0});
   return memory.data();
 }
@@ -112,7 +112,7 @@ bool Links::ping_pong(int peer, std::size_t bytes, bool first, Deadline deadline
 }
 
 std::optional<std::vector<double>> Links::gather(double value, Deadline deadline) {
-  // On the heap, and left there if it is late.
+  // On the heap, because it is leaked if the deadline passes.
   auto all = std::make_unique<std::vector<double>>(static_cast<std::size_t>(size_) + 1, value);
   MPI_Iallgather(
       &all->back(), 1, MPI_DOUBLE, all->data(), 1, MPI_DOUBLE, MPI_COMM_WORLD, mpi_->next());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between two ranks and MPI's own collectives, each with a deadline: for measuring what is
-// between nodes, not for training. A deadline that passes leaves MPI with an operation that may
-// never end: Comm::abandon() is then the only way out. Not thread-safe.
+// Messages between two ranks, and MPI's own collectives, each with a deadline: to measure the links
+// between nodes, not for training. If a deadline passes, MPI is left with an operation that may
+// never end, and Comm::abandon() is the only way out. Not thread-safe.
 #pragma once
 
 #include "core/train/comm/comm.hpp"
@@ -25,11 +25,11 @@ class Links {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  // While waiting, `spins` keeps the core for a while, which is faster and needs a core of its own
-  // for each rank of the machine.
+  // How a rank waits. `spinning` keeps the core for a while; it is faster, but needs a core for
+  // each rank of the machine.
   enum class Waits { spinning, sleeping };
 
-  explicit Links(const Comm& comm);  // the Comm must live longer
+  explicit Links(const Comm& comm);  // `comm` must outlive it
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
   ~Links();
@@ -42,7 +42,7 @@ class Links {
 
   void set_waits(Waits waits) { waits_ = waits; }
 
-  // False, nullopt or empty: not before the deadline.
+  // These return false or nullopt if the deadline passes first.
   template <class T>
   [[nodiscard]] bool send(int to, const T& value, Deadline deadline) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -62,15 +62,16 @@ class Links {
   [[nodiscard]] bool send_bytes(int to, std::string_view bytes, Deadline deadline);
   [[nodiscard]] std::optional<std::string> receive_bytes(int from, Deadline deadline);
 
-  // One message of `bytes` there and one back, from and to memory of this object. One of the two
-  // ranks is `first` to send.
+  // Sends a message of `bytes` to `peer` and receives one of the same size, in memory of this
+  // object. One of the two ranks passes true for `first` and sends first.
   [[nodiscard]] bool ping_pong(int peer, std::size_t bytes, bool first, Deadline deadline);
 
-  // Collective: `value` of every rank, by rank.
+  // Collective: the `value` of every rank, by rank.
   [[nodiscard]] std::optional<std::vector<double>> gather(double value, Deadline deadline);
 
-  // Collective: `bytes`, a multiple of 4, of floats to be summed or broadcast, or gathered from all
-  // ranks together (then a multiple of 4 for each of them).
+  // Collective, on floats. `bytes` is a multiple of 4: the size of the array that is summed or
+  // broadcast, or the total that is gathered from all ranks (then each rank's part must be a
+  // multiple of 4, too).
   [[nodiscard]] bool run(Operation operation, std::size_t bytes, Deadline deadline);
 
   // True once a deadline has passed.

@@ -11,7 +11,7 @@ namespace dts::train {
 namespace {
 
 constexpr int k_tag = 30000;
-constexpr std::size_t k_longest_message = 1 << 30;  // bytes of one of MPI, whose counts are ints
+constexpr std::size_t k_longest_message = 1 << 30;  // bytes: MPI's counts are ints
 
 }  // namespace
 
@@ -23,7 +23,7 @@ struct MpiTransport::Requests {
 };
 
 MpiTransport::MpiTransport() : requests_(std::make_unique<Requests>()) {
-  // Ranks whose calls do not match may send a message that is too long; their headers tell.
+  // If ranks make different calls, a message may be too long; the headers reveal that.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
@@ -66,7 +66,7 @@ bool MpiTransport::progress() {
       static_cast<int>(open.size()), open.data(), &count, done.data(), statuses.data());
   broken_ = broken_ || result != MPI_SUCCESS;
   for (int i = 0; i < count; ++i) tickets_.finish(tickets[static_cast<std::size_t>(done[i])]);
-  if (count > 0) {  // what is left keeps its order
+  if (count > 0) {  // the remaining requests keep their order
     std::size_t kept = 0;
     for (std::size_t i = 0; i < open.size(); ++i) {
       if (open[i] == MPI_REQUEST_NULL) continue;
@@ -80,7 +80,7 @@ bool MpiTransport::progress() {
 }
 
 void MpiTransport::abort() {
-  *requests_ = {};  // never freed: MPI goes on with them
+  *requests_ = {};  // never freed, because MPI still uses them
   tickets_ = {};
 }
 

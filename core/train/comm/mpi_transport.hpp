@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages over MPI, between the ranks of MPI_COMM_WORLD. MPI must be initialised as long as it
-// lives.
+// Messages over MPI between the ranks of MPI_COMM_WORLD. MPI must stay initialised during its
+// lifetime.
 #pragma once
 
 #include "core/train/comm/transport.hpp"

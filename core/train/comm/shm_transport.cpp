@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::size_t k_line = 64;  // bytes of a cache line
 constexpr std::size_t k_page = 4096;
-constexpr std::size_t k_ring_piece = 32 << 10;  // bytes after which the other side may go on
-constexpr std::size_t k_large = 8 << 10;        // bytes from which on a message has a head
+constexpr std::size_t k_ring_piece = 32 << 10;  // bytes after which the other side may proceed
+constexpr std::size_t k_large = 8 << 10;        // bytes from which a message has a head
 constexpr std::uint64_t k_magic = 0x6474747261696e31;
 
 // Large enough for most messages: where other processes compete for the cores, a sender that waits
-// for room waits for the receiver's turn on a core, again and again.
+// for room has to wait for the receiver's turn on a core, again and again.
 std::size_t capacity_for(int ranks) {
   constexpr std::size_t k_all = 16 << 20;
   const std::size_t share = k_all / static_cast<std::size_t>(ranks);
@@ -39,15 +39,15 @@ int futex(std::atomic<std::uint32_t>& word,
 
 }  // namespace
 
-// One writer, one reader. Positions count bytes and never wrap.
+// A ring with one writer and one reader. Positions count bytes and never wrap.
 struct ShmTransport::Ring {
   alignas(k_line) std::atomic<std::uint64_t> written;
   alignas(k_line) std::atomic<std::uint64_t> read;
-  std::atomic<std::uint64_t> returned;  // loans of the writer that have ended
+  std::atomic<std::uint64_t> returned;  // number of the writer's loans that have ended
   alignas(k_line) std::byte data[1];    // [capacity_]
 };
 
-// 1: its owner sleeps, or is about to.
+// 1 while its owner sleeps or is about to.
 struct ShmTransport::Bell {
   std::atomic<std::uint32_t> sleeps;
 };
@@ -131,7 +131,7 @@ void ShmTransport::give_back(Ticket borrowed) {
       }
 }
 
-// In the order in which they began, by which the lender counts them.
+// Ends loans in the order in which they began, because the lender only gets their count.
 void ShmTransport::end_loans(Peer& peer) {
   std::uint64_t ended = 0;
   for (; !peer.borrowed.empty() && peer.borrowed.front().over; ++ended) peer.borrowed.pop_front();
@@ -140,7 +140,7 @@ void ShmTransport::end_loans(Peer& peer) {
   ring(*peer.bell);
 }
 
-// What the peer has given back.
+// Finishes the tickets of loans that the peer has returned. True if there were any.
 bool ShmTransport::collect(Peer& peer) {
   const std::uint64_t back = peer.out->returned.load(std::memory_order_acquire);
   const bool some = peer.back < back;
@@ -156,10 +156,10 @@ bool ShmTransport::on_loan(Ticket sent) const {
   });
 }
 
-// The head of the next message has come.
+// Handles the head of the next message, which has arrived.
 void ShmTransport::take(Peer& peer) {
   const Head head = peer.head;
-  broken_ = broken_ || head.magic != k_magic;  // ranks whose calls do not match
+  broken_ = broken_ || head.magic != k_magic;  // a wrong magic: the ranks' calls do not match
   if (!broken_ && head.place.id == 0) return;
   const Message<std::byte> message = peer.receives.front();
   peer.receives.pop_front();
@@ -173,8 +173,8 @@ void ShmTransport::take(Peer& peer) {
   end_loans(peer);
 }
 
-// From position `begin` of a ring on, up to `end`, a piece at most: `copy` is given the memory of a
-// message, where in the ring, and how much. Returns the position after what has moved.
+// Moves data from position `begin` of a ring up to `end`, at most one piece. `copy` gets the memory
+// of a message, the place in the ring and a length. Returns the position after the moved data.
 template <class Byte, class Copy, class Done>
 std::uint64_t ShmTransport::move(std::deque<Message<Byte>>& messages,
                                  std::uint64_t begin,
@@ -203,7 +203,7 @@ std::uint64_t ShmTransport::move(std::deque<Message<Byte>>& messages,
   return at;
 }
 
-// Like pull(), true if anything moved.
+// Returns true if anything moved, like pull().
 bool ShmTransport::push(Peer& peer) {
   Ring& to = *peer.out;
   const std::uint64_t begin = to.written.load(std::memory_order_relaxed);
@@ -234,12 +234,12 @@ bool ShmTransport::pull(Peer& peer) {
       [&] { take(peer); });
   if (at == begin) return false;
   from.read.store(at, std::memory_order_release);
-  ring(*peer.bell);  // it may wait for room
+  ring(*peer.bell);  // the peer may be waiting for room
   return true;
 }
 
-// The fence of each side orders what it has written before its look at the other: either the owner
-// sees what has come, or this one sees that the owner sleeps.
+// The seq_cst fences on both sides order each side's write before its look at the other: either the
+// owner sees what has arrived, or this side sees that the owner sleeps.
 void ShmTransport::ring(Bell& bell) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (bell.sleeps.load(std::memory_order_relaxed) == 0) return;
@@ -249,7 +249,7 @@ void ShmTransport::ring(Bell& bell) {
 bool ShmTransport::progress() {
   bool moved = false;
   const std::size_t ranks = peers_.size();
-  for (std::size_t step = 0; step < ranks; ++step) {  // not all begin with the same rank
+  for (std::size_t step = 0; step < ranks; ++step) {  // ranks begin with different peers
     Peer& peer = peers_[(static_cast<std::size_t>(rank_) + step) % ranks];
     if (!peer.sends.empty()) moved = push(peer) || moved;
     if (!peer.receives.empty()) moved = pull(peer) || moved;

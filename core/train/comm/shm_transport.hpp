@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between the ranks of a node through rings in shared memory: each rank has an inbox, a
-// memfd with a ring for every sender, which all of them map. Of a large message in an array that
-// others can map (Buffer::shared()), the ring only says where it is. Nothing is left behind by a
-// rank that is killed.
+// Messages between the ranks of a node through rings in shared memory. Each rank has an inbox, a
+// memfd with one ring per sender, which all of them map. For a large message in an array that
+// others can map (Buffer::shared()), the ring only carries its place. A rank that is killed leaves
+// nothing behind.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -18,11 +18,13 @@ namespace dts::train {
 
 class ShmTransport : public Transport {
  public:
-  // `rank` of `ranks` on this node, which are numbered from 0. Errc::io.
+  // Creates the transport of `rank`, one of the `ranks` on this node, which are numbered from 0.
+  // Fails with Errc::io.
   [[nodiscard]] static Result<std::unique_ptr<ShmTransport>> create(int rank, int ranks);
 
-  // For the other ranks, which connect() with the names of all, by rank, before the first message.
-  // Every rank's object has to live until all have connected. Errc::io or not_found.
+  // The name that the other ranks need. Before the first message each rank calls connect() with the
+  // names of all, by rank, and no rank may destroy its object until all have connected. Fails with
+  // Errc::io or Errc::not_found.
   [[nodiscard]] SharedMemoryName name() const { return own_.name(); }
 
   [[nodiscard]] Result<void> connect(const std::vector<SharedMemoryName>& names);
@@ -37,7 +39,7 @@ class ShmTransport : public Transport {
 
   [[nodiscard]] bool on_loan(Ticket sent) const override;
 
-  // Another rank's memory could not be read.
+  // True if another rank's memory could not be read.
   [[nodiscard]] bool broken() const override { return broken_; }
 
   void abort() override;
@@ -50,7 +52,8 @@ class ShmTransport : public Transport {
   struct Ring;
   struct Bell;
 
-  // Comes before a large message. Without an id the message follows, otherwise it is there.
+  // Precedes a large message. If `place` has no id, the message follows in the ring; otherwise it
+  // can be read at `place`.
   struct Head {
     std::uint64_t magic = 0;
     SharedPlace place;
@@ -60,8 +63,8 @@ class ShmTransport : public Transport {
   struct Message {
     Byte* at;
     std::size_t left;
-    Ticket ticket;                 // 0: a Head
-    const void** where = nullptr;  // if it may be borrowed
+    Ticket ticket;                 // 0: this is a Head
+    const void** where = nullptr;  // set if the message may be borrowed
   };
 
   struct Loan {
@@ -76,11 +79,11 @@ class ShmTransport : public Transport {
     std::deque<Message<const std::byte>> sends;
     std::deque<Message<std::byte>> receives;
     std::deque<Head> heads;     // among `sends`
-    Head head;                  // that comes
-    std::deque<Ticket> lent;    // sent, and read by the peer where it is
+    Head head;                  // of the next message
+    std::deque<Ticket> lent;    // sent, and being read by the peer in place
     std::uint64_t back = 0;     // loans to the peer that have ended
     std::deque<Loan> borrowed;  // from the peer
-    MappedArrays arrays;        // the peer's
+    MappedArrays arrays;        // arrays of the peer
   };
 
   ShmTransport(SharedMemory own, int rank, int ranks);
@@ -103,8 +106,8 @@ class ShmTransport : public Transport {
   int rank_;
   std::size_t capacity_;  // bytes of a ring
   SharedMemory own_;
-  std::vector<SharedMemory> inboxes_;  // of the others
-  std::vector<Peer> peers_;            // by rank, with this one
+  std::vector<SharedMemory> inboxes_;  // of the other ranks
+  std::vector<Peer> peers_;            // by rank, including this one
   Tickets tickets_;
   bool broken_ = false;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between ranks, without a word of what they are for. Not thread-safe.
+// Messages between ranks, regardless of their content. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace dts::train {
 
-// Between two ranks, messages arrive in the order in which they are sent, and are received in the
-// order in which receives are posted; both sides name the same number of bytes. The caller's memory
-// must stay until the ticket is done.
+// Between two ranks, messages arrive in the order in which they are sent and match receives in the
+// order in which these are posted; both sides must pass the same number of bytes. The caller's
+// memory must stay valid until the ticket is done.
 class Transport {
  public:
   using Clock = std::chrono::steady_clock;
@@ -28,8 +28,8 @@ class Transport {
   [[nodiscard]] virtual Ticket send(int to, const void* data, std::size_t bytes) = 0;
   [[nodiscard]] virtual Ticket receive(int from, void* data, std::size_t bytes) = 0;
 
-  // Like receive(), but where the sender's memory can be read, nothing is copied: once the ticket
-  // is done, `where` is that memory or, otherwise, `data`. The sender's ticket may have to wait for
+  // Like receive(), but copies nothing if the sender's memory can be read: once the ticket is done,
+  // `where` points to that memory, and otherwise to `data`. The sender's ticket may stay open until
   // give_back().
   [[nodiscard]] virtual Ticket borrow(int from, const void*& where, void* data, std::size_t bytes) {
     where = data;
@@ -38,36 +38,36 @@ class Transport {
 
   virtual void give_back(Ticket /*borrowed*/) {}
 
-  // Moves what can be moved now; false: nothing.
+  // Moves what can be moved now. Returns false if nothing was.
   virtual bool progress() = 0;
   [[nodiscard]] virtual bool done(Ticket ticket) const = 0;
 
-  // A message was lost or cut off: tickets are done that should not be.
+  // True if a message was lost or cut off, so that tickets are done which should not be.
   [[nodiscard]] virtual bool broken() const { return false; }
 
-  // Forgets what is not done. Nothing may be posted afterwards; MPI may still write to the memory
-  // of receives, other transports do not.
+  // Forgets all tickets that are not done. Nothing may be posted afterwards. MPI may still write to
+  // the memory of receives; other transports do not.
   virtual void abort() = 0;
 
-  // Moves what can be moved, and says whether this one is done.
+  // Calls progress() unless the ticket is done, and returns whether it is done then.
   [[nodiscard]] bool test(Ticket ticket) { return done(ticket) || (progress() && done(ticket)); }
 
-  // Of a message that was sent: a receiver reads it where it is.
+  // Whether the receiver of this sent message currently reads it in place.
   [[nodiscard]] virtual bool on_loan(Ticket /*sent*/) const { return false; }
 
-  // False: not before the deadline. Time in which this process itself was stopped does not count:
-  // the deadline moves by it.
+  // These return false if the deadline passes first. Time in which this process was stopped does
+  // not count: the deadline moves by it.
   [[nodiscard]] bool wait(Ticket ticket, Deadline& deadline);
-  // Until it is done or on loan: nothing is left to do for this rank.
+  // Waits until the ticket is done or on loan, after which the sender has nothing left to do.
   [[nodiscard]] bool wait_sent(Ticket ticket, Deadline& deadline);
-  // Until `ready` says so, which is asked whenever something has moved.
+  // Waits until `ready` returns true. It is called again whenever something has moved.
   [[nodiscard]] bool wait_ready(const std::function<bool()>& ready, Deadline& deadline);
 
-  // How long a wait keeps the core before it sleeps: worth it if every rank of the node has a core.
+  // How long a wait polls before it sleeps. Useful if every rank of the node has a core.
   void set_spin(Clock::duration spin) { spin_ = spin; }
 
  protected:
-  // Sleeps until there may be something to move, for `limit` at most.
+  // Sleeps until there may be something to move, but at most for `limit`.
   virtual void nap(Clock::duration limit) = 0;
 
  private:
@@ -77,10 +77,10 @@ class Transport {
   Clock::duration spin_{};
 };
 
-// Which of a transport's tickets are done.
+// Keeps track of which tickets of a transport are done.
 class Tickets {
  public:
-  // Done after that many finish().
+  // The ticket is done after `parts` calls of finish().
   [[nodiscard]] Transport::Ticket add(int parts) {
     parts_.push_back(parts);
     return first_ + parts_.size() - 1;
@@ -99,7 +99,7 @@ class Tickets {
 
  private:
   Transport::Ticket first_ = 1;
-  std::deque<int> parts_;  // of the tickets from first_ on, that are not done
+  std::deque<int> parts_;  // unfinished parts of each ticket, from first_ on
 };
 
 }  // namespace dts::train

@@ -25,7 +25,7 @@ void collect(Span node, Span run, std::vector<Span>& out) {
   collect(right_child(node), run, out);
 }
 
-using Block = std::array<float, 2048>;  // the sums of a path to a leaf stay in the cache
+using Block = std::array<float, 2048>;  // the sums of a path to a leaf fit in the cache
 
 struct BlockOf {
   std::size_t at;
@@ -33,7 +33,7 @@ struct BlockOf {
   Block* spare;  // for right children from this depth on
 };
 
-// Where the sum of `node` is: `to`, or its own partial.
+// Returns where the sum of `node` is: in its own partial if there is one, otherwise in `to`.
 const float* block_sum(Span node, const ConstPartials& partials, BlockOf block, float* to) {
   if (const auto found = partials.find(node); found != partials.end())
     return found->second + block.at;

@@ -25,11 +25,12 @@ struct Span {
 [[nodiscard]] Span left_child(Span node);
 [[nodiscard]] Span right_child(Span node);
 
-// The part of `whole` that belongs to the `index`-th of `parts` owners: contiguous, sizes differ by
-// at most one.
+// The part of `whole` that belongs to the `index`-th of `parts` owners. Parts are contiguous, and
+// their sizes differ by at most one.
 [[nodiscard]] Span part_of(Span whole, int parts, int index);
 
-// Which of `parts` owners part_of() gives `element` of `whole`, which must not be empty.
+// The index of the owner whose part, by part_of(), has `element` of `whole`, which must not be
+// empty.
 [[nodiscard]] int owner_in(Span whole, int parts, int element);
 
 // The smallest set of nodes of the tree over [0, shards) that covers exactly `run`, left to right.
@@ -47,7 +48,7 @@ using ConstPartials = std::map<Span, const float*>;
                              std::size_t begin,
                              std::size_t end);
 
-// Writes that sum to `sums` [count] and changes no partial; all of them are there.
+// Writes the same sum to `sums` [count] without changing a partial; none may be missing.
 void combine_to(float* sums, Span node, const ConstPartials& partials, std::size_t count);
 
 }  // namespace dts::train

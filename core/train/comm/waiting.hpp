@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank waits for others: it polls, spins if it has a core of its own, then sleeps longer and
-// longer.
+// How a rank waits for others: it polls, then spins if it has a core of its own, then sleeps for
+// longer and longer times.
 #pragma once
 
 #include <algorithm>
@@ -8,21 +8,22 @@
 
 namespace dts::train {
 
-enum class Waited { done, moved, nothing };  // what a look at what is waited for has found
+enum class Waited { done, moved, nothing };  // the result of one look
 
-// Calls `look` until it is done. False: not before the deadline. Time in which this process itself
-// was stopped does not count: the deadline moves by it. `spin` is how long the wait keeps the core
-// after something moved; `nap` is given the longest it may sleep.
+// Calls `look` until it returns done. Returns false if the deadline passes first. Time in which
+// this process was stopped does not count: the deadline moves by it. `spin` is how long the wait
+// keeps the core after something moved; `nap` is called with the longest time that it may sleep.
 template <class Look, class Nap>
 [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point& deadline,
                               std::chrono::steady_clock::duration spin,
                               const Look& look,
                               const Nap& nap) {
   using Clock = std::chrono::steady_clock;
-  // Longer than any nap: then this process was stopped, by the scheduler or a debugger.
+  // Longer than any nap: a gap of this length means that the scheduler or a debugger stopped the
+  // process.
   constexpr std::chrono::seconds k_gap(2);
   constexpr std::chrono::milliseconds k_longest(100);
-  constexpr int k_polls = 30;  // a peer on another core is about to answer
+  constexpr int k_polls = 30;  // a peer on another core may be about to answer
   constexpr std::chrono::microseconds k_shortest(20);
   Waited found = look();
   if (found == Waited::done) return true;
