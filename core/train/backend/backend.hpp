@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What computes a step of one rank: the processor (shard_sums.hpp) or an accelerator
-// (core/train/accelerator). Everything else of a training is the same for all of them.
+// Computes the gradients of one rank's step: on the processor (shard_sums.hpp) or on an accelerator
+// (core/train/accelerator). The rest of a training does not depend on which it is.
 #pragma once
 
 #include "core/train/arrays/array_exchange.hpp"
@@ -21,17 +21,17 @@
 
 namespace dts::train {
 
-// Gradients that leave, a run after the other, as soon as the last shards have completed them.
+// How gradients are handed over, one run after another, as soon as the last shards complete them.
 struct Departure {
   std::vector<Range>
       runs;  // in the order in which they leave: from the last to the first, adjacent
-  // Called for each of them in turn, before sum() returns: the partials that sum() returns, of
-  // which this run is final.
+  // Called for each run in turn, before sum() returns, with the partials that sum() will return.
+  // The elements of this run are final in them; the others may not be.
   std::function<void(const Partials&)> leave;
-  std::function<void()> progress;  // called now and then after the first
-  // Whether the memory of a run is used again once the next one has left, so that no rank has all
-  // gradients: leave() has then waited until nobody reads the run before. All runs leave at the
-  // same places of the backward pass on every rank. No shard may be audited then.
+  std::function<void()> progress;  // called from time to time after the first run has left
+  // Whether the memory of a run is reused once the next one has left, so that no rank ever holds
+  // all gradients. leave() must then not return while anybody still reads the previous run. On
+  // every rank the runs leave at the same places of the backward pass. No shard may be audited.
   bool drops = false;
 };
 
@@ -41,23 +41,23 @@ struct StepInput {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;  // steps completed before this one
   int batch = 0;           // of all ranks together; a multiple of the number of shards
-  float smoothing = 0;     // of labels
-  int audited = -1;        // the shard whose sums get a checksum
+  float smoothing = 0;     // label smoothing
+  int audited = -1;        // the shard whose sums get a checksum; -1: none
   int nan_shard = -1;      // for tests: an input of this shard is NaN
-  std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
-  bool with_squares = false;     // Scalar::squares: the sum of those of each shard's gradients
+  std::optional<std::size_t> miscomputed = {};  // for tests: an element changed in sums
+  bool with_squares = false;     // Scalar::squares: adds up the squares of each shard's gradients
   Timeline* timeline = nullptr;  // if set, has a track for each thread
   Augmentation augmentation{};   // of images
   const Departure* departure = nullptr;
-  // If set, the weights are only there within it. All ranks call sum() together then, with a shard
-  // for each of its threads at most, and `departure` drops.
+  // If set, the weights exist only within this window. All ranks then call sum() together, with at
+  // most one shard per thread, and `departure` must have `drops`.
   Window* window = nullptr;
-  // Whether gradients may stay where they are computed, for update(), or for exchange(): the
-  // partials that sum() returns, of which there is otherwise one, have the tail alone.
+  // Whether gradients may stay where they were computed, for update() (if there is a single
+  // partial) or for exchange(). The partials that sum() returns then contain only the tail.
   bool stays = false;
 };
 
-// Not thread-safe. An accelerator that no longer works ends the process.
+// Not thread-safe. If an accelerator fails, the process ends.
 class Backend {
  public:
   Backend() = default;
@@ -65,22 +65,23 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  // The sums of maximal_nodes(shards, run), along the tree over all shards; the arrays are in the
-  // host's memory, and valid until the next call.
+  // Returns the sums of maximal_nodes(shards, run), added up along the tree over all shards. The
+  // arrays are in host memory and valid until the next call.
   [[nodiscard]] virtual Partials sum(const StepInput& input, Span run) = 0;
 
-  // The checksum() of the sums of `input.audited`, as the last sum() computed them; 0 if that shard
-  // was not in its run.
+  // The checksum() of the sums of shard `input.audited`, as the last sum() computed them; 0 if that
+  // shard was not in its run.
   [[nodiscard]] virtual std::uint64_t audited() const = 0;
 
-  // The same, from computing that shard once more. Leaves what sum() returned as it is.
+  // Computes that shard once more and returns the same checksum. Does not change what sum()
+  // returned.
   [[nodiscard]] virtual std::uint64_t recompute(const StepInput& input) = 0;
 
-  // Of the chunks of `samples` that belong to part `part` of `parts`.
+  // Evaluates part `part` of `parts` of the chunks of `samples`.
   [[nodiscard]] virtual Score evaluate(
       const Samples& samples, const float* weights, const float* running, int parts, int part) = 0;
 
-  // The same within a window, where all ranks call it together.
+  // Like evaluate(), within a window. Collective: all ranks call it together.
   [[nodiscard]] virtual Score evaluate_within(Window& window,
                                               const Samples& samples,
                                               const float* weights,
@@ -88,48 +89,49 @@ class Backend {
                                               int parts,
                                               int part) = 0;
 
-  // The threads of this rank's processor, for all that is computed besides.
+  // The threads of this rank, also for all other computations on the processor.
   [[nodiscard]] virtual Team& team() = 0;
 
   [[nodiscard]] virtual const Layout& layout() const = 0;
 
-  // If not nullptr, this makes the optimiser's step, too, and has the weights of what is owned from
-  // its begin() on: those of StepInput and of evaluate() are of others alone.
+  // If not nullptr, this backend also makes the optimiser's step. From update()'s begin() on it
+  // keeps the weights that this rank owns, and reads only those of other ranks from StepInput and
+  // evaluate().
   [[nodiscard]] virtual ChunkUpdate* update() { return nullptr; }
 
-  // Bytes that an accelerator has allocated of its memory: all that it will, from update()'s
-  // begin() on. 0: it has none of its own.
+  // Bytes that an accelerator has allocated of its own memory, 0 if it has none. It allocates
+  // nothing more after update()'s begin().
   [[nodiscard]] virtual std::size_t device_bytes() const { return 0; }
 
-  // If not nullptr, gradients and weights go to other ranks from where they are computed: then
-  // update() makes the step, the weights of StepInput and of evaluate() are not read at all, and
-  // whoever changes them does it there.
+  // If not nullptr, gradients and weights go to other ranks directly from where they are computed.
+  // Then update() makes the step, the weights of StepInput and evaluate() are not read at all, and
+  // weights must be changed through this object and update().
   [[nodiscard]] virtual ArrayExchange* exchange() { return nullptr; }
 
-  // The shards that it computes at the same time, at most.
+  // The largest number of shards that it computes at the same time.
   [[nodiscard]] virtual int at_once() const = 0;
 };
 
-// What the samples of its batch are.
+// The order in which the steps read samples.
 [[nodiscard]] SampleOrder order_of(const StepInput& input);
 
-// Of each of its predictions: the mean over the batch.
+// The loss of one prediction, scaled for the mean over the batch.
 [[nodiscard]] Objective objective_of(const StepInput& input, const Reads& reads);
 
-// The samples of a shard, as many as `indices` has room for; those of the same shard of the next
-// step are read ahead.
+// Writes the indices of a shard's samples, as many as `indices` has room for, and starts to read
+// ahead the same shard's samples of the next step.
 void choose_samples(const StepInput& input, int shard, std::span<std::size_t> indices);
 
-// How the images of these samples are augmented; none if they are not.
+// How each of these images is augmented; empty without augmentation.
 [[nodiscard]] std::vector<Placement> placements_of(const StepInput& input,
                                                    int shard,
                                                    std::span<const std::size_t> indices);
 
-// What nobody reads any more once `departed` runs have left that are dropped: the run before the
-// last one, up to the page that it shares with the one before it.
+// The range to free once `departed` runs have left, if they are dropped: the run before the last,
+// and the page at its end, which the run that left before it could not free because both share it.
 [[nodiscard]] Range free_after(const Departure& departure, std::size_t departed);
 
-// Begins a walk of `threads` threads past places that read these ranges.
+// Begins a walk of `threads` threads through places that read these ranges.
 void begin_walk(Window& window, const std::vector<Range>& reads, int threads);
 
 }  // namespace dts::train

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardSums: gradients that leave while the last shard of each thread is in its backward pass.
-// A range that is final there is at once added to the sums that wait for it, along the same tree as
-// otherwise; a run leaves when all threads have done so. The thread that called sum() hands it
-// over, in its own backward pass or at the end: only that one may use MPI.
+// ShardSums: hands over gradients while the last shard of each thread is in its backward pass. Once
+// a range is final there, it is added to the sums that wait for it, along the usual tree; a run
+// leaves when all threads have completed it. Only the thread that called sum() hands runs over, in
+// its own backward pass or at the end, because only that thread may use MPI.
 #include "core/train/backend/shard_sums.hpp"
 #include "core/train/device/kernels.hpp"
 
@@ -16,8 +16,8 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
   if (unfinished_.size() != runs) unfinished_ = std::vector<std::atomic<int>>(runs);
   int active = 0;
   const bool drops = runs > 0 && input.departure->drops;
-  // Sums of one shard that are changed or looked at once they are whole; depart() adds those of
-  // other threads to them.
+  // The sums of a single shard are changed or examined when they are complete. They must not leave
+  // before, since depart() adds those of other threads to them.
   const bool is_looked_at =
       !drops &&
       (input.miscomputed || (team_.size() > 1 && (input.audited >= 0 || input.with_squares)));
@@ -37,23 +37,23 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
     worker.missing.clear();
     for (const Range one : input.departure->runs) worker.missing.push_back(one.size());
   }
-  // Without any of them, nothing leaves before the end.
+  // If no thread can hand over early, all runs leave at the end.
   for (auto& one : unfinished_) one.store(active == 0 ? 1 : active, std::memory_order_relaxed);
 }
 
-// On the thread of `worker`: `range` of the gradients in `sums`, those of its last shard, is final.
+// Runs on the thread of `worker`: `range` of `sums`, the gradients of its last shard, is final.
 void ShardSums::carry(Worker& worker, const StepInput& input, float* sums, Range range) {
   if (worker.is_sparse) look_at(worker, input, sums, range);
   const float* right = sums;
   for (auto left = worker.pending.rbegin(); left != worker.pending.rend(); right = *left++)
     add(*left + range.begin, *left + range.begin, right + range.begin, range.size());
-  worker.summed = model_.layout.parameter_floats;  // when the last range has been announced
+  worker.summed = model_.layout.parameter_floats;  // valid when the last range has been announced
   worker.partials.try_emplace(worker.last_node,
                               worker.pending.empty() ? sums : worker.pending.front());
   announce(worker, input, range);
 }
 
-// What is still missing of the runs that leave.
+// Subtracts `range` from what is still missing of each run that leaves.
 void ShardSums::announce(Worker& worker, const StepInput& input, Range range) {
   const auto& runs = input.departure->runs;
   const auto first = std::partition_point(
@@ -68,13 +68,13 @@ void ShardSums::announce(Worker& worker, const StepInput& input, Range range) {
   if (&worker == workers_.data()) depart(input);
 }
 
-// What is done with the gradients of a shard, where they are never whole.
+// Does piece by piece what is otherwise done with a shard's complete gradients.
 void ShardSums::look_at(Worker& worker, const StepInput& input, float* sums, Range range) {
   if (input.miscomputed && range.has(*input.miscomputed)) flip_bit(sums[*input.miscomputed]);
   if (input.with_squares) worker.squares += sum_squares(sums + range.begin, range.size());
 }
 
-// What all threads have finished.
+// Hands over the runs that all threads have finished.
 void ShardSums::depart(const StepInput& input) {
   const Departure& departure = *input.departure;
   if (departed_ > 0) departure.progress();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth-first sums over sub-trees of shards, one sub-tree per thread.
+// Adds up shards depth-first, one subtree per thread.
 #include "core/train/backend/shard_sums.hpp"
 
 #include "core/train/device/kernels.hpp"
@@ -71,14 +71,14 @@ std::uint64_t ShardSums::audited() const {
 }
 
 std::uint64_t ShardSums::recompute(const StepInput& input) {
-  // On another thread than the one that computed it for sum(), where there is one.
+  // Runs on another thread than the first computation, if there are several.
   int by = input.audited;
   for (int index = 0; index < team_.size(); ++index)
     if (workers_[static_cast<std::size_t>(index)].audited != 0) by = index + 1;
   Worker& worker = workers_[static_cast<std::size_t>(by % team_.size())];
   team_.run([&](int index) {
     if (index != by % team_.size()) return;
-    worker.last_shard = -1;  // what it computes now goes nowhere
+    worker.last_shard = -1;  // this computation hands over nothing
     worker.network->prepare(input.weights);
     float* const sums = worker.take(model_.layout.sum_floats());
     shard_sum(worker, input, input.audited, sums);
@@ -121,7 +121,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
     if (run.size() == 0 && index == 0 && input.window != nullptr) pass_by(input);
     for (const Span node : nodes) {
       float* const sums = node_sum(worker, input, node);
-      worker.partials.try_emplace(node, sums);  // others may read it meanwhile if it is there
+      worker.partials.try_emplace(node, sums);  // if present, other threads may read it already
     }
     if (input.window != nullptr && index < std::max(run.size(), 1)) input.window->leave(index);
   });
@@ -136,7 +136,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
   return merged;
 }
 
-// Adds up what threads have computed, but for what has left.
+// Adds up the sums of the threads, except for the runs that have left.
 void ShardSums::merge(const StepInput& input, const Partials& parts) {
   const std::size_t left =
       departed_ == 0 ? model_.layout.parameter_floats : input.departure->runs[departed_ - 1].begin;
@@ -176,7 +176,7 @@ std::function<void()> ShardSums::enter_of(Window* window, const Worker& worker) 
   return [window, thread, place = 0]() mutable { window->enter(thread, place++); };
 }
 
-// A rank without a shard in this round: it still sends weights, and takes part in what leaves.
+// For a rank without a shard in this round: it still sends weights, and its runs still leave.
 void ShardSums::pass_by(const StepInput& input) {
   Worker& worker = workers_.front();
   Network::Training training;

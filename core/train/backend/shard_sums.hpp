@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend of processors: the sums of one rank's run of shards, on all threads of the rank.
+// The backend for processors: adds up one rank's run of shards on all threads of the rank.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -15,9 +15,9 @@
 
 namespace dts::train {
 
-// Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
-// neither number changes the result by a bit. Holds at most 2 log2(shards) + 2 arrays of sums per
-// thread. Not thread-safe.
+// Each thread computes a contiguous part of the rank's run, as each rank computes a contiguous part
+// of all shards, so that neither number changes a bit of the result. Holds at most 2 log2(shards) +
+// 2 arrays of sums per thread. Not thread-safe.
 class ShardSums : public Backend {
  public:
   // `model` must outlive it.
@@ -65,13 +65,13 @@ class ShardSums : public Backend {
     Score score;
     std::uint64_t audited = 0;
     Track* track = nullptr;
-    int last_shard = -1;          // whose gradients leave at once
-    Span last_node;               // it is the last one of this node
-    std::vector<float*> pending;  // left siblings that it will be added to, the outermost first
-    std::size_t summed = 0;       // gradients that are sums up to last_node already
-    std::vector<std::size_t> missing;  // of each run that leaves, floats that are not
-    bool is_sparse = false;            // its arrays, of which parts are dropped
-    double squares = 0;                // of the last shard's gradients, as they were completed
+    int last_shard = -1;          // whose gradients leave as they are completed
+    Span last_node;               // the node of this thread's part in which last_shard comes last
+    std::vector<float*> pending;  // left siblings that last_shard is added to, outermost first
+    std::size_t summed = 0;       // leading gradients that are summed up to last_node already
+    std::vector<std::size_t> missing;  // by run that leaves: floats that are not final yet
+    bool is_sparse = false;            // parts of its arrays are dropped
+    double squares = 0;                // of the last shard's gradients, added as they complete
     float* take(std::size_t floats);
   };
 
@@ -94,8 +94,8 @@ class ShardSums : public Backend {
 
   [[nodiscard]] std::function<void()> enter_of(Window* window, const Worker& worker) const;
 
-  // The part of this rank's run that a thread gets: if there are fewer shards than threads, the
-  // first ones, since only the first thread hands over what leaves.
+  // The part of this rank's run that a thread gets. If there are fewer shards than threads, the
+  // first threads get one each, since only the first thread hands over the runs that leave.
   [[nodiscard]] Span part_for(Span run, int thread) const {
     const int parts = std::clamp(run.size(), 1, team_.size());
     return thread < parts ? part_of(run, parts, thread) : Span{run.hi, run.hi};
@@ -109,10 +109,10 @@ class ShardSums : public Backend {
   int shards_;
   Team team_;
   std::vector<Worker> workers_;
-  // Of the step under way:
-  std::vector<Span> nodes_;                   // of this rank
-  std::vector<std::atomic<int>> unfinished_;  // workers, by run that leaves
-  std::size_t departed_ = 0;                  // runs
+  // State of the current step:
+  std::vector<Span> nodes_;                   // nodes of this rank's run
+  std::vector<std::atomic<int>> unfinished_;  // number of workers, by run that leaves
+  std::size_t departed_ = 0;                  // number of runs that have left
 };
 
 }  // namespace dts::train
