@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardedUpdate: the same step where an accelerator makes it. What it keeps is compared with the
-// checksums of when it was written as on the processor; what comes to the host is what travels to
-// other ranks.
+// ShardedUpdate: the same step on an accelerator. Its weights and moments are compared with the
+// checksums made when they were written, as on the processor. Only what travels to other ranks
+// comes to the host.
 #include "core/base/random.hpp"
 #include "core/train/memory/buffer.hpp"
 #include "core/train/update/sharded_update.hpp"
@@ -38,7 +38,7 @@ std::uint64_t ShardedUpdate::checksum_of_all(const std::uint64_t* moments) const
   return all;
 }
 
-// `reports_` are of what there was before the step, or is.
+// `reports_` describe the state before the step, or the current one.
 void ShardedUpdate::compare_reports() {
   for (std::size_t i = 0; settings_.sealed && i < own_.size(); ++i) {
     const Record& expected = records_[number(own_[i])];
@@ -100,14 +100,14 @@ void ShardedUpdate::bring_weights(State& state) {
     settings_.accelerated->weights(state.weights.data());
 }
 
-// Copies of what others own.
+// Checks the copies of what other ranks own.
 void ShardedUpdate::check_others(const State& state) {
   if (is_apart() && !others_.empty()) check_apart({0, grid_.count()});
   if (is_apart() && is_behind_) return;
   each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
 }
 
-// Of these chunks, the copies that the accelerator has of what others own.
+// Checks the accelerator's copies of these chunks, as far as other ranks own them.
 void ShardedUpdate::check_apart(Span chunks) {
   if (!settings_.sealed) return;
   std::vector<std::uint64_t> now(number(chunks.size()));
@@ -119,7 +119,7 @@ void ShardedUpdate::check_apart(Span chunks) {
       wrong_[number(chunk)] |= k_weights;
 }
 
-// New weights, from the accelerator of their owner to those of all ranks.
+// Sends new weights from the accelerator of their owner to those of all ranks.
 void ShardedUpdate::gather_apart() {
   if (!is_apart() || settings_.zero == 3) return;
   std::vector<Levels::Sliced> all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Audits by recomputation (--audit): now and then another rank computes a shard's sums once more.
-// Ranks that train together compute the same bits, so that any difference is a fault of one of
-// them. Pure, thread-safe.
+// Audits by recomputation (--audit): in some steps another rank recomputes the sums of one shard.
+// Ranks that train together compute the same bits, so any difference means that one of them is
+// faulty. Pure, thread-safe.
 #pragma once
 
 #include "core/train/update/findings.hpp"
@@ -12,15 +12,15 @@
 
 namespace dts::train {
 
-// What an audited step looks at.
+// What an audited step checks.
 struct Audit {
   int shard = 0;
-  int owner = 0;    // the rank that computed it for the step
-  int auditor = 0;  // another one, which computes it again; the same if there is no other
+  int owner = 0;    // the rank that computed the shard for the step
+  int auditor = 0;  // the rank that recomputes it; equal to owner if there is only one rank
 };
 
-// The audit of the step after `step` completed ones; nullopt if that step has none, as all but a
-// share `rate` (0 to 1) of them. Which steps and shards depends on `seed` and `step` alone.
+// The audit of the step after `step` completed ones, or nullopt if it has none. A share `rate` (0
+// to 1) of the steps is audited; which steps and which shards depends only on `seed` and `step`.
 [[nodiscard]] std::optional<Audit> audit_of(
     double rate, std::uint64_t seed, std::uint64_t step, int shards, int ranks);
 
@@ -28,11 +28,11 @@ struct Audit {
 struct Ballots {
   std::uint64_t owner = 0;              // as the step used them
   std::uint64_t auditor = 0;            // as first recomputed
-  std::vector<std::uint64_t> referees;  // by rank: every one computed them after the two disagreed
+  std::vector<std::uint64_t> referees;  // by rank; all ranks compute it if the first two differ
 };
 
-// Who computed other sums than the majority of all ballots did; one Blame of rank -1 that names
-// both if there is no majority.
+// The ranks whose sums differ from the majority of all ballots. Without a majority, one Blame with
+// rank -1 that names both.
 [[nodiscard]] std::vector<Blame> judge(const Audit& audit, const Ballots& ballots);
 
 }  // namespace dts::train

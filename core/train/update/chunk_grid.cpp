@@ -7,7 +7,7 @@
 
 namespace dts::train {
 
-// And as many again, for tensors that end within a chunk.
+// Twice, because each tensor may end within a chunk.
 static_assert(2 * (k_most_parameters / ChunkGrid::k_floats - 1) < std::numeric_limits<int>::max());
 
 ChunkGrid::ChunkGrid(const Layout& layout) {

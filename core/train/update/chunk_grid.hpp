@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical grid over the flat array of parameters: each tensor cut into chunks. Checksums,
-// norms and ownership (ownership.hpp) go by chunks, and the grid depends on the layout alone, so
-// that none of them moves with the number of ranks. Pure, thread-safe.
+// The canonical grid over the flat array of parameters, which cuts each tensor into chunks.
+// Checksums, norms and ownership (ownership.hpp) are per chunk. The grid depends only on the
+// layout, so that none of them changes with the number of ranks. Pure, thread-safe.
 #pragma once
 
 #include "core/train/comm/tree.hpp"
@@ -23,19 +23,19 @@ class ChunkGrid {
 
   [[nodiscard]] int count() const { return static_cast<int>(of_.size()); }
 
-  // The name of the tensor that a chunk is of.
+  // The name of the tensor that contains the chunk.
   [[nodiscard]] const std::string& tensor_of(int chunk) const { return tensor(chunk).name; }
 
   // Whether that tensor decays (Tensor::decays).
   [[nodiscard]] bool decays(int chunk) const { return tensor(chunk).decays; }
 
-  // All chunks of that tensor.
+  // All chunks of the tensor that contains `chunk`.
   [[nodiscard]] Span tensor_chunks(int chunk) const { return tensor(chunk).chunks; }
 
   // The floats of a run of chunks.
   [[nodiscard]] Range floats_of(Span chunks) const;
 
-  // Writes checksum() of each chunk of the run; `values` is where the run begins.
+  // Writes checksum() of each chunk of the run to `out`; `values` points to the first chunk.
   void checksums(const float* values, Span chunks, std::uint64_t* out) const;
 
  private:
@@ -45,14 +45,14 @@ class ChunkGrid {
     Span chunks;
   };
 
-  std::vector<std::size_t> begins_;  // of the chunks, and where the last one ends; multiples of 16
+  std::vector<std::size_t> begins_;  // of each chunk, and the end of the last; multiples of 16
 
   [[nodiscard]] const OfTensor& tensor(int chunk) const {
     return tensors_[of_[static_cast<std::size_t>(chunk)]];
   }
 
   std::vector<OfTensor> tensors_;
-  std::vector<std::size_t> of_;  // which of them each chunk is of
+  std::vector<std::size_t> of_;  // by chunk, its index in tensors_
 };
 
 }  // namespace dts::train

@@ -10,7 +10,7 @@
 namespace dts::train {
 namespace {
 
-// By rank, the words for what is wrong there.
+// By rank, a sentence about what is wrong there.
 using Words = std::map<int, std::string>;
 
 void add(Words& words, int rank, const std::string& what) {
@@ -18,13 +18,13 @@ void add(Words& words, int rank, const std::string& what) {
   if (all.find(what) == std::string::npos) all += (all.empty() ? "" : "; ") + what;
 }
 
-// Who gave `rank` its copy of the owner's weights.
+// The rank from which `rank` got its copy of the owner's weights.
 int source(const Hierarchy& hierarchy, int rank, int owner) {
   const int relay = hierarchy.relay(hierarchy.node_of(rank), owner);
   return relay == rank ? owner : relay;
 }
 
-// Of the ranks that found an owner's chunks to differ: these, or the owner.
+// True if the owner is to blame, and not the ranks that found its chunks to differ.
 bool is_owners_fault(const std::set<int>& finders, int owner, const Hierarchy& hierarchy) {
   if (finders.count(owner) > 0) return finders.size() > 1;
   std::size_t at_first_hand = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GradientExchange: the way of each bucket, to the owners of its slices.
+// GradientExchange: sends each bucket to the owners of its slices.
 #include "core/train/update/gradient_exchange.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void GradientExchange::post_next() {
     post_within(bucket);
 }
 
-// To the relay of each owner on this node.
+// Sends the slices of a bucket to the relay of each owner on this node.
 void GradientExchange::post_within(int bucket) {
   const std::vector<Range> slices = ownership_.slices(bucket);
   const int here = hierarchy().node_of(comm_.rank());
@@ -53,8 +53,8 @@ void GradientExchange::post_within(int bucket) {
   (void)arrays_.post_partials(node, node.others(), bytes_of(bucket), out, at(bucket).within);
 }
 
-// The partials of the node's ranks for the `place`-th owner that this rank relays to; `next` is
-// what has come.
+// The partials of the node's ranks for the `place`-th owner that this rank relays to; `next` points
+// to the arrivals.
 ConstPartials GradientExchange::collect(int bucket, std::size_t place, Arrivals& next) {
   const int owner = levels_.relayed()[place];
   const Span chunks = ownership_.owned(owner, bucket);
@@ -73,7 +73,7 @@ ConstPartials GradientExchange::collect(int bucket, std::size_t place, Arrivals&
   return all;
 }
 
-// What the node's ranks have of a bucket, for each owner that this rank relays to.
+// Adds up the partials of the node's ranks, for each owner that this rank relays to.
 void GradientExchange::add_up(int bucket) {
   Bucket& one = at(bucket);
   const std::vector<Span> nodes =
@@ -112,7 +112,7 @@ void GradientExchange::make_room(int bucket, std::size_t sums) {
   one.sealed.resize(chunks + 1);
 }
 
-// Without a level within the node: this rank's sums are those of the node.
+// Without a level within the node, this rank's sums are the node's.
 void GradientExchange::take_own(int bucket) {
   for (const int owner : levels_.relayed()) {
     const Span chunks = ownership_.owned(owner, bucket);
@@ -127,7 +127,7 @@ void GradientExchange::take_own(int bucket) {
   }
 }
 
-// The next bucket goes across, of which the node's sums are there or have come.
+// Sends the next bucket across nodes; the node's sums must be present or on their way.
 void GradientExchange::pass_on() {
   const int bucket = next(passed_++);
   Bucket& one = at(bucket);
@@ -140,7 +140,7 @@ void GradientExchange::pass_on() {
   const auto width = [&](int owner) {
     return grid_.floats_of(ownership_.owned(owner, bucket)).size();
   };
-  // From the next rank on, as Group::others().
+  // Begins with the rank after this one, like Group::others().
   std::vector<Group::Outgoing> out;
   const auto first = std::partition_point(
       one.passed.begin(), one.passed.end(), [&](const Passed& each) { return each.owner <= own; });
@@ -169,7 +169,7 @@ void GradientExchange::pass_on_rest() {
     arrays_.wait(*levels_.node(), at(next(passed_)).within.ticket);
 }
 
-// Waits for a bucket, and adds up what this rank owns of it.
+// Waits for a bucket and adds up the part that this rank owns.
 void GradientExchange::receive(int bucket) {
   Bucket& one = at(bucket);
   const Span chunks = ownership_.owned(comm_.rank(), bucket);

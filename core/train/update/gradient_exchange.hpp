@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over shards: gradients, bucket by bucket, to the owners of their slices, everything else to
-// all ranks, with a checksum of each message from when its content was computed. Where the ranks of
-// a node form a level of their own, sums are first added up there, by the relay of each owner, and
-// have new checksums from then on. Not thread-safe.
+// Adds up sums over shards: gradients go, bucket by bucket, to the owners of their slices,
+// everything else to all ranks. Each message has a checksum, made when its content was computed. If
+// the ranks of a node form a level of their own, the relay of each owner first adds up the node's
+// sums, which then get new checksums. Not thread-safe.
 #pragma once
 
 #include "core/train/arrays/host_exchange.hpp"
@@ -23,8 +23,8 @@ class GradientExchange {
   struct Settings {
     int shards = 1;
     bool sealed = true;
-    std::optional<Injection> injection;  // for tests: gradient and message
-    ArrayExchange* arrays = nullptr;     // of the gradients, if they are not the host's
+    std::optional<Injection> injection;  // for tests: of a gradient or a message
+    ArrayExchange* arrays = nullptr;     // has the gradients, if not the host
   };
 
   struct Sums {                        // valid until the next call
@@ -33,7 +33,7 @@ class GradientExchange {
     const float* tail = nullptr;       // [Layout::tail_floats()]
   };
 
-  // What a rank has sent, and which chunks of it arrived other than they had been computed.
+  // A peer, and the chunks of its messages that arrived differing from what it computed.
   struct Damaged {
     int peer = 0;
     Span chunks;
@@ -45,35 +45,37 @@ class GradientExchange {
                    const Ownership& ownership,
                    Settings settings);
 
-  // The gradients of each bucket, in the order in which buckets leave.
+  // The gradients of each bucket, in the order in which the buckets leave.
   [[nodiscard]] std::vector<Range> leaving() const { return ownership_.leaving(); }
 
-  // Sends the next bucket of a step, of which `mine` is final, and does not wait. All ranks send
-  // all of them before sum(), or none. For several ranks only.
+  // Sends the next bucket of a step, which must be final in `mine`, without waiting. In a step all
+  // ranks send either all buckets before sum(), or none. Only for several ranks.
   void leave(const Partials& mine, std::uint64_t step);
 
-  // Moves what has left, and passes on what has been added up within the node.
+  // Moves the buckets that have left, and passes on those that have been added up within the node.
   void progress();
 
-  // Waits for the node's other ranks, until all that has left is passed on. Comes before any other
-  // call of the ranks, since they have come to this point of a bucket's way at different times.
+  // Waits for the other ranks of the node until every bucket that has left is passed on. Must
+  // precede any other call between the ranks, since they pass on a bucket at different times.
   void pass_on_rest();
 
-  // Collective. `mine` has the partials of this rank's run of shards; `step` have been completed.
+  // Collective. `mine` has the partials of this rank's run of shards; `step` is the number of
+  // completed steps.
   [[nodiscard]] Sums sum(const Partials& mine, std::uint64_t step);
 
-  // Of the last sum(), at most one for each peer.
+  // Found by the last sum(), at most one entry per peer.
   [[nodiscard]] const std::vector<Damaged>& damaged() const { return damaged_; }
 
-  // Whether a chunk of the sums of a single rank, which sends none and so has nobody who compares
-  // them, is still what was computed; of several ranks, true.
+  // For a single rank, which sends no sums that a receiver would check: whether a chunk of them is
+  // still as it was computed. Always true with several ranks.
   [[nodiscard]] bool is_whole(int chunk) const;
 
-  // The first chunk of this rank's own sums that has changed since it was computed.
+  // The first chunk of this rank's own sums that has changed since it was computed; nullopt if none
+  // has.
   [[nodiscard]] std::optional<int> changed_chunk() const;
 
  private:
-  // Sums of this rank's node, of the slice of an owner that it relays to.
+  // The sums of this rank's node for the slice of an owner whose relay it is.
   struct Passed {
     int owner = 0;
     Span chunks;
@@ -83,10 +85,10 @@ class GradientExchange {
   };
 
   struct Bucket {
-    Group::Scattered within;  // from the node's other ranks, to be added up and passed on
+    Group::Scattered within;  // from other ranks of the node, to be added up and passed on
     std::vector<Passed> passed;
-    Room sums;                          // of these, if there is a level within the node
-    std::vector<std::uint64_t> sealed;  // theirs
+    Room sums;                          // of `passed`, if there is a level within the node
+    std::vector<std::uint64_t> sealed;  // checksums of `passed`
     Group::Scattered across;            // from other nodes
   };
 
@@ -121,7 +123,7 @@ class GradientExchange {
 
   [[nodiscard]] const Hierarchy& hierarchy() const { return levels_.hierarchy(); }
 
-  // The bucket that follows so many.
+  // The bucket that follows after `done` buckets. They leave from the last to the first.
   [[nodiscard]] int next(int done) const { return ownership_.buckets() - 1 - done; }
 
   [[nodiscard]] Bucket& at(int bucket) { return buckets_[static_cast<std::size_t>(bucket)]; }
@@ -134,22 +136,22 @@ class GradientExchange {
   Settings settings_;
   HostExchange host_;
   ArrayExchange& arrays_;
-  std::vector<std::size_t> begins_;  // of buckets, in gradients_
-  std::size_t most_partials_ = 0;    // of any rank
-  std::size_t most_sums_ = 0;        // of any node
-  std::size_t most_relayed_ = 0;     // owners, by any rank of this node
-  Seals across_;                     // by rank, then the tails of its partials
+  std::vector<std::size_t> begins_;  // where each bucket begins in gradients_
+  std::size_t most_partials_ = 0;    // largest number of partials of a rank
+  std::size_t most_sums_ = 0;        // largest number of sums of a node
+  std::size_t most_relayed_ = 0;     // largest number of owners that a rank of this node relays to
+  Seals across_;                     // by rank; with the tails of its partials
   Seals within_;                     // by place on this node
-  Partials mine_;                    // gradients of the step under way
-  Partials whole_mine_;              // with their tails
-  std::uint64_t step_ = 0;           // completed before
-  int posted_ = 0;                   // buckets, from the last one on
-  int passed_ = 0;                   // of these, those that go across already
+  Partials mine_;                    // gradients of the current step
+  Partials whole_mine_;              // the same with their tails
+  std::uint64_t step_ = 0;           // number of completed steps
+  int posted_ = 0;                   // number of buckets, from the last one on
+  int passed_ = 0;                   // number of these that have gone across nodes
   std::vector<Bucket> buckets_;
-  Room gradients_;                                  // that this rank owns
-  bool has_injected_ = false;                       // a message, in this step
+  Room gradients_;                                  // those that this rank owns
+  bool has_injected_ = false;                       // whether a message was changed in this step
   std::vector<std::vector<std::uint64_t>> sealed_;  // checksums of mine_, by partial and chunk
-  std::vector<std::uint64_t> now_;                  // of what has arrived
+  std::vector<std::uint64_t> now_;                  // checksums of what has arrived
   std::vector<Damaged> damaged_;
 };
 

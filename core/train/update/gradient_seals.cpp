@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GradientExchange: checksums of what is sent, from when it was computed, and what becomes of them;
-// with them go the sums of everything but gradients.
+// GradientExchange: makes and compares the checksums of what is sent. The sums of everything but
+// gradients travel with them.
 #include "core/train/update/gradient_exchange.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace dts::train {
 namespace {
 
-// The length of the longest of the lists of the first `count` ranks, nodes or places.
+// The length of the longest list_of(i), where i, below `count`, is a rank, a node or a place.
 template <class List>
 std::size_t longest(int count, const List& list_of) {
   std::size_t most = 0;
@@ -86,8 +86,8 @@ void GradientExchange::inject_gradient(Range floats) {
   if (floats.has(element)) arrays_.flip(mine_.begin()->second + element);
 }
 
-// Of what `from` sends, where it is; as if the first of it, from the lowest other rank that sends
-// any, had arrived changed, for tests.
+// Where the message from `from` is. For tests, the first message, from the lowest other rank that
+// sends any, is returned as if it had arrived changed.
 const float* GradientExchange::arrived(const Group::Scattered::Partial& one, int from) {
   const auto* const sums = static_cast<const float*>(one.sums);
   if (has_injected_ || !is_injected(Injection::What::message)) return sums;
@@ -159,7 +159,7 @@ Partials GradientExchange::tails() {
   return all;
 }
 
-// What came with what was sent.
+// Compares the checksums of what was sent with those of what has arrived.
 void GradientExchange::compare() {
   for (int peer = 0; peer < comm_.size(); ++peer)
     if (const auto which = across_.changed(peer))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardedUpdate: what is divided among the ranks on its way to a checkpoint; no rank ever has all.
+// ShardedUpdate: sends what is divided among the ranks to those that write checkpoints. No rank
+// ever has all of it.
 #include "core/train/update/sharded_update.hpp"
 
 #include <algorithm>
@@ -17,10 +18,10 @@ constexpr std::size_t k_piece_floats = k_piece_chunks * ChunkGrid::k_floats;
 struct Owned {
   int rank = 0;
   Range floats;
-  std::size_t place = 0;  // where it begins among all that this rank owns of an array
+  std::size_t place = 0;  // its offset in what this rank owns of an array
 };
 
-// All of an array, in order.
+// The parts of an array, in order.
 std::vector<Owned> owned_parts(const Ownership& ownership) {
   std::vector<Owned> parts;
   std::vector<std::size_t> places(static_cast<std::size_t>(ownership.ranks()));
@@ -44,7 +45,7 @@ struct Piece {
   Group::Ticket ticket = 0;  // of the last message from or to this rank
 };
 
-// Of all arrays, one after the other.
+// The pieces of all arrays, one array after another.
 std::vector<Piece> pieces_of(const std::vector<ArrayOf>& arrays,
                              const ChunkGrid& grid,
                              int rank,
@@ -59,16 +60,18 @@ std::vector<Piece> pieces_of(const std::vector<ArrayOf>& arrays,
   return pieces;
 }
 
-// Sends what this rank owns of a piece to all that want it, and receives the rest if it does, too.
+// Sends what this rank owns of a piece to all ranks that want it, and receives the rest if this
+// rank wants it.
 class Handing {
  public:
-  // The floats from `begin` on of a part that this rank owns of an array.
+  // Returns the floats, from offset `begin` on, of a part of an array that this rank owns.
   using Own = std::function<const float*(ArrayOf array, const Owned& part, std::size_t begin)>;
 
   Handing(Comm& comm, const Ownership& ownership, Own own, const ShardedUpdate::Wants& wants)
       : comm_(comm), parts_(owned_parts(ownership)), own_(std::move(own)), wants_(wants) {}
 
-  // `room` [k_piece_floats] gets the piece once its ticket is done; nullptr unless it is wanted.
+  // `room` [k_piece_floats] has the piece once its ticket is done; nullptr if this rank does not
+  // want it.
   void post(Piece& piece, float* room) {
     auto part = std::partition_point(parts_.begin(), parts_.end(), [&](const Owned& one) {
       return one.floats.end <= piece.floats.begin;
@@ -115,7 +118,7 @@ bool ShardedUpdate::hand_out(const State& state, const Wants& wants, const Take&
       },
       wants);
   std::vector<Piece> pieces = pieces_of(arrays, grid_, comm_.rank(), wants);
-  std::array<Buffer, 2> rooms;  // one piece comes while another is taken
+  std::array<Buffer, 2> rooms;  // one piece arrives while the other is taken
   const auto room_of = [&](std::size_t index) {
     Buffer& room = rooms[index % rooms.size()];
     if (pieces[index].wanted && room.size() == 0) room = Buffer(k_piece_floats);

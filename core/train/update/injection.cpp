@@ -21,7 +21,7 @@ constexpr Names<What, 8> k_whats{{{What::weight, "weight"},
                                   {What::call, "call"}}};
 constexpr std::uint64_t k_largest_number = 1000000000;
 
-// What is before `separator`; `text` becomes what is behind it, or empty.
+// Returns the text before `separator`, and leaves in `text` what follows it, or nothing.
 std::string_view take(std::string_view& text, char separator) {
   const std::string_view head = text.substr(0, text.find(separator));
   text.remove_prefix(std::min(head.size() + 1, text.size()));

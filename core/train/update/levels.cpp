@@ -23,7 +23,8 @@ int Levels::place(int rank) const {
   return static_cast<int>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
-// What this rank owns to one rank of each other node, and what it hands on there from others.
+// Sends what this rank owns to one rank of each other node; receives the slices that it passes on
+// within its own node.
 Levels::Slices Levels::across(const Sliced& one) const {
   const auto slice = [&](int owner) { return one.slices[static_cast<std::size_t>(owner)]; };
   Slices all;
@@ -37,7 +38,7 @@ Levels::Slices Levels::across(const Sliced& one) const {
   return all;
 }
 
-// Within the node: what its ranks own, or what has come to each of them from elsewhere.
+// Within the node: what its ranks own or, if `relayed`, what each of them got from other nodes.
 Levels::Slices Levels::within(const Sliced& one, bool relayed) const {
   Slices all;
   for (int owner = 0; owner < size(); ++owner) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups that sums and weights travel in: all ranks, and those of this rank's node
+// The groups in which sums and weights travel: all ranks, and the ranks of this node
 // (comm/hierarchy.hpp). Not thread-safe.
 #pragma once
 
@@ -25,10 +25,10 @@ class Levels {
 
   [[nodiscard]] const Hierarchy& hierarchy() const { return hierarchy_; }
 
-  // The group of this rank's node; nullptr if it is the only one there, or all is flat.
+  // The group of this rank's node; nullptr if this is its only rank, or the hierarchy is flat.
   [[nodiscard]] Group* node() { return node_ ? &*node_ : nullptr; }
 
-  // Of ranks on this rank's node, in order, with this one; and where `rank`, one of them, is in
+  // The ranks on this node, in order, including this one; place() is the index of one of them in
   // node().
   [[nodiscard]] const std::vector<int>& neighbours() const { return hierarchy_.ranks_of(here_); }
 
@@ -40,18 +40,18 @@ class Levels {
   // Hierarchy::relayed_by() of this rank.
   [[nodiscard]] const std::vector<int>& relayed() const { return relayed_; }
 
-  // An array of which each rank has a slice.
+  // An array of which each rank owns a slice.
   struct Sliced {
     float* array = nullptr;
     std::vector<Range> slices;  // by rank
   };
 
-  // Collective: each rank's slices to all others, in place. `by` is where the arrays are, if they
-  // are not the host's.
+  // Collective: sends each rank's slices to all others, in place. `by` has the arrays, if they are
+  // not in host memory.
   void gather(const std::vector<Sliced>& arrays, ArrayExchange* by = nullptr);
 
  private:
-  // Those of one rank's messages.
+  // The messages of one rank.
   struct Slices {
     std::vector<Group::Outgoing> out;
     std::vector<Group::Incoming> in;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardedUpdate: what the optimiser does with a rank's chunks. Norms are of chunks, added in the
+// ShardedUpdate: the optimiser on a rank's chunks. Norms are computed per chunk and added in the
 // order of the grid, so that no bit depends on the number of ranks.
 #include "core/train/device/kernels.hpp"
 #include "core/train/device/optimizer_kernels.hpp"
@@ -53,7 +53,7 @@ void ShardedUpdate::check_gradient(int chunk) {
 
 void ShardedUpdate::move_own(const UpdateStep& step, float scale, const State& state) {
   const bool by_tensor = settings_.optimizer->by_tensor;
-  each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
+  each(own_, [&](int chunk, int thread) {  // does everything while the chunk is cached
     check_own(state, chunk);
     check_gradient(chunk);
     move(chunk, thread, step, scale, state);
@@ -64,7 +64,8 @@ void ShardedUpdate::move_own(const UpdateStep& step, float scale, const State& s
   each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
 }
 
-// As PyTorch's clip_grad_norm_(). Collective if gradients are clipped.
+// The factor that clips the gradient, like PyTorch's clip_grad_norm_(). Collective if gradients are
+// clipped.
 float ShardedUpdate::gradient_scale() {
   if (settings_.optimization.clip_norm == 0) return 1;
   ByChunk squares(static_cast<std::size_t>(grid_.count()));
@@ -81,11 +82,11 @@ float ShardedUpdate::gradient_scale() {
   double sum = 0;
   for (const double one : squares) sum += one;
   const double scale = settings_.optimization.clip_norm / (std::sqrt(sum) + 1e-6);
-  return scale < 1 ? static_cast<float>(scale) : 1;  // also of a norm that is not finite
+  return scale < 1 ? static_cast<float>(scale) : 1;  // 1 also if the norm is not finite
 }
 
-// Of each own chunk that decays, from the squares of the weights and directions of all chunks of
-// its tensor; others have moved already. Collective.
+// The rate of each own chunk that decays, computed from the squares of the weights and directions
+// of all chunks of its tensor. Chunks that do not decay have moved already. Collective.
 std::vector<float> ShardedUpdate::rates_by_tensor(double lr, ByChunk weights, ByChunk directions) {
   share(weights);
   share(directions);

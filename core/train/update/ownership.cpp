@@ -4,7 +4,7 @@
 namespace dts::train {
 
 std::optional<int> Owners::server_at(int rank) const {
-  // The first one at or after this rank.
+  // The first server at or after this rank.
   const auto server = static_cast<int>((std::int64_t{rank} * servers + ranks - 1) / ranks);
   return server < servers && rank_of(server) == rank ? std::optional(server) : std::nullopt;
 }
@@ -12,7 +12,8 @@ std::optional<int> Owners::server_at(int rank) const {
 Ownership::Ownership(const ChunkGrid& grid, Owners owners, std::size_t bucket_bytes)
     : grid_(grid), owners_(owners) {
   const auto most = bucket_bytes / sizeof(float);
-  // Full ones from the end on, since those leave first; what is left over is at the beginning.
+  // From the end, where gradients leave first, so that only the bucket at the beginning is not
+  // full.
   for (int end = grid.count(); end > 0;) {
     int begin = bucket_bytes == 0 ? 0 : end - 1;
     while (begin > 0 && grid.floats_of({begin - 1, end}).size() <= most) --begin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rank keeps and updates which chunks of the grid. The grid is cut into buckets, whose sums
-// travel one after the other, and every bucket is divided among the owners: so each of them has
-// something to send and to receive at any time, and the links are used in both directions. Bits do
-// not depend on it. Pure, thread-safe.
+// travel one after another, and every bucket is divided among all owners, so that each owner always
+// has something to send and to receive, and links are used in both directions. The bits of the
+// result do not depend on it. Pure, thread-safe.
 #pragma once
 
 #include "core/train/update/chunk_grid.hpp"
@@ -15,9 +15,9 @@
 
 namespace dts::train {
 
-// The ranks that keep and update the parameters: every rank, or, as the servers of a parameter
-// server (M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI
-// 2014), some of them, spread evenly.
+// The ranks that keep and update the parameters: all ranks, or some, spread evenly, as the servers
+// of a parameter server (M. Li et al., "Scaling Distributed Machine Learning with the Parameter
+// Server", OSDI 2014).
 struct Owners {
   int ranks = 1;
   int servers = 1;  // 1 to `ranks`
@@ -26,30 +26,30 @@ struct Owners {
     return static_cast<int>(std::int64_t{server} * ranks / servers);
   }
 
-  // nullopt: that rank is none.
+  // nullopt if that rank is not a server.
   [[nodiscard]] std::optional<int> server_at(int rank) const;
 };
 
 class Ownership {
  public:
-  // `bucket_bytes` of gradients in a bucket, at least a chunk; 0: all in one. `grid` must outlive
-  // it.
+  // `bucket_bytes` is the size of a bucket's gradients, which has at least one chunk; 0: one bucket
+  // for all. `grid` must outlive this.
   Ownership(const ChunkGrid& grid, Owners owners, std::size_t bucket_bytes);
 
   [[nodiscard]] int ranks() const { return owners_.ranks; }
 
   [[nodiscard]] int buckets() const { return static_cast<int>(buckets_.size()); }
 
-  // The chunks of a bucket; the buckets are in the order of the grid.
+  // The chunks of a bucket; buckets are in the order of the grid.
   [[nodiscard]] Span bucket(int index) const { return buckets_[static_cast<std::size_t>(index)]; }
 
-  // Those of a bucket that `rank` owns: a contiguous run within it, empty if it is no owner.
+  // The chunks of bucket `index` that `rank` owns: a contiguous run, empty if it owns none.
   [[nodiscard]] Span owned(int rank, int index) const;
 
-  // The floats of owned() of each rank.
+  // The floats of owned(), by rank.
   [[nodiscard]] std::vector<Range> slices(int index) const;
 
-  // Those of `rank`, of one bucket after the other, but for empty ones.
+  // The floats that `rank` owns, bucket by bucket, without empty ranges.
   [[nodiscard]] std::vector<Range> runs_of(int rank) const;
 
   // The floats of each bucket, in the order in which their gradients leave: from the last
@@ -62,10 +62,10 @@ class Ownership {
   [[nodiscard]] std::size_t chunks_of(int rank) const;
   [[nodiscard]] std::size_t floats_of(int rank) const;
 
-  // Of the floats that `rank` owns, one bucket after the other, where those of each bucket begin.
+  // The offset of each bucket in an array of what `rank` owns, bucket after bucket.
   [[nodiscard]] std::vector<std::size_t> begins_of(int rank) const;
 
-  // The values of the chunks that `rank` owns, out of those of all, and back.
+  // Copies the values of the chunks that `rank` owns from an array of all chunks, and back.
   template <class T>
   void pick(int rank, const T* by_chunk, T* picked) const {
     for (int index = 0; index < buckets(); ++index) {

@@ -81,7 +81,7 @@ float* RoundExchange::take() {
   return taken;
 }
 
-// Which nodes there will be after this round, and where.
+// Decides which nodes exist after this round, and in which arrays.
 void RoundExchange::begin_round() {
   if (round_ == 0) {
     for (const auto& [node, array] : held_) unused_.push_back(array);
@@ -132,7 +132,7 @@ void RoundExchange::post(int bucket, std::uint64_t step) {
       out.push_back({peer, sums + theirs.begin, theirs.bytes()});
     }
   const std::size_t width = slices[as_index(comm_.rank())].size();
-  const auto theirs = as_index(shards_of(round_).size()) * width;  // at most
+  const auto theirs = as_index(shards_of(round_).size()) * width;  // an upper bound
   Flight& now = flight(bucket);
   arrays_.grow(now.room, theirs);
   std::vector<Group::Incoming> in;
@@ -156,7 +156,7 @@ void RoundExchange::leave(const Partials& mine, std::uint64_t step) {
   if (settings_.waits) fold(bucket, step);
 }
 
-// Where the partials of a bucket are, for what this rank owns of it, once they have come.
+// The partials of a bucket after they have arrived, as far as this rank owns it.
 ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
   const Span chunks = ownership_.owned(comm_.rank(), bucket);
   const Range own = grid_.floats_of(chunks);
@@ -183,7 +183,7 @@ ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
   return all;
 }
 
-// Whether what was sent is still what was computed: then its memory is used again.
+// Checks that what was sent is still as computed, before its memory is reused.
 void RoundExchange::look_again(int bucket) {
   if (!settings_.sealed || changed_) return;
   const Span chunks = ownership_.bucket(bucket);
@@ -195,7 +195,7 @@ void RoundExchange::look_again(int bucket) {
   }
 }
 
-// Waits for a bucket, and adds what this rank owns of it.
+// Waits for a bucket and adds the part that this rank owns.
 void RoundExchange::fold(int bucket, std::uint64_t step) {
   arrays_.wait(comm_, flight(bucket).ticket);
   const std::size_t begin = begins_[as_index(bucket)];
@@ -229,7 +229,7 @@ void RoundExchange::end_round(const Partials& mine, std::uint64_t step) {
   ++round_;
 }
 
-// What came with what was sent.
+// Compares the checksums of what was sent with those of what has arrived.
 void RoundExchange::compare() {
   for (int peer = 0; peer < comm_.size(); ++peer)
     if (const auto which = seals_->changed(peer))

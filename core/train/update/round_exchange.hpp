@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over shards where no rank has whole gradients of its own (ZeRO stage 2). A step is made in
-// rounds: in each of them the ranks compute the next shards of the batch, as many at once as there
-// are threads, and the gradients of a bucket leave for their owners in the backward pass. An owner
-// adds them to what it has, along the same tree over all shards as ever: after a round it has the
-// nodes of the tree that cover the shards so far, of its own share alone.
+// Adds up sums over shards where no rank ever has complete gradients (ZeRO stage 2). A step
+// consists of rounds. In each round the ranks compute the next shards of the batch, one per thread,
+// and send the gradients of each bucket to its owners during the backward pass. An owner adds them
+// to what it has, along the usual tree over all shards: after a round it has, for its own share
+// only, the nodes of the tree that cover the shards so far.
 //
-// So a rank has gradients of its shards for about two buckets, and log2(rounds) + 1 arrays of its
-// share at most. What travels is what a rank's sums would be, once a round instead of once a step.
-// Every message has a checksum from when its content was computed. Not thread-safe.
+// So a rank holds gradients of its shards for about two buckets, and at most log2(rounds) + 1
+// arrays of its share. In each round it sends about what stage 1 sends in a whole step.
+// Every message has a checksum, made when its content was computed. Not thread-safe.
 #pragma once
 
 #include "core/train/update/gradient_exchange.hpp"
@@ -26,17 +26,17 @@ class RoundExchange {
  public:
   struct Settings {
     int shards = 1;
-    int width = 1;  // shards of a round, of all ranks together: at least a shard for each rank
+    int width = 1;  // shards of a round over all ranks: at least one per rank
     bool sealed = true;
-    bool waits = false;  // for each bucket, instead of while the next one is computed
-    std::optional<Injection> injection;  // for tests: gradient and message
-    ArrayExchange* arrays = nullptr;     // of the gradients, if they are not the host's
+    bool waits = false;  // for each bucket, instead of computing the next one meanwhile
+    std::optional<Injection> injection;  // for tests: of a gradient or a message
+    ArrayExchange* arrays = nullptr;     // has the gradients, if not the host
   };
 
   using Sums = GradientExchange::Sums;
   using Damaged = GradientExchange::Damaged;
 
-  // For several ranks.
+  // Only for several ranks.
   RoundExchange(Group& comm,
                 const Layout& layout,
                 const ChunkGrid& grid,
@@ -45,38 +45,38 @@ class RoundExchange {
 
   [[nodiscard]] int rounds() const;
 
-  // The shards of this rank in a round; in the last one there may be none.
+  // The shards of this rank in a round; may be empty in the last round.
   [[nodiscard]] Span run(int round) const { return run_of(round, comm_.rank()); }
 
-  // As GradientExchange: of every round, all buckets leave in this order, `mine` having the
-  // partials of run(round). When leave() returns, the bucket before is no longer read.
+  // Like GradientExchange: in every round all buckets leave in this order, and `mine` has the
+  // partials of run(round). When leave() returns, the previous bucket is no longer read.
   [[nodiscard]] std::vector<Range> leaving() const { return ownership_.leaving(); }
 
   void leave(const Partials& mine, std::uint64_t step);
 
   void progress() { comm_.progress(); }
 
-  // Collective, after the last bucket of a round; `mine` is not read any more afterwards.
+  // Collective, after the last bucket of a round. `mine` is not read afterwards.
   void end_round(const Partials& mine, std::uint64_t step);
 
-  // What is not gradients of this rank's first partial, [Layout::tail_floats()], from the first
-  // round's end until sum().
+  // The sums that are not gradients in this rank's first partial, [Layout::tail_floats()]. Valid
+  // from the end of the first round until sum().
   [[nodiscard]] float* tail() { return tails_.data(); }
 
   // Collective, after the last round.
   [[nodiscard]] Sums sum();
 
-  // Of the last sum(), at most one for each peer.
+  // Found by the last sum(), at most one entry per peer.
   [[nodiscard]] const std::vector<Damaged>& damaged() const { return damaged_; }
 
-  // The first chunk of this rank's own sums that has changed while they were sent.
+  // The first chunk of this rank's own sums that changed while they were sent; nullopt if none did.
   [[nodiscard]] std::optional<int> changed_chunk() const { return changed_; }
 
  private:
-  // A bucket that travels.
+  // A bucket in transit.
   struct Flight {
     Group::Ticket ticket = 0;
-    Room room;                                       // partials of others
+    Room room;                                       // for the partials of other ranks
     std::vector<std::vector<std::uint64_t>> sealed;  // checksums of mine_, by partial and chunk
   };
 
@@ -111,19 +111,19 @@ class RoundExchange {
   HostExchange host_;
   ArrayExchange& arrays_;
   std::vector<std::size_t> begins_;      // of buckets, in an array of what this rank owns
-  std::vector<std::vector<int>> first_;  // by rank and round: its first node in seals_
-  std::optional<Seals> seals_;           // by node and bucket, then the tails of a rank's partials
-  std::vector<float> tails_;             // of this rank's partials, round after round
+  std::vector<std::vector<int>> first_;  // by rank and round: index of its first node in seals_
+  std::optional<Seals> seals_;           // by node and bucket; with the tails of a rank's partials
+  std::vector<float> tails_;             // of this rank's partials, round by round
   int round_ = 0;
-  int left_ = 0;      // buckets of this round
-  int travels_ = -1;  // the bucket that has left and is not added yet
+  int left_ = 0;      // number of buckets that have left in this round
+  int travels_ = -1;  // the bucket that has left but is not added yet; -1: none
   Partials mine_;     // of this round
   std::array<Flight, 2> flights_;
-  std::deque<Room> rooms_;  // of what this rank owns
+  std::deque<Room> rooms_;  // each for what this rank owns
   std::vector<float*> unused_;
-  Partials held_;  // sums of what came in earlier rounds
-  Partials next_;  // what this round makes, in an array of held_ where it begins with that
-  bool has_injected_ = false;  // a message, in this step
+  Partials held_;  // sums over the shards of earlier rounds
+  Partials next_;  // results of this round, in an array of held_ if they begin with its node
+  bool has_injected_ = false;  // whether a message was changed in this step
   std::vector<Damaged> damaged_;
   std::optional<int> changed_;
 };

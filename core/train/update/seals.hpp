@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checksums of what each rank of a group sends to each other one, which follow it, and a few bytes
-// more for every rank. Not thread-safe.
+// Checksums of the messages that each rank of a group sends to each other one. They are sent after
+// the messages, with some more bytes for every rank. Not thread-safe.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -14,14 +14,14 @@
 
 namespace dts::train {
 
-// Of a message of these chunks, whose checksums are given.
+// The checksum of a message that consists of these chunks, computed from theirs.
 [[nodiscard]] inline std::uint64_t seal_of(const std::uint64_t* checksums, Span chunks) {
   return hash64(checksums, static_cast<std::size_t>(chunks.size()) * sizeof *checksums);
 }
 
 class Seals {
  public:
-  // Of `count` messages from one rank to another, and `more` bytes; the same on all ranks.
+  // `count` messages from each rank to each other one, and `more` bytes; equal on all ranks.
   Seals(int ranks, std::size_t count, std::size_t more)
       : count_(count),
         words_(count + (more + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t)),
@@ -29,7 +29,7 @@ class Seals {
         in_(out_.size()),
         found_(out_.size()) {}
 
-  // As it was computed before it was sent, and as it has arrived. What is not set is 0.
+  // The checksum of a message as computed before sending, and as it arrived. 0 until set.
   [[nodiscard]] std::uint64_t& sent(int to, std::size_t which) { return out_[first(to) + which]; }
 
   [[nodiscard]] std::uint64_t& found(int from, std::size_t which) {
@@ -40,12 +40,12 @@ class Seals {
 
   [[nodiscard]] void* more_from(int rank) { return in_.data() + first(rank) + count_; }
 
-  // Collective.
+  // Collective: exchanges the checksums.
   [[nodiscard]] Group::Ticket post(Group& group) {
     return group.post_exchange(out_.data(), in_.data(), words_ * sizeof(std::uint64_t));
   }
 
-  // Once that is done: the first message of a rank that arrived other than it had been computed.
+  // After that: the first message of a rank that arrived differing from what it computed.
   [[nodiscard]] std::optional<std::size_t> changed(int from) const {
     const auto begin = static_cast<std::ptrdiff_t>(first(from));
     const auto end = begin + static_cast<std::ptrdiff_t>(count_);
@@ -61,7 +61,7 @@ class Seals {
   }
 
   std::size_t count_;
-  std::size_t words_;  // of a rank
+  std::size_t words_;  // per rank
   std::vector<std::uint64_t> out_, in_, found_;
 };
 

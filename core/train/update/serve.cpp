@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardedUpdate: what a server does that applies gradients as they arrive, and how all ranks learn
-// of it.
+// ShardedUpdate: a server, which applies gradients as they arrive, and the way its weights get to
+// all ranks.
 #include "core/train/update/sharded_update.hpp"
 
 #include <cmath>

@@ -89,7 +89,7 @@ std::size_t ShardedUpdate::block_bytes() const {
 void ShardedUpdate::find(Found what, Span chunks, int peer) {
   if (!findings_.empty() && findings_.back().what == what && findings_.back().peer == peer &&
       what != Found::weights)
-    return;  // one for each kind is enough
+    return;  // one finding of each kind is enough
   Finding& made = findings_.emplace_back();
   made.what = what;
   made.rank = comm_.rank();
@@ -123,7 +123,7 @@ void ShardedUpdate::check_weights(const float* values, Span chunks) {
   }
 }
 
-// Of all moments of a chunk that this rank keeps.
+// The checksum of all moments of a chunk that this rank owns.
 std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) const {
   const Span one{chunk, chunk + 1};
   const std::size_t at = places_[index(chunk)];
@@ -146,7 +146,7 @@ void ShardedUpdate::check_own(const State& state, int chunk) {
 
 const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
   inject_momentum(state);
-  // What is its own follows in apply(), which reads it anyway.
+  // This rank's own weights are checked in apply(), which reads them anyway.
   if (settings_.sealed && !others_.empty()) {
     check_others(state);
     find_wrong();
@@ -279,7 +279,7 @@ bool ShardedUpdate::verify(const State& state) {
 }
 
 std::vector<Blame> ShardedUpdate::blame() {
-  constexpr std::size_t k_most = 8;  // findings of a rank
+  constexpr std::size_t k_most = 8;  // findings per rank
   const auto changed = rounds_ ? rounds_->changed_chunk() : exchange_->changed_chunk();
   if (damaged_ && changed) find(Found::gradient, {*changed, *changed + 1}, comm_.rank());
   std::array<Finding, k_most> mine{};

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimiser's step, each rank on its own share of the parameters (S. Rajbhandari et al., "ZeRO:
-// Memory Optimizations Toward Training Trillion Parameter Models", SC 2020): sums of gradients go
-// to the owner of a share, new weights from there to all. As many bytes travel as with an
-// all-reduce; momentum, that is, all moments of the optimiser, exists once. That is its stage 1; in
-// stage 2, no rank has whole gradients either (round_exchange.hpp), and in stage 3, none has whole
-// weights: state.weights is a sparse array that has a rank's own ones, and those of others between
-// gather_weights() and drop_weights().
+// Memory Optimizations Toward Training Trillion Parameter Models", SC 2020). Sums of gradients go
+// to the owner of a share, and new weights from there to all ranks: as many bytes as an all-reduce
+// sends. Momentum, here all moments of the optimiser, exists only once. This is ZeRO stage 1. In
+// stage 2, no rank has complete gradients either (round_exchange.hpp). In stage 3, none has
+// complete weights: state.weights is a sparse array that holds a rank's own weights, and those of
+// others between gather_weights() and drop_weights().
 //
-// Sealed, every array has a checksum from when it was written, checked when it is next read:
-// weights and momentum a step later, sums of gradients by the rank that receives them. The
-// checksums of new weights travel with them, so that each rank's copy is compared with what its
-// owner computed. Not thread-safe. Functions that are collective say so.
+// If sealed, every array has a checksum, made when it is written and checked when it is next read:
+// for weights and momentum in the next step, for sums of gradients by the rank that receives them.
+// The checksums of new weights travel with them, so that each rank can compare its copy with what
+// the owner computed. Not thread-safe. Collective functions say so.
 #pragma once
 
 #include "core/train/checkpoint/state.hpp"
@@ -38,131 +38,135 @@ class ShardedUpdate {
 
   struct Settings {
     int shards = 1;
-    int servers = 0;               // ranks that own slices; 0, or more than there are: every rank
-    std::size_t bucket_bytes = 0;  // of gradients that travel together; 0: all of them
-    bool node_first = false;       // sums and weights: within each node, then across
+    int servers = 0;               // ranks that own slices; 0, or too many: every rank
+    std::size_t bucket_bytes = 0;  // of gradients that travel together; 0: all in one bucket
+    bool node_first = false;       // send sums and weights within each node first, then across
     bool sealed = true;
-    std::optional<Injection> injection;  // for tests: gradient, momentum and message
-    std::string node;                    // where this rank runs, for people
-    // Its moments are those of the layout.
+    std::optional<Injection> injection;  // for tests: of gradient, momentum or message
+    std::string node;                    // where this rank runs, for messages
+    // Its moments must be those of the layout.
     const OptimizerRow* optimizer = find_optimizer("sgd");
     OptimizerSettings optimization{};
-    int zero = 1;             // its stage; 2 and 3 are for several ranks
-    int width = 1;            // of stages 2 and 3, as
-    bool is_waiting = false;  // RoundExchange::Settings say
-    // Makes the steps instead of the processor, and must outlive this; nullptr: none does. For
-    // apply(), not for serve().
+    int zero = 1;             // ZeRO stage; 2 and 3 need several ranks
+    int width = 1;            // stages 2 and 3: RoundExchange::Settings::width
+    bool is_waiting = false;  // and RoundExchange::Settings::waits
+    // If set, makes the steps instead of the processor; must outlive this. Used by apply(), not by
+    // serve().
     ChunkUpdate* accelerated = nullptr;
-    // Of the arrays of the accelerator, if gradients and weights go to other ranks from there;
-    // nullptr: they go by way of the host's memory.
+    // The arrays of the accelerator, if gradients and weights go to other ranks from there; nullptr
+    // if they are staged in host memory.
     ArrayExchange* arrays = nullptr;
   };
 
-  // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
+  // `team` computes this rank's chunks. `comm`, `layout` and `team` must outlive this.
   ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Settings settings);
 
-  // Collective. Of weights and momentum, what a rank owns is there. The weights are on all ranks
-  // then, unless this is stage 3, and `state.momentum` is taken over and freed.
+  // Collective. On entry, the weights and momentum that a rank owns must be present in `state`.
+  // Afterwards all ranks have all weights, except in stage 3, and `state.momentum` has been taken
+  // over and freed.
   void begin(State& state);
 
-  // What sends gradients while others are still computed: of stage 1 the first, otherwise the
-  // second one, which is nullptr in stage 1.
+  // Sends gradients while others are still being computed: exchange() in stage 1, rounds() in
+  // stages 2 and 3. rounds() is nullptr in stage 1.
   [[nodiscard]] GradientExchange& exchange() { return *exchange_; }
 
   [[nodiscard]] RoundExchange* rounds() { return rounds_ ? &*rounds_ : nullptr; }
 
-  // Whether gradients need not come to the host (StepInput::stays): what is computed by the
-  // accelerator that moves the weights is all that there is, or they are exchanged from there.
+  // Whether gradients need not come to the host (StepInput::stays): either the accelerator that
+  // updates the weights has computed all of them, or they are exchanged from there.
   [[nodiscard]] bool stays() const { return stays_ || is_apart(); }
 
-  // What this rank has of the weights is in `state.weights`, too, even if it stays elsewhere.
+  // Copies the weights that this rank has elsewhere, on an accelerator, to `state.weights`.
   void bring_weights(State& state);
 
   // For tests: flips a bit of a weight wherever this rank has it.
   void flip_weight(State& state, std::size_t element);
 
-  // What is not gradients of this rank's first partial: flags may be added there before reduce().
+  // The sums in this rank's first partial that are not gradients. Flags may be added there before
+  // reduce().
   [[nodiscard]] float* tail_of(const Partials& mine) {
     return rounds_ ? rounds_->tail() : mine.begin()->second + layout_.parameter_floats;
   }
 
   [[nodiscard]] const Ownership& ownership() const { return ownership_; }
 
-  // False also where all ranks are on one node, or each on its own.
+  // False if all ranks are on one node, or each has a node of its own.
   [[nodiscard]] bool is_node_first() const { return !levels_.hierarchy().is_flat(); }
 
-  // Collective. The sums over shards of everything but the gradients, [Layout::tail_floats()],
-  // valid until the next call; `mine` has the partials of this rank's run of shards. Scalar::damage
-  // among them is how many ranks found the weights of others changed in their copy.
+  // Collective. Returns the sums over shards of everything but the gradients,
+  // [Layout::tail_floats()], valid until the next call. `mine` has the partials of this rank's run
+  // of shards. Scalar::damage among the sums is the number of ranks that found their copy of other
+  // ranks' weights changed.
   [[nodiscard]] const float* reduce(const State& state, const Partials& mine);
 
-  // Collective, after reduce(): one step of the optimiser. Unless all ends well, on every rank
-  // alike, the state is as before: `damaged` if sums arrived changed, or weights or momentum were,
-  // `not_finite` if gradients, their norm or new weights are not.
+  // Collective, after reduce(): makes one step of the optimiser. Every rank gets the same result.
+  // Unless it is `well`, the state is unchanged: `damaged` if sums arrived changed, or weights or
+  // momentum changed in memory; `not_finite` if gradients, their norm or new weights are not
+  // finite.
   [[nodiscard]] Ended apply(double lr, State& state);
 
-  // As apply(), but for this rank alone, and with what a part of the batch adds to the gradient of
-  // this rank's own, in the order of what it owns; `step` has the rate of the whole batch. The
-  // weights of others become anything until publish(). For optimisers whose update is not by
-  // tensor; gradients are not clipped.
+  // Like apply(), but for this rank only, with what a part of the batch adds to the gradient of the
+  // parameters that this rank owns, in the order of Ownership::runs_of(). `step` has the learning
+  // rate of the whole batch. The weights of other ranks are undefined until publish(). Not for
+  // optimisers that update by tensor; gradients are not clipped.
   [[nodiscard]] Ended serve(const PartOfStep& part,
                             UpdateStep step,
                             const float* gradients,
                             State& state);
 
-  // What `peer`, of which or of this rank the slice is, has sent arrived changed: for blame().
+  // Records, for blame(), that a slice of weights or gradients that `peer` sent arrived changed.
   void arrived_changed(int peer);
 
-  // Collective, after any number of serve(). What each owner has of the weights is on all ranks
-  // then. False if one of them found damage, as apply().
+  // Collective, after any number of serve(). Sends the weights of each owner to all ranks. Returns
+  // false if a rank found damage, as apply() does.
   [[nodiscard]] bool publish(State& state);
 
-  // Of the last apply(), before clipping, over the chunks in their order: the same for any number
-  // of ranks.
+  // The norm of the gradient in the last apply(), before clipping. It is summed over chunks in
+  // their order, and so does not depend on the number of ranks.
   [[nodiscard]] double gradient_norm() const;
 
-  // The first tensor whose gradient or new weight was not finite, after apply() said so.
+  // After apply() returned not_finite: the first tensor whose gradient or new weight is not finite.
   [[nodiscard]] std::string what_is_not_finite() const;
 
   [[nodiscard]] const std::string& node() const { return settings_.node; }
 
-  // The digest of the whole state, from the checksums of all chunks; 0 unless sealed.
+  // The digest of the whole state, computed from the checksums of all chunks; 0 unless sealed.
   [[nodiscard]] std::uint64_t root(const State& state) const;
 
-  // Collective. Whether weights, momentum and running statistics are what they should be, and the
+  // Collective. Whether weights, momentum and running statistics match their checksums, and are the
   // same on all ranks.
   [[nodiscard]] bool verify(const State& state);
 
-  // Collective, after something was found. Whose bits are wrong, the same on every rank.
+  // Collective, after damage was found: whose bits are wrong. Every rank gets the same result.
   [[nodiscard]] std::vector<Blame> blame();
 
-  // Whether a rank wants some floats of an array; the same answer on every rank.
+  // Whether a rank needs these floats of an array. Must return the same on every rank.
   using Wants = std::function<bool(int rank, ArrayOf array, Range floats)>;
   using Take = std::function<void(ArrayOf array, Range floats, const float* values)>;
 
-  // Collective. What is divided among the ranks, the weights in stage 3 and all moments in their
-  // order, in pieces of up to 4 MiB, each to the ranks that want it: a rank has no more than two
-  // pieces that are not its own. False, on every rank, if weights came that are not those which
-  // their owner had computed.
+  // Collective. Sends what is divided among the ranks (in stage 3 the weights, and all moments in
+  // their order) in pieces of up to 4 MiB, each to the ranks that want it. A rank holds at most two
+  // pieces that are not its own. Returns false, on every rank, if weights arrived that differ from
+  // what their owner computed.
   [[nodiscard]] bool hand_out(const State& state, const Wants& wants, const Take& take);
 
-  // Collective. Makes `state.momentum` whole, to be freed after use: as large as the weights.
+  // Collective. Completes `state.momentum` [Layout::moment_floats()], to be freed after use.
   void gather_momentum(State& state);
 
-  // Collective, for stage 3. The weights of a bucket on all ranks, each compared with what its
-  // owner had computed.
+  // Collective, for stage 3. Gets the weights of a bucket to all ranks, and compares each chunk
+  // with what its owner computed.
   void gather_weights(State& state, int bucket);
 
-  // Those of other ranks in the range, so far as whole pages are, take no memory from now on.
+  // Frees the memory of other ranks' weights in the range, as far as it consists of whole pages.
   void drop_weights(State& state, Range range) const;
 
-  // Of all buckets; in stages 1 and 2 they always are there.
+  // The same for all buckets; these do nothing in stages 1 and 2.
   void gather_weights(State& state);
   void drop_weights(State& state) const;
 
  private:
-  struct Record {        // of a chunk, by its owner
-    double squares = 0;  // of the gradient
+  struct Record {        // of a chunk; made by its owner
+    double squares = 0;  // of its gradient
     double weight_squares = 0;
     std::uint64_t weights = 0;
     std::uint64_t momentum = 0;
@@ -194,8 +198,8 @@ class ShardedUpdate {
   void check_gradient(int chunk);
   void move_own(const UpdateStep& step, float scale, const State& state);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
-  void record_next(int chunk);  // what apply() and serve() have made of it
-  // Of a chunk, from that of each of its moments.
+  void record_next(int chunk);  // the result of apply() or serve()
+  // The checksum of a chunk's moments, computed from the checksum of each of them.
   [[nodiscard]] std::uint64_t checksum_of_all(const std::uint64_t* moments) const;
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
@@ -236,25 +240,25 @@ class ShardedUpdate {
   Levels levels_;
   std::optional<GradientExchange> exchange_;
   std::optional<RoundExchange> rounds_;
-  std::vector<int> own_;     // chunks
-  std::vector<int> others_;  // of which this rank has a copy all the time
+  std::vector<int> own_;     // the chunks that this rank owns
+  std::vector<int> others_;  // the other chunks of which it keeps a copy
   std::size_t own_floats_ = 0;
-  std::vector<std::size_t> places_;  // of all chunks: of own_, where its floats begin among them
+  std::vector<std::size_t> places_;  // by chunk: for own_, its offset among the owned floats
   std::size_t most_chunks_ = 0;
-  // All moments of what is owned, one moment after the other.
-  Buffer momentum_;  // accelerated: what bring_moments() has brought
+  // All moments of the parameters that this rank owns, one moment after another.
+  Buffer momentum_;  // accelerated: what bring_moments() copied
   Buffer next_momentum_;
   Buffer next_weights_;
-  std::vector<Buffer> scaled_;        // by thread: a chunk's gradient, if it is clipped
-  GradientExchange::Sums sums_;       // of the step under way
-  std::vector<std::byte> blocks_;     // of records, one of each rank
-  std::vector<Record> records_;       // of the state, all chunks
-  std::vector<Record> next_records_;  // of the update under way
-  std::vector<std::uint8_t> wrong_;   // of all chunks, what is other than its checksum
-  std::vector<ChunkReport> reports_;  // of own_, if they are accelerated
+  std::vector<Buffer> scaled_;        // by thread: a chunk's clipped gradient
+  GradientExchange::Sums sums_;       // of the current step
+  std::vector<std::byte> blocks_;     // records, one block per rank
+  std::vector<Record> records_;       // by chunk, of the state
+  std::vector<Record> next_records_;  // by chunk, of the current update
+  std::vector<std::uint8_t> wrong_;   // by chunk: what differs from its checksum, as a set of Wrong
+  std::vector<ChunkReport> reports_;  // of own_, if accelerated
   bool stays_ = false;
-  bool is_behind_ = false;         // state.weights, of what this rank owns
-  bool damaged_ = false;           // what was received in this step
+  bool is_behind_ = false;         // state.weights lack this rank's latest ones
+  bool damaged_ = false;           // something received in this step was
   std::vector<Finding> findings_;  // of this rank
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardedUpdate: what ranks that own parts of the parameters tell each other.
+// ShardedUpdate: exchanges between ranks that own parts of the parameters.
 #include "core/train/update/sharded_update.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void ShardedUpdate::add_slices(float* array, std::vector<Levels::Sliced>& to) co
     to.push_back({array, ownership_.slices(bucket)});
 }
 
-// Own records and own share of the weights to all ranks.
+// Sends this rank's records, and the weights that it owns, to all ranks.
 void ShardedUpdate::exchange_records(float* weights) {
   if (comm_.size() == 1) return;
   const Header header{damaged_ ? 1U : 0U};
@@ -65,7 +65,8 @@ void ShardedUpdate::exchange_records(float* weights) {
   }
 }
 
-// A value of each chunk, of which this rank knows those of its own, on all ranks. Collective.
+// Collective: completes an array with a value per chunk, of which each rank knows those of its own
+// chunks.
 void ShardedUpdate::share(std::vector<double>& by_chunk) {
   if (comm_.size() == 1) return;
   std::vector<double> mine(most_chunks_);
