@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tensors of a batch normalisation are. Thread-safe on disjoint passes.
+// The places of a batch normalisation's tensors in the flat arrays. Thread-safe on disjoint passes.
 #pragma once
 
 #include "core/train/model/blocks.hpp"
@@ -8,7 +8,8 @@
 
 namespace dts::train {
 
-// A shard is normalised by its own statistics, which are summed over shards for the running ones.
+// A shard is normalised by its own statistics; their sums over shards update the running
+// statistics.
 class BatchNormTensors {
  public:
   BatchNormTensors(const Layout& layout, const std::string& name)
@@ -24,13 +25,13 @@ class BatchNormTensors {
     float* variance = nullptr;
   };
 
-  // Those of x, when training.
+  // The statistics of the shard's input; only when training.
   [[nodiscard]] Statistics statistics(const Pass& pass) const {
     float* const all = pass.sums + statistics_;
     return {all + mean_, all + variance_};
   }
 
-  // Computes them on the processor.
+  // Computes them on the processor. Does nothing when not training.
   void measure(const Pass& pass, const Images& shape, const float* x) const {
     if (!pass.training) return;
     const Statistics to = statistics(pass);

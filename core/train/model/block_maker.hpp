@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who makes the blocks of a plan and has the memory that they compute in: the processor, or an
-// accelerator, whose addresses only its own blocks may use. How images are laid out between blocks
-// is the maker's choice; parameters, and the input of a linear layer, are laid out as everywhere.
+// Makes the blocks of a plan and the memory in which they compute, on the processor or on an
+// accelerator, whose addresses only its own blocks may use. Each maker chooses how images are laid
+// out between its blocks; parameters, and the input of a linear layer, have the same layout
+// everywhere.
 #pragma once
 
 #include "core/train/model/image_blocks.hpp"
@@ -13,8 +14,8 @@
 
 namespace dts::train {
 
-// Everything may throw std::exception. The memory lives as long as the maker, and blocks may not
-// outlive it. Not thread-safe.
+// Every function may throw std::exception. The memory lives as long as the maker, and blocks must
+// not outlive it. Not thread-safe.
 class BlockMaker {
  public:
   BlockMaker() = default;
@@ -22,7 +23,7 @@ class BlockMaker {
   BlockMaker& operator=(const BlockMaker&) = delete;
   virtual ~BlockMaker() = default;
 
-  // Zero, aligned to a cache line.
+  // Memory filled with zeros and aligned to a cache line.
   [[nodiscard]] virtual float* floats(std::size_t count) = 0;
   [[nodiscard]] virtual std::uint32_t* tokens(std::size_t count) = 0;
 
@@ -89,12 +90,12 @@ class BlockMaker {
                                                             Edge in,
                                                             Edge out) = 0;
 
-  // Copies what is there to the host's memory, on the forward pass of a training, and back on the
-  // backward pass. Where it is there already, std::logic_error.
+  // A block that copies the array to host memory in the forward pass of a training and back in the
+  // backward pass. Throws std::logic_error if the array is in host memory already.
   [[nodiscard]] virtual std::unique_ptr<Block> offload(float* at, std::size_t count) = 0;
 };
 
-// Of the processor.
+// The maker for the processor.
 [[nodiscard]] std::unique_ptr<BlockMaker> processor_blocks();
 
 }  // namespace dts::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks built from our own kernels.
+// The blocks that use our own kernels.
 #include "core/train/model/blocks.hpp"
 
 #include "core/train/device/elementary.hpp"
@@ -78,8 +78,8 @@ std::unique_ptr<Block> bn_relu_pool(
 
 namespace {
 
-// Of one prediction. What is below 32 classes keeps the bits that it had before there were vectors
-// here.
+// For one prediction. Fewer than 32 classes use scalar code, which keeps the bits that earlier
+// releases computed.
 constexpr int k_least_vectorised = 32;
 
 struct RowResult {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a network: explicit forward and backward, single-threaded, over buffers that the
-// network owns.
+// The blocks of a network: explicit, single-threaded forward and backward passes over buffers that
+// the network owns.
 //
-// A block reads its input Edge and writes its output Edge; backward reads output.gradient and
-// writes input.gradient. Weights are read from Pass::weights at the tensor's offset, and everything
-// summed over shards (gradients, batch statistics, loss) is overwritten in Pass::sums. Not
-// thread-safe: one set of blocks per thread.
+// A block reads its input Edge and writes its output Edge; backward() reads output.gradient and
+// writes input.gradient. Weights are read from Pass::weights at the tensor's offset. Everything
+// that is summed over shards (gradients, batch statistics, loss) is overwritten in Pass::sums. Not
+// thread-safe: each thread has its own blocks.
 #pragma once
 
 #include "core/train/device/instruction_set.hpp"
@@ -18,7 +18,7 @@
 
 namespace dts::train {
 
-// Activations between two blocks and their gradient, which is null only if none flows back.
+// Activations between two blocks, and their gradient, which is null if none is needed.
 struct Edge {
   float* value = nullptr;
   float* gradient = nullptr;
@@ -38,7 +38,7 @@ class Block {
   Block& operator=(const Block&) = delete;
   virtual ~Block() = default;
 
-  // Called once after the weights change, before any forward.
+  // Called after each change of the weights, before the next forward().
   virtual void prepare(const float* /*weights*/) {}
 
   virtual void forward(const Pass& pass) = 0;
@@ -47,20 +47,20 @@ class Block {
   // The parameters whose gradients are final once this block's backward() has returned.
   [[nodiscard]] virtual Range completes() const { return {}; }
 
-  // Those that prepare() and forward() read, and those that backward() does.
+  // The parameters that prepare() and forward() read, and below, those that backward() reads.
   [[nodiscard]] virtual Range reads() const { return completes(); }
 
   [[nodiscard]] virtual Range reads_again() const { return reads(); }
 };
 
-// 3x3 convolution of one channel to 16; `in.value` is padded (kernels.hpp); no gradient to the
-// input.
+// 3x3 convolution from one channel to 16. `in.value` is padded (kernels.hpp). Computes no gradient
+// of the input.
 [[nodiscard]] std::unique_ptr<Block> first_convolution(
     const Layout& layout, const std::string& name, const Images& out_shape, Edge in, Edge out);
 
-// 3x3, padding 1.
+// A 3x3 convolution with padding 1.
 struct ConvolutionShape {
-  Images in;  // of a model's input, any number of channels, as samples have them: not blocked
+  Images in;  // any number of channels if it is a model's input, which is not blocked
   int out_channels = 0;
   int stride = 1;
   Precision precision = Precision::fp32;
@@ -70,14 +70,14 @@ struct ConvolutionShape {
   }
 };
 
-// By oneDNN. Throws dnnl::error or std::bad_alloc.
+// Uses oneDNN. Throws dnnl::error or std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Block> convolution(const Layout& layout,
                                                  const std::string& name,
                                                  const ConvolutionShape& shape,
                                                  Edge in,
                                                  Edge out);
 
-// Fused batch normalisation, ReLU and 2x2 maximum.
+// Fused batch normalisation, ReLU and 2x2 max pooling.
 [[nodiscard]] std::unique_ptr<Block> bn_relu_pool(
     const Layout& layout, const std::string& name, const Images& in_shape, Edge in, Edge out);
 
@@ -89,12 +89,12 @@ struct LinearShape {
   Precision precision = Precision::fp32;
 };
 
-// y = x W^T + b by oneDNN. Throws dnnl::error or std::bad_alloc.
+// y = x W^T + b, by oneDNN. Throws dnnl::error or std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Block> linear(
     const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out);
 
 struct Objective {
-  float scale = 1;      // of the loss, in gradients
+  float scale = 1;      // factor of the loss in gradients
   float smoothing = 0;  // of labels: this share of the target is spread over all classes, as in
                         // PyTorch (C. Szegedy et al., "Rethinking the Inception Architecture for
                         // Computer Vision", 2015, section 7)

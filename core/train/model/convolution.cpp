@@ -23,7 +23,7 @@ dnnl::memory::dims dims_of(const Images& images) {
   return {images.batch, images.channels, images.height, images.width};
 }
 
-// Of the operands; those that are computed are fp32 always.
+// Types of the operands; results are always fp32.
 struct Types {
   dnnl::memory::data_type src;
   dnnl::memory::data_type weights;
@@ -44,7 +44,7 @@ Types of_weights_gradient(Precision precision) {
   return {type_of(precision), k_fp32, type_of(precision)};
 }
 
-// Of our arrays.
+// In the layouts of our arrays.
 ConvolutionDescs descs_of(const ConvolutionShape& shape, const Types& types) {
   using Tag = dnnl::memory::format_tag;
   const bool is_blocked = shape.in.channels % k_lanes == 0;
@@ -54,7 +54,7 @@ ConvolutionDescs descs_of(const ConvolutionShape& shape, const Types& types) {
           {shape.stride, shape.stride}};
 }
 
-// In whatever layouts oneDNN likes best.
+// In the layouts that oneDNN prefers.
 ConvolutionDescs any(const ConvolutionShape& shape, const Types& types) {
   constexpr auto k_any = dnnl::memory::format_tag::any;
   return {{dims_of(shape.in), types.src, k_any},
@@ -82,7 +82,7 @@ typename Backward::primitive_desc backward_desc(const ConvolutionDescs& d,
       forward, k_direct, d.src, d.weights, d.dst, d.strides, d.padding, d.padding);
 }
 
-// What computes the gradient of the input.
+// Computes the gradient of the input.
 class InputGradient {
  public:
   InputGradient(const ConvolutionDescs& ours,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of row-major matrices, by oneDNN. Single-threaded where Network::create() has set OpenMP
-// so.
+// Products of row-major matrices, by oneDNN. They use one thread, if Network::create() has set
+// OpenMP to that.
 #pragma once
 
 #include "core/train/device/kernels.hpp"
@@ -11,7 +11,7 @@
 
 namespace dts::train {
 
-// Elements of a matrix.
+// Number of elements of a matrix.
 [[nodiscard]] inline std::size_t area(int rows, int columns) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
 }
@@ -19,7 +19,7 @@ namespace dts::train {
 // A row-major matrix, or its transpose, as a factor of a product.
 struct Factor {
   const float* values = nullptr;
-  int pitch = 0;  // floats from one row to the next, as it is in memory
+  int pitch = 0;  // floats from one row to the next in memory
   bool is_transposed = false;
 };
 
@@ -30,11 +30,11 @@ struct Product {
   int pitch = 0;
 };
 
-// out = a b, or out += a b, where a has `inner` columns (after any transposition). Throws
-// std::runtime_error. Thread-safe on disjoint outputs.
+// Computes out = a b or, if `adds`, out += a b. `inner` is the number of columns of a, after any
+// transposition. Throws std::runtime_error. Thread-safe on disjoint outputs.
 void multiply(const Factor& a, const Factor& b, int inner, const Product& out, bool adds = false);
 
-// An array of bf16 for products. Throws dnnl::error or std::bad_alloc.
+// An array of bf16 that is an operand of products. Throws dnnl::error or std::bad_alloc.
 class Bf16Array {
  public:
   explicit Bf16Array(std::size_t count);
@@ -45,17 +45,19 @@ class Bf16Array {
   dnnl::memory values_;
 };
 
-// Matrices without gaps between rows; a transposed one has its columns as rows in memory.
+// The shape of a product of matrices without gaps between rows. A transposed matrix is stored with
+// its columns as rows.
 struct Bf16ProductShape {
   int rows = 0;
   int inner = 0;
   int columns = 0;
   bool is_a_transposed = false;
   bool is_b_transposed = false;
-  bool adds = false;  // to what is in out
+  bool adds = false;  // to the content of out
 };
 
-// out = a b, or out += a b, of bf16; `out` is fp32, as sums are. Not thread-safe.
+// Computes out = a b, or out += a b, of bf16 matrices; `out` is fp32, as are the sums. Not
+// thread-safe.
 class Bf16Product {
  public:
   // Throws dnnl::error or std::bad_alloc.
@@ -77,24 +79,25 @@ struct Bf16Shape {
   int in = 0;
   int out = 0;
   bool is_in_out = false;    // W is [in][out] and not [out][in]
-  bool adds_output = false;  // to what is in y
+  bool adds_output = false;  // to the content of y
   bool adds_input_gradient = false;
   bool has_input_gradient = true;
 };
 
-// y = x W^T, or x W, and its gradients: fp32 arrays, products of them rounded to bf16, sums in
-// fp32. Not thread-safe.
+// y = x W^T, or x W, and its gradients. Arrays are fp32; operands of products are rounded to bf16,
+// and sums are fp32. Not thread-safe.
 class Bf16Layer {
  public:
   // Throws dnnl::error or std::bad_alloc.
   explicit Bf16Layer(const Bf16Shape& shape);
 
-  // Once the weights have changed.
+  // Must be called after the weights have changed.
   void prepare(const float* weights);
 
   void forward(const float* x, float* y);
 
-  // Of the last forward(). Overwrites d_weights; d_x is not used if there is no such gradient.
+  // The gradients of the last forward(). Overwrites d_weights and d_x; d_x is ignored without
+  // has_input_gradient.
   void backward(const float* d_y, float* d_weights, float* d_x);
 
  private:

@@ -67,7 +67,7 @@ class NarrowingShortcut : public Block {
         in_(in),
         out_(out) {}
 
-  // What is zero is never written.
+  // Zeros are never overwritten, and need not be written again.
   void forward(const Pass& /*pass*/) override {
     for_each_run([&](std::size_t from, std::size_t to) {
       std::copy_n(in_.value + from, k_run, out_.value + to);
@@ -81,7 +81,7 @@ class NarrowingShortcut : public Block {
   }
 
  private:
-  // Channels that are together on both sides.
+  // Number of channels that stay adjacent on both sides.
   static constexpr std::size_t k_run = k_lanes / 2;
 
   static std::size_t position(const Images& s, int n, int channel, int y, int x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placing tensors, and their initial values.
+// Offsets of tensors, and their initial values.
 #include "core/train/model/layout.hpp"
 
 #include "core/base/random.hpp"

@@ -32,7 +32,7 @@ class Linear : public Block {
         y_(float_desc({shape.batch, shape.out}, Tag::ab), cpu(), out.value),
         w_(float_desc({shape.out, shape.in}, Tag::ab), forward_pd_.weights_desc(), nullptr) {}
 
-  // Once per step the weights are copied into the layout that makes 16-row products 6 times as
+  // Once per step, copies the weights into the layout with which products of 16 rows are 6 times as
   // fast.
   void prepare(const float* weights) override {
     w_.point_to(weights + weight_);
@@ -93,7 +93,7 @@ class Linear : public Block {
   Port w_;
 };
 
-// The same with products of bf16.
+// The same with bf16 products.
 class Bf16Linear : public Block {
  public:
   Bf16Linear(
@@ -119,7 +119,7 @@ class Bf16Linear : public Block {
     products_.forward(in_.value, out_.value);
     if (!shape_.relu) return;
     for (float& y : std::span(out_.value, count()))
-      if (y < 0) y = 0;  // a NaN stays
+      if (y < 0) y = 0;  // a NaN is kept
   }
 
   void backward(const Pass& pass) override {

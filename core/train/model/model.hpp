@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model: its parameters, what it reads, and how to build a network of it. A new model is a file
-// in core/train/models that makes one of these, with its row, which model_table.cpp lists.
-// Immutable once made; thread-safe then.
+// A model: its parameters, its input, and how to build its network. A new model is a file in
+// core/train/models that makes one of these and defines a row, which model_table.cpp lists.
+// Immutable once made, and then thread-safe.
 #pragma once
 
 #include "core/train/data/samples.hpp"
@@ -15,19 +15,19 @@ namespace dts::train {
 class Plan;
 
 struct Model {
-  std::string name;   // of its row, and for people
-  std::string sizes;  // "n_layer=4,n_head=4": all that decides its shapes; empty if nothing does
+  std::string name;   // name of its row, also for messages
+  std::string sizes;  // "n_layer=4,n_head=4": all that determines its shapes, or empty
   Layout layout;
   Reads reads;
-  int classes = 0;  // that each prediction chooses from
-  // Floating-point operations, forward and backward, of training on one sample: two for each
-  // multiplication and addition of matrix products and convolutions; nothing else is counted.
+  int classes = 0;  // number of classes of each prediction
+  // Floating-point operations of training on one sample, forward and backward: two for each
+  // multiply-add of matrix products and convolutions; nothing else counts.
   double flops = 0;
 
-  // Appends the blocks, which Plan::maker() makes, from the plan's input to its logits. Called once
-  // for each thread, on that thread. May throw std::exception, as the primitives of oneDNN do.
+  // Appends the blocks, made by Plan::maker(), from the plan's input to its logits. Called once per
+  // thread, on that thread. May throw std::exception, as oneDNN's primitives do.
   std::function<void(Plan&)> build;
-  // Whether build() tells the plan which of them make a layer.
+  // Whether build() marks layers in the plan.
   bool has_layers = false;
 };
 

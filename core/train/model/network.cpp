@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes over a plan's blocks.
+// Runs the blocks of a plan.
 #include "core/train/model/network.hpp"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What oneDNN 2 and 3 spell differently. Which of them it is, is asked of the compiler.
+// The differences between the interfaces of oneDNN 2 and 3, which the compiler tells apart.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -14,8 +14,8 @@ inline const dnnl::engine& cpu() {
   return engine;
 }
 
-// oneDNN 2 takes an operation's description and an engine, oneDNN 3 the engine and what was in the
-// description. Throws dnnl::error.
+// oneDNN 2 takes a description of the operation and an engine; oneDNN 3 takes the engine and the
+// members of that description. Throws dnnl::error.
 template <class Primitive, class... Operation>
 [[nodiscard]] typename Primitive::primitive_desc forward_primitive(
     const dnnl::primitive_attr& attributes, Operation&&... operation) {
@@ -25,7 +25,7 @@ template <class Primitive, class... Operation>
     return {cpu(), std::forward<Operation>(operation)..., attributes};
 }
 
-// As forward_primitive(); `forward` tells a backward primitive what it belongs to.
+// Like forward_primitive(); a backward primitive needs the description of its `forward` one.
 template <class Primitive, class Forward, class... Operation>
 [[nodiscard]] typename Primitive::primitive_desc backward_primitive(const Forward& forward,
                                                                     Operation&&... operation) {
@@ -35,7 +35,7 @@ template <class Primitive, class Forward, class... Operation>
     return {cpu(), std::forward<Operation>(operation)..., forward};
 }
 
-// oneDNN 3 has renamed it.
+// oneDNN 3 renamed this function.
 template <class Desc>
 [[nodiscard]] dnnl::memory::data_type type_of(const Desc& desc) {
   if constexpr (requires { desc.data_type(); })
@@ -44,7 +44,7 @@ template <class Desc>
     return desc.get_data_type();
 }
 
-// ReLU after a primitive. Since oneDNN 3 it has no scale.
+// Appends a ReLU to a primitive. It has no scale since oneDNN 3.
 template <class PostOps = dnnl::post_ops>
 [[nodiscard]] dnnl::primitive_attr followed_by_relu() {
   PostOps after;

@@ -2,8 +2,8 @@
 // Our arrays as operands of oneDNN's primitives. Not thread-safe.
 //
 // When a primitive is created, oneDNN takes its number of threads from the calling thread's OpenMP
-// setting. Network sets that to one, so results do not depend on the number of threads (measured:
-// otherwise the gradient of the weights does).
+// setting. Network sets that to one, so that results do not depend on the number of threads
+// (otherwise the gradient of the weights was found to).
 #pragma once
 
 #include "core/train/device/instruction_set.hpp"
@@ -24,11 +24,11 @@ inline dnnl::memory::desc float_desc(dnnl::memory::dims dims, dnnl::memory::form
   return {std::move(dims), dnnl::memory::data_type::f32, tag};
 }
 
-// One of our arrays as a primitive expects it: the array itself, or a copy, rounded to bf16 or in
-// another layout.
+// One of our arrays as an operand that a primitive expects: the array itself, or a copy that is
+// rounded to bf16 or has another layout.
 class Port {
  public:
-  // `data` is fp32 also where `ours` is bf16: then the port can only be pulled.
+  // `data` is fp32 even if `ours` is bf16; then the port can only be pulled.
   Port(const dnnl::memory::desc& ours, const dnnl::memory::desc& wanted, float* data)
       : is_rounded_(type_of(ours) == dnnl::memory::data_type::bf16),
         data_(data),
@@ -51,7 +51,7 @@ class Port {
     if (export_) export_->execute(stream, wanted_, ours_);
   }
 
-  // The array changes with each call; const_cast because oneDNN's handles are not const.
+  // For arrays that differ between calls. const_cast because oneDNN's handles are not const.
   void point_to(const float* data) {
     data_ = data;
     if (!is_rounded_) ours_.set_data_handle(const_cast<float*>(data));  // NOLINT
@@ -63,7 +63,7 @@ class Port {
   bool is_rounded_;
   const float* data_;
   dnnl::memory ours_;
-  dnnl::memory wanted_;  // shares ours_ if the layouts agree
+  dnnl::memory wanted_;  // the same as ours_ if the layouts agree
   std::optional<dnnl::reorder> import_;
   std::optional<dnnl::reorder> export_;
 };

@@ -47,7 +47,8 @@ void Plan::end_layer(float* input, std::size_t count) {
   if (keeping_.offloads) add(maker_.offload(input, count));
 }
 
-// Layers ask for the same sizes in the same order; one that does not gets memory of its own.
+// Layers request the same sizes in the same order and share them; a request that differs gets
+// memory of its own.
 float* Plan::layer_floats(std::size_t count) {
   if (!keeping_.recomputes || !in_layer_) return floats(count);
   const std::size_t place = next_shared_++;
@@ -55,14 +56,15 @@ float* Plan::layer_floats(std::size_t count) {
   return shared_[place].count == count ? shared_[place].at : floats(count);
 }
 
-// Once a layer's input is in the host's memory, the next but one's output may take its place.
+// Offloaded inputs are in host memory before the output of the next layer but one overwrites them.
 float* Plan::output_floats(std::size_t number, std::size_t count) {
   if (!keeping_.offloads) return floats(count);
   if (alternately_.empty()) alternately_ = {floats(count), floats(count)};
   return alternately_[number % alternately_.size()];
 }
 
-// The last layer's values are still there. Nobody reads again what a layer's last block writes.
+// Does not recompute the last layer, whose values are still there, nor the last block of any layer,
+// because nobody reads its output again.
 std::vector<Plan::Visit> Plan::way_back() const {
   std::vector<Visit> visits;
   std::size_t next = blocks_.size();

@@ -15,7 +15,7 @@ namespace dts::train {
 
 class Plan {
  public:
-  // For `micro_batch` samples at once, on the processor or where `maker` makes blocks. `model` and
+  // For `micro_batch` samples at once, on the processor, or with the blocks of `maker`. `model` and
   // `maker` must outlive the plan.
   Plan(const Model& model,
        int micro_batch,
@@ -31,38 +31,38 @@ class Plan {
 
   [[nodiscard]] int micro_batch() const { return micro_batch_; }
 
-  // Of the products and convolutions that are added.
+  // The precision of the products and convolutions of new blocks.
   [[nodiscard]] Precision precision() const { return precision_; }
 
   [[nodiscard]] BlockMaker& maker() { return maker_; }
 
-  // Zero, aligned to a cache line; valid as long as the plan. Blocks whose backward passes never
-  // need it at the same time may share it.
+  // Memory filled with zeros and aligned to a cache line; valid as long as the plan. Blocks may
+  // share it if their backward passes never need it at the same time.
   [[nodiscard]] float* floats(std::size_t count) {
     floats_ += count;
     return maker_.floats(count);
   }
 
-  // All of them so far.
+  // The number of floats handed out so far.
   [[nodiscard]] std::size_t floats_in_all() const { return floats_; }
 
-  // Layers follow each other, and a layer's blocks each other. Of what its blocks write, all but
-  // the last one's comes from layer_floats(), which is another layer's memory, too, if it is
-  // computed once more; and what the last one writes, from output_floats().
+  // Layers follow each other without gaps, as do a layer's blocks. All but the last block of a
+  // layer must write to memory from layer_floats(), which layers share if they are recomputed; the
+  // last block writes to output_floats().
   void begin_layer();
   void end_layer(float* input, std::size_t count);
 
   [[nodiscard]] float* layer_floats(std::size_t count);
 
-  // What a layer reads: its `number` is that of the layer, counted from 0. One after the last layer
-  // is what that one writes.
+  // The input of layer `number`, counted from 0, which is also the output of the layer before. The
+  // number after the last layer's is that layer's output.
   [[nodiscard]] float* output_floats(std::size_t number, std::size_t count);
 
-  // Activations with a gradient of their own.
+  // Activations with their own gradient.
   [[nodiscard]] Edge edge(std::size_t count) { return {floats(count), floats(count)}; }
 
-  // Images, [micro_batch][channels][side + 2 padding][side + 2 padding]; no gradient. nullptr for
-  // tokens.
+  // Images, [micro_batch][channels][side + 2 padding][side + 2 padding], without gradient. The
+  // value is nullptr for tokens.
   [[nodiscard]] Edge input() const { return input_; }
 
   // [micro_batch][context]; nullptr for images.
@@ -70,8 +70,8 @@ class Plan {
 
   void add(std::unique_ptr<Block> block) { blocks_.push_back(std::move(block)); }
 
-  // What the blocks end in: [micro_batch][predictions][classes]. `room`: Projection::room of what
-  // gives them.
+  // The output of the last block: [micro_batch][predictions][classes]. `room` is the
+  // Projection::room of the block that computes it.
   void set_logits(Edge logits, int room = 0) {
     logits_ = logits;
     logits_room_ = room;
@@ -84,8 +84,8 @@ class Plan {
   // In the order of the forward pass.
   [[nodiscard]] const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
 
-  // What a training does after its forward pass, in this order: a block's forward pass once more,
-  // or its backward pass.
+  // A step of a training after its forward pass: the backward pass of a block, or, if `again`,
+  // another forward pass.
   struct Visit {
     Block* block = nullptr;
     bool again = false;
@@ -95,12 +95,12 @@ class Plan {
 
   [[nodiscard]] std::vector<Visit> way_back() const;
 
-  // What the blocks read, in the order in which they do: those of a training, or, without their
-  // backward passes, of an evaluation.
+  // What the blocks read, in the order in which they read it, in a training, or, without backward
+  // passes, in an evaluation.
   [[nodiscard]] std::vector<Range> reads(bool training) const;
 
  private:
-  // Of blocks.
+  // A run of blocks.
   struct Layer {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -112,7 +112,7 @@ class Plan {
   int micro_batch_;
   Precision precision_;
   Keeping keeping_;
-  std::unique_ptr<BlockMaker> own_;  // of the processor
+  std::unique_ptr<BlockMaker> own_;  // the processor's, if no other was given
   BlockMaker& maker_;
   std::uint32_t* tokens_ = nullptr;
   Edge input_;
@@ -128,9 +128,9 @@ class Plan {
     std::size_t count = 0;
   };
 
-  std::vector<Piece> shared_;        // by all layers
-  std::size_t next_shared_ = 0;      // of this layer
-  std::vector<float*> alternately_;  // outputs, if they do not stay
+  std::vector<Piece> shared_;        // by all layers that are recomputed
+  std::size_t next_shared_ = 0;      // the next of shared_ for this layer
+  std::vector<float*> alternately_;  // outputs, used in turn if they are offloaded
 };
 
 }  // namespace dts::train

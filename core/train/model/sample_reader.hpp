@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples as a network reads them: images augmented and normalised, windows of tokens, and labels.
-// Not thread-safe.
+// Converts samples to a network's input: augmented and normalised images, windows of tokens, and
+// labels. Not thread-safe.
 #pragma once
 
 #include "core/train/data/augmentation.hpp"
@@ -17,17 +17,18 @@ class SampleReader {
  public:
   explicit SampleReader(const Reads& reads) : reads_(reads) {}
 
-  // Of one batch, in the host's memory; Plan describes the first two, of which one is nullptr.
+  // The input of one batch, in host memory. `images` and `tokens` are described in Plan; one of
+  // them is nullptr.
   struct Input {
-    float* images = nullptr;  // what is around them is left alone
+    float* images = nullptr;  // the padding around them is not written
     std::uint32_t* tokens = nullptr;
-    std::uint32_t* labels = nullptr;  // of all predictions
+    std::uint32_t* labels = nullptr;  // one per prediction
   };
 
-  // Floats of one image in Input.
+  // The number of floats of one image in Input.
   [[nodiscard]] std::size_t image_floats() const;
 
-  // `placements`: of each image; none: as they are.
+  // `placements` has one for each image, or none without augmentation.
   void read(const Samples& samples,
             std::span<const std::size_t> indices,
             std::span<const Placement> placements,
@@ -37,7 +38,7 @@ class SampleReader {
   void read_image(const Samples& samples, std::size_t index, const Placement* placement, float* to);
 
   Reads reads_;
-  std::vector<std::uint8_t> placed_;  // an image
+  std::vector<std::uint8_t> placed_;  // a single image
 };
 
 }  // namespace dts::train

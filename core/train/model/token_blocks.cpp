@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of token_blocks.hpp with parameters, and rotations.
+// The blocks of token_blocks.hpp that have parameters, and rotations.
 #include "core/train/model/token_blocks.hpp"
 
 #include "core/train/device/elementary.hpp"
@@ -52,7 +52,7 @@ class EmbeddingBlock : public Block {
   [[nodiscard]] Range reads_again() const override { return {}; }
 
  private:
-  // Calls visit with the places in floats: in the table, among the positions, and among the rows.
+  // Calls visit with offsets in floats: of the token in the table, of the position, and of the row.
   template <class Visit>
   void for_each_row(const Visit& visit) const {
     const auto width = static_cast<std::size_t>(shape_.width);
@@ -179,7 +179,7 @@ class ProjectionBlock : public Block {
   [[nodiscard]] Range reads() const override { return places_.range; }
 
  private:
-  // Whether the output has something before the product is added to it.
+  // Whether the output has a value before the product is added to it.
   [[nodiscard]] bool begins() const { return !shape_.bias.empty() || shape_.residual != nullptr; }
 
   [[nodiscard]] int pitch() const { return shape_.is_in_out ? shape_.out : shape_.in; }

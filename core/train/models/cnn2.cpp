@@ -49,7 +49,7 @@ void build(Plan& plan) {
   plan.set_logits(logits);
 }
 
-// 2 for each of the 3 x 3 taps, and for each weight of a linear layer.
+// Two operations for each of the 3 x 3 taps, and for each weight of a linear layer.
 constexpr double k_conv1_flops = 2.0 * 9 * k_channels1 * k_side * k_side;
 constexpr double k_other_flops = 2.0 * 9 * k_channels1 * k_channels2 * (k_side / 2) * (k_side / 2) +
                                  2.0 * k_hidden * (k_features + k_classes);

@@ -22,10 +22,10 @@ Edge Decoder::embed(const std::string& tokens, const std::string& positions, Int
 }
 
 void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Edge normal) {
-  // Products of accelerators are fast where rows begin at multiples of 16 values or more.
+  // Accelerators compute products faster if rows begin at multiples of 16 or more values.
   constexpr int k_aligned = 64;
   const int room = (vocabulary + k_aligned - 1) / k_aligned * k_aligned;
-  float* const logits = gradient(room);  // the gradient takes their place
+  float* const logits = gradient(room);  // their gradient overwrites them
   plan_.add(plan_.maker().projection(plan_.layout(),
                                      {.weight = weight,
                                       .bias = "",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPT-2 (A. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019), with the
-// names and layouts of transformers' GPT2LMHeadModel: its Conv1D matrices are [in][out]. No
+// names and layouts of transformers' GPT2LMHeadModel, whose Conv1D matrices are [in][out]. No
 // dropout.
 #include "core/train/models/decoder.hpp"
 #include "core/train/models/model_table.hpp"
@@ -51,7 +51,7 @@ Layout layout_of(const Shape& s) {
   };
   table(k_tokens, s.vocabulary);
   table(k_positions, s.context);
-  // What ends a branch is smaller by the number of branches.
+  // Weights at the end of a branch are scaled down by the square root of the number of branches.
   const float last = s.deviation / std::sqrt(2 * static_cast<float>(s.layers));
   for (int layer = 0; layer < s.layers; ++layer) {
     add_norm(layout, in_layer(layer, "ln_1"), s.width);
@@ -107,7 +107,7 @@ class Builder : private Decoder {
                                          to));
   }
 
-  // Queries, keys or values in the rows of c_attn.
+  // Queries, keys or values in the rows of c_attn's output.
   [[nodiscard]] Heads heads_of(Edge all, int which) const {
     const int offset = which * s_.width;
     return {{all.value + offset, all.gradient + offset}, 3 * s_.width, s_.heads};
@@ -147,7 +147,7 @@ class Builder : private Decoder {
   float* d_heads_;
 };
 
-// Keys and values where nothing is said are those of transformers' GPT2Config.
+// The keys and default values of transformers' GPT2Config.
 constexpr Size k_sizes[] = {{"vocab_size", 50257, 2, 1 << 24},
                             {"n_positions", 1024, 1, 1 << 20},
                             {"n_embd", 768, 16, 65536},
@@ -196,7 +196,7 @@ constexpr HubForm::Fixed k_fixed[] = {{"activation_function", "\"gelu_new\""},
                                       {"scale_attn_by_inverse_layer_idx", "false"},
                                       {"add_cross_attention", "false"},
                                       {"tie_word_embeddings", "true"}};
-// Masks, which releases of before 2023 stored.
+// Masks, which releases before 2023 stored.
 constexpr const char* k_ignored[] = {".attn.bias", ".attn.masked_bias"};
 constexpr HubForm k_hub{
     "GPT2LMHeadModel", "transformer.", "lm_head.weight", k_fixed, k_ignored, 50256, 50256};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Llama-shaped decoders (H. Touvron et al., "LLaMA", 2023, and "Llama 2", 2023), with the names and
-// layouts of transformers' LlamaForCausalLM: matrices are [out][in], rotations pair the halves of a
-// head.
+// layouts of transformers' LlamaForCausalLM: matrices are [out][in], and rotations pair the two
+// halves of a head.
 #include "core/train/models/decoder.hpp"
 #include "core/train/models/model_table.hpp"
 
@@ -103,7 +103,7 @@ class Builder : private Decoder {
     int out = 0;
   };
 
-  // `into`: of several with the same input, the last one's backward pass comes first.
+  // `into`: among layers with the same input, the backward pass of the last one runs first.
   void linear(const std::string& name,
               const Widths& widths,
               Edge from,
@@ -204,7 +204,7 @@ Result<void> check(const Shape& s) {
                           s.head_width));
 }
 
-// Keys and values where nothing is said are those of transformers' LlamaConfig.
+// The keys and default values of transformers' LlamaConfig.
 constexpr Size k_sizes[] = {{"vocab_size", 32000, 2, 1 << 24},
                             {"hidden_size", 4096, 16, 65536},
                             {"intermediate_size", 11008, 16, 1 << 20},

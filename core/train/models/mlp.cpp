@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlp: fully connected layers with ReLU between them, on the pixels of an image.
+// mlp: fully connected layers on the pixels of an image, with ReLU between them.
 #include "core/train/data/samples.hpp"
 #include "core/train/model/plan.hpp"
 #include "core/train/models/model_table.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 struct Shape {
   int hidden = 0;
-  int layers = 0;  // hidden ones
+  int layers = 0;  // number of hidden layers
 
   [[nodiscard]] int in(int layer) const { return layer == 0 ? static_cast<int>(k_pixels) : hidden; }
 

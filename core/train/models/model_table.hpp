@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models that dttrain knows, a row each. Pure, thread-safe.
+// The models that dttrain knows, one row each. Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,24 +13,24 @@
 
 namespace dts::train {
 
-// A number that a model's shapes or constants depend on, by the name it has in Hugging Face's
-// config.json where the model is known there.
+// A number that determines a model's shapes or constants. Its key is that of Hugging Face's
+// config.json, if transformers knows the model.
 struct Size {
   const char* key;
-  double standard;  // where nothing is said
-  double least;     // whole numbers if `least` is one, otherwise any real number above it
+  double standard;  // default
+  double least;     // if it is an integer, values are integers; otherwise reals above it
   double most;
 };
 
-// A value for each row of a model's `sizes`.
+// A value for each of a row's `sizes`.
 class Sizes {
  public:
   explicit Sizes(std::span<const Size> sizes);
 
-  // False if there is no such key, or it may not have that value.
+  // Returns false if the key does not exist or cannot have this value.
   [[nodiscard]] bool set(std::string_view key, double value);
 
-  [[nodiscard]] int integer(const std::string& key) const;  // the key must exist, as below
+  [[nodiscard]] int integer(const std::string& key) const;  // the key must exist, also for real()
   [[nodiscard]] double real(const std::string& key) const;
 
   [[nodiscard]] std::span<const Size> table() const { return sizes_; }
@@ -43,38 +43,38 @@ class Sizes {
   std::map<std::string, double, std::less<>> values_;
 };
 
-// Sizes of a model by name: "char-mini" is "n_layer=4,n_embd=128".
+// A name for some sizes of a model: "char-mini" is "n_layer=4,n_embd=128".
 struct Preset {
   const char* name;
   const char* sizes;
 };
 
-// What a model's folder of Hugging Face's transformers looks like.
+// How Hugging Face's transformers stores a model in a folder.
 struct HubForm {
-  // A key of config.json whose other values would compute something else.
+  // A key of config.json for which other values would mean a different computation.
   struct Fixed {
     const char* key;
-    const char* value;  // in JSON; absent means the same
+    const char* value;  // in JSON; also assumed if the key is absent
   };
 
   const char* architecture;    // "GPT2LMHeadModel"
-  const char* prefix;          // of tensors' names, which files may leave out
-  const char* tied = nullptr;  // a tensor that files may repeat under this name
+  const char* prefix;          // of the names of tensors; files may omit it
+  const char* tied = nullptr;  // a name under which files may repeat a tensor
   std::span<const Fixed> fixed{};
-  std::span<const char* const> ignored{};  // ends of names that are no weights
-  // Tokens that begin and end a text, where config.json does not say: transformers' own.
+  std::span<const char* const> ignored{};  // suffixes of names that are not weights
+  // The tokens that begin and end a text if config.json does not set them: transformers' defaults.
   int bos = 0;
   int eos = 0;
 };
 
-// Each is defined in its model's file.
+// Each row is defined in its model's file.
 struct ModelRow {
   const char* name;  // also its model_type in config.json
   const char* help;
   std::span<const Size> sizes;
   std::span<const Preset> presets;
-  Result<Model> (*make)(const Sizes&);  // Errc::usage if the sizes do not go together
-  const HubForm* hub = nullptr;         // nullptr: transformers does not know it
+  Result<Model> (*make)(const Sizes&);  // Errc::usage if the sizes are inconsistent
+  const HubForm* hub = nullptr;         // nullptr: unknown to transformers
 };
 
 [[nodiscard]] std::span<const ModelRow* const> model_table();
@@ -82,27 +82,30 @@ struct ModelRow {
 // nullptr for an unknown name.
 [[nodiscard]] const ModelRow* find_model(std::string_view name);
 
-// A row's sizes where `words`, "n_layer=2,n_head=2", do not say otherwise. Errc::usage.
+// The sizes in `words`, "n_layer=2,n_head=2", and defaults for the rest. Errc::usage.
 [[nodiscard]] Result<Sizes> parse_sizes(const ModelRow& row, std::string_view words);
 
-// "cnn2", "gpt2:char-mini" or "mlp,hidden_size=64": a row's name, perhaps a preset, and sizes that
-// differ from it. Errc::usage names what is unknown and what there is.
+// Makes a model from "cnn2", "gpt2:char-mini" or "mlp,hidden_size=64": the name of a row,
+// optionally a preset, and sizes that differ from it. Errc::usage names what is unknown and the
+// valid choices.
 [[nodiscard]] Result<Model> make_model(std::string_view words);
 
-// The same of a row and its sizes.
+// Makes the model of a row with these sizes.
 [[nodiscard]] Result<Model> make_model(const ModelRow& row, const Sizes& sizes);
 
-// Model::flops of layers whose forward passes are that many operations. Backward is twice as many,
-// for the gradients of weights and of inputs; the first layer needs none of its inputs.
+// Model::flops of layers whose forward passes need that many operations. The backward pass needs
+// twice as many, for the gradients of weights and inputs, except that the first layer needs no
+// gradient of its inputs.
 [[nodiscard]] constexpr double training_flops(double first_layer, double others) {
   return 2 * first_layer + 3 * others;
 }
 
-// NAME.weight [out][in] and NAME.bias, as PyTorch initialises them but for the bias, which is zero;
-// `pixels`: Tensor::pixels.
+// Adds NAME.weight [out][in] and NAME.bias. The weight is initialised as in PyTorch, the bias with
+// zeros. `pixels` is Tensor::pixels.
 void add_linear(Layout& layout, const std::string& name, int in, int out, int pixels = 0);
 
-// NAME.weight, NAME.bias, NAME.running_mean and NAME.running_var of images of that many pixels.
+// Adds NAME.weight, NAME.bias, NAME.running_mean and NAME.running_var, for images of that many
+// pixels.
 void add_batch_norm(Layout& layout, const std::string& name, int channels, int pixels);
 
 }  // namespace dts::train

@@ -3,7 +3,7 @@
 // Recognition", 2015, section 4.2). Convolution and batch normalisation, three stages of n blocks
 // of two convolutions each with 1, 2 and 4 times `width` channels, the mean over the pixels, a
 // linear layer; depth 6n + 2. Shortcuts have no parameters (option A). Names, initial values and
-// the place of the channels that are zero are those of the usual one in PyTorch, Y. Idelbayev's
+// the places of the zero channels are those of the common PyTorch version, Y. Idelbayev's
 // pytorch_resnet_cifar10. Each shard is normalised by its own statistics.
 #include "core/train/data/samples.hpp"
 #include "core/train/model/plan.hpp"
@@ -24,18 +24,18 @@ struct Shape {
   int width = 0;
   const ImageFormat* format = nullptr;
 
-  [[nodiscard]] int blocks() const { return (depth - 2) / (2 * k_stages); }  // of a stage
+  [[nodiscard]] int blocks() const { return (depth - 2) / (2 * k_stages); }  // blocks per stage
 
-  // Of the activations of a stage, 0 to 2.
+  // The shape of the activations of a stage, 0 to 2.
   [[nodiscard]] Images images(int batch, int stage) const {
     const int side = (format->side - 1) / (1 << stage) + 1;
     return {batch, width << stage, side, side};
   }
 
-  // Whether it reads the stream of the stage before.
+  // Whether the block reads the stream of the previous stage.
   [[nodiscard]] static bool is_narrowing(int stage, int block) { return stage > 0 && block == 0; }
 
-  // Our own kernel is for one channel to 16; oneDNN's are faster otherwise.
+  // Our own kernel is only for one channel to 16; for other shapes oneDNN is faster.
   [[nodiscard]] bool has_own_kernel() const { return format->channels == 1 && width == k_lanes; }
 };
 
@@ -67,7 +67,7 @@ Layout layout_of(const Shape& s) {
   return layout;
 }
 
-// 2 for each of the 3 x 3 taps, and for each weight of the linear layer.
+// Two operations for each of the 3 x 3 taps, and for each weight of the linear layer.
 double flops_of(const Shape& s, const Layout& layout) {
   const auto convolution = [&](const std::string& name, int stage) {
     const Images out = s.images(1, stage);
@@ -82,12 +82,12 @@ double flops_of(const Shape& s, const Layout& layout) {
   return training_flops(convolution("conv1", 0), others);
 }
 
-// Activations of a stage have gradients of their own only as long as a backward pass needs them.
+// The activations of a stage share gradients, each needed only during some backward passes.
 struct Stage {
   Images images;
   float* d_stream = nullptr;
-  float* d_convolution = nullptr;  // of what a convolution gave
-  float* d_branch = nullptr;       // of what a convolution reads
+  float* d_convolution = nullptr;  // of a convolution's output
+  float* d_branch = nullptr;       // of a convolution's input
 };
 
 class Builder {
@@ -153,7 +153,7 @@ class Builder {
     return to;
   }
 
-  // Of the stream at `from`, which is of the stage `before`; returns the stream after it.
+  // Adds a block that reads the stream at `from`, of stage `before`. Returns the stream after it.
   Edge add_block(const std::string& name, const Stage& before, Edge from) {
     Edge residual = from;
     Edge branch = from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal attention, some rows of queries at a time (T. Dao et al., "FlashAttention", 2022, for the
-// idea to compute weights again instead of keeping them).
+// Causal attention, a few rows of queries at a time (the idea to recompute weights instead of
+// keeping them is from T. Dao et al., "FlashAttention", 2022).
 #include "core/train/memory/buffer.hpp"
 #include "core/train/model/attention/bf16_products.hpp"
 #include "core/train/model/attention/fp32_products.hpp"
@@ -56,19 +56,19 @@ class AttentionBlock : public Block {
     return area(shape_.batch * shape_.context, shape_.queries.count);
   }
 
-  // Of a head of a sample, from position 0 on.
+  // The values of one head of a sample, from position 0 on.
   [[nodiscard]] Edge at(const Edge& edge, int pitch, int sample, int head) const {
     const std::size_t offset = area(sample * shape_.context, pitch) + area(head, shape_.width);
     return {edge.value + offset, edge.gradient + offset};
   }
 
-  // Calls visit(head, number of rows of the heads before).
+  // Calls visit(head, number of rows of all heads before it).
   template <class Visit>
   void for_each_head(const Visit& visit) const {
     const auto& [edge_q, pitch_q, queries] = shape_.queries;
     const auto& [edge_k, pitch_k, keys] = shape_.keys;
     const auto& [edge_v, pitch_v, values] = shape_.values;
-    const int served = queries / keys;  // by a head of keys
+    const int served = queries / keys;  // heads of queries per head of keys
     std::size_t kept = 0;
     for (int sample = 0; sample < shape_.batch; ++sample)
       for (int head = 0; head < queries; ++head) {
@@ -91,7 +91,7 @@ class AttentionBlock : public Block {
     }
   }
 
-  // Before softmax, in scores_.
+  // The scores before softmax, in scores_.
   CausalScores scores_of(const Part& part) {
     products_.scores(part, scores_.data());
     return {scores_.data(), part.rows, part.columns, part.first, scale_};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of attention in bf16: of copies of a head's rows, rounded and without gaps, since
-// oneDNN's products from arrays with gaps, and into them, are slower by a quarter.
+// The products of attention in bf16. They use copies of a head's rows, rounded and without gaps,
+// because oneDNN's products from and into arrays with gaps are slower by a quarter.
 #pragma once
 
 #include "core/train/memory/buffer.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::train {
 
-// As Fp32Products. Throws dnnl::error or std::bad_alloc.
+// Has the interface of Fp32Products. Throws dnnl::error or std::bad_alloc.
 class Bf16Products {
  public:
   explicit Bf16Products(const Attention& shape)
@@ -79,7 +79,7 @@ class Bf16Products {
   }
 
  private:
-  // Products of a part's rows [rows][width] and of its scores [rows][columns].
+  // The products of a part's rows [rows][width] and its scores [rows][columns].
   struct OfPart {
     Bf16Product across;  // rows with all columns: scores
     Bf16Product along;   // scores with [columns][width]: rows

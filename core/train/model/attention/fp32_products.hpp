@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of attention in fp32: they read and write the arrays where they are.
+// The products of attention in fp32, which read and write the arrays in place.
 #pragma once
 
 #include "core/train/model/attention/head.hpp"
@@ -9,12 +9,12 @@
 
 namespace dts::train {
 
-// Of one head after the other. Throws what multiply() does. Not thread-safe.
+// For one head after another. Throws what multiply() throws. Not thread-safe.
 class Fp32Products {
  public:
   explicit Fp32Products(const Attention& shape) : shape_(shape) {}
 
-  // What follows is of this head.
+  // Selects the head for the following calls.
   void enter(const Head& head) { head_ = head; }
 
   void enter_backward(const Head& head) {
@@ -59,12 +59,12 @@ class Fp32Products {
 
   [[nodiscard]] Factor values() const { return {head_.values.value, shape_.values.pitch}; }
 
-  // The part's rows of all that a head has.
+  // The part's rows of the rows of a head.
   static Factor rows_of(const Part& part, const Factor& all) {
     return {all.values + area(part.first, all.pitch), all.pitch};
   }
 
-  // [rows][width] of `left`, [columns][width] of `right`: [rows][columns].
+  // [rows][width] of `left` times [columns][width] of `right`, transposed: [rows][columns].
   void across(const Part& part, const Factor& left, const Factor& right, float* scores) const {
     multiply(rows_of(part, left),
              {right.values, right.pitch, true},
@@ -72,7 +72,7 @@ class Fp32Products {
              {scores, part.rows, part.columns, part.columns});
   }
 
-  // [rows][columns], [columns][width] of `right`: [rows][width] of what a head has at `to`.
+  // [rows][columns] times [columns][width] of `right`: [rows][width], at the part's rows of `to`.
   void along(const Part& part, const float* scores, const Factor& right, const Place& to) const {
     multiply({scores, part.columns},
              right,
@@ -80,7 +80,7 @@ class Fp32Products {
              {to.values + area(part.first, to.pitch), part.rows, shape_.width, to.pitch});
   }
 
-  // [rows][columns] transposed, [rows][width] of `right`: added to [columns][width].
+  // [rows][columns], transposed, times [rows][width] of `right`: added to [columns][width].
   void down(const Part& part, const float* scores, const Factor& right, const Place& to) const {
     multiply({scores, part.columns, true},
              rows_of(part, right),
