@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of gradients and weights where a rank's backend has them, in the host's memory or in a
-// device's, and how parts of them get from rank to rank: what the exchange of sums and weights is
-// made of, wherever they are.
+// Arrays of gradients and weights, in host memory or in a device's, wherever a rank's backend has
+// them, and how parts of them get from rank to rank. The exchange of sums and weights is built on
+// this.
 //
-// What is posted begins after all that was asked for before, and what is asked for after wait()
-// follows what was posted. On a device that is the order of its queue, in which nobody waits; what
-// comes to the host, checksums and to_host(), is there on return.
+// A transfer begins after all earlier operations, and operations after wait() follow the transfer.
+// On a device this is the order of its queue, and the host does not wait. Results for the host
+// (checksums and to_host()) are complete on return.
 #pragma once
 
 #include "core/train/comm/group.hpp"
@@ -16,8 +16,8 @@
 
 namespace dts::train {
 
-// Arrays that are no backend's own come from grow(). Not thread-safe. A device that no longer works
-// ends the process.
+// Arrays that do not belong to the backend are made by grow(). Not thread-safe. If a device fails,
+// the process ends.
 class ArrayExchange {
  public:
   using Ticket = Group::Ticket;
@@ -27,21 +27,22 @@ class ArrayExchange {
   ArrayExchange& operator=(const ArrayExchange&) = delete;
   virtual ~ArrayExchange() = default;
 
-  // The gradients of `mine`, with which the last Backend::sum() has returned: by node, arrays of
-  // all parameters, until the next one.
+  // The gradients of `mine`, the result of the last Backend::sum(): for each tree node an array of
+  // all parameters, valid until the next sum().
   [[nodiscard]] virtual Partials gradients(const Partials& mine) = 0;
 
-  // At least so many floats there; what `room` had may be lost.
+  // Ensures room for at least `floats` in the memory of this object. The content of `room` may be
+  // lost.
   virtual void grow(Room& room, std::size_t floats) = 0;
 
-  // ChunkGrid::checksums() of `values`, where the chunks begin.
+  // ChunkGrid::checksums(); `values` points to the first chunk.
   virtual void checksums(const float* values, Span chunks, std::uint64_t* out) = 0;
 
-  // combine_to(): `sums` may be the array of the first of the partials.
+  // Like combine_to(), but `sums` may be the array of the first partial.
   virtual void sum(float* sums, Span node, const ConstPartials& all, std::size_t count) = 0;
 
-  // For tests: flips a bit of an own array, and of what has come, which may be another rank's: then
-  // of a copy, which is returned.
+  // For tests: flip() changes a bit of an own array. flipped() returns a changed copy of what
+  // arrived, which may be another rank's memory.
   virtual void flip(float* at) = 0;
   [[nodiscard]] virtual const float* flipped(const float* came,
                                              std::size_t count,
@@ -49,7 +50,7 @@ class ArrayExchange {
 
   virtual void to_host(float* to, const float* from, std::size_t count) = 0;
 
-  // Group's of the same names.
+  // Like the functions of Group with the same names.
   virtual Ticket post_partials(Group& group,
                                std::vector<int> peers,
                                std::uint64_t total,
@@ -63,7 +64,7 @@ class ArrayExchange {
                                            const std::vector<Group::Incoming>& in) = 0;
   virtual void give_back(Group& group, const Group::Scattered& read) = 0;
   virtual void wait(Group& group, Ticket ticket) = 0;
-  // Whether wait() would not wait.
+  // Whether wait() would return at once.
   [[nodiscard]] virtual bool test(Group& group, Ticket ticket) = 0;
 };
 

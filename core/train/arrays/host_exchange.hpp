@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays in the host's memory, which travel over the group's transport: those of processors, and
-// those of devices that are staged, that is, come to the host before they go to other ranks.
+// Arrays in host memory, which travel over the group's transport. For processors, and for devices
+// whose arrays are staged, that is, copied to the host before they go to other ranks.
 #pragma once
 
 #include "core/train/arrays/array_exchange.hpp"

@@ -41,8 +41,8 @@ class Buffer {
 
   explicit Buffer(std::size_t count) : data_(allocate(count)), count_(count) {}
 
-  // One whose content goes to other ranks: those of the node read it where it is, once
-  // share_buffers() has been called.
+  // A buffer whose content goes to other ranks: after share_buffers(), the ranks of the node read
+  // it in place.
   [[nodiscard]] static Buffer shared(std::size_t count) {
     Buffer made;
     made.data_ = {allocate_shared(count * sizeof(float)), FreeFloats{FreeFloats::Kind::shared}};
@@ -50,7 +50,7 @@ class Buffer {
     return made;
   }
 
-  // One that takes memory where it is written, page by page, until drop().
+  // A buffer that uses memory only for pages that have been written, until drop().
   [[nodiscard]] static Buffer sparse(std::size_t count) {
     Buffer made;
     const std::size_t bytes = count * sizeof(float);
@@ -59,8 +59,8 @@ class Buffer {
     return made;
   }
 
-  // Of a sparse one: whole pages of the run, which may be empty, are zero and take no memory from
-  // now on.
+  // For a sparse buffer: sets the whole pages of the run, which may be empty, to zero and frees
+  // their memory.
   void drop(Range run) {
     if (data_.get_deleter().kind == FreeFloats::Kind::sparse)
       drop_pages(data_.get() + run.begin, data_.get() + run.end);
@@ -99,7 +99,8 @@ class Buffer {
   std::size_t count_ = 0;
 };
 
-// For tests: one bit in the middle of its fraction, which nobody would notice.
+// For tests: flips one bit in the middle of the fraction, a change that no other check would
+// notice.
 inline void flip_bit(float& value) {
   value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ 0x00001000U);
 }

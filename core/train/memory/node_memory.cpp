@@ -52,7 +52,7 @@ Result<SharedMemory> SharedMemory::open(SharedMemoryName name, std::size_t bytes
   DTS_ASSIGN(
       auto memory,
       map(std::move(fd), bytes, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ));
-  memory.fd_ = UniqueFd();  // many ranks have many arrays
+  memory.fd_ = UniqueFd();  // do not keep descriptors: many ranks have many arrays
   return memory;
 }
 

@@ -22,8 +22,8 @@ struct SharedMemoryName {
   std::int64_t fd = -1;
 };
 
-// An anonymous in-memory file (memfd_create(2)), so a crash leaves nothing to clean up. Mapped
-// until destroyed; only its creator's `name()` is valid, as long as that object lives. Not
+// An anonymous in-memory file (memfd_create(2)), so that a crash leaves nothing to clean up. Mapped
+// until destroyed. Only the creator's `name()` is valid, and only while that object lives. Not
 // thread-safe.
 class SharedMemory {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extents of arrays: 64-bit, since a model may have more than 2^31 parameters. What is counted in
-// shards, ranks, chunks or buckets is a Span (comm/tree.hpp). Pure.
+// Extents of arrays, in 64 bits, since a model may have more than 2^31 parameters. Counts of
+// shards, ranks, chunks and buckets use Span (comm/tree.hpp). Pure.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,14 @@ struct Range {
     return begin <= element && element < end;
   }
 
-  // What is in both; empty if nothing is.
+  // The intersection; empty if there is none.
   [[nodiscard]] constexpr Range common(Range other) const {
     const std::size_t first = std::max(begin, other.begin);
     return {first, std::max(first, std::min(end, other.end))};
   }
 
-  // The `index`-th of `parts` contiguous parts, whose sizes differ by at most one, as part_of() a
-  // Span has them.
+  // The `index`-th of `parts` contiguous parts, whose sizes differ by at most one; like part_of()
+  // for a Span.
   [[nodiscard]] constexpr Range part(int parts, int index) const {
     const auto at = [&](int part) {
       return begin + size() * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);
@@ -41,7 +41,8 @@ struct Range {
   auto operator<=>(const Range&) const = default;
 };
 
-// What `runs`, which are ascending and have no overlaps, have of `all`; none of it is empty.
+// The intersections of `all` with `runs`, which are ascending and do not overlap; without empty
+// ones.
 [[nodiscard]] inline std::vector<Range> common_runs(const std::vector<Range>& runs, Range all) {
   std::vector<Range> common;
   auto run = std::partition_point(
@@ -50,7 +51,7 @@ struct Range {
   return common;
 }
 
-// What they leave of `all`.
+// The parts of `all` that `runs` do not cover.
 [[nodiscard]] inline std::vector<Range> gaps_in(const std::vector<Range>& runs, Range all) {
   std::vector<Range> gaps;
   for (const Range run : common_runs(runs, all)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floats that are written before they are read, in the memory of whoever made them: the host's or a
-// device's. Copies share them, and the last one frees them. Not thread-safe.
+// Floats that are written before they are read, in host memory or in a device's. Copies share the
+// memory, and the last one frees it. Not thread-safe.
 #pragma once
 
 #include "core/train/memory/buffer.hpp"
@@ -17,13 +17,13 @@ class Room {
 
   Room(std::shared_ptr<float> at, std::size_t floats) : at_(std::move(at)), floats_(floats) {}
 
-  // In the host's memory.
+  // In host memory.
   explicit Room(std::size_t floats) : floats_(floats) {
     const auto buffer = std::make_shared<Buffer>(floats + 1);
     at_ = {buffer, buffer->data()};
   }
 
-  // At least so many, in the host's memory; what was there may be lost.
+  // Ensures room for at least `floats`, in host memory. The content may be lost.
   void grow(std::size_t floats) {
     if (at_ == nullptr || floats_ < floats) *this = Room(floats);
   }

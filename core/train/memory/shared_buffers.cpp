@@ -24,11 +24,11 @@ struct Registry {
   std::atomic<bool> on{false};
   std::mutex mutex;
   std::uint64_t ids = 0;
-  std::map<const std::byte*, Shared, std::less<>> arrays;  // by where they begin
+  std::map<const std::byte*, Shared, std::less<>> arrays;  // by address
 };
 
 Registry& registry() {
-  static Registry& all = *new Registry;  // never destroyed: arrays may be freed after it would be
+  static Registry& all = *new Registry;  // never destroyed, because arrays may be freed very late
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays in memory that other ranks of the node can map: what they get of such an array, they read
-// where it is. Thread-safe.
+// Arrays in memory that other ranks of the node can map, so that they read messages in place.
+// Thread-safe.
 #pragma once
 
 #include "core/train/memory/node_memory.hpp"
@@ -12,30 +12,30 @@
 
 namespace dts::train {
 
-// From now on allocate_shared() makes such memory; before, and where the kernel gives none, it
-// makes ordinary memory.
+// From now on allocate_shared() returns shared memory. Before, and if the kernel provides none, it
+// returns ordinary memory.
 void share_buffers();
 
-// Zeroed, aligned to a cache line. Throws std::bad_alloc.
+// Filled with zeros and aligned to a cache line. Throws std::bad_alloc.
 [[nodiscard]] float* allocate_shared(std::size_t bytes);
 void free_shared(float* memory);
 
-// Where others find part of such an array. Plain data, sent between ranks.
+// Tells other ranks where a part of such an array is. Plain data, sent between ranks.
 struct SharedPlace {
   SharedMemoryName name;
-  std::uint64_t id = 0;      // of the array: never that of another one of this process
+  std::uint64_t id = 0;      // of the array; unique within this process
   std::uint64_t bytes = 0;   // of the whole array
   std::uint64_t offset = 0;  // of the part
 };
 
-// nullopt if not all of it is in one such array.
+// nullopt unless the whole part is in one such array.
 [[nodiscard]] std::optional<SharedPlace> shared_place(const void* at, std::size_t bytes);
 
-// Arrays of another process, mapped when first asked for, until its descriptor of one belongs to
-// another. Not thread-safe.
+// The arrays of another process. Each is mapped when first requested, and until its descriptor
+// belongs to another array. Not thread-safe.
 class MappedArrays {
  public:
-  // Where such a part is here. Errc::io or not_found.
+  // The address of such a part in this process. Errc::io or Errc::not_found.
   [[nodiscard]] Result<const std::byte*> at(const SharedPlace& place);
 
  private:

@@ -68,9 +68,9 @@ void Window::wait_until_past(int place) {
   for (const auto& one : at_) wait_beyond(one, place);
 }
 
-// On the first thread. Others may still read what places before read.
+// Runs on the first thread. Others may still read the parts of earlier places.
 void Window::move_to(int place) {
-  constexpr std::size_t k_most_past = 4;  // parts that wait for slower threads
+  constexpr std::size_t k_most_past = 4;  // parts that may wait for slower threads
   const Parts now = places_[static_cast<std::size_t>(place)];
   const Parts before = place == 0 ? kept_ : places_[static_cast<std::size_t>(place) - 1];
   for (int part = before.begin; part < before.end; ++part)

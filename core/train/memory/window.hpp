@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of an array that are there only while they are used: the threads of a rank walk through one
-// sequence of places, each of which reads some parts that follow each other.
+// Keeps parts of an array in memory only while they are used. The threads of a rank walk through
+// the same sequence of places, each of which reads a run of adjacent parts.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace dts::train {
 
 class Window {
  public:
-  // Parts [begin, end), as they are numbered.
+  // The numbers of parts [begin, end).
   struct Parts {
     int begin = 0;
     int end = 0;
@@ -21,41 +21,41 @@ class Window {
   };
 
   struct Settings {
-    std::vector<std::size_t> begins;  // of the parts, ascending, and where the last one ends
-    std::function<void(int)> fetch;   // makes a part be there; called by the first thread alone,
-    std::function<void(int)> drop;    // as is this
-    int threads = 1;                  // that walk on every rank, at most: the first ones
+    std::vector<std::size_t> begins;  // of the parts, ascending, and the end of the last one
+    std::function<void(int)> fetch;   // loads a part; called only on the first thread,
+    std::function<void(int)> drop;    // as is this, which frees it
+    int threads = 1;                  // the most that walk on any rank
   };
 
   explicit Window(Settings settings) : settings_(std::move(settings)) {}
 
   [[nodiscard]] int threads() const { return settings_.threads; }
 
-  // Those that have elements of [begin, end).
+  // The parts that have elements of [begin, end).
   [[nodiscard]] Parts parts_of(std::size_t begin, std::size_t end) const;
 
-  // A walk of `threads` threads, the first one among them. A place that reads nothing keeps what
-  // the ones before and after it have in common. Which parts are fetched when depends on the places
-  // of this walk and of the one before, so that ranks that walk through the same ones do it
+  // Begins a walk of the first `threads` threads. A place that reads nothing keeps the parts that
+  // the places before and after it have in common. When parts are fetched depends only on the
+  // places of this walk and the one before, so that ranks with the same places fetch them
   // together.
   void begin(std::vector<Parts> places, int threads);
 
-  // Each thread before each of its places, in turn: then all that the place reads is there. What
-  // the thread has read at places before is dropped once no thread reads it.
+  // Each thread calls this before each of its places, in order. Everything that the place reads is
+  // present when it returns. Parts of earlier places are dropped once no thread reads them.
   void enter(int thread, int place);
 
   void leave(int thread);
 
-  // After all threads have left. What the last place has read stays for the next walk.
+  // After all threads have left. The parts of the last place stay for the next walk.
   void end();
 
-  // Drops that, too.
+  // Drops those, too.
   void clear();
 
  private:
   struct Past {
     int part;
-    int place;  // the last one that read it
+    int place;  // the last place that read it
   };
 
   void move_to(int place);
@@ -67,9 +67,9 @@ class Window {
   Settings settings_;
   std::vector<Parts> places_;
   std::vector<std::atomic<int>> at_;  // the place of each thread
-  std::atomic<int> ready_{0};         // places before it can be entered
-  std::vector<Past> past_;            // parts that are there and not read at the newest place
-  Parts kept_;                        // of the walk before
+  std::atomic<int> ready_{0};         // number of places that may be entered
+  std::vector<Past> past_;            // parts that are present but not read at the current place
+  Parts kept_;                        // parts that the walk before left
 };
 
 }  // namespace dts::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What AdamW and LAMB share. Pure, thread-safe.
+// The shared parts of AdamW and LAMB. Pure, thread-safe.
 #pragma once
 
 #include "core/train/device/optimizer_kernels.hpp"

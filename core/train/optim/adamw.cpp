@@ -8,7 +8,7 @@
 namespace dts::train {
 namespace {
 
-// x^n by squaring: pow() of the C library may differ in its last bit between processors.
+// x^n by squaring: the last bit of the C library's pow() may differ between processors.
 double power(double x, std::uint64_t n) {
   double result = 1;
   for (; n > 0; n /= 2, x *= x)

@@ -18,7 +18,7 @@ double linear(double progress) {
   return 1 - progress;
 }
 
-// As residual networks are trained (K. He et al., "Deep Residual Learning for Image Recognition",
+// The schedule of residual networks (K. He et al., "Deep Residual Learning for Image Recognition",
 // 2015, section 4.2).
 double step(double progress) {
   return progress < 0.5 ? 1 : progress < 0.75 ? 0.1 : 0.01;

@@ -10,7 +10,8 @@ namespace dts::train {
 
 namespace {
 
-// The gradient with weight decay: in `next_weights`, which is overwritten later, if there is any.
+// The gradient with weight decay. If there is any, it is in `next_weights`, which is overwritten
+// later.
 const float* decayed(const OptimizerSettings& settings, const UpdatePart& part) {
   if (settings.weight_decay == 0 || !part.decays) return part.gradients;
   optimizer_kernels().blend(part.next_weights,
