@@ -44,7 +44,7 @@ std::optional<std::uint64_t> hex_member(const json& object, const char* name) {
   return value;
 }
 
-// Names of files in the checkpoint's own folder, nothing that leads out of it.
+// Accepts only names in the checkpoint's own folder, nothing that leads out of it.
 bool is_part_name(const std::string& name) {
   constexpr std::string_view k_letters = "abcdefghijklmnopqrstuvwxyz0123456789-.";
   return name.starts_with("state") && name.ends_with(".safetensors") &&
@@ -150,7 +150,7 @@ Result<void> read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) 
   return {};
 }
 
-// The rows that have the run, which is within `rows`, a piece at a time.
+// Reads the rows that contain the run, which is within `rows`, piece by piece.
 Result<void> read_run(
     int fd, const StoredRows& stored, Range run, ColumnOrder order, State& state) {
   constexpr std::size_t k_piece = 1 << 18;  // floats
@@ -171,7 +171,7 @@ Result<void> read_run(
   return {};
 }
 
-// What is wanted of the rows, all of them unless they are of parameters.
+// Reads the wanted parts of the rows, or all rows if they are not of parameters.
 Result<void> read_wanted(int fd,
                          const StoredRows& stored,
                          const std::vector<Range>& wanted,
@@ -199,7 +199,7 @@ Result<Manifest> read_runs(const std::string& folder,
   }
   DTS_TRY(assembly.complete());
   auto stored = assembly.stored().begin();
-  for (std::size_t i = 0; i < manifest.files.size(); ++i) {  // one open at a time: there are many
+  for (std::size_t i = 0; i < manifest.files.size(); ++i) {  // opens one at a time: there are many
     DTS_ASSIGN(const UniqueFd fd, open_part(folder, manifest.files[i]));
     for (; stored != assembly.stored().end() && stored->file == i; ++stored)
       if (auto read = read_wanted(fd.get(), *stored, wanted, manifest.order, state); !read)

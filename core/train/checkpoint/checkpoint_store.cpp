@@ -37,14 +37,14 @@ std::vector<std::string> checkpoint_names(const std::string& folder) {
   return names;
 }
 
-// The number of the attempt whose staging folder has that name.
+// The number of the attempt whose staging folder has this name.
 std::optional<std::uint64_t> attempt_of(std::string_view name) {
   const auto end = name.find(k_temporary);
   if (!name.starts_with(k_attempt) || end == std::string_view::npos) return std::nullopt;
   return parse_number(name.substr(k_attempt.size(), end - k_attempt.size()));
 }
 
-// What releases without staging folders left: step-<n>.tmp.<random>.
+// Leftovers of releases without staging folders: step-<n>.tmp.<random>.
 bool is_old_temporary(std::string_view name) {
   return name.starts_with(k_prefix) && name.find(k_temporary) != std::string_view::npos;
 }
@@ -54,12 +54,12 @@ Result<void> rename_to(const std::string& from, const std::string& to) {
   return {};
 }
 
-// ENOENT, and ESTALE of NFS where a folder was removed by another machine.
+// ENOENT, or, on NFS, ESTALE if another machine removed the folder.
 bool is_gone(int error) {
   return error == ENOENT || error == ESTALE;
 }
 
-// Empty, or the higher attempt number that the folder's fence has.
+// The refusal if the folder's fence has a higher attempt number, otherwise empty.
 Result<std::string> fenced(const StoreOptions& options) {
   const std::string path = options.folder + "/fence";
   const auto text = read_file(path, 64);
@@ -78,7 +78,7 @@ Result<std::string> fenced(const StoreOptions& options) {
       options.attempt);
 }
 
-// Why training goes on with other bits than it would have where the checkpoint comes from.
+// Why training continues with other bits than on the machines that wrote the checkpoint.
 std::string other_bits(const Manifest& manifest,
                        const Fingerprint& config,
                        const Fingerprint& numerics) {
@@ -121,11 +121,11 @@ CheckpointStore::CheckpointStore(StoreOptions options, const Layout& layout)
     : options_(std::move(options)), layout_(layout) {}
 
 CheckpointStore::~CheckpointStore() {
-  if (!staging_.empty()) (void)remove_all(staging_);  // otherwise the next attempt does
+  if (!staging_.empty()) (void)remove_all(staging_);  // if this fails, the next attempt does it
 }
 
-// Each folder in it is renamed as a whole, so that its owner either still commits it whole or not
-// at all; the empty folder can then be removed, which ends the owner's right to write.
+// Renames each folder in it as a whole, so that its owner can commit it either completely or not at
+// all. The empty folder can then be removed, which ends the owner's right to write.
 Result<void> CheckpointStore::seize(const std::string& name) {
   const std::string path = options_.folder + "/" + name;
   constexpr int k_most_turns = 1000;
@@ -133,7 +133,7 @@ Result<void> CheckpointStore::seize(const std::string& name) {
     for (const std::string& entry : list_folder(path)) {
       const std::string seized = staging_ + "/seized-" + random_hex(8);
       if (::rename((path + "/" + entry).c_str(), seized.c_str()) == 0)
-        (void)remove_all(seized);  // otherwise with our staging folder
+        (void)remove_all(seized);  // if this fails, it goes with our staging folder
       else if (!is_gone(errno))
         return fail_errno("cannot take " + path + "/" + entry + " from an earlier attempt");
     }
@@ -155,8 +155,8 @@ Result<Commit> CheckpointStore::take_over() {
     staging_.clear();
     return failed;
   }
-  // A later attempt raises the fence before it looks for staging folders: it sees ours, or we see
-  // its number here.
+  // A later attempt raises the fence before it looks for staging folders: either it sees ours, or
+  // we see its number here.
   DTS_ASSIGN(why, fenced(options_));
   if (!why.empty()) return Commit{std::move(why)};
   for (const std::string& name : list_folder(options_.folder)) {
@@ -178,7 +178,7 @@ Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
   Loaded loaded;
   for (const std::string& name : checkpoint_names(options_.folder)) {
     const std::string folder = options_.folder + "/" + name;
-    // Before the tensors, which another model or optimiser does not have.
+    // Checked before the tensors, which another model or optimiser does not have.
     if (const auto listed = read_manifest(folder))
       if (const std::string what = differences(listed->config, config); !what.empty())
         return fail(Errc::invalid,
@@ -228,8 +228,8 @@ Result<void> CheckpointStore::move_into_place(const Manifest& manifest) {
   if (exists(final_path)) {
     const auto there = read_checkpoint(final_path, layout_, nullptr);
     if (there && there->digest == manifest.digest) return remove_all(staged);
-    // A folder cannot be renamed onto another. A damaged one leaves through our own staging folder,
-    // so that this, too, can only be done by the attempt that may write.
+    // A folder cannot be renamed onto another one. A damaged one is moved through our own staging
+    // folder, so that only the attempt that may write can do this, too.
     DTS_TRY(rename_to(final_path, staging_ + "/replaced"));
   }
   DTS_TRY(rename_to(staged, final_path));
@@ -255,7 +255,8 @@ Result<Commit> CheckpointStore::commit(const Manifest& manifest) {
 bool CheckpointStore::is_whole(const std::string& name) {
   const std::string path = options_.folder + "/" + name;
   if (whole_.contains(name)) {
-    // Hashed before: now only what costs no reading, which finds what was truncated or removed.
+    // Hashed before: now check only what needs no reading, which detects truncated or removed
+    // files.
     const auto manifest = read_manifest(path);
     return manifest &&
            std::all_of(manifest->files.begin(), manifest->files.end(), [&](const PartFile& file) {
@@ -277,8 +278,8 @@ void CheckpointStore::prune() {
       kept += is_whole(name) ? 1 : 0;
       continue;
     }
-    // Retried at the next save. Through the staging folder: it vanishes whole, and only while we
-    // may write.
+    // If this fails, the next save retries. Through the staging folder, so that it vanishes
+    // completely, and only while we may write.
     if (::rename((options_.folder + "/" + name).c_str(), (staging_ + "/pruned").c_str()) == 0)
       (void)remove_all(staging_ + "/pruned");
     whole_.erase(name);

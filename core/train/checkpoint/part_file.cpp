@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streamed writing and reading of one safetensors file.
+// Writes and reads one safetensors file as a stream.
 #include "core/train/checkpoint/part_file.hpp"
 
 #include "core/base/files/files.hpp"
@@ -126,7 +126,7 @@ class Assembly::Input {
     return {};
   }
 
-  // The rest of a file whose tensors are wrong: its hash says whether it was damaged.
+  // Reads the rest of a file whose tensors are wrong: the hash shows whether it was damaged.
   Result<void> skip_rest() {
     std::string piece(std::min<std::uint64_t>(k_piece, left_), '\0');
     while (left_ > 0) DTS_TRY(read(piece.data(), std::min<std::uint64_t>(piece.size(), left_)));
@@ -181,7 +181,7 @@ Result<void> Assembly::add_contents(Input& input) {
   return {};
 }
 
-// Those that the header describes, in the order of their bytes.
+// The rows that the header describes, in the order of their bytes.
 Result<std::vector<Rows>> Assembly::add_rows_of(Input& input) {
   const std::uint64_t size = input.left();
   std::uint64_t length = 0;
@@ -204,7 +204,7 @@ Result<std::vector<Rows>> Assembly::add_rows_of(Input& input) {
   return all;
 }
 
-// The rows of a tensor that come next.
+// The rows of this tensor, which must be the next missing ones.
 Result<Rows> Assembly::match(const TensorEntry& entry) {
   const auto found = next_.find(entry.name);
   if (found == next_.end())

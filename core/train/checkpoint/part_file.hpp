@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One file of a checkpoint: a share of the state in the safetensors format
-// (https://huggingface.co/docs/safetensors): little-endian 8-byte length of the header, the header
-// in JSON, row-major float32 tensors. Files have any size; they are written and read in pieces.
+// (https://huggingface.co/docs/safetensors), that is, an 8-byte little-endian length of the header,
+// the header in JSON, and row-major float32 tensors. Files of any size are written and read in
+// pieces.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -14,7 +15,7 @@
 
 namespace dts::train {
 
-// A file as the manifest lists it.
+// A file as listed in the manifest.
 struct PartFile {
   std::string name;
   std::uint64_t bytes = 0;
@@ -23,25 +24,26 @@ struct PartFile {
   bool operator==(const PartFile&) const = default;
 };
 
-// "state.safetensors" of one part, "state-00002-of-00004.safetensors" of several.
+// "state.safetensors" for a single part, otherwise "state-00002-of-00004.safetensors".
 [[nodiscard]] std::string part_name(int parts, int part);
 
-// A copy of one share of the state at one step, and the file that it becomes. Not thread-safe, but
-// write() may run in another thread between two take().
+// A copy of one share of the state at one step, and the file made from it. Not thread-safe, but
+// write() may run in another thread between two calls of take().
 class Snapshot {
  public:
   // The share is share_of(layout, parts, part). `layout` must outlive the snapshot.
   Snapshot(const Layout& layout, int parts, int part);
 
-  // Copies the share; allocates the first time only. Without the moments if `state` has none, and
-  // without the weights unless it has all: they follow by put().
+  // Copies the share; allocates memory only the first time. Omits the moments if `state` has none,
+  // and the weights if it does not have all: put() adds them.
   void take(const State& state);
 
-  // Copies what the share has of an array between two of its floats, whose values are given.
+  // Copies the part of an array between two of its floats, whose values are given, as far as it is
+  // in the share.
   void put(ArrayOf array, Range floats, const float* values);
 
-  // Writes a new file, synced to the disk. Errc::io, Errc::not_found without its folder,
-  // Errc::invalid and no file if a value is not finite.
+  // Writes a new file and syncs it to the disk. Errc::io; Errc::not_found if its folder does not
+  // exist; Errc::invalid, without a file, if a value is not finite.
   [[nodiscard]] Result<PartFile> write(const std::string& path) const;
 
  private:
@@ -53,30 +55,30 @@ class Snapshot {
   Buffer values_;
 };
 
-// Rows, and where a file has them.
+// Rows, and their place in a file.
 struct StoredRows {
   Rows rows;
-  std::size_t file = 0;      // the how many-th that was added
-  std::uint64_t offset = 0;  // bytes from its start
+  std::size_t file = 0;      // index in the order of add()
+  std::uint64_t offset = 0;  // in bytes, from the start of the file
 };
 
-// Puts a state together from its files, in their order. If `state` is nullptr, it only verifies.
+// Reads a state from its files, in their order. If `state` is nullptr, it only verifies them.
 class Assembly {
  public:
   Assembly(const Layout& layout, ColumnOrder order, State* state);
 
-  // Reads the file from the descriptor's start, in pieces of about 1 MiB. Errc::invalid if its
-  // size, hash, header or tensors are not what the manifest and the layout say, or not finite;
+  // Reads the file from the start of the descriptor, in pieces of about 1 MiB. Errc::invalid if its
+  // size, hash, header or tensors do not match the manifest and the layout, or are not finite;
   // Errc::io.
   [[nodiscard]] Result<void> add(int fd, const PartFile& file);
 
-  // The same of its size and header alone.
+  // The same for only the size and the header.
   [[nodiscard]] Result<void> add_header(int fd, const PartFile& file);
 
-  // Errc::invalid if a row of a tensor is in no file.
+  // Errc::invalid if a row of a tensor is in none of the files.
   [[nodiscard]] Result<void> complete() const;
 
-  // Of the files added, in their order.
+  // The rows of the added files, in their order.
   [[nodiscard]] const std::vector<StoredRows>& stored() const { return stored_; }
 
  private:
@@ -92,7 +94,7 @@ class Assembly {
   Buffer piece_;
   std::vector<StoredRows> stored_;
   std::size_t files_ = 0;
-  std::map<std::string, Rows> next_;  // the tensors, from the first row that is still missing
+  std::map<std::string, Rows> next_;  // by name of tensor, from its first missing row on
 };
 
 }  // namespace dts::train

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting the state into shares, and the order of columns.
+// Divides the state into shares, and converts the order of columns.
 #include "core/train/checkpoint/rows.hpp"
 
 #include <algorithm>
@@ -38,14 +38,14 @@ auto& buffer_of(AnyState& state, Rows::Array array) {
   return state.ballast;
 }
 
-// Where the rows begin in their buffer.
+// The first float of the rows in their buffer.
 template <class AnyState>
 auto* begin_of(AnyState& state, const Rows& rows) {
   return buffer_of(state, rows.array).data() + rows.moment * state.weights.size() +
          rows.range().begin;
 }
 
-// Where PyTorch has a column that is `blocked` here.
+// PyTorch's index of a column whose index here is `blocked`.
 std::size_t plain_column(std::size_t blocked, std::size_t pixels) {
   const std::size_t lane = blocked % k_lanes;
   const std::size_t pixel = blocked / k_lanes % pixels;
@@ -53,7 +53,7 @@ std::size_t plain_column(std::size_t blocked, std::size_t pixels) {
   return (block * k_lanes + lane) * pixels + pixel;
 }
 
-// Where share `part` begins: the row that holds that byte of the whole.
+// The beginning of a share: the row that contains its first byte.
 struct Cut {
   std::size_t tensor = 0;
   std::size_t row = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state as one sequence of tensor rows, in the order and layout of the files. Pure.
+// The state as a sequence of tensor rows, in the order and layout of the files. Pure.
 //
-// A row is what belongs to one index of a tensor's first dimension. Shares of the state are cut
-// between rows, so that each rank's file has whole rows of tensors that any reader of safetensors
-// can put together again.
+// A row belongs to one index of a tensor's first dimension. Shares of the state are cut between
+// rows, so that each rank's file has whole rows of tensors, which any reader of safetensors can
+// reassemble.
 #pragma once
 
 #include "core/train/checkpoint/state.hpp"
@@ -23,9 +23,9 @@ struct Rows {
   const Tensor* tensor = nullptr;
   std::size_t first = 0;
   std::size_t count = 0;
-  std::size_t moment = 0;  // of Array::momentum: which one
+  std::size_t moment = 0;  // index of the moment for Array::momentum
 
-  // Whether they are of the weights or a moment, and of these.
+  // Whether the rows belong to this array of weights or of a moment.
   [[nodiscard]] bool is_of(ArrayOf which) const {
     return which ? array == Array::momentum && moment == *which : array == Array::weights;
   }
@@ -36,28 +36,28 @@ struct Rows {
 
   [[nodiscard]] std::size_t floats() const { return count * row_floats(); }
 
-  [[nodiscard]] std::vector<std::size_t> shape() const;  // of these rows alone
+  [[nodiscard]] std::vector<std::size_t> shape() const;  // of only these rows
 
-  // Where they are in the flat array of all parameters, statistics or ballast.
+  // Their range in the flat array of all parameters, statistics or ballast.
   [[nodiscard]] Range range() const {
     const std::size_t begin = tensor->offset + first * row_floats();
     return {begin, begin + floats()};
   }
 };
 
-// Every tensor with all its rows: "model.*", for each of the optimiser's moments "momentum.*" or
-// what it is called, "running.*", and "ballast" if there is any.
+// All rows of every tensor: "model.*"; for each moment of the optimiser "momentum.*", or the
+// moment's name; "running.*"; and "ballast" if there is any.
 [[nodiscard]] std::vector<Rows> all_rows(const Layout& layout);
 
-// The `part`-th of `parts` contiguous shares: equal in bytes up to one row.
+// The `part`-th of `parts` contiguous shares, whose sizes differ by at most about one row.
 [[nodiscard]] std::vector<Rows> share_of(const Layout& layout, int parts, int part);
 
 enum class ColumnOrder {
-  pytorch,   // [channel][pixel], which PyTorch's flatten() gives
+  pytorch,   // [channel][pixel], as PyTorch's flatten() makes it
   internal,  // [channel / 16][pixel][channel % 16]: files of format 1
 };
 
-// Which shares have rows of a run of the weights or of a moment.
+// Which shares contain rows of a run of the weights or of a moment.
 class Shares {
  public:
   Shares(const Layout& layout, int parts);
@@ -68,14 +68,15 @@ class Shares {
   }
 
  private:
-  std::vector<std::vector<Range>> ranges_;  // of each part, for the weights and each moment
+  std::vector<std::vector<Range>> ranges_;  // by part: of the weights, then of each moment
 };
 
 // Copies rows to `to` [rows.floats()], in PyTorch's order of columns.
 void copy_out(const State& state, const Rows& rows, float* to);
 
-// Of the rows that lie in `run` of their flat array, whose floats are `from`, copies what belongs
-// to `rows` to its place in `to` [rows.floats()], as above. Runs need not end where rows do.
+// Copies floats of `run`, a range of a flat array that begins at `from`, to their places in `to`
+// [rows.floats()], as far as they belong to `rows`, in the same order of columns. Runs may begin
+// and end within rows.
 void copy_out(const float* from, Range run, const Rows& rows, float* to);
 
 // Copies rows from `from` [rows.floats()], whose columns are in `order`.

@@ -9,13 +9,14 @@
 namespace dts::train {
 
 struct SaveRule {
-  // Used until there is advice; early enough that a save is measured, which the advice needs.
+  // The interval until there is advice; short enough that a save is soon measured, since advice
+  // depends on it.
   static constexpr std::uint64_t k_unadvised = 50;  // steps
 
-  std::optional<std::uint64_t> every;  // steps; 0: never; absent: as advised
+  std::optional<std::uint64_t> every;  // steps; 0: never; absent: follow advice
 
-  // Whether to save after the step that completes `steps`. `since`: time since the last save (or
-  // the start); `advised`: time between two saves, 0 without advice yet.
+  // Whether to save after the step that completes `steps`. `since` is the time since the last save
+  // or the start; `advised` is the advised time between saves, 0 if not known yet.
   [[nodiscard]] bool due(std::uint64_t steps,
                          std::chrono::milliseconds since,
                          std::chrono::milliseconds advised) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole state of a run, and how a step changes it. Pure.
+// The complete state of a run, and how a step changes it. Pure.
 #pragma once
 
 #include "core/train/memory/buffer.hpp"
@@ -21,16 +21,16 @@ struct State {
         has_all(has_all_weights) {}
 
   Buffer weights;
-  Buffer momentum;  // all moments (Layout::moments), one after the other; sparse: mostly zero
-  Buffer running;   // running statistics of batch normalisation
-  Buffer ballast;   // grows the state for drills; each step changes one MiB of it
-  bool has_all;  // of the weights; otherwise they are sparse, and those of other ranks come and go
-  std::uint64_t step = 0;     // completed
-  std::uint64_t skipped = 0;  // of these, without an update because something was not finite
+  Buffer momentum;         // all moments (Layout::moments), one after another; sparse: mostly zero
+  Buffer running;          // running statistics of batch normalisation
+  Buffer ballast;          // enlarges the state for drills; each step changes one MiB of it
+  bool has_all;            // all weights are present; otherwise sparse, other ranks' only temporary
+  std::uint64_t step = 0;  // number of completed steps
+  std::uint64_t skipped = 0;  // steps among them without an update because a value was not finite
 };
 
-// Step 0: the initial weights and statistics, no moments. `filled` is told of each range of weights
-// that has been.
+// Sets the state of step 0: initial weights and statistics, no moments. `filled` is called with
+// each range of weights once it is set.
 void initialise(const Layout& layout,
                 std::uint64_t seed,
                 State& state,
@@ -39,30 +39,31 @@ void initialise(const Layout& layout,
 // XXH3 over weights, momentum, running statistics, step, and ballast if there is any.
 [[nodiscard]] std::uint64_t digest(const State& state);
 
-// The same without the moments, of which `moments` is the hash, and without the weights if that of
-// theirs is given.
+// The same digest, where `moments` replaces the hash of the moments, and `weights`, if given, the
+// hash of the weights.
 [[nodiscard]] std::uint64_t digest(const State& state,
                                    std::uint64_t moments,
                                    std::optional<std::uint64_t> weights = {});
 
-// One of the arrays that have a float for each parameter: a moment, or, nullopt, the weights.
+// One of the arrays with a float for each parameter: the index of a moment, or nullopt for the
+// weights.
 using ArrayOf = std::optional<std::size_t>;
 
-// The sizes needed to turn sums over shards into running statistics: `shards` shards of
+// What is needed to turn sums over shards into running statistics: there are `shards` shards of
 // `micro_batch` samples each.
 struct ShardShape {
   int shards = 0;
   int micro_batch = 0;
 };
 
-// `running` becomes 0.9 old + 0.1 mean over shards of `sums` [Layout::statistic_floats], with
-// unbiased variances (as PyTorch does for one shard).
+// Sets `running` to 0.9 of its old value + 0.1 mean over shards, computed from `sums`
+// [Layout::statistic_floats], with unbiased variances (as PyTorch does for one shard).
 void update_statistics(const Layout& layout,
                        const float* sums,
                        const ShardShape& shape,
                        Buffer& running);
 
-// Makes one MiB of the ballast, if there is any, depend on all steps that changed it before.
+// Changes one MiB of the ballast, if there is any, to a value that depends on all earlier changes.
 void change_ballast(State& state);
 
 }  // namespace dts::train

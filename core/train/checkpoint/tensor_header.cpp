@@ -30,14 +30,14 @@ constexpr std::pair<std::string_view, std::uint64_t> k_types[] = {{"F32", 4},
                                                                   {"U8", 1},
                                                                   {"BOOL", 1}};
 
-// Of one number of that type; 0 for a type that the format does not have.
+// Bytes of one number of that type; 0 for a type that the format does not have.
 std::uint64_t width_of(const json& type) {
   for (const auto& [name, bytes] : k_types)
     if (type == name) return bytes;
   return 0;
 }
 
-// The bytes of a tensor of that shape; nullopt if they do not fit into `most`.
+// The bytes of a tensor of that shape; nullopt if there are more than `most`.
 std::optional<std::uint64_t> bytes_of(const std::vector<std::size_t>& shape,
                                       std::uint64_t width,
                                       std::uint64_t most) {
@@ -84,7 +84,7 @@ Result<TensorEntry> parse_entry(const std::string& name,
 
 std::string encode_tensor_header(const std::vector<Rows>& rows, std::uint64_t step) {
   json header = json::object();
-  // "pt": what programs of Hugging Face expect of tensors that PyTorch can use.
+  // "pt" is what Hugging Face's programs expect of tensors that PyTorch can use.
   json& metadata = header[k_metadata] = {{"format", "pt"}, {"step", std::to_string(step)}};
   std::size_t at = 0;
   for (const Rows& part : rows) {
@@ -96,7 +96,7 @@ std::string encode_tensor_header(const std::vector<Rows>& rows, std::uint64_t st
           fmt::format("rows {} to {} of {}", part.first, part.first + part.count, part.all());
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the tensors stay aligned
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // keeps the tensors aligned
   return text;
 }
 

@@ -13,24 +13,25 @@
 
 namespace dts::train {
 
-// The header of a file with these rows one after the other, padded to a multiple of 8 bytes. Rows
-// that are not a whole tensor are named in its __metadata__.
+// The header of a file with these rows one after another, padded to a multiple of 8 bytes. Its
+// __metadata__ lists the rows that are not a complete tensor.
 [[nodiscard]] std::string encode_tensor_header(const std::vector<Rows>& rows, std::uint64_t step);
 
-// Of a file that is read.
-inline constexpr std::uint64_t k_tensor_header_limit = std::uint64_t{64} << 20;  // bytes
+// The largest accepted header, in bytes.
+inline constexpr std::uint64_t k_tensor_header_limit = std::uint64_t{64} << 20;
 
 // One tensor of a file.
 struct TensorEntry {
   std::string name;
   std::vector<std::size_t> shape;
-  std::uint64_t begin = 0;  // of its bytes, counted from the end of the header
+  std::uint64_t begin = 0;  // offset of its bytes from the end of the header
   std::uint64_t end = 0;
   std::string dtype;  // "F32", as the format names it
 };
 
-// In the order of their bytes. Errc::invalid unless the tensors have types of the format, and cover
-// the file's `bytes` after the header without gaps or overlaps, as the format demands.
+// Returns the tensors in the order of their bytes. Errc::invalid unless all have types of the
+// format and they cover the file's `bytes` after the header without gaps or overlaps, as the format
+// requires.
 [[nodiscard]] Result<std::vector<TensorEntry>> parse_tensor_header(std::string_view text,
                                                                    std::uint64_t bytes);
 
