@@ -9,9 +9,9 @@ namespace dts::train {
 namespace {
 
 constexpr int k_margin = 4;
-constexpr std::uint64_t k_salt = 0x6372'6f70'666c'6970;  // apart from what orders the samples
+constexpr std::uint64_t k_salt = 0x6372'6f70'666c'6970;  // independent of the order of samples
 
-// In [-k_margin, k_margin], of 32 bits.
+// Maps 32 random bits to [-k_margin, k_margin].
 int shift_of(std::uint64_t bits) {
   return static_cast<int>((bits * (2 * k_margin + 1)) >> 32) - k_margin;
 }
@@ -48,7 +48,7 @@ void place_image(const std::uint8_t* from,
                  const Placement& placement,
                  std::uint8_t* to) {
   const int side = format.side;
-  const int first = std::max(0, -placement.right);  // column that is not zero
+  const int first = std::max(0, -placement.right);  // first column that is not zero
   const int last = std::min(side, side - placement.right);
   std::fill_n(to, format.pixels(), std::uint8_t{0});
   for (int row = 0; row < format.channels * side; ++row) {

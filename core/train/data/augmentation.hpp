@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random crops and flips of images that are trained on. Pure, thread-safe: what becomes of an image
-// is a function of seed, epoch and image, so that neither ranks nor threads nor a restart change
-// it.
+// Random crops and flips of training images. Pure, thread-safe: the change of an image is a
+// function of seed, epoch and image, so that it does not depend on ranks, threads
+// or restarts.
 #pragma once
 
 #include "core/train/data/samples.hpp"
@@ -15,8 +15,8 @@ namespace dts::train {
 
 // K. He et al., "Deep Residual Learning for Image Recognition", 2015, section 4.2.
 struct Augmentation {
-  bool crops = false;  // an image is cut out of itself with 4 pixels of zeros around it
-  bool flips = false;  // every second image is mirrored, left to right
+  bool crops = false;  // takes a random part of the image with 4 zeros around it
+  bool flips = false;  // mirrors left to right with probability 1/2
 
   [[nodiscard]] bool is_any() const { return crops || flips; }
 
@@ -26,15 +26,15 @@ struct Augmentation {
 // "crop", "flip", "crop,flip" or "none".
 [[nodiscard]] std::optional<Augmentation> augmentation_of(std::string_view words);
 
-// Pixel (y, x) is that of the image at (y + down, x + right), of its mirror image if flipped; zero
-// outside.
+// Pixel (y, x) of the result is pixel (y + down, x + right) of the image, or of its mirror image if
+// `is_flipped`; zero outside.
 struct Placement {
   int down = 0;
   int right = 0;
   bool is_flipped = false;
 };
 
-// Of the image `index` in that epoch.
+// The placement of image `index` in that epoch.
 [[nodiscard]] Placement placement_of(const Augmentation& augmentation,
                                      std::uint64_t seed,
                                      std::uint64_t epoch,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading CIFAR-10's binary files.
+// Reads CIFAR-10's binary files.
 #include "core/base/files/files.hpp"
 #include "core/train/data/dataset.hpp"
 

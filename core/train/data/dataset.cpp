@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading IDX.gz files.
+// Reads IDX.gz files.
 #include "core/train/data/dataset.hpp"
 
 #include "core/base/files/files.hpp"

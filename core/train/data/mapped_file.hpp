@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file in memory, to be read. Movable; thread-safe once open. The file must not become shorter as
-// long as it is open: reading what is gone kills the process (mmap(2), SIGBUS).
+// A file that is mapped for reading. Movable; thread-safe once open. The file must not be truncated
+// while it is open: reading missing pages kills the process (mmap(2), SIGBUS).
 #pragma once
 
 #include "core/base/result.hpp"
@@ -14,8 +14,8 @@ namespace dts::train {
 
 class MappedFile {
  public:
-  // Errc::not_found, Errc::io, or Errc::invalid if it is empty or no regular file; `hint` for the
-  // first two.
+  // Errc::not_found or Errc::io, both with `hint`; Errc::invalid if the file is empty or not a
+  // regular file.
   [[nodiscard]] static Result<MappedFile> open(const std::string& path,
                                                const std::string& hint = {});
 

@@ -14,7 +14,7 @@ void read_ahead(const Samples& samples, std::uint64_t index) {
   const auto width = static_cast<std::size_t>(tokens.width);
   const auto begin = reinterpret_cast<std::uintptr_t>(tokens.data) + index * context * width;
   const std::uintptr_t from = begin / page * page;
-  // Advice: where the kernel does not take it, the sample is read when it is needed.
+  // This is only advice: if the kernel ignores it, the sample is read when it is needed.
   (void)::posix_madvise(
       reinterpret_cast<void*>(from), begin + (context + 1) * width - from, POSIX_MADV_WILLNEED);
 }

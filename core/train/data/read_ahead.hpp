@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of the next step, asked for before they are needed.
+// Requests the samples of the next step in advance.
 #pragma once
 
 #include "core/train/data/samples.hpp"
@@ -8,9 +8,9 @@
 
 namespace dts::train {
 
-// Has the kernel read the `index`-th sample of a mapped file meanwhile (posix_madvise(3)), so that
-// the step that trains on it need not wait for a disk or a network. Returns at once; nothing for
-// images, which are in memory. Thread-safe.
+// Asks the kernel to read the `index`-th sample of a mapped file in the background
+// (posix_madvise(3)), so that the step that uses it need not wait for a disk or a network. Returns
+// at once; does nothing for images, which are in memory. Thread-safe.
 void read_ahead(const Samples& samples, std::uint64_t index);
 
 }  // namespace dts::train

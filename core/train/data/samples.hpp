@@ -8,13 +8,13 @@
 
 namespace dts::train {
 
-// Of Fashion-MNIST:
+// Properties of Fashion-MNIST:
 inline constexpr int k_side = 28;
 inline constexpr std::size_t k_pixels = std::size_t{k_side} * k_side;
 inline constexpr int k_classes = 10;
 
-// Images as they are in files, and the mean and standard deviation of each channel over the
-// training set, scaled to 0..1, by which they are normalised.
+// The format of images in files, with the mean and standard deviation of each channel over the
+// training set, for values scaled to 0..1. Images are normalised by these.
 struct ImageFormat {
   const char* name;
   int channels;
@@ -22,7 +22,7 @@ struct ImageFormat {
   float mean[3];
   float deviation[3];
 
-  [[nodiscard]] constexpr std::size_t pixels() const {  // of all channels
+  [[nodiscard]] constexpr std::size_t pixels() const {  // including all channels
     return static_cast<std::size_t>(channels) * static_cast<std::size_t>(side) *
            static_cast<std::size_t>(side);
   }
@@ -32,21 +32,21 @@ inline constexpr ImageFormat k_fashion_mnist{"Fashion-MNIST", 1, k_side, {0.2860
 inline constexpr ImageFormat k_cifar10{
     "CIFAR-10", 3, 32, {0.4914F, 0.4822F, 0.4465F}, {0.2470F, 0.2435F, 0.2616F}};
 
-// What a model reads: labelled images, or windows of tokens, each of which is to predict the next
-// one.
+// The input of a model: labelled images, or windows of tokens, where the label of each token is the
+// next one.
 struct Reads {
   enum class What { images, tokens };
 
   What what = What::images;
-  int padding = 0;     // of images: zeros around each, after they are normalised
-  int vocabulary = 0;  // of tokens: they are below it
-  int context = 0;     // of tokens: how many a window has
+  int padding = 0;     // of images: width of the zeros around each, after normalisation
+  int vocabulary = 0;  // of tokens: all are below it
+  int context = 0;     // of tokens: number of tokens of a window
   const ImageFormat* format = &k_fashion_mnist;  // of images
 
   [[nodiscard]] int predictions() const { return what == What::tokens ? context : 1; }
 };
 
-// Numbers of 1, 2 or 4 bytes each, little-endian.
+// Unsigned numbers of 1, 2 or 4 bytes each, little-endian.
 struct Tokens {
   const std::byte* data = nullptr;
   std::size_t count = 0;
@@ -64,8 +64,8 @@ struct Tokens {
   }
 };
 
-// Either images [count][channels][side][side] with a label each, or windows of tokens: the i-th
-// begins at token i * context, and each of its tokens is labelled with the one that follows.
+// Either images [count][channels][side][side], each with a label, or windows of tokens: window i
+// begins at token i * context, and the label of each token is the token that follows it.
 struct Samples {
   const std::uint8_t* images = nullptr;
   const std::uint8_t* labels = nullptr;
@@ -74,12 +74,12 @@ struct Samples {
   int context = 0;
   const ImageFormat* format = &k_fashion_mnist;
 
-  // Images are drawn as in the first release, which dropped the tail of each epoch: the weights
-  // depend on it.
+  // The first release dropped the tail of each epoch of images. That cannot change, because the
+  // weights depend on it.
   [[nodiscard]] bool drops_tail() const { return images != nullptr; }
 };
 
-// The tokens of the `index`-th window, and the labels of each; both [context].
+// Copies the tokens of the `index`-th window, and their labels; both are [context].
 inline void read_window(const Samples& samples,
                         std::size_t index,
                         std::uint32_t* tokens,

@@ -43,7 +43,7 @@ Result<void> read_both(const std::string& folder,
   return {};
 }
 
-// All ranks get an error if any rank had one; only the lowest such rank has its text.
+// If any rank has an error, all ranks get one; only the lowest such rank has its text.
 Result<void> settle(Comm& comm, const Result<void>& mine) {
   const Verdict verdict = comm.agree(mine ? 0 : exit_code(Errc::invalid));
   if (verdict.code == 0) return {};
@@ -64,7 +64,8 @@ std::uint64_t hash_of_all(const Samples& train, const Samples& test) {
   return hash_of(test, hash_of(train, 0));
 }
 
-// The folder of a rank that is not its node's first is not read, but may be another by mistake.
+// The folder of a rank that is not the first on its node is not read. But if it is another folder,
+// by mistake, its hash must show that.
 Result<std::uint64_t> hash_of_own(Comm& comm,
                                   const DataSource& source,
                                   const SharedSamples& shared) {
@@ -79,7 +80,7 @@ Result<std::uint64_t> hash_of_own(Comm& comm,
   return hash_of_all(raw.train.view, raw.test.view);
 }
 
-// Lays out images, then labels, and copies them if `from` is given.
+// Sets pointers to images, then labels, at `at`; copies them if `from` is given.
 Samples place(std::byte*& at, std::size_t count, const ImageFormat& format, const Samples* from) {
   const std::size_t pixels = count * format.pixels();
   auto* const images = reinterpret_cast<std::uint8_t*>(at);
@@ -122,7 +123,7 @@ Result<SharedSamples> share_images(Comm& comm, const DataSource& source) {
   return shared;
 }
 
-// The last tenth of the windows, at least one, becomes `rest`.
+// Moves the last tenth of the windows, at least one, to `rest`.
 void split_off_tenth(Samples& windows, Samples& rest) {
   const std::size_t kept = windows.count - std::max<std::size_t>(1, windows.count / 10);
   rest = windows;
@@ -175,7 +176,7 @@ std::uint64_t hash_of_tokens(const Samples& windows, std::uint64_t seed) {
   return hash64(windows.tokens.data, tokens * static_cast<std::size_t>(windows.tokens.width), seed);
 }
 
-// Each rank looks at a part of the tokens of each file.
+// Each rank checks a part of the tokens of each file.
 Result<void> check_vocabulary(Comm& comm, const SharedSamples& shared, int vocabulary) {
   for (const TokenFile& file : shared.files) {
     const auto ranks = static_cast<std::size_t>(comm.size());

@@ -16,7 +16,7 @@ constexpr Names<TokenFormat, 4> k_formats{{{TokenFormat::automatic, "auto"},
                                            {TokenFormat::uint16, "uint16"},
                                            {TokenFormat::uint32, "uint32"}}};
 
-// llm.c's header: 256 numbers of 32 bits, of which the first three say something.
+// llm.c's header: 256 numbers of 32 bits, of which only the first three are used.
 constexpr std::size_t k_header_bytes = 256 * sizeof(std::int32_t);
 
 struct HeaderKind {
