@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The phases of a save.
+// The phases of a save, and loading.
 #include "core/train/loop/checkpoints.hpp"
 
 #include "core/base/exit_codes.hpp"
@@ -30,7 +30,7 @@ StoreOptions store_options(const Options& options) {
           options.begin_anew};
 }
 
-// Rank 0's text on all ranks.
+// Copies rank 0's text to all ranks.
 void broadcast_text(Comm& comm, std::string& text) {
   std::uint64_t length = text.size();
   comm.broadcast(&length, sizeof length);
@@ -78,14 +78,15 @@ std::string Checkpoints::path_of(const std::string& name) const {
   return options_.checkpoint_dir + "/" + name;
 }
 
-// What this rank says of its share, and whether all ranks found theirs whole.
+// Returns the result for this rank's share, and whether all ranks found theirs intact.
 std::pair<Result<Manifest>, bool> Checkpoints::check_together(const std::string& name) {
   auto mine = check_share(path_of(name), layout_, comm_.rank(), comm_.size());
   const bool all_whole = comm_.agree(mine ? 0 : exit_code(mine.error().code)).code == 0;
   return {std::move(mine), all_whole};
 }
 
-// The checkpoints that rank 0 names, one after the other; what this rank says of the last one.
+// Checks the checkpoints that rank 0 names, one after another. Returns this rank's result for the
+// last one.
 Result<void> Checkpoints::check_what_is_named() {
   Result<void> last;
   std::string name;
@@ -101,7 +102,7 @@ Result<void> Checkpoints::check_what_is_named() {
   return last;
 }
 
-// Rank 0 names one checkpoint after the other, which all ranks check, until it has found one.
+// Rank 0 names one checkpoint after another, which all ranks check, until one is intact.
 Result<void> Checkpoints::find() {
   if (comm_.rank() != 0) return check_what_is_named();
   std::string name;
@@ -111,7 +112,7 @@ Result<void> Checkpoints::find() {
         broadcast_text(comm_, name);
         auto [mine, all_whole] = check_together(name);
         if (all_whole) return std::move(mine);
-        return read_checkpoint(path_of(name), layout_, nullptr);  // which says what is wrong
+        return read_checkpoint(path_of(name), layout_, nullptr);  // says what is wrong
       });
   name.clear();
   broadcast_text(comm_, name);
@@ -126,7 +127,7 @@ int Checkpoints::load(State& state) {
   if (active()) {
     loaded = find();
     broadcast_text(comm_, loaded_.name);
-    // Of a checkpoint that was refused it does not matter what a rank found.
+    // If rank 0 refused the checkpoint, it does not matter what this rank found.
     if (comm_.rank() != 0 && !has_loaded()) loaded = {};
     if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
   }
@@ -185,7 +186,7 @@ Result<PartFile> Checkpoints::write(std::uint64_t step) const {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return fail_errno("cannot create folder " + folder);
   if (hooks_.beside) DTS_TRY(hooks_.beside(folder, step));
-  // Rank 0 syncs the folder with the manifest.
+  // Rank 0 syncs the folder when it adds the manifest.
   return snapshot_.write(folder + "/" + part_name(comm_.size(), comm_.rank()));
 }
 

@@ -17,7 +17,7 @@ nlohmann::ordered_json known(Value value, bool is_known) {
   return is_known ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-// 0: no sheet is known.
+// 0 if no data sheet is known.
 double sheet_peak(const DevicePlace& place, Precision precision) {
   const auto card = card_peak(place.facts.name);
   if (!card) return 0;
@@ -99,7 +99,7 @@ std::vector<std::string> misplaced(std::size_t rank,
                                    const std::string& visible) {
   std::vector<std::string> all;
   const std::string who = fmt::format("rank {} (node {})", rank, place.node.data());
-  // "GPU-8-4-4-4-12": one that is named in full.
+  // "GPU-8-4-4-4-12": a single device with its complete UUID.
   constexpr std::size_t k_prefix = 4, k_digits = 32;
   std::string wanted;
   if (visible.starts_with("GPU-") && visible.find(',') == std::string::npos)

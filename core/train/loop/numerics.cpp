@@ -18,7 +18,7 @@
 namespace dts::train {
 namespace {
 
-constexpr std::size_t k_longest = 120;  // bytes of a name or a value that are compared
+constexpr std::size_t k_longest = 120;  // bytes of a name or value that are compared
 
 struct Field {
   std::array<char, k_longest> name{};
@@ -36,7 +36,7 @@ std::string onednn() {
   return fmt::format("{}.{}.{} {}", version.major, version.minor, version.patch, version.hash);
 }
 
-// What follows "name" and a colon in /proc/cpuinfo, the first time.
+// The value of the first line "name: value" in /proc/cpuinfo.
 std::string field_of(const std::string& cpuinfo, const std::string& name) {
   for (std::size_t at = 0; at < cpuinfo.size();) {
     const std::size_t end = std::min(cpuinfo.find('\n', at), cpuinfo.size());
@@ -73,7 +73,7 @@ Fingerprint numerics_here(InstructionSet used, std::uint64_t data) {
 }
 
 std::string disagreement(const std::string& name, const std::vector<std::string>& values) {
-  std::vector<std::pair<std::string, std::vector<unsigned>>> groups;  // in the order of ranks
+  std::vector<std::pair<std::string, std::vector<unsigned>>> groups;  // ordered by first rank
   for (std::size_t rank = 0; rank < values.size(); ++rank) {
     auto group = std::find_if(
         groups.begin(), groups.end(), [&](const auto& one) { return one.first == values[rank]; });
@@ -90,11 +90,11 @@ std::string disagreement(const std::string& name, const std::vector<std::string>
 
 namespace {
 
-// Collective; all ranks have fields of the same number.
+// Collective; all ranks must have the same number of fields.
 tl::unexpected<Error> differences_of(Comm& comm, const Fingerprint& fields) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   std::string all;
-  for (const auto& [name, value] : fields) {  // the same names on every rank of one release
+  for (const auto& [name, value] : fields) {  // ranks of one release have the same names
     const Field mine{packed(name), packed(value)};
     std::vector<Field> theirs(ranks);
     comm.post_gather(&mine, theirs.data(), sizeof mine);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides the bits of a training besides its options: machine, libraries, compiler, data. And
-// the agreement of all ranks on it. Thread-safe.
+// What determines the bits of a training besides its options (machine, libraries, compiler and
+// data), and the agreement of all ranks on it. Thread-safe.
 #pragma once
 
 #include "core/train/checkpoint/checkpoint.hpp"
@@ -13,20 +13,20 @@
 
 namespace dts::train {
 
-// Of this rank's machine and program: cpu (vendor, family, model), instruction_set, onednn, libc,
-// compiler, trainer, and data, the hash of all training and test images and labels.
+// Describes this rank's machine and program: cpu (vendor, family, model), instruction_set, onednn,
+// libc, compiler, trainer, and data, the hash of all training and test images and labels.
 [[nodiscard]] Fingerprint numerics_here(InstructionSet used, std::uint64_t data);
 
 // The first processor of the text of /proc/cpuinfo: "GenuineIntel family 6 model 143" on x86,
 // "implementer 0x41 part 0xd4f" on Arm, otherwise "unknown". Pure.
 [[nodiscard]] std::string processor_of(const std::string& cpuinfo);
 
-// "lr: 0.1 on rank 0,2; 0.2 on rank 1", or empty if the values, by rank, are all the same. Pure.
+// "lr: 0.1 on rank 0,2; 0.2 on rank 1", or empty if all values, one per rank, are equal. Pure.
 [[nodiscard]] std::string disagreement(const std::string& name,
                                        const std::vector<std::string>& values);
 
-// Collective: every field must be the same on all ranks. Otherwise each rank gets Errc::invalid;
-// only rank 0's has a message, which names the fields, the values and the ranks.
+// Collective: every field must be the same on all ranks. Otherwise each rank gets Errc::invalid.
+// Only rank 0's error has a message, which names the fields, values and ranks.
 [[nodiscard]] Result<void> agree_on(Comm& comm, const Fingerprint& fields);
 
 }  // namespace dts::train

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's training run: its parts and what they decide together. trainer.hpp is its interface.
+// One rank's training run: owns its parts and makes their common decisions. trainer.hpp is its
+// interface.
 #pragma once
 
 #include "core/base/files/beat_page.hpp"
@@ -33,10 +34,10 @@ struct OpenedDevice;
 class DeviceSums;
 }  // namespace accelerator
 
-// As dtsubmit calls this node.
+// The name by which dtsubmit knows this node.
 [[nodiscard]] std::string node_name();
 
-// Not thread-safe. Every member is collective unless it is const.
+// Not thread-safe. All member functions except the const ones are collective.
 class Run {
  public:
   Run(Comm& comm, const Options& options);
@@ -45,7 +46,7 @@ class Run {
 
   ~Run();
 
-  // The exit code, the same on every rank.
+  // Returns the exit code, which is the same on every rank.
   [[nodiscard]] int run();
 
  private:
@@ -144,10 +145,10 @@ class Run {
   Comm& comm_;
   Options options_;
   const Model& model_;
-  Layout layout_;  // the model's, with ballast and the optimiser's moments
-  int stage_;      // of ZeRO: with one rank there is nothing to divide
+  Layout layout_;  // the model's, plus ballast and the optimiser's moments
+  int stage_;      // of ZeRO; 1 if there is only one rank, which has nothing to divide
   State state_;
-  std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
+  std::unique_ptr<Rehearsal> rehearsal_;  // nullptr unless this is a rehearsal
   Report report_;
   InstructionSet instruction_set_ = InstructionSet::portable;
   Bf16Instructions bf16_ = Bf16Instructions::none;
@@ -157,30 +158,30 @@ class Run {
   std::string devices_;                                // of all ranks, as JSON
   Peaks peaks_;                                        // of all ranks
   std::optional<GpuMonitor> monitor_;                  // if there is a device
-  std::uint64_t throttled_ = 0;                        // for which reasons it was told
-  bool shares_device_ = false;                         // some rank, with another one
+  std::uint64_t throttled_ = 0;                        // reasons that were already reported
+  bool shares_device_ = false;                         // whether any ranks share a device
   std::unique_ptr<Backend> backend_;
   accelerator::DeviceSums* device_sums_ = nullptr;  // backend_, if a device computes
-  std::string exchange_;                            // between devices, as JSON; empty: none
+  std::string exchange_;                            // way between devices, as JSON; empty: none
   std::unique_ptr<ShardedUpdate> update_;
-  std::optional<Tuner> tuner_;              // while it tries
+  std::optional<Tuner> tuner_;              // while it tries settings
   std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous
   std::optional<Window> window_;            // of the weights, in stage 3
-  Departure departure_;  // without runs if nothing leaves before all sums are there
+  Departure departure_;  // without runs if nothing leaves before all sums are complete
   Schedule schedule_;
-  std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
+  std::optional<BeatPage> beat_;  // absent if dtsubmit did not start this program
   Checkpoints checkpoints_;
-  bool ranks_write_ = false;  // a checkpoint, after the last step
-  Timeline timeline_;         // of the step under way
+  bool ranks_write_ = false;  // whether any was writing a checkpoint at the last step
+  Timeline timeline_;         // of the current step
   double saving_ = 0;         // seconds since the last step
   std::optional<Trace> trace_;
-  std::uint64_t begun_ = 0;  // the step under way
+  std::uint64_t begun_ = 0;  // number of the current step
   std::uint64_t steps_per_epoch_ = 0;
   std::uint64_t saved_step_ = 0;
-  std::uint64_t digest_ = 0;  // of the state after digest_step_
+  std::uint64_t digest_ = 0;  // of the state after step digest_step_
   std::optional<std::uint64_t> digest_step_;
   Clock::time_point saved_at_;
-  std::string not_finite_;     // what, and where
+  std::string not_finite_;     // what and where
   std::vector<Blame> blames_;  // what an audit found
   double accuracy_ = 0;
 };

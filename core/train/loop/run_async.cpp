@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous steps: from one synchronisation to the next, each rank goes on with its own work, as
-// far as the bound on staleness allows. At a synchronisation every gradient has been applied and
-// all ranks have the whole state: what follows there is what follows any step.
+// Asynchronous steps: between synchronisations each rank continues with its own work as far as the
+// bound on staleness allows. At a synchronisation every gradient has been applied and all ranks get
+// the complete state, so that everything that may follow a synchronous step can follow.
 #include "core/base/text/counted.hpp"
 #include "core/train/checkpoint/save_rule.hpp"
 #include "core/train/device/kernels.hpp"
@@ -38,7 +38,7 @@ class Run::Asynchrony {
   struct Signed {
     std::uint64_t signs = 0;
     std::uint64_t saves = 0;
-    std::array<char, 120> what{};  // is not finite
+    std::array<char, 120> what{};  // the value that is not finite
   };
 
   [[nodiscard]] ParameterServer::Hooks hooks();
@@ -59,16 +59,16 @@ class Run::Asynchrony {
   Run& run_;
   Roles roles_;
   bool sealed_;
-  Range own_;  // the floats of the parameters that this rank keeps
+  Range own_;  // floats of the parameters that this rank owns
   std::optional<ParameterServer> server_;
   std::optional<Worker> worker_;
   StepTails tails_;        // on the first server
-  StepTails::Step ended_;  // the newest
-  // Of this stretch, on servers:
-  std::uint64_t applied_ = 0;  // gradients, since the training began
-  bool is_over_ = false;       // the step under way: what comes is of the next
+  StepTails::Step ended_;  // the latest one
+  // During this stretch, on servers:
+  std::uint64_t applied_ = 0;  // number of gradients since the training began
+  bool is_over_ = false;       // the current step is; what arrives now belongs to the next
   Heard heard_;
-  bool is_broken_ = false;  // on workers, too: what comes is not applied any more
+  bool is_broken_ = false;  // also on workers: arriving gradients are no longer applied
   bool saves_ = false;
   std::string what_;
   Clock::time_point step_began_;
@@ -106,7 +106,7 @@ ParameterServer::Hooks Run::Asynchrony::hooks() {
   return made;
 }
 
-// The one that is known beforehand; rank 0's.
+// The next synchronisation that is known in advance; only rank 0's value counts.
 std::uint64_t Run::Asynchrony::next_sync() const {
   const Options& options = run_.options_;
   std::uint64_t next = run_.schedule_.total;
@@ -128,7 +128,7 @@ void Run::Asynchrony::begin_step(bool first) {
   run_.inject();
 }
 
-// What arrives, of these floats of the parameters: for tests.
+// For tests: changes what arrives for these floats of the parameters.
 void Run::Asynchrony::inject(float* received, Range floats) const {
   const auto& fault = run_.options_.injection;
   if (!fault || fault->rank != run_.comm_.rank()) return;
@@ -207,7 +207,7 @@ void Run::Asynchrony::apply(const ParameterServer::Arrival& arrival) {
     what_ = fmt::format("{} (of rank {})", run_.update_->what_is_not_finite(), rank);
 }
 
-// All workers have completed it. Its statistics are of weights that may differ by worker.
+// All workers have completed the step. Its statistics come from weights that may differ by worker.
 void Run::Asynchrony::end_served_step() {
   is_over_ = true;
   if (run_.comm_.rank() != 0) return end_step();
@@ -237,7 +237,7 @@ bool Run::Asynchrony::wants_sync() const {
          (run_.checkpoints_.are_under_way() && heard_.all_have_written(signs()));
 }
 
-// Nothing is under way between ranks.
+// No message between ranks may be in flight.
 Run::Next Run::Asynchrony::meet() {
   const bool is_whole = run_.update_->publish(run_.state_);
   Buffer& running = run_.state_.running;
@@ -260,7 +260,7 @@ Run::Next Run::Asynchrony::meet() {
 }
 
 Run::Next Run::Asynchrony::stretch() {
-  std::uint64_t sync = next_sync();  // rank 0's
+  std::uint64_t sync = next_sync();  // only rank 0's counts
   run_.comm_.broadcast(&sync, sizeof sync);
   worker_ ? work(sync) : serve(sync);
   return meet();
@@ -274,7 +274,7 @@ Run::Next Run::stretch() {
   return asynchrony_->stretch();
 }
 
-// The state has no root while others change it.
+// The state has no root here, because other ranks still change it.
 void Run::amend(StepEvent& event, const float* tail) const {
   const StepTails::Step& ended = asynchrony_->ended();
   const auto workers = static_cast<double>(ended.workers);

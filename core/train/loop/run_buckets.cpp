@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How gradients travel: as the options say, or as the first steps show.
+// How gradients travel: as the options say, or as tuned in the first steps.
 #include "core/train/loop/run.hpp"
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 namespace dts::train {
 
-// The nodes of a private cluster share one host name.
+// SLURMD_NODENAME first, because the nodes of a private cluster share one host name.
 std::string node_name() {
   if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
   std::array<char, 256> name{};
@@ -29,9 +29,9 @@ BucketWay Run::first_way() {
         Tuner::ways_for(layout_.parameter_floats * sizeof(float), options_.overlap, node_first));
     return tuner_->way();
   }
-  // Through memory nothing is sent: another rank reads sums where they are, and its time for that
-  // is none that a backward pass could hide. And the thread that sends adds up what the other
-  // threads of its rank have computed, which they would do together at the end.
+  // With shared memory nothing is sent: another rank reads sums in place, and a backward pass could
+  // not hide the time that this takes. And the thread that sends would add up alone what the
+  // threads of its rank otherwise add up together at the end.
   constexpr std::uint64_t k_bucket_bytes = 4000000;
   if (stage_ > 1)
     return {options_.bucket_bytes.value_or(k_bucket_bytes),
@@ -44,14 +44,14 @@ BucketWay Run::first_way() {
           node_first.value_or(true)};
 }
 
-// Servers of asynchronous trainings move weights on the processor.
+// In asynchronous trainings servers update weights on the processor.
 ChunkUpdate* Run::accelerated() {
   return options_.staleness ? nullptr : backend_->update();
 }
 
 void Run::make_update(const BucketWay& way) {
-  update_.reset();  // before there is another one: it is as large
-  // A shard for each that each rank computes at once, as many as all ranks have.
+  update_.reset();  // first, because it is as large as the next one
+  // A round has as many shards as all ranks can compute at once.
   const int threads = stage_ > 1 ? comm_.least(backend_->at_once()) : 1;
   update_ =
       std::make_unique<ShardedUpdate>(comm_,
@@ -96,7 +96,7 @@ void Run::make_window(int threads) {
                                    threads});
 }
 
-// The shards that this rank computes, as it does one after the other.
+// This rank's runs of shards, in the order in which it computes them.
 std::vector<Span> Run::runs() const {
   const RoundExchange* const rounds = update_->rounds();
   if (rounds == nullptr)
@@ -114,7 +114,7 @@ void Run::leave_in_rounds() {
                 true};
 }
 
-// The sums of this rank's shards; in rounds they have left.
+// The sums of this rank's shards. With rounds, their gradients have already left.
 Partials Run::compute(const StepInput& input) {
   RoundExchange* const rounds = update_->rounds();
   Partials last;
@@ -126,8 +126,8 @@ Partials Run::compute(const StepInput& input) {
   return last;
 }
 
-// After a step that took so long. The owners of another way are others: what they keep is handed
-// over, after all of it has been compared with its checksums, which are made anew.
+// Called after a step that took that many seconds. Other settings mean other owners: what the old
+// ones keep is compared with its checksums and handed over, and checksums are made anew.
 int Run::tune(double seconds) {
   if (!tuner_ || !tuner_->took(seconds)) return 0;
   const bool is_over = tuner_->is_over();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What computes the steps, and who has it.
+// Chooses the device that computes the steps, and makes its backend.
 #include "core/base/os/log.hpp"
 #include "core/train/accelerator/device_sums.hpp"
 #include "core/train/accelerator/open_device.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* k_module = "cuda";
 
-// This rank's number on its node.
+// The index of this rank on its node.
 int local_rank(const Comm& comm) {
   const auto begin = comm.nodes().begin();
   return static_cast<int>(
@@ -44,7 +44,7 @@ Result<std::unique_ptr<accelerator::OpenedDevice>> open(int local) {
   return std::make_unique<accelerator::OpenedDevice>(std::move(opened));
 }
 
-// Who asked for it.
+// Adds the option that asked for the device to an error.
 Result<void> named(const Result<void>& result) {
   if (result) return {};
   return tl::unexpected<Error>(Error(result.error()).during(fmt::format("--device {}", k_module)));
@@ -75,7 +75,7 @@ int Run::open_device() {
   return 0;
 }
 
-// Of parameters, about: owners get whole chunks.
+// About how many parameters this rank owns: owners get whole chunks.
 std::size_t Run::own_floats() const {
   const auto ranks = static_cast<std::size_t>(comm_.size());
   const std::size_t owners =
@@ -122,7 +122,7 @@ Result<void> Run::make_backend() {
   return {};
 }
 
-// Collective. Bytes that the device with the most of them has allocated.
+// Collective. The largest number of bytes that any rank's device has allocated.
 std::size_t Run::device_memory() {
   const std::vector<std::size_t> all = comm_.gather(backend_->device_bytes());
   return *std::max_element(all.begin(), all.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank has which device, what joins them, and how they are while they compute.
+// Which rank has which device, how devices are linked, and their health during the training.
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/train/accelerator/open_device.hpp"
@@ -15,7 +15,7 @@ namespace dts::train {
 namespace {
 
 constexpr std::uint64_t k_devices_every = 50;  // steps
-// nvmlClocksThrottleReason*: for lack of cooling or power, that is, not by anybody's choice.
+// nvmlClocksThrottleReason*: throttled because of heat or power, that is, not by anybody's choice.
 constexpr std::uint64_t k_faults = 0x08 | 0x20 | 0x40 | 0x80;
 
 std::uint64_t numas_of_cores() {
@@ -27,7 +27,7 @@ std::uint64_t numas_of_cores() {
 
 }  // namespace
 
-// 0 if the device could not be measured: the training does not depend on it.
+// 0 if the device could not be measured; the training does not depend on it.
 double Run::measured_peak(int device) const {
   const auto module = accelerator::load_device_module("cuda");
   if (!module) return 0;
@@ -37,7 +37,8 @@ double Run::measured_peak(int device) const {
   return bench::product_peak(*module, device, factors).value_or(0);
 }
 
-// Collective. All ranks must have a device of their own, unless they may share; they agree.
+// Collective. Each rank must have a device of its own, unless they may share; the result is the
+// same on all.
 Result<void> Run::place_devices(const accelerator::OpenedDevice& mine) {
   DevicePlace place{{}, mine.facts, numas_of_cores(), measured_peak(mine.number)};
   const std::string node = node_name();
@@ -52,7 +53,7 @@ Result<void> Run::place_devices(const accelerator::OpenedDevice& mine) {
   return {};
 }
 
-// Collective. What is known of their links, and what of it is not as it should be.
+// Collective. Reports what is known about the links of devices, and warns about odd ones.
 void Run::look_at_devices(const std::vector<DevicePlace>& all) {
   const auto rank = static_cast<std::size_t>(comm_.rank());
   monitor_.emplace(all[rank].facts.pci);
@@ -71,7 +72,7 @@ void Run::look_at_devices(const std::vector<DevicePlace>& all) {
   for (const std::string& what : odd_links(all, links)) tell("dttrain: warning: {}\n", what);
 }
 
-// Collective, unless ranks do not keep step.
+// Collective, unless the training is asynchronous, because ranks are at different steps then.
 void Run::report_devices() {
   if (!monitor_ || device_ == nullptr || options_.staleness) return;
   const std::uint64_t done = state_.step;

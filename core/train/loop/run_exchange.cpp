@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How gradients and weights go between the devices of ranks: which way, and who says so.
+// How gradients and weights travel between the devices of ranks, and how ranks choose the way.
 #include "core/base/os/log.hpp"
 #include "core/train/accelerator/device_sums.hpp"
 #include "core/train/accelerator/exchange/link_settings.hpp"
@@ -23,7 +23,7 @@ std::string as_text(const nlohmann::ordered_json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-// Collective: every rank's text.
+// Collective: returns every rank's text.
 std::vector<std::string> gather_texts(Comm& comm, const std::string& mine) {
   const auto longest = static_cast<std::size_t>(-comm.least(-static_cast<int>(mine.size())));
   std::string padded = mine;
@@ -35,7 +35,7 @@ std::vector<std::string> gather_texts(Comm& comm, const std::string& mine) {
   return all;
 }
 
-// Collective: rank 0 tells what is not the same everywhere.
+// Collective: rank 0 reports the settings that differ between ranks.
 Result<void> agree_on_settings(Comm& comm, const std::string& library, const LinkSettings& mine) {
   LinkSettings named = mine;
   named["NCCL's version"] = library;
@@ -61,7 +61,7 @@ Result<void> agree_on_settings(Comm& comm, const std::string& library, const Lin
 
 }  // namespace
 
-// The library that links this rank's device to others.
+// Finds the library that links this rank's device to others.
 Result<std::string> Run::find_link() const {
   const char* const hint = "use --device-exchange staged";
   const std::string device = device_->facts.name;
@@ -79,7 +79,7 @@ Result<std::string> Run::find_link() const {
   return std::string(facts.library);
 }
 
-// Collective. Which way it is on all ranks; empty: staged.
+// Collective. Returns the same library on all ranks; empty: staged.
 Result<std::string> Run::choose_link() {
   if (options_.exchange == ExchangeKind::staged || options_.staleness) return std::string();
   auto found = find_link();
@@ -96,8 +96,8 @@ Result<std::string> Run::choose_link() {
   return std::string();
 }
 
-// Collective, after make_backend(). Servers of asynchronous trainings move weights on the
-// processor, where workers' gradients come.
+// Collective, after make_backend(). In asynchronous trainings servers update weights on the
+// processor, where the gradients of workers arrive.
 int Run::link_devices() {
   if (device_sums_ == nullptr || comm_.size() == 1) return 0;
   const auto library = choose_link();

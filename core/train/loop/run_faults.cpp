@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a training ends, or goes on, that is no longer finite or whose bits are wrong.
+// How a training ends, or continues, when a value is not finite or bits are wrong.
 #include "core/base/exit_codes.hpp"
 #include "core/train/loop/not_finite.hpp"
 #include "core/train/loop/run.hpp"
@@ -22,8 +22,8 @@ struct Culprit {
 
 }  // namespace
 
-// "the loss of shard 5 (rank 1)", from computing the step's shards once more; `what` if each of
-// them is finite and only their sum or the update is not.
+// Recomputes the step's shards and returns where the fault is, e.g. "the loss of shard 5 (rank 1)".
+// Returns `what` if each shard is finite and only their sum or the update is not.
 std::string Run::locate(const std::string& what) {
   Culprit mine;
   update_->gather_weights(state_);
@@ -79,7 +79,7 @@ int Run::stop_not_finite() {
   return k_no_restart;
 }
 
-// Compares before the weights change, so that all ranks can still recompute as referees.
+// Runs before the weights change, so that all ranks can still recompute as referees.
 bool Run::passes(const Audit& audit, const StepInput& input) {
   const auto owner = static_cast<std::size_t>(audit.owner);
   const auto auditor = static_cast<std::size_t>(audit.auditor);
@@ -90,15 +90,15 @@ bool Run::passes(const Audit& audit, const StepInput& input) {
   Ballots ballots{all[owner][0], all[auditor][1], {}};
   if (ballots.owner == ballots.auditor) return true;
   ballots.referees = comm_.gather(backend_->recompute(input));
-  // What has flipped may be a weight.
+  // If a weight has flipped, that explains the difference, and verify() reports it.
   if (update_->verify(state_)) blames_ = judge(audit, ballots);
   return false;
 }
 
-// The pattern "this rank's bits are wrong: " is how dtsubmit learns of it
+// dtsubmit recognises the pattern "this rank's bits are wrong: "
 // (run/summary/evidence.cpp).
 int Run::stop_damaged() {
-  // Of weights that others got, their owner may be the one who has not looked at them yet.
+  // If other ranks received wrong weights, their owner may not have checked its own yet.
   if (stage_ == 3) (void)update_->verify(state_);
   const std::vector<Blame> blames = blames_.empty() ? update_->blame() : blames_;
   for (const Blame& one : blames) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole state, of which a rank has its share: on its way to a checkpoint, and its digest.
+// Gathers the complete state, of which each rank has a share, for a checkpoint or its digest.
 #include "core/base/hash.hpp"
 #include "core/train/loop/run.hpp"
 
 namespace dts::train {
 
-// The digest of the whole state on rank 0, through which all that is divided passes for it. If
-// there is something to save, each rank gets what its share has, too. False, on every rank, if
-// something came changed.
+// Computes the digest of the complete state on rank 0, through which all divided arrays pass. With
+// `saved`, each rank also gets the data of its share. Returns false, on every rank, if something
+// arrived changed.
 bool Run::hand_out(Snapshot* saved) {
   update_->bring_weights(state_);
   const Shares shares(layout_, comm_.size());
@@ -27,12 +27,12 @@ bool Run::hand_out(Snapshot* saved) {
   return well;
 }
 
-// Whether digest_ is, on rank 0, that of the whole state; it is made if need be.
+// Ensures that rank 0's digest_ is that of the current state. False if something arrived changed.
 bool Run::has_digest() {
   return digest_step_ == state_.step || hand_out(nullptr);
 }
 
-// The state that is saved is one that all ranks agree on.
+// Saves only a state that all ranks agree on.
 int Run::save() {
   if (options_.checkpoint_dir.empty()) return 0;
   const Timed saving(timeline_.track(0), Phase::save);

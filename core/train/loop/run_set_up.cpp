@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From options to a state that can be trained: data, agreement of all ranks, files, resumption.
+// From options to a state that can be trained: data, agreement of the ranks, files, resumption.
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
@@ -88,7 +88,7 @@ Result<void> Run::check_batch() const {
   return {};
 }
 
-// Makes what a rehearsal needs.
+// Makes the parts of a rehearsal.
 int Run::rehearse() {
   if (!options_.rehearsal) return 0;
   Result<void> made;
@@ -142,7 +142,7 @@ int Run::prepare() {
 }
 
 int Run::agree_on_precision(InstructionSet own) {
-  if (device_ != nullptr) return 0;  // devices have all of them
+  if (device_ != nullptr) return 0;  // devices have all precisions
   if (options_.precision == Precision::bf16) bf16_ = best_bf16_instructions();
   const int code = settle(check_precision(options_.precision, own, bf16_));
   const int lowest = comm_.least(static_cast<int>(bf16_));
@@ -169,7 +169,7 @@ int Run::agree(InstructionSet own, InstructionSet lowest) {
   return 0;
 }
 
-// Whatever decides bits, or which functions all ranks call together.
+// Everything that determines bits, or which functions all ranks call together.
 Fingerprint Run::agreed_fields() const {
   Fingerprint fields = numerics_;
   if (options_.any_numerics)
@@ -215,8 +215,8 @@ Fingerprint Run::agreed_fields() const {
   return fields;
 }
 
-// What was there in earlier releases has its name and its text still, so that their checkpoints go
-// on; what has come since is there only where it is not as it was.
+// Fields of earlier releases keep their names and texts, so that training continues from their
+// checkpoints. Newer fields are present only if they differ from what earlier releases did.
 Fingerprint Run::fingerprint() const {
   Fingerprint f{
       {"model", model_.sizes.empty() ? model_.name : model_.name + "," + model_.sizes},
@@ -259,7 +259,7 @@ int Run::open_files() {
   }
   if (opened && comm_.rank() == 0 && !options_.tensorboard.empty())
     opened = report_.open_tensorboard(options_.tensorboard);
-  if (opened && comm_.rank() == 0 && !options_.trace.empty())  // before the steps are spent
+  if (opened && comm_.rank() == 0 && !options_.trace.empty())  // fail early if it cannot be written
     opened = write_file(options_.trace, trace_file({}));
   return settle(opened, exit_code(Errc::io));
 }

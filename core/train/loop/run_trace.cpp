@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace of all ranks in one file, by rank 0.
+// Writes the trace of all ranks to one file, on rank 0.
 #include "core/base/files/files.hpp"
 #include "core/train/loop/run.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace dts::train {
 
-// Clocks of nodes differ: each rank counts from when it has left a barrier.
+// The clocks of nodes differ, so each rank measures from its return from a barrier.
 void Run::begin_trace() {
   if (options_.trace.empty()) return;
   comm_.barrier();
@@ -21,7 +21,7 @@ int Run::trace_step() {
   return trace_->is_full() ? write_trace() : 0;
 }
 
-// Once, with the steps there are; collective. An exit code, the same on all ranks.
+// Collective; once, with the steps so far. Returns an exit code, the same on all ranks.
 int Run::write_trace() {
   if (!trace_) return 0;
   trace_->add(timeline_, begun_);

@@ -8,8 +8,8 @@
 
 namespace dts::train {
 
-// Collective. A decision of all ranks: 0, or the exit code of the lowest rank with an error, which
-// prints it unless its message is empty. `code` replaces the exit code of this rank's error.
+// Collective. Returns the same on all ranks: 0, or the exit code of the lowest rank with an error,
+// which prints it unless its message is empty. `code` replaces the exit code of this rank's error.
 [[nodiscard]] int settle(Comm& comm, const Result<void>& mine, std::optional<int> code = {});
 
 }  // namespace dts::train

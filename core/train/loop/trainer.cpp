@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training loop: steps, evaluation, checkpoints, stopping. All ranks make every decision
-// together.
+// The training loop: steps, evaluation, checkpoints, stopping. All decisions are
+// collective.
 #include "core/train/loop/trainer.hpp"
 
 #include "core/base/exit_codes.hpp"
@@ -21,7 +21,7 @@
 namespace dts::train {
 namespace {
 
-constexpr std::uint64_t k_noise_every = 10;  // steps: it costs a pass over each shard's gradients
+constexpr std::uint64_t k_noise_every = 10;  // steps; needs a pass over each shard's gradients
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void Run::delay() const {
   if (time > 0) std::this_thread::sleep_for(std::chrono::milliseconds(time));
 }
 
-// Rank 0 decides, because clocks differ; the others receive its decision with this step's sums.
+// Rank 0 decides, because clocks differ; the other ranks get its decision with this step's sums.
 bool Run::save_is_due() const {
   using std::chrono::milliseconds;
   const milliseconds advised(beat_ ? beat_->checkpoint_every_milliseconds() : 0);
@@ -155,7 +155,7 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
     if (ended == ShardedUpdate::Ended::damaged) return Next::damaged;
     if (ended == ShardedUpdate::Ended::not_finite) wrong = update_->what_is_not_finite();
   }
-  if (wrong) {  // perhaps because a bit flipped
+  if (wrong) {  // perhaps a bit flipped
     if (!update_->verify(state_)) return Next::damaged;
     const Next next = go_on_without(*wrong);
     return next == Next::step ? then : next;
@@ -190,10 +190,10 @@ void Run::evaluate() {
 bool Run::evaluates_now() const {
   const std::uint64_t every =
       options_.evaluate_every == 0 ? steps_per_epoch_ : options_.evaluate_every;
-  return state_.step % every == 0 && state_.step < schedule_.total;  // the end evaluates anyway
+  return state_.step % every == 0 && state_.step < schedule_.total;  // the end always evaluates
 }
 
-// What follows a step; 0 to go on.
+// Acts on the result of a step. Returns an exit code, or 0 to continue.
 int Run::after(Next next) {
   if (next == Next::fail) return settle(report_.status(), exit_code(Errc::io));
   if (next == Next::not_finite) return stop_not_finite();
@@ -233,7 +233,7 @@ int Run::finish() {
   if (saved_step_ != state_.step)
     if (const int code = save(); code != 0) return code;
   evaluate();
-  // Weights that came for the evaluation may have arrived other than they are.
+  // Weights that were gathered for the evaluation may have arrived changed.
   if (!update_->verify(state_)) return stop_damaged();
   if (const int code = checkpoints_.finish(); code != 0) return code;
   if (!has_digest()) return stop_damaged();
@@ -267,7 +267,7 @@ int Run::run() {
   comm_.started();
   begin_trace();
   const int code = loop();
-  // However it ends, what is being written is of a state that all ranks agreed on.
+  // Whatever ended the loop, a save in flight is of a state that all ranks agreed on.
   const int ended = std::max({code, checkpoints_.finish(), write_trace()});
   if (rehearsal_) report_.note(rehearsal_->summary());
   return ended;
@@ -276,7 +276,7 @@ int Run::run() {
 int train(Comm& comm, const Options& options) {
   try {
     return Run(comm, options).run();
-  } catch (const std::bad_alloc&) {  // perhaps here alone: the others would wait
+  } catch (const std::bad_alloc&) {  // perhaps only on this rank: the others would wait
     print_error(Error{Errc::internal,
                       fmt::format("there is not enough memory on this node for the {} parameters "
                                   "of {}",
