@@ -29,7 +29,7 @@ Result<const ModelRow*> row_of(const json& config) {
               "it has " + known);
 }
 
-// Numbers, and true and false as 1 and 0; a null is as nothing.
+// Accepts numbers, and true and false as 1 and 0; null means the same as no value.
 void read_size(const json& config,
                const Size& size,
                Sizes& sizes,
@@ -58,7 +58,7 @@ void check_fixed(const json& config, const HubForm::Fixed& fixed, std::vector<st
                               fixed.value));
 }
 
-// Since transformers 5 the base of rotations is one of their parameters.
+// Since transformers 5, the base of rotations is in rope_parameters.
 void flatten_rotations(json& config) {
   const json rotations = config.value("rope_parameters", json());
   if (!rotations.is_object()) return;
@@ -89,7 +89,7 @@ std::string encode_config(const Model& model, const char* dtype, std::string_vie
   const Sizes sizes = parse_sizes(row, model.sizes).value();
   json config = json::parse(kept, nullptr, false);
   if (!config.is_object()) config = json::object();
-  config.erase("dtype");  // since transformers 5 instead of torch_dtype
+  config.erase("dtype");  // transformers 5 writes it instead of torch_dtype
   config["architectures"] = {row.hub->architecture};
   config["model_type"] = row.name;
   config["torch_dtype"] = dtype;
@@ -99,7 +99,7 @@ std::string encode_config(const Model& model, const char* dtype, std::string_vie
     if (size.least == 0 && size.most == 1)
       config[size.key] = value != 0;
     else if (size.least == 0 && value == 0 && size.standard == 0)
-      config[size.key] = nullptr;  // follows from others
+      config[size.key] = nullptr;  // derived from other sizes
     else if (std::trunc(size.least) == size.least)
       config[size.key] = static_cast<std::int64_t>(value);
     else

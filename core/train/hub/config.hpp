@@ -10,15 +10,16 @@
 
 namespace dts::train {
 
-// The model that a config.json describes; what it leaves out has transformers' value. Errc::invalid
-// names everything at once that is not a number where one belongs, or would make another model of
-// it than ours.
+// Makes the model that a config.json describes; missing keys have transformers' defaults.
+// Errc::invalid names all problems at once: values that should be numbers, and settings with which
+// transformers would compute something else than our model.
 [[nodiscard]] Result<Model> parse_config(std::string_view text);
 
-// Of a model whose row has a HubForm. `dtype`: of the weights beside it, "float32" or "bfloat16".
-// What another config.json, `kept`, says of what is no size of ours stays: tokens with a meaning,
-// dropout. Without it, bos_token_id and eos_token_id are transformers' own if the vocabulary has
-// them, otherwise null: transformers would take them anyway if nothing was said.
+// The config.json of a model whose row has a HubForm. `dtype` is the type of its weights, "float32"
+// or "bfloat16". Settings of another config.json, `kept`, stay if they are not sizes of ours:
+// special tokens, dropout. Without it, bos_token_id and eos_token_id are transformers' defaults if
+// the vocabulary has them, and otherwise null, because transformers would assume the defaults if
+// the keys were absent.
 [[nodiscard]] std::string encode_config(const Model& model,
                                         const char* dtype,
                                         std::string_view kept = "{}");

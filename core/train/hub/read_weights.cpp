@@ -25,7 +25,7 @@ constexpr const char* k_single = "model.safetensors";
 constexpr const char* k_index = "model.safetensors.index.json";
 constexpr std::size_t k_text_limit = std::size_t{64} << 20;
 
-// The files that the index names, or the only one.
+// The files that the index names or, without an index, the single file.
 Result<std::set<std::string>> files_of(const std::string& folder) {
   if (!exists(folder + "/" + k_index)) return std::set<std::string>{k_single};
   DTS_ASSIGN(const std::string text, read_file(folder + "/" + k_index, k_text_limit));
@@ -47,7 +47,7 @@ float from_half(std::uint16_t bits) {
   const std::uint32_t exponent = (bits >> 10U) & 0x1FU;
   const std::uint32_t fraction = bits & 0x3FFU;
   if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000U | fraction << 13U);
-  // Also of subnormal numbers: their value is fraction * 2^-24.
+  // Includes subnormal numbers, whose value is fraction * 2^-24.
   const float scaled = exponent == 0
                            ? static_cast<float>(fraction) * 0x1.0p-24F
                            : std::bit_cast<float>((exponent + 112U) << 23U | fraction << 13U);
@@ -58,7 +58,7 @@ bool is_of_weights(const std::string& dtype) {
   return dtype == "F32" || dtype == "F16" || dtype == "BF16";
 }
 
-// The `run` of numbers that are all of that type.
+// Converts the `run` of numbers of that type.
 void convert(const std::string& dtype, const char* from, Range run, float* to) {
   if (dtype == "F32") {
     std::memcpy(to, from + run.begin * sizeof(float), run.bytes());
@@ -72,7 +72,7 @@ void convert(const std::string& dtype, const char* from, Range run, float* to) {
   }
 }
 
-// Puts tensors into their places, and notes what is wrong with them.
+// Stores tensors at their places, and records what is wrong with them.
 class Weights {
  public:
   Weights(const Model& model, const std::vector<Range>& wanted, float* weights)
@@ -118,7 +118,7 @@ class Weights {
   }
 
  private:
-  // What is wanted of it.
+  // Stores the wanted parts of a tensor.
   void take(const Tensor& tensor, const std::string& dtype, const char* values) {
     const Range all{tensor.offset, tensor.offset + tensor.count};
     for (const Range part : common_runs(wanted_, all))

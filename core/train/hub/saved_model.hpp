@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints with the model that they are of, for programs that do not train. Safe for any content
-// of the files.
+// Checkpoints together with their model, for commands that do not train. Safe for any content of
+// the files.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,17 +13,17 @@
 
 namespace dts::train {
 
-// By step, the paths of the checkpoints in a folder, or of the one that the folder is.
+// The checkpoints in a folder, or the folder itself if it is one: paths by step.
 [[nodiscard]] std::map<std::uint64_t, std::string> checkpoints_in(const std::string& folder);
 
 struct SavedModel {
   Model model;
-  Layout layout;  // the model's, with ballast and the optimiser's moments
+  Layout layout;  // the model's, plus ballast and the optimiser's moments
   Manifest manifest;
 };
 
-// Of a checkpoint, by what its manifest says. Errc::not_found, Errc::invalid, Errc::io; the
-// manifest alone is read.
+// The model of a checkpoint, according to its manifest, the only file that is read.
+// Errc::not_found, Errc::invalid, Errc::io.
 [[nodiscard]] Result<SavedModel> model_of(const std::string& checkpoint);
 
 }  // namespace dts::train

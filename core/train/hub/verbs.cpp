@@ -78,11 +78,11 @@ Result<Words> parse(const std::vector<std::string>& words, std::size_t paths) {
   return parsed;
 }
 
-// The checkpoint itself, or the newest in a folder of checkpoints.
+// `path` itself if it is a checkpoint, or the newest checkpoint in it.
 Result<std::string> checkpoint_in(const std::string& path) {
   const auto found = checkpoints_in(path);
   if (!found.empty()) return found.rbegin()->second;
-  // A checkpoint whose manifest cannot be read is told of as that.
+  // If its manifest cannot be read, it is still treated as a checkpoint, so that the error says so.
   if (exists(path + "/" + k_manifest_file)) return path;
   return fail(Errc::not_found,
               path + " is neither a checkpoint nor a folder with any",

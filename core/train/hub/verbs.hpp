@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dttrain inspect`, `export` and `convert`. Each takes the words behind the verb, reports errors
-// on standard error and returns the exit code.
+// `dttrain inspect`, `export` and `convert`. Each function takes the words after the verb, reports
+// errors on standard error and returns the exit code.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace dts::train {
 
-// The model, sizes, tensors and memory of a folder of Hugging Face's or of a checkpoint.
+// Prints the model, sizes, tensors and memory of a Hugging Face folder or a checkpoint.
 [[nodiscard]] int inspect_main(const std::vector<std::string>& words);
 
-// A checkpoint, or the newest in a folder of them, to a folder of Hugging Face's.
+// Converts a checkpoint, or the newest in a folder of checkpoints, to a Hugging Face folder.
 [[nodiscard]] int export_main(const std::vector<std::string>& words);
 
-// A folder of Hugging Face's to another one, with other types or sizes of files.
+// Converts a Hugging Face folder to another one, with other types or sizes of files.
 [[nodiscard]] int convert_main(const std::vector<std::string>& words);
 
 }  // namespace dts::train

@@ -45,7 +45,7 @@ std::string header_of(const Tensors& tensors, const HubWriting& how) {
     at = end;
   }
   std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the tensors stay aligned
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // keeps the tensors aligned
   return text;
 }
 
@@ -58,7 +58,7 @@ Result<void> write_tensors(const std::string& path,
   std::size_t bytes = sizeof length + header.size();
   for (const Tensor* const tensor : tensors) bytes += tensor->count * (how.is_bfloat16 ? 2 : 4);
   std::string content(sizeof length, '\0');
-  content.reserve(bytes);  // it may be as large as what memory is left
+  content.reserve(bytes);  // may need most of the remaining memory: allocate once
   std::memcpy(content.data(), &length, sizeof length);
   content += header;
   for (const Tensor* const tensor : tensors)
@@ -66,7 +66,8 @@ Result<void> write_tensors(const std::string& path,
   return write_file(path, content, 0644);
 }
 
-// In the order of the layout, each at most that large, unless one tensor is larger alone.
+// The tensors of each file, in the order of the layout. No file is larger than the limit unless it
+// has a single tensor.
 std::vector<Tensors> shared_out(const Layout& layout, const HubWriting& how) {
   std::vector<Tensors> files(1);
   std::uint64_t bytes = 0;
@@ -89,7 +90,7 @@ Result<std::string> config_of(const Model& model, const HubWriting& how) {
   return encode_config(model, dtype, kept);
 }
 
-// Makes the files, and the index if there are several.
+// Writes the files, and the index if there are several.
 Result<void> write_weights(const std::string& folder,
                            const Layout& layout,
                            const float* weights,
@@ -129,7 +130,7 @@ Result<void> write_hub_folder(const std::string& folder,
   if (exists(folder + "/config.json"))
     return fail(Errc::io, folder + " has a config.json already", "choose another folder");
   DTS_TRY(write_weights(folder, model.layout, weights, how));
-  // Last: a folder without it is none.
+  // Last, because a folder is not a model without it.
   return write_file(folder + "/config.json", config, 0644);
 }
 
