@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that grows by whole records, each with one write(2): metrics.jsonl by lines.
+// A file to which complete records are appended, each with one write(2): metrics.jsonl by lines.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -10,8 +10,8 @@
 
 namespace dts::train {
 
-// Keeps the first failure and stops writing: the loop reads it with status() and stops all ranks.
-// Not thread-safe.
+// After the first failure it stops writing; status() has the error, so that the training loop can
+// stop all ranks. Not thread-safe.
 class AppendedFile {
  public:
   AppendedFile() = default;  // writes nothing
@@ -19,8 +19,8 @@ class AppendedFile {
   // Creates the file with mode 0600, or appends to it.
   [[nodiscard]] Result<void> open(const std::string& path);
 
-  // A record that did not fit on the disk is removed again, so that a reader never sees half of
-  // one.
+  // Appends a record. If it does not fit on the disk, it is removed again, so that a reader never
+  // sees part of a record.
   void append(std::string_view record);
 
   [[nodiscard]] const Result<void>& status() const { return status_; }

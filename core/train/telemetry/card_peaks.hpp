@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUs can do at most, by their makers' data sheets: FLOP/s of dense matrix products. Pure.
+// Peak FLOP/s of dense matrix products on GPUs, from their makers' data sheets. Pure.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 namespace dts::train {
 
 struct CardPeak {
-  std::string_view card;  // how CUDA's name begins
+  std::string_view card;  // prefix of CUDA's name
   double bf16 = 0;
   double tf32 = 0;
   double fp32 = 0;  // without tensor cores
 };
 
-// Sheets that print rates with sparsity have twice that. The longer of two names comes first.
+// Sheets that give rates with sparsity have twice these. Of two names, the longer comes first.
 inline constexpr CardPeak k_card_peaks[] = {
     // NVIDIA HGX B200 data sheet, 2025: 8 GPUs with 36 and 18 PFLOP/s with sparsity, 600 TFLOP/s.
     {"NVIDIA B200", 2250e12, 1125e12, 75e12},
@@ -34,12 +34,12 @@ inline constexpr CardPeak k_card_peaks[] = {
     {"NVIDIA A40", 149.7e12, 74.8e12, 37.4e12},
     {"NVIDIA A10", 125e12, 62.5e12, 31.2e12}};
 
-// nullopt: no sheet is known.
+// nullopt if no data sheet is known.
 [[nodiscard]] constexpr std::optional<CardPeak> card_peak(std::string_view name) {
   for (const CardPeak& one : k_card_peaks) {
     const bool begins = name.substr(0, one.card.size()) == one.card;
     const std::string_view rest = begins ? name.substr(one.card.size()) : "";
-    // "NVIDIA L4" is not "NVIDIA L40", and an A100 has a form after its name: "-SXM4-80GB".
+    // "NVIDIA L4" must not match "NVIDIA L40", but an A100 has a suffix: "-SXM4-80GB".
     if (begins && (rest.empty() || rest.front() == ' ' || rest.front() == '-')) return one;
   }
   return std::nullopt;

@@ -24,7 +24,7 @@ constexpr int k_can_read = 0;     // nvmlGpuP2PCapsIndex_t
 constexpr unsigned k_most_links = 18;
 constexpr unsigned k_switch = 2;  // nvmlIntNvLinkDeviceType_t
 
-// nvmlClocksThrottleReason*; 0x1, a GPU that has nothing to do, is none.
+// nvmlClocksThrottleReason*. 0x1 is omitted: the GPU is idle.
 constexpr std::pair<std::uint64_t, const char*> k_reasons[] = {
     {0x2, "application clocks"},
     {0x4, "power cap"},
@@ -36,7 +36,7 @@ constexpr std::pair<std::uint64_t, const char*> k_reasons[] = {
     {0x100, "display clocks"},
 };
 
-// -1 if it is not known.
+// -1 if unknown.
 template <class Value, class... Arguments>
 Value number_of(const Nvml& nvml, const char* function, Nvml::Device device, Arguments... which) {
   unsigned value = 0;
@@ -48,7 +48,7 @@ std::int64_t wide_number_of(const int status, unsigned long long value) {
   return status == Nvml::k_success ? static_cast<std::int64_t>(value) : -1;
 }
 
-// How both write it: lower case, and a domain of four digits.
+// The form that sysfs and NVML have in common: lower case, with a domain of four digits.
 std::string address_of(std::string pci) {
   for (char& letter : pci)
     letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -57,7 +57,7 @@ std::string address_of(std::string pci) {
 }
 
 struct Links {
-  int direct = 0;    // to the other one
+  int direct = 0;    // to the other GPU
   int switched = 0;  // to a switch
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient noise scale, about the batch from which on larger ones save few steps (S. McCandlish
-// et al., "An Empirical Model of Large-Batch Training", 2018, section 2.2), estimated as in its
-// appendix A.1 from gradients over two sizes of batch: a shard, and all of them. Pure.
+// The gradient noise scale: about the batch size above which larger batches hardly save steps (S.
+// McCandlish et al., "An Empirical Model of Large-Batch Training", 2018, section 2.2). It is
+// estimated as in its appendix A.1 from gradients over batches of two sizes: a shard and a whole
+// step. Pure.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 namespace dts::train {
 
 struct GradientSquares {
-  double batch = 0;      // samples of a step
-  double shards = 0;     // that it is split into
+  double batch = 0;      // samples per step
+  double shards = 0;     // shards per step
   double of_step = 0;    // |gradient|^2
   double of_shards = 0;  // sum of |gradient|^2 of each shard's part of the loss, whose sum the
                          // step's loss is
@@ -21,16 +22,16 @@ struct Noise {
   double variance = 0;  // trace of the covariance of one sample's gradient
 };
 
-// nullopt of a single shard.
+// nullopt if there is only one shard.
 [[nodiscard]] std::optional<Noise> estimate_noise(const GradientSquares& squares);
 
-// Single estimates hardly tell anything, and neither does a mean of ratios: both parts are averaged
-// over about the last ten.
+// A single estimate says little, and so does a mean of ratios; therefore the two parts are averaged
+// separately, over about the last ten estimates.
 class NoiseScale {
  public:
   void add(const Noise& noise);
 
-  // In samples; nullopt before add(), and where the mean of |G|^2 is not positive.
+  // In samples. nullopt before add(), and while the mean of |G|^2 is not positive.
   [[nodiscard]] std::optional<double> value() const;
 
  private:

@@ -54,8 +54,8 @@ void Progress::show(std::uint64_t step, const std::string& details) {
   shown_ = now;
   visible_ = true;
   const double seconds = std::chrono::duration<double>(now - begun_).count();
-  // The last column stays free, and the cursor returns, so that whatever is written next begins a
-  // line.
+  // The last column stays free and the cursor returns, so that any other output starts at the
+  // beginning of a line.
   put(k_erase + progress_line({first_, step, total_, seconds}, details, columns_of_terminal() - 1) +
       "\r");
 }

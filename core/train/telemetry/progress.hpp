@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a training is, on one line of a terminal that is written again and again. Not
-// thread-safe.
+// Shows the progress of a training on one line of a terminal, which it rewrites.
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Shows nothing unless the standard output is a terminal.
+  // Shows nothing unless standard output is a terminal.
   void begin(std::uint64_t step, std::uint64_t total);
 
-  // After `step` steps, with `details`; ten times a second at most.
+  // Shows the state after `step` steps, with `details`; at most ten times per second.
   void show(std::uint64_t step, const std::string& details);
 
-  // Before anything else is written.
+  // Must be called before anything else is written.
   void hide();
 
  private:
@@ -31,8 +31,8 @@ class Progress {
   Clock::time_point shown_;
 };
 
-// "step 120/1000  12 %  loss 2.3  0:04:12 left", cut to `columns`. `seconds` is how long the steps
-// since `first` took. Pure.
+// "step 120/1000  12 %  loss 2.3  0:04:12 left", truncated to `columns`. `seconds` is the time of
+// the steps after `first`. Pure.
 struct HowFar {
   std::uint64_t first = 0;
   std::uint64_t step = 0;

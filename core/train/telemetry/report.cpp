@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as JSON lines and as text.
+// Formats events as JSON lines and as text.
 #include "core/train/telemetry/report.hpp"
 
 #include "core/base/files/files.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t k_print_every = 50;  // steps
 
-// JSON has no NaN: such a value becomes a string, "nan", "inf" or "-inf".
+// JSON has no NaN: these values become strings, "nan", "inf" or "-inf".
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : fmt::format("\"{}\"", value);
 }
@@ -37,7 +37,7 @@ std::string peaks_field(const StartEvent& e) {
   return fmt::format(R"(,"gemm_peak":{},"sheet_peak":{})", known(e.gemm_peak), known(e.sheet_peak));
 }
 
-// As JSON: a string with its quotes.
+// A JSON string with its quotes.
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -50,7 +50,7 @@ std::string members(const tensorboard::Scalars& values) {
   return text;
 }
 
-// Those of a step.
+// The seconds of a step's phases.
 tensorboard::Scalars phase_values(const PhaseSeconds& seconds) {
   tensorboard::Scalars values;
   for (std::size_t phase = 0; phase <= static_cast<std::size_t>(Phase::save); ++phase)

@@ -14,7 +14,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the files are little-endian");
 
 constexpr std::array<std::uint32_t, 256> make_table() {
-  constexpr std::uint32_t k_polynomial = 0x82F63B78;  // its bits reversed
+  constexpr std::uint32_t k_polynomial = 0x82F63B78;  // with its bits reversed
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
     std::uint32_t value = byte;
@@ -31,7 +31,7 @@ std::string bytes_of(T value) {
   return bytes;
 }
 
-// So that a checksum of bytes with checksums in them is none that is likely to occur by itself.
+// TFRecord masks checksums so that checksums of data which contains checksums stay useful.
 std::string masked_crc(std::string_view bytes) {
   return bytes_of(std::rotr(crc32c(bytes), 15) + 0xA282EAD8U);
 }
@@ -41,7 +41,7 @@ std::string record(const std::string& event) {
   return length + masked_crc(length) + event + masked_crc(event);
 }
 
-// Wire types: 0 is a varint, 1 has 8 bytes, 2 is a length and so many bytes, 5 has 4 bytes.
+// Wire types: 0 is a varint, 1 has 8 bytes, 2 is a length and that many bytes, 5 has 4 bytes.
 
 std::string varint(std::uint64_t value) {
   std::string bytes;
@@ -77,7 +77,7 @@ std::string version_record(double time) {
   return record(event(time, 0) + text_field(3, "brain.Event:2"));
 }
 
-// Event: SessionLog session_log = 7. SessionLog: SessionStatus status = 1, of which START is 1.
+// Event: SessionLog session_log = 7. SessionLog: SessionStatus status = 1; START = 1.
 std::string start_record(double time, std::uint64_t step) {
   return record(event(time, step) + text_field(7, key(1, 0) + varint(1)));
 }

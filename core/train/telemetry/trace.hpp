@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks did in the first steps, as Chrome's trace events, which ui.perfetto.dev and
-// chrome://tracing show ("Trace Event Format", Google, 2016: complete events and metadata).
+// What the ranks did in the first steps, as Chrome trace events for ui.perfetto.dev and
+// chrome://tracing ("Trace Event Format", Google, 2016: complete events and metadata).
 #pragma once
 
 #include "core/train/timing/timeline.hpp"
@@ -11,19 +11,19 @@
 
 namespace dts::train {
 
-// Of one rank. Not thread-safe.
+// The trace of one rank. Not thread-safe.
 class Trace {
  public:
-  // Of at most `steps` steps; times count from `zero`.
+  // Has room for `steps` steps. Times are relative to `zero`.
   Trace(int rank, std::uint64_t steps, Stretch::Clock::time_point zero)
       : rank_(rank), steps_(steps), zero_(zero) {}
 
-  // A step, the `step`-th of the run, and what followed it. Nothing if it is full.
+  // Adds step number `step` of the run and what followed it; does nothing if the trace is full.
   void add(const Timeline& timeline, std::uint64_t step);
 
   [[nodiscard]] bool is_full() const { return taken_ == steps_; }
 
-  // The events, one a line, without what encloses them.
+  // The events, one per line, without the enclosing JSON.
   [[nodiscard]] const std::string& events() const { return events_; }
 
  private:
@@ -36,7 +36,7 @@ class Trace {
   std::string events_;
 };
 
-// The whole file: the events of each rank, with their names.
+// The complete file: the events of each rank, and the ranks' names.
 [[nodiscard]] std::string trace_file(const std::vector<std::string>& events_of_ranks);
 
 }  // namespace dts::train
