@@ -26,8 +26,8 @@ constexpr std::string_view k_prefix = "payload-";
 constexpr std::string_view k_of = "-of-";
 constexpr std::string_view k_end = ".bin";
 
-// A block begins with where it belongs, so that no two of them are equal; the rest is the same
-// noise in each.
+// Each block begins with its position, so that no two blocks are equal; the rest is the same noise
+// in all blocks.
 using Head = std::array<std::uint64_t, 4>;  // step, part, block of the file, bytes of the file
 
 class Blocks {
@@ -63,7 +63,7 @@ std::optional<PayloadPart> part_of_name(std::string_view name, std::uint64_t ste
   return PayloadPart{static_cast<int>(*parts), static_cast<int>(*part) - 1, step};
 }
 
-// Fewer than `bytes` at the end of the file.
+// Returns fewer than `bytes` only at the end of the file.
 Result<std::size_t> read_all(int fd, std::byte* data, std::size_t bytes) {
   std::size_t got = 0;
   while (got < bytes) {
@@ -100,7 +100,7 @@ Result<std::uint64_t> check_file(int fd, const PayloadPart& part) {
   return size;
 }
 
-// All parts, in their order.
+// All parts in the folder, in their order.
 Result<std::vector<PayloadPart>> parts_in(const std::string& folder, std::uint64_t step) {
   std::vector<PayloadPart> found;
   for (const std::string& name : list_folder(folder))

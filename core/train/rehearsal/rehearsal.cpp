@@ -24,7 +24,7 @@ constexpr std::size_t k_images = 12800;  // an epoch of the default batch has 10
 constexpr double k_buffers = 0x1p26;     // bytes to send from, and as many to receive into
 constexpr double k_least_piece = 4096;   // bytes
 
-// To three digits, in the largest of the units, each a thousand of the one before.
+// With three digits, in the largest suitable unit; each unit is a thousand of the one before.
 std::string in_units(double value, std::span<const char* const> units) {
   std::size_t unit = 0;
   for (; value >= 999.5 && unit + 1 < units.size(); ++unit) value /= 1000;
@@ -41,7 +41,7 @@ std::string count_text(double count) {
   return in_units(count, k_units);
 }
 
-// " (2 GB/s sent by this rank)", or nothing if there is nothing to say.
+// " (2 GB/s sent by this rank)", or nothing if there was no transfer.
 std::string rate_text(double bytes, double seconds, const char* done) {
   if (bytes <= 0 || seconds <= 0) return "";
   return fmt::format(" ({}/s {} by this rank)", size_text(bytes / seconds), done);
@@ -81,8 +81,8 @@ void Rehearsal::compute() {
   ++steps_;
 }
 
-// To every other rank as much as a reduce-scatter and an all-gather would, in pieces of which two
-// are under way.
+// Sends each other rank as much as a reduce-scatter and an all-gather would, in pieces, two of
+// which are in flight.
 void Rehearsal::communicate() {
   if (comm_.size() == 1 || out_.empty()) return;
   const Clock::time_point start = Clock::now();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rehearsal: holds as much memory, computes for as long, sends as much and saves as much as a
-// training that is not there yet, while a small model takes its steps in the same loop. So a job's
-// checkpoints, preemptions and deadlines are tried on the real cluster before the job is. Not
-// thread-safe, but for write().
+// A rehearsal uses as much memory, time, network and disk as a training that does not exist
+// yet, while a small model makes its steps in the same loop. So a job's checkpoints,
+// preemptions and deadlines can be tested on the real cluster in advance. Not thread-safe,
+// except for write().
 #pragma once
 
 #include "core/train/comm/comm.hpp"
@@ -17,34 +17,34 @@
 
 namespace dts::train {
 
-// The small model.
+// The small model that is trained.
 inline constexpr const char* k_rehearsal_model = "mlp,hidden_size=16";
 
 class Rehearsal {
  public:
-  // Takes the memory, page by page. Throws std::bad_alloc.
+  // Allocates and touches the memory, page by page. Throws std::bad_alloc.
   Rehearsal(Comm& comm, const RehearsalPlan& plan);
 
-  // Images of noise for the small model; they live as long as this does.
+  // Random images for the small model; valid as long as this object.
   [[nodiscard]] SharedSamples samples() const;
 
-  // Sleeps: what is rehearsed computes on a GPU or on cores that nobody else has.
+  // Sleeps, because the rehearsed training computes on a GPU, or on cores of its own.
   void compute();
 
-  // Collective.
+  // Collective. Sends what a step of the rehearsed training would.
   void communicate();
 
-  // This rank's share of a checkpoint, into the folder in which it is prepared.
+  // Writes this rank's share of a checkpoint into the folder in which it is prepared.
   [[nodiscard]] Result<void> write(const std::string& folder, std::uint64_t step) const;
 
-  // Of a checkpoint that is continued, this rank's part of what its writers wrote; counts. Each
-  // rank may get another error.
+  // Reads and verifies this rank's share of the files of a checkpoint that is resumed. Errors may
+  // differ between ranks.
   [[nodiscard]] Result<void> read(const std::string& folder, std::uint64_t step);
 
-  // A save took `seconds` until it was committed, of which training stood still for `stalled`.
+  // Records a save that took `seconds` until its commit, of which training stopped for `stalled`.
   void saved(double seconds, double stalled);
 
-  // What is rehearsed, and what was measured on this rank; sentences, each on a line of its own.
+  // What is rehearsed, and what was measured on this rank; complete sentences, one per line.
   [[nodiscard]] std::string what() const;
   [[nodiscard]] std::string summary() const;
 

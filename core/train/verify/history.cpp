@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-// "0123456789abcdef"; empty if the member is absent.
+// 16 hexadecimal digits, "0123456789abcdef"; empty if the member is absent.
 Result<std::string> digest_in(const json& line, const char* name) {
   const auto found = line.find(name);
   if (found == line.end()) return std::string();

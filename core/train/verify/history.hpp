@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digests that a run's metrics.jsonl has of its steps. Pure; safe for any text.
+// The digests of steps in a run's metrics.jsonl. Pure; safe for any text.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::train {
 
-// By step: of the checksums of all chunks (`root`), or of the tensors (`digest`).
+// Digests by step: of the checksums of all chunks (`root`), or of the tensors (`digest`).
 using StepDigests = std::map<std::uint64_t, std::string>;
 
 struct History {
@@ -20,14 +20,14 @@ struct History {
   StepDigests digests;
 };
 
-// Of a step that was repeated, the last one counts. Half a line at the end is left out.
-// Errc::invalid names the line that is not one of dttrain's.
+// If a step was repeated, the last record counts. An incomplete last line is ignored. Errc::invalid
+// gives the number of the line that dttrain cannot have written.
 [[nodiscard]] Result<History> parse_history(std::string_view metrics);
 
 struct Comparison {
-  std::uint64_t compared = 0;            // steps that both have
-  std::optional<std::uint64_t> equal;    // the last one before the first that differs
-  std::optional<std::uint64_t> differs;  // the first one
+  std::uint64_t compared = 0;            // number of steps that both have
+  std::optional<std::uint64_t> equal;    // the last step before the first that differs
+  std::optional<std::uint64_t> differs;  // the first step that differs
   std::string there, here;               // its digests
 };
 

@@ -49,7 +49,7 @@ Result<Training> read_training(const std::string& path) {
               "name a run's folder, a folder of checkpoints, or a checkpoint");
 }
 
-// Of one step.
+// The checkpoints of one step.
 struct Pair {
   std::uint64_t step = 0;
   std::string there, here;
@@ -63,7 +63,7 @@ std::vector<Pair> pairs_of(const Training& there, const Training& here) {
   return pairs;
 }
 
-// The first one from `step` on whose manifests have other digests, or its end.
+// The first pair from `step` on whose manifests have different digests, or end().
 Result<std::vector<Pair>::const_iterator> first_odd(const std::vector<Pair>& pairs,
                                                     std::uint64_t step) {
   for (auto pair = pairs.begin(); pair != pairs.end(); ++pair) {
@@ -126,7 +126,7 @@ void tell_step(const Comparison& found, const char* digest) {
       found.equal ? fmt::format("step {} is equal", *found.equal) : "no earlier step is in both");
 }
 
-// Whether all is equal.
+// Returns whether everything is equal.
 Result<bool> verify(const std::string& there_path, const std::string& here_path) {
   DTS_ASSIGN(const Training there, read_training(there_path));
   DTS_ASSIGN(const Training here, read_training(here_path));
