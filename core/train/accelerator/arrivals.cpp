@@ -6,7 +6,8 @@
 namespace dts::train::accelerator {
 namespace {
 
-// Of `range`, what `runs`, which ascend, do not have yet, and from now on do.
+// Adds to `runs`, which are ascending, the parts of `range` that they lack, and returns those
+// parts.
 std::vector<Range> add_gaps(std::vector<Range>& runs, Range range) {
   std::vector<Range> gaps = gaps_in(runs, range);
   runs.insert(runs.end(), gaps.begin(), gaps.end());
@@ -37,7 +38,7 @@ void Arrivals::begin(bool in_parts) {
   if (are_all_there_ && !in_parts) round(all_);
 }
 
-// Weights go to the device as the first pass needs them, and within a window as they come.
+// Weights are copied when the first pass needs them, and within a window as they arrive.
 Arrivals::Enter Arrivals::enter_of(Window* window, const float* weights) {
   if (window == nullptr && are_all_there_) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
@@ -51,14 +52,14 @@ void Arrivals::end_pass() {
   are_all_there_ = true;
 }
 
-// While the device computes what was enqueued before, once for all passes.
+// Copies once for all passes, while the device computes what was enqueued before.
 void Arrivals::arrive(Range range, const float* weights) {
   for (const Range gap : add_gaps(there_, range))
     queue_.to_device_after(read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
   round(range);
 }
 
-// What has not been, of weights that are there.
+// Rounds the present weights that are not rounded yet.
 void Arrivals::round(Range range) {
   for (const Range gap : add_gaps(rounded_, range))
     products_.round(resident_.weights + gap.begin, gap.size());

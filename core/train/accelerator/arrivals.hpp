@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a step on their way to the device: those that a rank does not own come from the
-// host's memory once a step, each before the first block that reads it, and are rounded there for
-// products of bf16.
+// The transfer of a step's weights to the device. Weights that a rank does not own are copied from
+// host memory once per step, each before the first block that reads it, and are rounded on the
+// device for bf16 products.
 #pragma once
 
 #include "core/train/accelerator/device_update.hpp"
@@ -14,23 +14,25 @@
 
 namespace dts::train::accelerator {
 
-// Everything throws DeviceError. What it is made of must outlive it. Not thread-safe.
+// Every function may throw DeviceError. The constructor's arguments must outlive this. Not
+// thread-safe.
 class Arrivals {
  public:
-  // Is called with the weights that a block reads, before it does.
+  // Called with the range of weights that a block reads, before the block reads it.
   using Enter = std::function<void(Range)>;
 
-  // Of `parameters` floats at resident.weights, which steps may exchange.
+  // For `parameters` floats at resident.weights, which may point elsewhere after a step.
   Arrivals(Queue& queue, Products& products, const Resident& resident, std::size_t parameters);
 
-  // Before the first pass with other weights, which come `in_parts` within a window.
+  // Call before the first pass with new weights; `in_parts` if they arrive within a window.
   void begin(bool in_parts);
 
-  // For a pass that is enqueued next; nullptr if all weights are there. `weights` [parameters] are
-  // the host's.
+  // Returns the Enter for the next pass to be enqueued, or nullptr if all weights are on the
+  // device. `weights` [parameters] is in host memory.
   [[nodiscard]] Enter enter_of(Window* window, const float* weights);
 
-  // All that a pass reads is there, and what comes next has to wait until it was read.
+  // Call after a pass: all weights that it reads have arrived, and later copies must not overwrite
+  // them before it has read them.
   void end_pass();
 
  private:
@@ -40,12 +42,12 @@ class Arrivals {
   Queue& queue_;
   Products& products_;
   const Resident& resident_;
-  const float* first_;  // whose rounded copy is that of all later ones, too
+  const float* first_;  // its rounded copy is shared by the arrays that replace it
   Range all_;
-  std::vector<Range> there_;    // ascending
-  std::vector<Range> rounded_;  // likewise
+  std::vector<Range> there_;    // ranges on the device, ascending
+  std::vector<Range> rounded_;  // rounded ranges, ascending
   bool are_all_there_ = false;
-  Event read_;  // by the last pass
+  Event read_;  // recorded after the last pass
 };
 
 }  // namespace dts::train::accelerator

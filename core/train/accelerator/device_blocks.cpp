@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Embeddings, and who makes all blocks; the others are in tokens/ and images/.
+// Embeddings, and the maker of all blocks; the other blocks are in tokens/ and images/.
 #include "core/train/accelerator/device_blocks.hpp"
 
 #include "core/train/accelerator/run_sums.hpp"
@@ -65,7 +65,7 @@ class DeviceEmbedding : public Block {
   Embedding shape_;
   EmbeddingPlaces places_;
   const std::uint32_t* ids_;
-  const std::uint32_t* order_;  // TokenGradients
+  const std::uint32_t* order_;  // see TokenGradients
   Edge out_;
 };
 
@@ -138,7 +138,7 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
                                                 const Projection& shape,
                                                 Edge in,
                                                 Edge out) {
-  // Logits, whose place their gradient takes, are rounded as well.
+  // Logits share memory with their gradient; they are rounded as well.
   const bool is_logits = out.value == out.gradient;
   if (shape.is_inside || is_logits)
     products_.keep_rounded(out, floats_of(shape.rows, std::max(shape.room, shape.out)));

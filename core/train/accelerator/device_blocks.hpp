@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks of token_blocks.hpp and image_blocks.hpp on a device: the same passes, with addresses
-// of its memory.
+// in its memory.
 #pragma once
 
 #include "core/train/accelerator/images/device_convolution.hpp"
@@ -15,8 +15,8 @@
 
 namespace dts::train::accelerator {
 
-// Makes blocks that enqueue their work, with all products in one precision. Everything throws
-// DeviceError. The queue must outlive it. Not thread-safe.
+// Makes blocks that enqueue their work and compute all products in one precision. Every function
+// may throw DeviceError. The queue must outlive this. Not thread-safe.
 class DeviceBlocks : public BlockMaker {
  public:
   DeviceBlocks(Queue& queue, Precision precision) : queue_(queue), products_(queue, precision) {}
@@ -27,8 +27,8 @@ class DeviceBlocks : public BlockMaker {
 
   [[nodiscard]] std::uint32_t* tokens(std::size_t count) override;
 
-  // Of the tokens that tokens() gave last: their places in the order that TokenGradients reads. Is
-  // there before a backward pass.
+  // The positions of the latest tokens() in the order that TokenGradients reads. Must be filled in
+  // before a backward pass.
   [[nodiscard]] std::uint32_t* order() { return order_; }
 
   [[nodiscard]] std::unique_ptr<Block> embedding(const Layout& layout,
@@ -104,10 +104,10 @@ class DeviceBlocks : public BlockMaker {
     float* sine = nullptr;
   };
 
-  // Memory that one block after the other uses: work is done in order.
+  // Memory that blocks use one after another: work is done in order.
   float* scratch(std::size_t number, std::size_t count);
   double* partials(const Images& shape);
-  // For so many arrays of RunSums::floats().
+  // Memory for `arrays` arrays of RunSums::floats() `each`.
   float* run_sums(std::size_t arrays, std::size_t each);
 
   template <About about>
@@ -125,8 +125,8 @@ class DeviceBlocks : public BlockMaker {
   Products products_;
   std::uint32_t* order_ = nullptr;
   std::map<const Angles*, DeviceAngles> angles_;
-  // Of the projections and GELUs that were made last with these values: given by a projection, by a
-  // GELU. Layers may use the same memory one after the other.
+  // The curves of the projections and GELUs that were made last, by the address of their output:
+  // outputs of projections, and outputs of GELUs. Layers may use the same memory one after another.
   std::map<const float*, std::shared_ptr<Curve>> given_;
   std::map<const float*, std::shared_ptr<Curve>> read_;
   std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What computes the steps of a training, and how devices exchange what they compute. Pure,
+// The kinds of devices that compute the steps of a training, and how they exchange results. Pure,
 // thread-safe.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace dts::train {
 
-// automatic: cuda where every rank can, otherwise cpu.
+// automatic: cuda if all ranks can use it, otherwise cpu.
 enum class DeviceKind { cpu, cuda, automatic };
 
 inline constexpr Names<DeviceKind, 3> k_device_kinds{
@@ -20,13 +20,13 @@ inline constexpr Names<DeviceKind, 3> k_device_kinds{
   return name_of(k_device_kinds, kind);
 }
 
-// The inverse; nullopt for any other text.
+// The inverse of to_string(); nullopt for any other text.
 [[nodiscard]] inline std::optional<DeviceKind> device_of(std::string_view word) {
   return value_of(k_device_kinds, word);
 }
 
-// How gradients and weights go between the devices of ranks: straight, by NCCL, or by way of the
-// host's memory. automatic: nccl where it is there and each rank has a device of its own.
+// How gradients and weights travel between the devices of ranks: directly, by NCCL, or staged in
+// host memory. automatic: nccl if it is available and each rank has a device of its own.
 enum class ExchangeKind { nccl, staged, automatic };
 
 inline constexpr Names<ExchangeKind, 3> k_exchange_kinds{{{ExchangeKind::nccl, "nccl"},

@@ -9,7 +9,7 @@
 namespace dts::train::accelerator {
 namespace {
 
-// The places of tokens below `most` by token, those of one token ascending.
+// The positions of `tokens`, all below `most`, sorted by token; stable.
 void put_in_order(std::span<const std::uint32_t> tokens, int most, std::uint32_t* order) {
   std::vector<std::uint32_t> next(static_cast<std::size_t>(most) + 1);
   for (const std::uint32_t token : tokens) ++next[token + 1];
@@ -49,14 +49,14 @@ DeviceNetwork::DeviceNetwork(const Model& model,
     one = {queue.allocate(images_.size()),
            queue.allocate<std::uint32_t>(words_.size()),
            queue.new_event()};
-    queue.record(one.read);  // it is not zero before
+    queue.record(one.read);  // so that to_device_after() can always follow it
   }
   model.build(plan_);
   logits_pitch_ = std::max(plan_.logits_room(), model.classes);
 }
 
-// The places of samples that there are not keep those of an earlier pass. What arrives while the
-// device computes the pass before is put in its place by the device itself.
+// Places without a sample keep the data of an earlier pass. Data arrive while the device computes
+// the pass before; then the device itself copies them to their places.
 void DeviceNetwork::load(const Samples& samples,
                          std::span<const std::size_t> indices,
                          std::span<const Placement> placements) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model on a device: forward and backward of one virtual shard, as model/network.hpp
-// has it on a thread.
+// A model on a device: forward and backward pass of one virtual shard, like model/network.hpp on a
+// thread.
 #pragma once
 
 #include "core/train/accelerator/device_blocks.hpp"
@@ -16,23 +16,23 @@
 
 namespace dts::train::accelerator {
 
-// What comes of a pass is in the device's memory, later. Everything throws DeviceError. Not
-// thread-safe.
+// Passes are enqueued: their results appear in device memory later. Every function may throw
+// DeviceError. Not thread-safe.
 class DeviceNetwork {
  public:
   struct Training {
     Objective objective;
     bool with_nan = false;      // for tests: the first logit is NaN
     bool with_squares = false;  // Scalar::squares
-    // If set, is called before each block's forward pass, and then on each visit of the way back
-    // (Plan::way_back), with the weights that it reads; the pass is then enqueued piece by piece,
+    // If set, is called before each block's forward pass and then on each visit of
+    // Plan::way_back(), with the weights that it reads. The pass is then enqueued kernel by kernel,
     // otherwise as graphs.
     std::function<void(Range)> enter = nullptr;
-    DeviceLaps* laps = nullptr;               // data, forward and backward, if set
-    std::span<const Placement> placements{};  // of each image; none: as they are
+    DeviceLaps* laps = nullptr;               // if set, measures data, forward and backward
+    std::span<const Placement> placements{};  // by image; empty: without augmentation
   };
 
-  // `model` and the queue must outlive it. `told` as PassGraphs has it.
+  // `model` and the queue must outlive this. `told` is passed to PassGraphs.
   DeviceNetwork(const Model& model,
                 int micro_batch,
                 Precision precision,
@@ -40,15 +40,16 @@ class DeviceNetwork {
                 Keeping keeping = {},
                 std::function<void(const std::string&)> told = nullptr);
 
-  // Overwrites `sums` [Layout::sum_floats()] as Network::train() does; `weights` and `sums` are the
-  // device's. `indices` are micro_batch samples.
+  // Overwrites `sums` [Layout::sum_floats()] as Network::train() does. `weights` and `sums` are in
+  // device memory. `indices` has micro_batch samples.
   void train(const Samples& samples,
              std::span<const std::size_t> indices,
              const float* weights,
              const Training& training,
              float* sums);
 
-  // Of samples [first, first + count), count <= micro_batch; `running` are the device's, too.
+  // Evaluates samples [first, first + count), count <= micro_batch. `running` is in device memory,
+  // too.
   [[nodiscard]] Score evaluate(const Samples& samples,
                                std::size_t first,
                                std::size_t count,
@@ -56,7 +57,7 @@ class DeviceNetwork {
                                const float* running,
                                const std::function<void(Range)>& enter = nullptr);
 
-  // What rounds factors, and has copies of arrays that are rounded already.
+  // Computes the products, and keeps the rounded copies of arrays.
   [[nodiscard]] Products& products() { return blocks_.products(); }
 
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
@@ -66,7 +67,7 @@ class DeviceNetwork {
   [[nodiscard]] const PassGraphs& graphs() const { return graphs_; }
 
  private:
-  // Where samples of a pass wait until the pass before it has read its own.
+  // Memory into which samples are copied while the pass before still reads its own.
   struct Arrived {
     float* images = nullptr;
     std::uint32_t* words = nullptr;  // as words_
@@ -88,13 +89,13 @@ class DeviceNetwork {
   Plan plan_;
   PassGraphs graphs_;
   SampleReader reader_;
-  std::vector<float> images_;  // what the plan reads, before it is on the device
-  std::size_t tokens_;         // of all samples
+  std::vector<float> images_;  // the plan's input in host memory
+  std::size_t tokens_;         // number of tokens in a pass
   std::size_t predictions_;
-  std::vector<std::uint32_t> words_;  // tokens, their places by token, labels
+  std::vector<std::uint32_t> words_;  // tokens, their positions ordered by token, labels
   std::array<Arrived, 2> arrived_;
   std::size_t next_ = 0;
-  std::uint32_t* labels_;  // of all predictions, as are losses_ and correct_
+  std::uint32_t* labels_;  // one per prediction, like losses_ and correct_
   float* losses_;
   float* correct_;
   double* squares_;

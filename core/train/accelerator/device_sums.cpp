@@ -14,7 +14,7 @@
 namespace dts::train::accelerator {
 namespace {
 
-// This rank computes nothing, but still sends its weights.
+// For a rank that computes nothing: it still sends its weights.
 void pass_by(Window& window, std::size_t places) {
   for (int place = 0; place < static_cast<int>(places); ++place) window.enter(0, place);
 }
@@ -56,15 +56,16 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
-  // Left siblings that wait, and one, and one that is on its way to the host if a rank's run may be
-  // more than one node: so that memory runs out here, if it does.
+  // Arrays for left siblings that wait, one more, and, if a rank's run may be more than one node,
+  // one that is being copied to the host. Allocates them now so that a lack of memory is found
+  // here.
   const int own = std::max(settings_.own_shards, 1);
   const bool is_node =
       settings_.shards % own == 0 && std::has_single_bit(static_cast<unsigned>(own));
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)) + (is_node ? 0 : 1); level >= 0;
        --level)
     give(queue_->allocate(model.layout.sum_floats()));
-  arrivals_.end_pass();  // they are not zero before
+  arrivals_.end_pass();  // so that copies can always follow it
   if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
@@ -83,7 +84,7 @@ void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings set
   resident_.is_exchanged = true;
 }
 
-// Until the next sum().
+// Keeps them until the next sum().
 void DeviceSums::let_stay(Partials sums) {
   for (const auto& [node, array] : stayed_) give(array);
   stayed_ = std::move(sums);
@@ -138,7 +139,7 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
   return host_arrays_[number].data();
 }
 
-// While a node is computed, the one before comes to the host.
+// Copies each node to the host while the next one is computed.
 DeviceSums::Sums DeviceSums::sums_of_nodes(const StepInput& input, Span run, bool drops) {
   Sums all;
   const auto bring_and_give = [&](const Waiting& one) {
@@ -183,7 +184,7 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   });
 }
 
-// Where no rank has all gradients, they come to the host as they leave it; where they stay, never.
+// If no rank has all gradients, they are copied as they leave; if they stay, not at all.
 Range DeviceSums::whole_or_tail(bool only_tail) const {
   return {only_tail ? model_.layout.parameter_floats : 0, model_.layout.sum_floats()};
 }

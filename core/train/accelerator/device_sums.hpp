@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend of a device: a rank's shards one after the other, added up there along the tree. The
-// weights that the rank does not own come from the host's memory for each step, and the sums go
-// there, unless one rank owns everything: then they stay.
+// The backend for a device: computes a rank's shards one after another and adds them up on the
+// device, along the tree. In each step the weights that the rank does not own are copied from host
+// memory and the sums are copied back, unless a single rank owns everything.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -24,23 +24,23 @@ namespace dts::train::accelerator {
 
 struct DeviceSettings {
   int shards = 1;
-  int own_shards = 1;  // of one sum(), at most
+  int own_shards = 1;  // the most shards of one sum()
   int micro_batch = 1;
   int threads = 1;  // Backend::team()
   Precision precision = Precision::fp32;
-  std::size_t own_floats = 0;  // about what update() will own, and
-  std::size_t moments = 0;     // of each of them: 0 if it is not used
+  std::size_t own_floats = 0;  // about what update() will own
+  std::size_t moments = 0;     // moments per parameter; 0 if update() is not used
   Keeping keeping{};
-  // Called, and does not return, if the device fails; without it DeviceError leaves the backend.
+  // Called if the device fails; must not return. If null, DeviceError is thrown out of the backend.
   std::function<void(const std::string&)> failed = nullptr;
-  // PassGraphs' lines for people.
+  // Receives PassGraphs' messages for users.
   std::function<void(const std::string&)> told = nullptr;
 };
 
 class DeviceSums : public Backend {
  public:
   // Errc::invalid if the device has not enough memory, or cannot compute the model. `model` must
-  // outlive it.
+  // outlive the backend.
   [[nodiscard]] static Result<std::unique_ptr<DeviceSums>> create(const Model& model,
                                                                   std::unique_ptr<Queue> queue,
                                                                   DeviceSettings settings);
@@ -78,16 +78,16 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] Queue& queue() { return *queue_; }
 
-  // Collective, before the first sum(). The group must outlive it.
+  // Collective, before the first sum(): links the devices of all ranks. `all` must outlive this.
   void link(Group& all, const LinkId& id, DeviceExchange::Settings settings);
 
-  // After link().
+  // nullptr before link().
   [[nodiscard]] ArrayExchange* exchange() override { return exchange_ ? &*exchange_ : nullptr; }
 
  private:
   DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings);
 
-  // The device's arrays of sums:
+  // Arrays of sums in device memory:
   float* take();
 
   void give(float* sums) { unused_.push_back(sums); }
@@ -101,13 +101,13 @@ class DeviceSums : public Backend {
                                      std::size_t chunk,
                                      const Arrivals::Enter& enter);
 
-  // Sums of a node that wait on the device until the next node is being computed.
+  // The sums of a node on the device, to be copied to the host while the next node is computed.
   struct Waiting {
     Span node;
     Event computed;
   };
 
-  // Of each node of a run, on the device and where they come to on the host.
+  // The sums of each node of a run: on the device, and their places on the host.
   struct Sums {
     Partials there;
     Partials here;
@@ -131,13 +131,13 @@ class DeviceSums : public Backend {
   DeviceLaps laps_;
   Arrivals arrivals_;
   std::array<Event, 2> computed_;
-  Partials stayed_;  // of the last sum()
+  Partials stayed_;  // gradients of the last sum() that stay on the device
   std::optional<DeviceExchange> exchange_;
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
   float* running_;  // statistics, for evaluation
   std::deque<Buffer> host_arrays_;
-  Buffer looked_at_;  // of a shard that is audited
+  Buffer looked_at_;  // sums of the audited shard
   std::uint64_t audited_ = 0;
 };
 

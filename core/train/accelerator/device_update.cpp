@@ -9,7 +9,7 @@
 namespace dts::train::accelerator {
 namespace {
 
-// The runs of floats that chunks in their order make, among all parameters.
+// The ranges of parameters that the chunks, in their order, cover.
 std::vector<Range> runs_of(const std::vector<OwnChunk>& chunks) {
   std::vector<Range> runs;
   for (const OwnChunk& chunk : chunks) {
@@ -60,8 +60,8 @@ void DeviceUpdate::look(std::span<ChunkReport> reports) {
   });
 }
 
-// Where it is not known whose they are, all parameters are owned, and a chunk's place is its
-// beginning.
+// Gradients that stayed are in an array of all parameters. This rank then owns all of them, so that
+// the place of a chunk is its offset there.
 const float* DeviceUpdate::on_device(const float* gradients) {
   if (gradients == nullptr) return resident_.gradients;
   if (resident_.is_exchanged) return gradients;

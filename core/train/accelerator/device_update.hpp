@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimiser's step on a device: weights and moments of what a rank owns stay in its memory.
+// The optimiser's step on a device, whose memory keeps the weights and moments that a rank owns.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -12,15 +12,15 @@
 
 namespace dts::train::accelerator {
 
-// What the computation of gradients and the update share on a device.
+// State that the backend and the update share on a device.
 struct Resident {
   float* weights = nullptr;          // of all parameters
-  std::vector<Range> own;            // of these, what the host need not send: sorted
-  const float* gradients = nullptr;  // that have stayed, of all parameters
-  bool is_exchanged = false;         // by devices: nothing comes from the host or goes there
+  std::vector<Range> own;            // the part that the host does not send; sorted
+  const float* gradients = nullptr;  // of all parameters, if they stay on the device
+  bool is_exchanged = false;         // between devices: nothing goes through hosts
 };
 
-// Calls `failed` with what went wrong, if there is any, before DeviceError leaves.
+// Runs `work`. On DeviceError calls `failed`, unless null, with the message, and then rethrows.
 template <class Work>
 auto guarded(const std::function<void(const std::string&)>& failed, const Work& work) {
   try {
@@ -33,14 +33,14 @@ auto guarded(const std::function<void(const std::string&)>& failed, const Work& 
 
 class DeviceUpdate : public ChunkUpdate {
  public:
-  // `failed` as DeviceSettings has it. Queue and `resident` must outlive it.
+  // `failed` is DeviceSettings::failed. The queue and `resident` must outlive this.
   DeviceUpdate(Queue& queue,
                Resident& resident,
                std::size_t parameters,
                std::function<void(const std::string&)> failed)
       : queue_(queue), resident_(resident), parameters_(parameters), failed_(std::move(failed)) {}
 
-  // So that memory runs out now, if it does.
+  // Allocates memory in advance, so that a lack of memory is found now.
   void reserve(std::size_t floats, std::size_t moments);
 
   void begin(Owned owned, const float* weights, const float* moments) override;
@@ -61,7 +61,7 @@ class DeviceUpdate : public ChunkUpdate {
   void flip_moment(std::size_t place) override;
 
  private:
-  // Memory that grows, and is then undefined.
+  // Memory that grows; its content is undefined afterwards.
   template <class Value>
   struct Grown {
     Value* at = nullptr;
@@ -98,8 +98,8 @@ class DeviceUpdate : public ChunkUpdate {
   Grown<ChunkReport> reports_;
   Grown<double> squares_;
   Grown<float> rates_;
-  Grown<float> gradients_;       // that come from the host
-  const float* came_ = nullptr;  // since squares(), of these
+  Grown<float> gradients_;       // copied from the host
+  const float* came_ = nullptr;  // the host's array whose copy squares() left in gradients_
   Grown<float> next_weights_;
   Grown<float> moments_;
   Grown<float> next_moments_;

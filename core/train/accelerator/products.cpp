@@ -73,7 +73,7 @@ dttrain_factor Products::round_once(const float* values, int rows, int columns, 
   return {to, columns, 0, 0};
 }
 
-// `rows` and `columns` after any transposition.
+// `rows` and `columns` are the sizes after any transposition.
 void Products::round(dttrain_factor& factor, int rows, int columns, int count, Place place) {
   if (Bfloat* const copy = rounded(static_cast<const float*>(factor.values))) {
     factor.values = copy;
@@ -102,7 +102,7 @@ Bfloat* Products::rounded_in_place(const float* at) const {
   return rounded(at);
 }
 
-// What is added to values that are rounded, is as well.
+// If the output is rounded, the arrays that are added to it must be, too.
 void Products::round_result(dttrain_product& product) const {
   const auto* const out = copy_of(static_cast<const float*>(product.out));
   if (out == nullptr || !out->second.is_all) return;

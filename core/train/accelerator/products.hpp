@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on a device, in the precision of a training. For bf16 both factors are rounded
-// first, into memory that all products share, unless the array that they are in has a rounded copy,
-// or holds rounded values alone.
+// Matrix products on a device, in the precision of a training. For bf16 both factors are first
+// rounded into memory that all products share, unless their array has a rounded copy, or holds only
+// rounded values.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -16,12 +16,12 @@
 
 namespace dts::train::accelerator {
 
-// Of an array [rows][width].
+// The number of elements of an array [rows][width].
 [[nodiscard]] constexpr std::size_t floats_of(int rows, int width) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width);
 }
 
-// out = left right, without gaps between the rows of `out`.
+// The product out = left right, where `out` has no gaps between rows.
 [[nodiscard]] inline dttrain_product packed_product(const dttrain_factor& left,
                                                     const dttrain_factor& right,
                                                     float* out,
@@ -45,50 +45,51 @@ namespace dts::train::accelerator {
           nullptr};
 }
 
-// Everything throws DeviceError. The queue must outlive it. Not thread-safe.
+// Every function may throw DeviceError. The queue must outlive this. Not thread-safe.
 class Products {
  public:
   Products(Queue& queue, Precision precision) : queue_(queue), precision_(precision) {}
 
-  // Where factors are rounded to: those on the left and the right of a product, and one of several.
+  // Memory for rounded factors: of a product's left and right factor, and for round_once().
   enum class Place { left, right, once };
 
-  // The most values that a factor of products to come has there, all matrices of a batch together:
-  // so that memory runs out before the first step, if it does.
+  // Allocates memory for factors with up to `values` values, all matrices of a batch together, so
+  // that a lack of memory is found before the first step.
   void reserve(Place place, std::size_t values);
 
   // Whether factors are rounded to bf16.
   [[nodiscard]] bool rounds() const { return precision_ == Precision::bf16; }
 
-  // Factors that are Bfloat already; only where rounds().
+  // Which factors are Bfloat already; only if rounds().
   struct Rounded {
     bool left = false;
     bool right = false;
   };
 
-  // A copy of an array that stays, which whoever writes there rounds, too: factors within are read
-  // from it. nullptr if nothing is rounded.
+  // Allocates a rounded copy of an array, from which products read it. Whoever writes to the array
+  // must call round(). Returns nullptr if nothing is rounded.
   [[nodiscard]] Bfloat* keep_copy(const float* values, std::size_t count);
 
-  // The copy of `first` is that of `values`, too, which has as many.
+  // Makes the copy of `first` the copy of `values` as well, which must have the same size.
   void share_copy(const float* values, const float* first);
 
-  // From now on an array of `count` floats, or more, holds as many Bfloat from its beginning on.
-  // That is what all products read and write there, whose addresses are still those of floats.
-  // Nothing happens if nothing is rounded.
+  // From now on an array of at least `count` floats holds `count` Bfloat, from its beginning. All
+  // products read and write these, but still take the addresses of floats. Does nothing if nothing
+  // is rounded.
   void keep_rounded(float* values, std::size_t count);
 
-  // Both arrays of an edge.
+  // The same for both arrays of an edge.
   void keep_rounded(const Edge& edge, std::size_t count) {
     keep_rounded(edge.value, count);
     keep_rounded(edge.gradient, count);
   }
 
-  // Where the rounded value of one is: in the array itself or in its copy; nullptr if it has none.
+  // The address of a value's rounded form, in the array itself or in its copy; nullptr if it has
+  // none.
   [[nodiscard]] Bfloat* rounded(const float* value) const;
 
-  // An array as kernels find it, floats or, for products of bf16, those of keep_rounded();
-  // std::logic_error if it is not one of those. nullptr stays.
+  // The array as kernels read it: floats or, if Value is Bfloat, the values of keep_rounded().
+  // std::logic_error if it does not have them. nullptr is returned as is.
   template <class Value>
   [[nodiscard]] Value* as(float* at) const {
     if constexpr (std::is_same_v<Value, float>)
@@ -105,15 +106,16 @@ class Products {
       return rounded_in_place(at);
   }
 
-  // Rounds a part, of multiples of 16, of an array with a copy, after it was written.
+  // Rounds a part of an array with a copy, after it was written. The part is in multiples of 16.
   void round(const float* values, std::size_t count);
 
-  // A factor of several products in a row: rounded where factors are, here and without gaps unless
-  // it is already, until the next call.
+  // A factor of several consecutive products. Unless it is rounded already, this rounds it, without
+  // gaps, into memory that is valid until the next call. Does nothing if nothing is rounded.
   [[nodiscard]] dttrain_factor round_once(const float* values, int rows, int columns, int pitch);
 
-  // `product` as of fp32: what its factors are, and what it gives, is changed here. Its bias is in
-  // an array with a copy if it gives rounded values; std::logic_error otherwise.
+  // Computes a product that is given as if everything were fp32; the types of factors and output
+  // are adapted here. If the output is rounded, the bias must be in an array with a rounded copy;
+  // otherwise std::logic_error.
   void multiply(dttrain_product product, Rounded rounded);
 
   void multiply(const dttrain_product& product) { multiply(product, {}); }
@@ -122,10 +124,10 @@ class Products {
   struct Copy {
     std::size_t count = 0;
     Bfloat* to = nullptr;
-    bool is_all = false;  // instead of floats, in their memory
+    bool is_all = false;  // the values replace the floats in their memory
   };
 
-  // The copy that a value is in; nullptr if it is in none.
+  // The copy that has the value; nullptr if none has.
   [[nodiscard]] const std::pair<const float* const, Copy>* copy_of(const float* value) const;
 
   [[nodiscard]] Bfloat* rounded_in_place(const float* at) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of the columns of a matrix on a device, by way of sums of runs of its rows
+// Sums of the columns of a matrix on a device, computed from sums over runs of its rows
 // (kernels/columns.hpp).
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace dts::train::accelerator {
 
-// Everything throws DeviceError. The queue must outlive it. Not thread-safe.
+// Every function may throw DeviceError. The queue must outlive this. Not thread-safe.
 class RunSums {
  public:
-  // Of a matrix [rows][width], whose runs have `each` rows. `scratch` is [floats(rows, width,
-  // each)] for each array of sums that one kernel makes, and undefined between two of them.
+  // For a matrix [rows][width] whose runs have `each` rows. `scratch` has floats(rows, width, each)
+  // for each array of sums that one kernel computes; its content is lost between kernels.
   RunSums(Queue& queue, int rows, int width, float* scratch, int each = Columnwise::k_rows_each)
       : queue_(queue), of_{rows, width, each}, scratch_(scratch) {}
 
@@ -22,7 +22,7 @@ class RunSums {
     return of.runs() > 1 ? of.sums_of_runs() : 0;
   }
 
-  // Where the kernel writes array `number` of those that end in `sums` [width].
+  // Where the kernel must write array `number`, whose total goes to `sums` [width].
   [[nodiscard]] float* place(std::size_t number, float* sums) const {
     return of_.runs() > 1 ? scratch_ + number * of_.sums_of_runs() : sums;
   }

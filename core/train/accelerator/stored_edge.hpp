@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of one of two kinds: edges hold floats, or, where products are of bf16, rounded values
+// Blocks in two forms: their edges hold floats or, with bf16 products, rounded values
 // (Products::keep_rounded).
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace dts::train::accelerator {
 
-// An edge as kernels find it.
+// An edge with the type of values that it holds.
 template <class Value>
 struct StoredEdge {
   Value* value;
   Value* gradient;
 
-  // std::logic_error if it does not hold that.
+  // std::logic_error if the edge does not hold this type.
   StoredEdge(const Products& products, const Edge& edge)
       : value(products.as<Value>(edge.value)), gradient(products.as<Value>(edge.gradient)) {}
 };
 
-// A block for what edges hold with these products.
+// Makes the form of a block that suits what edges hold with these products.
 template <template <class> class BlockOf, class... Arguments>
 [[nodiscard]] std::unique_ptr<Block> stored_block(Queue& queue,
                                                   const Products& products,

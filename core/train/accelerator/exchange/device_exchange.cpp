@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceExchange: what the device does with arrays.
+// DeviceExchange: operations on arrays.
 #include "core/train/accelerator/exchange/device_exchange.hpp"
 
 #include "core/train/accelerator/device_update.hpp"
@@ -26,7 +26,7 @@ void DeviceExchange::grow(Room& room, std::size_t floats) {
   });
 }
 
-// Where each chunk of a run is in an array that begins with the run.
+// The offset of each chunk of a run in an array that begins with the run.
 const OwnChunk* DeviceExchange::table_of(Span chunks) {
   OwnChunk*& table = tables_[chunks];
   if (table != nullptr) return table;
@@ -53,7 +53,8 @@ void DeviceExchange::checksums(const float* values, Span chunks, std::uint64_t* 
   });
 }
 
-// Where the sum of `node` is: `to`, or its own partial. As comm/tree.cpp has it.
+// Returns where the sum of `node` is: in its own partial if there is one, otherwise in `to`. Like
+// block_sum() in comm/tree.cpp.
 const float* DeviceExchange::sum_of(
     Span node, const ConstPartials& all, float* to, std::size_t count, std::size_t depth) {
   if (const auto found = all.find(node); found != all.end()) return found->second;
@@ -83,7 +84,7 @@ void DeviceExchange::flip(float* at) {
   });
 }
 
-// What has come is in an array of this rank's own.
+// What arrived is in this rank's own memory.
 const float* DeviceExchange::flipped(const float* came,
                                      std::size_t /*count*/,
                                      std::size_t element) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays in a device's memory that go to other ranks' devices from there, over the link of a module
-// (dttrain_exchange.h): no host sees them. Sums are added up by the device, along the same tree.
+// Arrays in a device's memory that go directly to the devices of other ranks, over the link of a
+// module (dttrain_exchange.h). The device adds up sums, along the same tree as hosts do.
 //
-// All ranks of a call agree on it over the group's transport before any device begins with it, so
-// that no device waits for one that does something else. A device that waits in vain is noticed
-// before the host would wait for it: then the link is aborted, and the run ends with a message that
-// names the call.
+// All ranks of a call agree on it over the group's transport before any device begins, so that no
+// device waits for one that does something else. A device that waits in vain is detected before the
+// host would wait for it: the link is then aborted, and the run ends with a message that names the
+// call.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -22,28 +22,29 @@
 
 namespace dts::train::accelerator {
 
-// What identifies a link.
+// Identifies a link.
 using LinkId = std::array<unsigned char, DTTRAIN_LINK_ID_BYTES>;
 
-// What links devices here. Errc::invalid says what is missing or too old, and what to do.
+// The library that links devices here. Errc::invalid says what is missing or too old, and what to
+// do.
 [[nodiscard]] Result<dttrain_link_facts> find_link(const Queue& queue);
 
-// Of a new link: for one rank, which tells the others.
+// Makes the id of a new link. One rank does so and sends it to the others.
 [[nodiscard]] Result<LinkId> make_link_id(const Queue& queue);
 
 class DeviceExchange : public ArrayExchange {
  public:
   struct Settings {
-    bool shares_device = false;  // some ranks have one
-    // That linking may take, once all ranks have come for it; 0: as any wait of the group.
+    bool shares_device = false;  // whether some ranks share a device
+    // Time limit for linking, once all ranks have announced it; 0: the group's usual limit.
     std::chrono::milliseconds patience{};
-    // As DeviceSettings has it.
+    // DeviceSettings::failed.
     std::function<void(const std::string&)> failed = nullptr;
   };
 
-  // Collective. Links the devices of all ranks; `kept` are the partials that gradients() returns.
-  // The group, the queue, whose module has an exchange, and `kept` must outlive it, and arrays of
-  // grow() must not.
+  // Collective. Links the devices of all ranks. `kept` has the partials that gradients() returns.
+  // The group, the queue (whose module must have an exchange) and `kept` must outlive this; arrays
+  // of grow() must not.
   DeviceExchange(Group& all,
                  Queue& queue,
                  const Layout& layout,
@@ -76,13 +77,13 @@ class DeviceExchange : public ArrayExchange {
 
   void give_back(Group& /*group*/, const Group::Scattered& /*read*/) override {}
 
-  // What is enqueued afterwards follows.
+  // Nothing to do: work that is enqueued later follows the transfer.
   void wait(Group& /*group*/, Ticket /*ticket*/) override {}
 
   [[nodiscard]] bool test(Group& /*group*/, Ticket /*ticket*/) override { return true; }
 
  private:
-  // A group of messages that the device has not ended with.
+  // A group of messages that the device may not have finished.
   struct Posted {
     std::uint64_t number = 0;
     CallHeader call;
@@ -111,8 +112,8 @@ class DeviceExchange : public ArrayExchange {
   Settings settings_;
   std::uint64_t posts_ = 0;
   std::deque<Posted> posted_;
-  std::map<Span, OwnChunk*> tables_;  // of runs of chunks, on the device
-  ChunkReport* reports_;              // of all chunks
+  std::map<Span, OwnChunk*> tables_;  // by run of chunks, in device memory
+  ChunkReport* reports_;              // one per chunk
   std::vector<Room> spare_;           // for sums of right children, by depth
 };
 

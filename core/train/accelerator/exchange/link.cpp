@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceExchange: the link between devices, from its beginning to its end, and what watches over
-// it.
+// DeviceExchange: creates the link between devices, monitors and ends it.
 #include "core/train/accelerator/exchange/device_exchange.hpp"
 
 #include <chrono>
@@ -13,7 +12,7 @@
 namespace dts::train::accelerator {
 namespace {
 
-// Of what may hang in a library that has gone wrong.
+// For calls of a library that may hang after a failure.
 constexpr std::chrono::seconds k_patience(5);
 
 }  // namespace
@@ -59,7 +58,7 @@ DeviceExchange::DeviceExchange(Group& all,
   all_.before_end([this] { abort(); });
   try {
     join(id);
-  } catch (...) {  // where the group's end of a run is one
+  } catch (...) {  // where the end of a run is an exception
     all_.before_end(nullptr);
     throw;
   }
@@ -147,7 +146,7 @@ DeviceExchange::Ticket DeviceExchange::post_slices(Group& group,
   return 0;
 }
 
-// Before the host waits for the device without a limit.
+// Called before the host waits for the device, which has no time limit.
 void DeviceExchange::settle() {
   for (; !posted_.empty(); posted_.pop_front()) {
     const Posted& first = posted_.front();
@@ -157,7 +156,7 @@ void DeviceExchange::settle() {
   }
 }
 
-// By a thread of its own, which is left alone if it takes too long: the process is about to end.
+// Uses a detached thread, because the library may hang; the process is about to end anyway.
 void DeviceExchange::abort() {
   posted_.clear();
   auto ended = std::make_shared<std::promise<void>>();

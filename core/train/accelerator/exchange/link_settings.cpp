@@ -20,7 +20,7 @@ void add(std::string_view line, LinkSettings& settings) {
     settings.try_emplace(std::string(name), line.substr(end + 1));
 }
 
-// As NCCL finds it, which does not look at HOME.
+// Found as NCCL does it, without HOME.
 std::string file_of_user(const LinkSettings& settings) {
   const auto named = settings.find("NCCL_CONF_FILE");
   if (named != settings.end() && !named->second.empty()) return named->second;
@@ -31,7 +31,7 @@ std::string file_of_user(const LinkSettings& settings) {
 }  // namespace
 
 void add_file_settings(std::string_view text, LinkSettings& settings) {
-  for (const std::string& line : split(text, '\n')) add(line, settings);  // "#NCCL_" is no name
+  for (const std::string& line : split(text, '\n')) add(line, settings);  // ignores "#NCCL_..."
 }
 
 LinkSettings link_settings_here() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation on a device: a shard by its own statistics, which are summed over shards for
-// the running ones.
+// Batch normalisation on a device. A shard is normalised by its own statistics; their sums over
+// shards update the running statistics.
 #include "core/train/accelerator/images/device_image_blocks.hpp"
 #include "core/train/accelerator/stored_edge.hpp"
 #include "core/train/model/batch_norm.hpp"
@@ -12,7 +12,7 @@ int rows_of(const Images& shape) {
   return shape.batch * shape.height * shape.width;
 }
 
-// The part that does not depend on what follows.
+// The part that is the same whatever follows it.
 class DeviceBatchNorm {
  public:
   DeviceBatchNorm(Queue& queue,
@@ -25,7 +25,7 @@ class DeviceBatchNorm {
         all_{rows_of(shape), shape.channels},
         partials_(partials) {}
 
-  // The statistics of x, when training.
+  // Computes the statistics of x; does nothing when not training.
   template <class Value>
   void measure(const Pass& pass, const Value* x) {
     if (!pass.training) return;
@@ -34,7 +34,7 @@ class DeviceBatchNorm {
     queue_.launch(ChannelStatistics{ends(all_), all_.rows, to.mean, to.variance});
   }
 
-  // Of partial sums over `rows`.
+  // Adds up partial sums over `rows`.
   void end_gradients(const Pass& pass, const Channelwise& rows) {
     queue_.launch(ChannelGradients{ends(rows), tensors_.d_gamma(pass), tensors_.d_beta(pass)});
   }

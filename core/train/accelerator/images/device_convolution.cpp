@@ -20,7 +20,7 @@ PixelStrides strides_of(const Images& shape, const InputImages& input) {
   return {channels * area, 1, channels * width, channels};
 }
 
-// Factors: what is multiplied, and how. From: what images are.
+// Factors is how products are computed, From the type of the input images.
 template <class Factors, class From>
 class DeviceConvolution : public Block {
  public:
@@ -93,7 +93,7 @@ class DeviceConvolution : public Block {
 
   [[nodiscard]] Range completes() const override { return range_; }
 
-  // The backward pass has them arranged already.
+  // The backward pass reads a copy that the forward pass made.
   [[nodiscard]] Range reads_again() const override { return {}; }
 
  private:
@@ -131,7 +131,7 @@ class DeviceConvolution : public Block {
 
   Queue& queue_;
   Range range_;
-  Stored* d_in_;  // nullptr: none flows back
+  Stored* d_in_;  // nullptr: no gradient of the input
   StoredEdge<Stored> out_;
   int in_channels_;
   int out_channels_;
@@ -140,10 +140,10 @@ class DeviceConvolution : public Block {
   TappedImages<Stored> gradients_;
   int in_pixels_;
   int part_;           // pixels
-  float* by_tap_;      // weights of a forward pass as Stored, in memory of all convolutions
-  float* mirrored_;    // likewise for the backward pass after it, its own
+  float* by_tap_;      // weights of a forward pass as Stored; shared by all convolutions
+  float* mirrored_;    // weights for the next backward pass; its own
   float* d_by_tap_;    // shared by all convolutions
-  float* d_of_parts_;  // [parts()] of them, likewise
+  float* d_of_parts_;  // [parts()] such gradients; shared, too
 };
 
 template <class Factors, class From = typename Factors::Stored>

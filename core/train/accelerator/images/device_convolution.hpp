@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 convolutions on a device. Images are [image][row][column][channel] on devices, and rounded
-// where products are of bf16, but for a model's input.
+// 3x3 convolutions on a device. On devices images are [image][row][column][channel], and are
+// rounded for bf16 products, except for a model's input.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -12,14 +12,15 @@
 
 namespace dts::train::accelerator {
 
-// Of a model's input: [image][channel][row][column], with zeros around each.
+// The layout of a model's input: [image][channel][row][column], with zeros around each image.
 struct InputImages {
   bool is_input = false;
   int padding = 0;
 };
 
-// Pixels of the output, at least, whose part of the weights' gradient a block adds up: more where
-// that makes more than k_most_parts, which one kernel adds up. Sums over pixels depend on both.
+// The gradient of the weights is added up in parts of at least this many pixels of the output, or
+// more if there would be more than k_most_parts parts, which one kernel adds up. The bits of sums
+// over pixels depend on both constants.
 inline constexpr int k_pixels_of_part = 1024;
 inline constexpr int k_most_parts = 256;
 
@@ -29,11 +30,11 @@ struct DeviceConvolutionShape {
   int part = k_pixels_of_part;
 };
 
-// Memory of that many floats for one use after the other, by number.
+// Returns memory of `count` floats, for one use after another; `number` tells uses apart.
 using Scratch = std::function<float*(std::size_t number, std::size_t count)>;
 
-// The output and gradients are kept rounded from here on. Throws DeviceError, as does the block.
-// Queue, products and the scratch memory must outlive it.
+// From now on the output and gradients are kept rounded. Throws DeviceError, as does the block.
+// Queue, products and the scratch memory must outlive the block.
 [[nodiscard]] std::unique_ptr<Block> device_convolution(Queue& queue,
                                                         Products& products,
                                                         const Scratch& scratch,

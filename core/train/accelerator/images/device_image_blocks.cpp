@@ -18,7 +18,7 @@ class DeviceGradientSum : public Block {
   void forward(const Pass& /*pass*/) override {}
 
   void backward(const Pass& /*pass*/) override {
-    // The blocks that write the branch may have been made after this one.
+    // Converted here because the blocks that write the branch may be made after this one.
     queue_.launch(
         Add<Value>{{count_}, products_.as<Value>(in_.gradient), products_.as<Value>(branch_)});
   }
@@ -82,9 +82,9 @@ class DeviceAveragePool : public Block {
  private:
   Queue& queue_;
   Images shape_;
-  int pixels_;  // of an image
+  int pixels_;  // per image
   StoredEdge<Value> in_;
-  Edge out_;  // of floats
+  Edge out_;  // has floats
 };
 
 class DeviceReluAfter : public Block {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of image networks on a device but for convolutions: batch normalisation with what
+// The blocks of image networks on a device, except for convolutions: batch normalisation with what
 // follows it, pooling, shortcuts, and linear layers (model/blocks.hpp, model/image_blocks.hpp).
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace dts::train::accelerator {
 
-// `partials` has room for the sums of any block's channels: the memory of norm_partials().
-// Images
-// that come of a block are kept rounded (Products::keep_rounded). Everything throws DeviceError, as
-// do the blocks. The queue must outlive them.
+// The size of `partials`, which must have room for the sums of any block's channels.
+//
+// The output images of a block are kept rounded (Products::keep_rounded). Every function may throw
+// DeviceError, as may the blocks. The queue must outlive the blocks.
 [[nodiscard]] std::size_t norm_partials(const Images& shape);
 
 [[nodiscard]] std::unique_ptr<Block> device_bn_relu(Queue& queue,
@@ -48,7 +48,7 @@ namespace dts::train::accelerator {
 [[nodiscard]] std::unique_ptr<Block> device_average_pool(
     Queue& queue, const Products& products, const Images& in_shape, Edge in, Edge out);
 
-// `product` and then ReLU, of `count` values.
+// Applies ReLU to the `count` output values of `product`.
 [[nodiscard]] std::unique_ptr<Block> device_relu_after(Queue& queue,
                                                        std::unique_ptr<Block> product,
                                                        std::size_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DeviceBlocks makes for networks of images.
+// The functions of DeviceBlocks for image networks.
 #include "core/train/accelerator/device_blocks.hpp"
 #include "core/train/accelerator/images/device_image_blocks.hpp"
 

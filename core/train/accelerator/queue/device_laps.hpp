@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a device began and ended what it was given, by its own clock: nobody waits for it.
+// Measures when a device began and ended its work, by its own clock, so that nobody waits for it.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -10,32 +10,32 @@
 
 namespace dts::train::accelerator {
 
-// Everything throws DeviceError. Not thread-safe.
+// Every function may throw DeviceError. Not thread-safe.
 class DeviceLaps {
  public:
-  // The queue must outlive it; without a further allocation it has room for `stretches`.
+  // The queue must outlive this. Has room for `stretches` without another allocation.
   DeviceLaps(Queue& queue, std::size_t stretches);
 
-  // What the device does from here on, up to the first lap.
+  // Starts measuring what is enqueued from here on, up to the first lap.
   void begin() { mark(Phase::count); }
 
-  // What it did since the mark before was `phase`.
+  // Assigns the work since the previous mark to `phase`.
   void lap(Phase phase) { mark(phase); }
 
-  // Once the device has done all that was marked: adds the laps to `track`, the last one of which
-  // ends now, and forgets them.
+  // Adds the laps to `track`, so that the last one ends now, and forgets them. The device must have
+  // done everything that was marked.
   void tell(Track& track);
 
  private:
   struct Mark {
     Event at;
-    Phase phase = Phase::count;  // count: what was before it is of no phase
+    Phase phase = Phase::count;  // count: the work before it belongs to no phase
   };
 
   void mark(Phase phase);
 
   Queue& queue_;
-  std::vector<Mark> marks_;  // the first `used_` of them
+  std::vector<Mark> marks_;  // of which used_ are in use
   std::size_t used_ = 0;
 };
 

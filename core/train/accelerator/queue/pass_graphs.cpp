@@ -20,8 +20,8 @@ PassGraphs::Played* PassGraphs::find(const PassKey& key) {
   return played_.size() < k_most ? &played_[key] : nullptr;
 }
 
-// A device that can make no graph of it still computes; one that is broken says so at the next
-// kernel.
+// A device that cannot make a graph can still compute; if it has failed, the next kernel reports
+// that.
 void PassGraphs::make(const PassKey& key, Played& played, const std::function<void()>& work) {
   try {
     played.graph = queue_.graph_of(work);

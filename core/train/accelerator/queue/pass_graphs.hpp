@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes that are enqueued as graphs: what is the same in every step is put together once.
+// Enqueues passes as graphs, so that work which is the same in every step is prepared only once.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -14,8 +14,8 @@
 
 namespace dts::train::accelerator {
 
-// All that is in the arguments of a pass's kernels and not the same in every pass of a network:
-// passes that are equal in it have the same kernels with the same arguments.
+// All arguments of a pass's kernels that differ between passes of a network: passes with equal keys
+// run the same kernels with the same arguments.
 struct PassKey {
   enum class Part { forward, backward, evaluation };
 
@@ -30,19 +30,19 @@ struct PassKey {
   auto operator<=>(const PassKey&) const = default;
 };
 
-// Everything throws DeviceError. Not thread-safe.
+// Every function may throw DeviceError. Not thread-safe.
 class PassGraphs {
  public:
-  // More than the addresses that a training alternates between.
+  // More than the number of addresses between which a training alternates.
   static constexpr std::size_t k_most = 64;
 
-  // The queue must outlive it. `told`, if set, gets a line for people when there is the first
-  // graph of each part, and if there can be none.
+  // The queue must outlive this. `told`, if set, gets a message for users with the first graph of
+  // each part, and if no graph can be made.
   explicit PassGraphs(Queue& queue, std::function<void(const std::string&)> told = nullptr)
       : queue_(queue), told_(std::move(told)) {}
 
-  // Does what work() enqueues: the first time of a key by work() itself, so that libraries have
-  // chosen and loaded what they need, and afterwards by a graph, if there can be one.
+  // Does what work() enqueues. The first time for a key it calls work(), so that libraries can
+  // choose and load what they need; afterwards it replays a graph, if one can be made.
   template <class Work>
   void play(const PassKey& key, const Work& work) {
     Played* const played = find(key);

@@ -50,7 +50,7 @@ void* Queue::allocate_bytes(std::size_t bytes) {
                       std::to_string(allocated_) + " before");
   memory_[at] = room;
   allocated_ += room;
-  streams_.enqueued(Stream::compute);  // after no copy, since none can be to this memory
+  streams_.enqueued(Stream::compute);  // follows no copy: none can use this memory yet
   check(device_.clear(context_, at, room));
   return at;
 }
@@ -88,7 +88,7 @@ void Queue::release(void* at) {
   free_memory(at);
 }
 
-// By the next piece at the latest, so that several copies are followed at once.
+// Called at the latest by the next piece, so that it follows several copies at once.
 void Queue::follow_copies() {
   if (std::exchange(has_copies_, false)) streams_.follow(Stream::compute, Stream::copy_in);
   if (std::exchange(has_offloads_, false)) streams_.follow(Stream::compute, Stream::copy_out);
@@ -119,7 +119,7 @@ Graph Queue::end_graph() {
   return made;
 }
 
-// What went wrong before says more than what this may say.
+// Ignores errors: the one that led here says more.
 void Queue::drop_graph() {
   in_graph_ = false;
   dttrain_graph* dropped = nullptr;
@@ -142,7 +142,7 @@ void Queue::make_staging() {
   }
 }
 
-// While the device reads one half, the other one is filled.
+// Fills one half while the device reads the other.
 void Queue::copy_to_device(void* to, const void* from, std::size_t bytes) {
   make_staging();
   for (std::size_t at = 0; at < bytes; at += k_half) {
@@ -160,7 +160,7 @@ void Queue::copy_to_device(void* to, const void* from, std::size_t bytes) {
   }
 }
 
-// While the host reads one half, the device fills the other one.
+// Reads one half while the device fills the other.
 void Queue::copy_to_host(void* to, const void* from, std::size_t bytes) {
   const auto size_at = [&](std::size_t at) { return std::min(k_half, bytes - at); };
   const auto begin = [&](std::size_t at) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's memory and its queues of work, over a module's table (dttrain_device.h).
+// A device's memory and its streams of work, through a module's table (dttrain_device.h).
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -17,17 +17,17 @@
 
 namespace dts::train::accelerator {
 
-// Kernels, products and clears that are enqueued as one.
+// Kernels, products and clears that are enqueued together.
 struct Graph {
   dttrain_graph* at = nullptr;
   std::size_t pieces = 0;
 };
 
-// Everything throws DeviceError. Memory, events and graphs live as long as the queue. Not
-// thread-safe: it belongs to one thread, the one that opened the context.
+// Every function may throw DeviceError. Memory, events and graphs live as long as the queue. Not
+// thread-safe: it belongs to the thread that opened the context.
 class Queue {
  public:
-  // Takes over the context.
+  // Takes ownership of the context.
   Queue(const dttrain_device& device, dttrain_context* context);
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -35,16 +35,16 @@ class Queue {
 
   [[nodiscard]] dttrain_facts facts();
 
-  // Zero, at an address that suits any vector.
+  // Memory filled with zeros and aligned for any vector.
   template <class Value = float>
   [[nodiscard]] Value* allocate(std::size_t count) {
     return static_cast<Value*>(allocate_bytes(count * sizeof(Value)));
   }
 
-  // Of allocate(), once the device has done all.
+  // Frees memory of allocate(), after the device has done all its work.
   void release(void* at);
 
-  // What follows is done in this order, but by the device and later.
+  // The following functions enqueue work, which the device does later, in this order.
   template <class Kernel>
   void launch(const Kernel& kernel) {
     constexpr std::uint32_t number = Kernels::number_of<Kernel>();
@@ -65,9 +65,9 @@ class Queue {
     check(device_.clear(context_, at, count * sizeof(Value)));
   }
 
-  // Copies between any memory of the host and the device's, by way of pinned memory, in this order,
-  // too; return once the host's memory is no longer used, by to_device() perhaps before the device
-  // has it.
+  // Copies between any host memory and the device's, through pinned memory, in the same order. They
+  // return once the host's memory is no longer used; to_device() may return before the device has
+  // the data.
   template <class Value>
   void to_device(Value* to, const Value* from, std::size_t count) {
     forbid("a copy to the device");
@@ -85,8 +85,8 @@ class Queue {
     copy_to_host(to, from, count * sizeof(Value));
   }
 
-  // The same while the device computes: begin once it has come to the event, rather than to what
-  // was enqueued last. What is enqueued later follows as ever.
+  // Like these, but the copy starts once the device has reached the event, and not after everything
+  // that was enqueued. What is enqueued later follows the copy as usual.
   template <class Value>
   void to_device_after(const Event& event, Value* to, const Value* from, std::size_t count) {
     forbid("a copy to the device");
@@ -105,38 +105,38 @@ class Queue {
 
   [[nodiscard]] Event new_event(bool is_timed = false) { return streams_.new_event(is_timed); }
 
-  // After the kernels and products so far. A copy to the device is before it only if one of those
-  // followed the copy.
+  // Records the event after the kernels and products so far. A copy to the device comes before the
+  // event only if one of these followed the copy.
   void record(Event& event) {
     forbid("an event");
     streams_.record(event, Stream::compute);
   }
 
-  // Until the device has come to it.
+  // Waits until the device has reached the event.
   void wait(const Event& event) {
     forbid("a wait of the host");
     await(event);
   }
 
-  // Pinned memory of the host, as long as the queue; and copies between it and the device's memory
-  // that are done in their order like all else, and that nobody here waits for.
+  // Pinned host memory, valid as long as the queue, and copies between it and device memory. The
+  // copies are ordered like other work, and the host does not wait for them.
   [[nodiscard]] float* allocate_pinned(std::size_t count);
   void offload(float* pinned, const float* from, std::size_t count);
   void bring_back(float* to, const float* pinned, std::size_t count);
 
-  // Until the device has done all.
+  // Waits until the device has done all its work.
   void wait() {
     forbid("a wait of the host");
     if (before_wait_) before_wait_();
     streams_.wait_for_all();
   }
 
-  // Between two timed events that have been waited for, or whatever comes after them.
+  // Both must be timed events. wait() must have been called for them, or for something after them.
   [[nodiscard]] double seconds_between(const Event& first, const Event& last) {
     return streams_.seconds_between(first, last);
   }
 
-  // By the device's own clock, of what work() enqueues; waits for it.
+  // The time of what work() enqueues, in seconds of the device's clock; waits for it.
   template <class Work>
   [[nodiscard]] double seconds_of(const Work& work) {
     double seconds = 0;
@@ -148,8 +148,8 @@ class Queue {
 
   [[nodiscard]] bool has_graphs() const { return device_.begin_graph != nullptr; }
 
-  // Of what work() enqueues, with its arguments as they are now; nothing of it is done. Only
-  // kernels, products and clears can be in a graph.
+  // Makes a graph of what work() enqueues, with its current arguments, without running it. A graph
+  // can have only kernels, products and clears.
   template <class Work>
   [[nodiscard]] Graph graph_of(const Work& work) {
     begin_graph();
@@ -167,21 +167,21 @@ class Queue {
     check(device_.replay(context_, graph.at));
   }
 
-  // Bytes of the device's memory that are allocated now.
+  // Bytes of device memory that are currently allocated.
   [[nodiscard]] std::size_t allocated() const { return allocated_; }
 
-  // Is called before the host waits for the device, which it does without a limit.
+  // Sets a function to call before each wait for the device, since these have no time limit.
   void before_wait(std::function<void()> call) { before_wait_ = std::move(call); }
 
-  // For what the module does besides (DeviceExchange): before something that the caller enqueues in
-  // the stream of kernels itself.
+  // For work that the caller itself enqueues in the stream of kernels (DeviceExchange): call this
+  // before it.
   void begin_piece();
 
   [[nodiscard]] const dttrain_device& table() const { return device_; }
 
   [[nodiscard]] dttrain_context* context() const { return context_; }
 
-  // For tests: is told what the host itself reads or writes of memory that the device uses.
+  // For tests: reports reads and writes by the host of memory that the device uses.
   using Touched = std::function<void(const Access& access)>;
 
   void tell_touched(Touched touched) { touched_ = std::move(touched); }
@@ -189,10 +189,10 @@ class Queue {
  private:
   static constexpr std::size_t k_half = std::size_t{8} << 20;  // bytes
 
-  // Pinned memory by which copies of one direction go.
+  // Pinned memory for copies in one direction.
   struct Staging {
     std::byte* at = nullptr;      // two halves
-    std::array<Event, 2> copied;  // what was last in each of them
+    std::array<Event, 2> copied;  // after the last copy of each half
     std::size_t next = 0;
 
     [[nodiscard]] std::byte* half(std::size_t number) const { return at + number * k_half; }
@@ -202,7 +202,7 @@ class Queue {
     if (wrong != nullptr) throw DeviceError(wrong);
   }
 
-  // Of what cannot be in a graph.
+  // Throws if a graph is being made, which cannot have `what`.
   void forbid(const char* what) const;
   void follow_copies();
   void await(const Event& event);
@@ -224,11 +224,11 @@ class Queue {
   Staging in_;
   Staging out_;
   std::vector<void*> pinned_;
-  // That no kernel has followed yet:
+  // Copies that no kernel has followed yet:
   bool has_copies_ = false;    // to the device
-  bool has_offloads_ = false;  // from it, after which kernels may write where they were read
+  bool has_offloads_ = false;  // from it; kernels must not overwrite their source before
   bool in_graph_ = false;
-  std::size_t pieces_ = 0;  // of the graph that is being made
+  std::size_t pieces_ = 0;  // of the current graph
   std::vector<dttrain_graph*> graphs_;
   std::function<void()> before_wait_;
   Touched touched_;

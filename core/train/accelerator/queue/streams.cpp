@@ -27,7 +27,7 @@ Event Streams::new_event(bool is_timed) {
   return made;
 }
 
-// What the host knows to have ended has ended before whatever it enqueues.
+// What the host knows to be finished precedes everything that it enqueues.
 void Streams::enqueued(Stream stream) {
   join(of(stream), host_);
   ++of(stream)[static_cast<std::size_t>(stream)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of work in a device's streams: events, and who is known to follow which.
+// The order of work in a device's streams: events, and which work is known to follow which.
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -12,7 +12,7 @@
 
 namespace dts::train::accelerator {
 
-// A device that no longer works, or has no memory left. What it had computed is lost.
+// The device failed or has no memory left. Everything that it had computed is lost.
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,8 +24,8 @@ enum class Stream {
   copy_out = DTTRAIN_COPY_OUT,
 };
 
-// A place in a stream, of the Streams that made it. Whoever waits for one that has never been
-// recorded goes on.
+// A point in a stream of the Streams object that made it. A wait for an event that was never
+// recorded returns at once.
 class Event {
  public:
   Event() = default;
@@ -33,47 +33,47 @@ class Event {
  private:
   friend class Streams;
 
-  // How much of each stream has been done.
+  // For each stream, how many of its pieces of work come before the event.
   using Clock = std::array<std::uint64_t, DTTRAIN_STREAMS>;
 
   dttrain_event* at_ = nullptr;
   Clock clock_{};
 };
 
-// A wait whose order is known already, also by way of other events, is left out. That is known by
-// vector clocks, whose sources tests/support/race_recorder.hpp names. Everything throws
-// DeviceError. Not thread-safe.
+// Omits waits whose order is already known, also through other events. It uses vector clocks;
+// tests/support/race_recorder.hpp names the sources. Every function may throw DeviceError. Not
+// thread-safe.
 class Streams {
  public:
   Streams(const dttrain_device& device, dttrain_context* context)
       : device_(device), context_(context) {}
 
-  // Its memory is given back by end().
+  // end() frees it.
   [[nodiscard]] Event new_event(bool is_timed = false);
 
-  // Something was put into the stream.
+  // Must be called after each piece of work that is put into a stream.
   void enqueued(Stream stream);
 
-  // Behind what is in the stream now.
+  // Records the event after everything that is in the stream now.
   void record(Event& event, Stream stream);
 
-  // What is put into the stream from now on begins after the event.
+  // Work that is put into the stream from now on starts after the event.
   void follow(Stream stream, const Event& event);
 
-  // The same after all that is in another stream now.
+  // The same after everything that is in another stream now.
   void follow(Stream stream, Stream other);
 
-  // Whether the host knows that the event has been reached.
+  // Whether the host knows that the device has reached the event.
   [[nodiscard]] bool is_known(const Event& event) const;
 
-  // On the host.
+  // Blocks the host.
   void wait(const Event& event);
   void wait_for_all();
 
-  // Between two timed events that have been waited for.
+  // Both must be timed events that the host has waited for.
   [[nodiscard]] double seconds_between(const Event& first, const Event& last);
 
-  // No event may be used afterwards. Throws nothing.
+  // Frees all events, which must not be used afterwards. Does not throw.
   void end();
 
  private:
@@ -88,7 +88,7 @@ class Streams {
   const dttrain_device& device_;
   dttrain_context* context_;
   std::vector<dttrain_event*> events_;
-  std::array<Event, DTTRAIN_STREAMS> newest_;  // for follow() of a stream
+  std::array<Event, DTTRAIN_STREAMS> newest_;  // for follow(Stream, Stream)
   std::array<Clock, DTTRAIN_STREAMS> clocks_{};
   Clock host_{};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GELU between two projections on a device, which their products compute where they have the
-// values at hand (dttrain_product): a kernel of its own would read them once more and write its own
-// there and back. What products do not compute, the block of the GELU does.
+// A GELU between two projections on a device, computed by their products (dttrain_product), which
+// have the values at hand; a kernel of its own would have to read and write them once more. The
+// block of the GELU does what products do not compute.
 #pragma once
 
 #include "core/train/model/token_blocks.hpp"
@@ -11,10 +11,10 @@
 
 namespace dts::train::accelerator {
 
-// What a projection gives. Not thread-safe.
+// The curve applied to a projection's output. Not thread-safe.
 class Curve {
  public:
-  // A GELU from `in` to `out`: from now on the projection that gives `in` gives both.
+  // Adds a GELU from `in` to `out`: from now on the projection that computes `in` computes both.
   void take(const Edge& in, const Edge& out) {
     if (is_taken()) throw std::logic_error("two GELUs of one projection");
     in_ = in;
@@ -23,7 +23,7 @@ class Curve {
 
   [[nodiscard]] bool is_taken() const { return out_.value != nullptr; }
 
-  // A projection reads `out`: from now on its product gives the gradient of `in`.
+  // A projection reads `out`: from now on its product computes the gradient of `in`.
   void read(Into into) {
     if (is_read_ || into == Into::adds) throw std::logic_error("two products that read one GELU");
     is_read_ = true;
@@ -41,10 +41,10 @@ class Curve {
   bool is_read_ = false;
 };
 
-// Of a projection.
+// The curves of a projection.
 struct Curves {
   std::shared_ptr<Curve> before;  // whose `out` it reads; nullptr: none
-  std::shared_ptr<Curve> after;   // whose `in` it gives, if a GELU takes that
+  std::shared_ptr<Curve> after;   // whose `in` it computes, if a GELU reads that
 };
 
 }  // namespace dts::train::accelerator

@@ -57,7 +57,7 @@ class DeviceAttention : public Block {
   HeadRows<Stored> d_v_;
   HeadRows<Stored> out_;
   HeadRows<Stored> d_out_;
-  float* log_sums_;  // from the forward pass to the backward pass
+  float* log_sums_;  // computed in the forward pass for the backward pass
   float* deltas_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of one element after the other on a device: GELU, SwiGLU, and the rotations of positions.
+// Element-wise blocks on a device: GELU, SwiGLU, and the rotations of positions.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -11,9 +11,9 @@
 
 namespace dts::train::accelerator {
 
-// All arrays are rounded values alone where products round; the inputs of these blocks are, before
-// they are made. The blocks throw DeviceError. The queue must outlive them.
-// `curve`: of the projection that gives `in`; nullptr: something else does.
+// If products round, all arrays hold only rounded values; the inputs of these blocks must do so
+// before these calls. The blocks throw DeviceError. The queue must outlive them. `curve` belongs to
+// the projection that computes `in`; nullptr if it is computed by another block.
 [[nodiscard]] std::unique_ptr<Block> device_gelu(Queue& queue,
                                                  Products& products,
                                                  std::size_t count,
@@ -24,7 +24,7 @@ namespace dts::train::accelerator {
     Queue& queue, Products& products, std::size_t count, Edge gate, Edge up, Edge out);
 
 struct Rotation {
-  const float* cosine = nullptr;  // [context][width / 2], on the device
+  const float* cosine = nullptr;  // [context][width / 2], in device memory
   const float* sine = nullptr;
   int batch = 0;
   int context = 0;

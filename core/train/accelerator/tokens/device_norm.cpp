@@ -65,7 +65,7 @@ class DeviceNorm : public Block {
  private:
   static constexpr bool has_mean() { return about == About::mean; }
 
-  // Of its parameters.
+  // The suffix of its last parameter.
   static const char* last() { return has_mean() ? ".bias" : ".weight"; }
 
   Queue& queue_;
@@ -75,7 +75,7 @@ class DeviceNorm : public Block {
   float* mean_;
   float* inverse_;
   Edge in_;
-  Bfloat* copy_;  // of the gradient of `in_`; nullptr: none
+  Bfloat* copy_;  // of the gradient of in_; nullptr: none
   StoredEdge<Out> out_;
   RunSums sums_;
 };

@@ -10,12 +10,12 @@
 
 namespace dts::train::accelerator {
 
-// The floats of each of two arrays of sums.
+// The number of floats of each of two arrays of sums.
 [[nodiscard]] std::size_t device_norm_sums(const RowShape& shape);
 
-// Writes rounded values alone where products round, and a copy of its input's gradient beside that.
-// `scratch`: for two arrays of device_norm_sums(). Throws DeviceError, as does the block. The
-// queue and the products must outlive it.
+// If products round, the output holds only rounded values, and the gradient of the input gets a
+// rounded copy. `scratch` has room for two arrays of device_norm_sums(). Throws DeviceError, as
+// does the block. The queue and the products must outlive the block.
 template <About about>
 [[nodiscard]] std::unique_ptr<Block> device_norm(Queue& queue,
                                                  Products& products,

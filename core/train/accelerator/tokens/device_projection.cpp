@@ -13,15 +13,15 @@
 namespace dts::train::accelerator {
 namespace {
 
-// Columns of what a projection gives, of which each is a product.
+// A run of output columns, computed by one product.
 struct Part {
   int begin = 0;
   int count = 0;
 };
 
-// For rows of a number of values that is odd, as that of a vocabulary may be, cuBLASLt has slow
-// algorithms alone, however well the rows are aligned. So those of a vocabulary are a multiple of
-// 64 and the few that are left.
+// If a row has an odd number of values, as a vocabulary may, cuBLASLt has only slow algorithms,
+// however well the rows are aligned. Therefore a vocabulary is split into a multiple of 64 columns
+// and the few that remain.
 std::vector<Part> parts_of(const Projection& shape) {
   constexpr int k_aligned = 64;
   const int most = shape.out / k_aligned * k_aligned;
@@ -110,7 +110,7 @@ class DeviceProjection : public Block {
   [[nodiscard]] Range reads() const override { return places_.range; }
 
  private:
-  // Of what it gives, and of its gradient.
+  // The pitch of the output and of its gradient.
   [[nodiscard]] int pitch() const { return std::max(shape_.room, shape_.out); }
 
   void add_bias_gradient(float* to) {
@@ -122,7 +122,7 @@ class DeviceProjection : public Block {
     bias_sums_.add_up(0, to);
   }
 
-  // Of the first column of a part: where there is another one, W is [out][in].
+  // The offset of the first column of a part; if there is more than one part, W is [out][in].
   [[nodiscard]] std::size_t place_of(const Part& part) const {
     return places_.range.begin + floats_of(part.begin, shape_.in);
   }
@@ -149,7 +149,7 @@ class DeviceProjection : public Block {
       gradient.multiply(d_y, x, {is_rounded, false}, to);
   }
 
-  // The gradient of the input, or what a part adds to it.
+  // Computes the gradient of the input, or adds a part's contribution.
   void multiply_back(const Pass& pass, const Part& part, const dttrain_factor& d_y) {
     dttrain_product product = packed_product(d_y,
                                              weights(pass, part, shape_.is_in_out),
@@ -183,7 +183,7 @@ class DeviceProjection : public Block {
   Edge out_;
   RunSums bias_sums_;
   std::vector<Part> parts_;
-  std::vector<WeightGradient> weight_gradients_;  // of each
+  std::vector<WeightGradient> weight_gradients_;  // one per part
   Curves curves_;
 };
 

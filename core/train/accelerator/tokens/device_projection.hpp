@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projections on a device: products, and what cuBLASLt calls their epilogues.
+// Projections on a device: products with what cuBLASLt calls epilogues.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -11,10 +11,10 @@
 
 namespace dts::train::accelerator {
 
-// Memory that is undefined between two blocks; nullptr where it has no floats.
+// Scratch memory that blocks share; nullptr if its size is 0.
 struct DeviceProjectionScratch {
-  float* bias = nullptr;     // of its gradient: RunSums::floats()
-  float* weights = nullptr;  // likewise: floats_of_weights()
+  float* bias = nullptr;     // for its gradient: RunSums::floats()
+  float* weights = nullptr;  // for their gradient: floats_of_weights()
 
   [[nodiscard]] static std::size_t floats_of_weights(const Projection& shape);
 };

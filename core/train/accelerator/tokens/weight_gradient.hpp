@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of a matrix of weights on a device: a product with sums over all rows of a shard. An
-// algorithm that does not split sums, the only kind that products take, gives each tile of a small
-// matrix to one multiprocessor and leaves the others idle. So runs of rows are products side by
-// side, whose results are added up in order.
+// algorithm that does not split sums, the only kind that is used, assigns each tile of a small
+// matrix to one multiprocessor and leaves the others idle. Therefore runs of rows become separate
+// products, computed side by side, whose results are added up in order.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -11,10 +11,11 @@
 
 namespace dts::train::accelerator {
 
-// Everything throws DeviceError. Queue and products must outlive it. Not thread-safe.
+// Every function may throw DeviceError. Queue and products must outlive this. Not thread-safe.
 class WeightGradient {
  public:
-  // [in][out], of so many rows of both factors. `scratch` is [floats()], undefined between two.
+  // For a gradient [in][out] from factors with `rows` rows. `scratch` has floats(rows, in, out);
+  // its content is lost between calls.
   WeightGradient(Queue& queue, Products& products, int rows, int in, int out, float* scratch)
       : queue_(queue),
         products_(products),
@@ -24,9 +25,9 @@ class WeightGradient {
         runs_(runs_of(rows, in, out)),
         scratch_(scratch) {}
 
-  // How many products: of shapes alone, since bits depend on it.
+  // The number of products. It depends only on shapes, since the bits depend on it.
   [[nodiscard]] static int runs_of(int rows, int in, int out) {
-    constexpr int k_side = 128;  // that one multiprocessor computes, as most algorithms have it
+    constexpr int k_side = 128;  // of the tile of one multiprocessor in most algorithms
     constexpr int k_many = 160;  // tiles that keep most of a device busy
     constexpr int k_enough = 200;
     constexpr int k_fewest_rows = 1024;
@@ -43,7 +44,7 @@ class WeightGradient {
     return runs == 1 ? 0 : static_cast<std::size_t>(runs) * floats_of(in, out);
   }
 
-  // to = left^T right, of factors [rows][in] and [rows][out].
+  // Computes to = left^T right, for factors [rows][in] and [rows][out].
   void multiply(dttrain_factor left, dttrain_factor right, Products::Rounded rounded, float* to) {
     const int each = rows_ / runs_;
     left.is_transposed = 1;
