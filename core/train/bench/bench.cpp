@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's way through the phases. Ranks on one machine take turns with what they measure alone;
-// then rank 0 says who is there, and these measure what is between them.
+// The phases of one rank. Ranks on one machine take turns with measurements that they make alone.
+// Then rank 0 finds out which ranks are present, and these measure the links between them.
 #include "core/train/bench/bench.hpp"
 
 #include "core/base/exit_codes.hpp"
@@ -27,7 +27,7 @@
 namespace dts::train::bench {
 namespace {
 
-constexpr std::chrono::seconds k_margin(10);  // for whoever has waited for somebody else
+constexpr std::chrono::seconds k_margin(10);  // for ranks that waited for another one
 constexpr std::chrono::seconds k_patience(60);
 
 class Bench {
@@ -62,16 +62,16 @@ class Bench {
   BenchOptions options_;
   std::chrono::system_clock::time_point began_;
   Clock::time_point start_ = Clock::now();
-  std::vector<int> neighbours_;  // the ranks on this machine, in order, with this one
+  std::vector<int> neighbours_;  // ranks on this machine, in order, including this one
   int longest_queue_ = 1;        // the most ranks on one machine
   bool crowded_ = false;         // see Between
   RankFacts mine_;
-  std::vector<int> alive_;  // the ranks that have met
-  bool whole_ = true;       // everybody has answered so far
+  std::vector<int> alive_;  // ranks that have met
+  bool whole_ = true;       // whether every rank has answered so far
   Facts all_;               // on rank 0
 };
 
-// For people: not where the facts go.
+// Writes to the stream that does not get the facts, for users.
 void Bench::says(const std::string& what) const {
   if (!first()) return;
   if (options_.output.empty()) return tell("{}\n", what);
@@ -82,7 +82,7 @@ void Bench::says(const std::string& what) const {
 void Bench::find_neighbours() {
   neighbours_ = {links_.rank()};
   if (links_.size() == 1) return;
-  // A double holds 53 bits of it.
+  // A double can hold 53 bits of it.
   const auto machine = static_cast<double>(hash64(boot_id()) >> 11);
   const auto machines = links_.gather(machine, Clock::now() + k_patience);
   if (!machines) return;
@@ -93,7 +93,7 @@ void Bench::find_neighbours() {
     const auto queue = std::count(machines->begin(), machines->end(), of_rank);
     longest_queue_ = std::max(longest_queue_, static_cast<int>(queue));
   }
-  // Processors of the machine, not of this rank, which may be bound to one.
+  // All processors of the machine; this rank may be bound to one of them.
   const auto processors = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
   const auto loads = links_.gather(static_cast<double>(neighbours_.size()) / processors,
                                    Clock::now() + k_patience);
@@ -102,7 +102,7 @@ void Bench::find_neighbours() {
     links_.set_waits(Links::Waits::spinning);
 }
 
-// Two ranks that measure one machine at once would each find half of it.
+// Two ranks that measured one machine at once would each find half of its speed.
 void Bench::take_turn() {
   const auto place = std::find(neighbours_.begin(), neighbours_.end(), links_.rank());
   const auto turn = static_cast<int>(place - neighbours_.begin());
@@ -116,11 +116,11 @@ void Bench::take_turn() {
     mine_.notes.push_back(fmt::format("rank {} does not answer", *(place + 1)));
 }
 
-// Rank 0 gets what each rank has measured alone, and tells who did.
+// Rank 0 receives what each rank measured alone, and tells all which ranks did so.
 void Bench::meet() {
   const auto deadline = after_all_turns(longest_queue_);
   if (!first()) {
-    // Its list, one character a rank; those who miss it measure no more.
+    // Rank 0's list has one character per rank. Ranks that do not get it stop measuring.
     const bool sent = links_.send_bytes(0, encode(mine_), deadline + k_margin);
     const auto list = sent ? links_.receive_bytes(0, deadline + k_margin) : std::nullopt;
     for (std::size_t rank = 0; list && rank < list->size(); ++rank)
@@ -150,7 +150,8 @@ void Bench::meet() {
   }
 }
 
-// Two buffers a rank, and at most a quarter of the memory that is free for all of a machine.
+// Each rank needs two buffers; together the ranks use at most a quarter of the machine's free
+// memory.
 std::size_t Bench::most_bytes() const {
   const double free = static_cast<double>(::sysconf(_SC_AVPHYS_PAGES)) *
                       static_cast<double>(::sysconf(_SC_PAGESIZE)) / 8 /
@@ -182,7 +183,7 @@ void Bench::measure_between() {
   mine_.append(std::move(found));
 }
 
-// What was measured since meet(); the first character says whether this rank could finish.
+// Sends what was measured since meet(). The first character says whether this rank finished.
 void Bench::hand_in() {
   const auto deadline = Clock::now() + k_patience;
   const auto add = [this](RankFacts facts) {
@@ -219,8 +220,8 @@ Result<void> Bench::write() const {
   return {};
 }
 
-// MPI_Finalize waits for everybody. If somebody does not answer, rank 0 ends the others once the
-// facts are written; they wait for that, but not for ever.
+// MPI_Finalize waits for all ranks. If one does not answer, rank 0 ends the others after it has
+// written the facts; they wait for that, but only for a limited time.
 int Bench::end(int code) {
   if (links_.size() == 1) return code;
   if (!whole_ && !first()) std::this_thread::sleep_for(2 * k_patience);
@@ -233,7 +234,7 @@ int Bench::run() {
   find_neighbours();
   take_turn();
   meet();
-  mine_ = {mine_.node, mine_.rank};  // from here on what is new
+  mine_ = {mine_.node, mine_.rank};  // from here on only new facts
   measure_between();
   hand_in();
   if (!first()) return end(0);

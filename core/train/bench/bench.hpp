@@ -7,8 +7,8 @@
 
 namespace dts::train::bench {
 
-// The whole program, alone or as one of several ranks; returns the exit code. Once per process: it
-// starts MPI.
+// Runs the whole program, alone or as one of several ranks, and returns the exit code. May be
+// called once per process, because it starts MPI.
 [[nodiscard]] int bench_main(const std::vector<std::string>& arguments);
 
 }  // namespace dts::train::bench

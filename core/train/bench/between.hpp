@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured between ranks. Collective functions; one that a rank no longer answers in ends
-// with a note, and Links::broken() is true then.
+// Measurements between ranks. The functions are collective. If a rank no longer answers, they
+// return after adding a note, and Links::broken() is true.
 #pragma once
 
 #include "core/train/bench/facts.hpp"
@@ -12,25 +12,26 @@
 
 namespace dts::train::bench {
 
-// `alive` are the ranks that take part, in order, with rank 0; this one is among them.
+// `alive` has the ranks that take part, in ascending order: rank 0, this one, and others.
 struct Between {
   Links& links;
   const BenchOptions& options;
   std::vector<int> alive;
   std::function<void(const std::string&)> says;
-  // Some machine has more ranks than processors: pairs that ran at once would measure each other.
+  // Whether some machine has more ranks than processors: simultaneous pairs would disturb each
+  // other.
   bool crowded = false;
 };
 
-// Each rank's clock against that of rank 0, the least round trip of 20.
+// The offset of each rank's clock from rank 0's, measured with the shortest of 20 round trips.
 void measure_clock(const Between& between, RankFacts& facts);
 
-// Latency and bandwidth of every pair of ranks, all pairs of a round at once unless it is crowded;
-// the lower rank of a pair has the result.
+// Latency and bandwidth of every pair of ranks. All pairs of a round run at once unless `crowded`.
+// The lower rank of a pair adds the result to its facts.
 void measure_pairs(const Between& between, RankFacts& facts);
 
-// All ranks: a sweep over sizes of each operation, `most` bytes at the end. Only rank 0 returns
-// something.
+// For each operation, a series of sizes up to `most` bytes, on all ranks. The result is only on
+// rank 0.
 [[nodiscard]] std::vector<CollectiveFact> measure_collectives(const Between& between,
                                                               std::size_t most,
                                                               RankFacts& facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock offsets.
+// Measures clock offsets.
 #include "core/train/bench/between.hpp"
 #include "core/train/bench/clock_offset.hpp"
 #include "core/train/bench/timing.hpp"

@@ -10,15 +10,15 @@
 
 namespace dts::train::bench {
 
-// One question and its answer; times in ns, of this clock except `answered`.
+// A question and its answer; times in ns of this clock, except `answered`.
 struct ClockExchange {
   std::int64_t asked = 0;
-  std::int64_t answered = 0;  // the other clock
+  std::int64_t answered = 0;  // by the other clock
   std::int64_t received = 0;
 };
 
-// Seconds by which this clock is ahead of the other one, by the exchange with the least round trip,
-// half of which bounds the error. nullopt without any.
+// The seconds by which this clock is ahead of the other one, from the exchange with the shortest
+// round trip, half of which bounds the error. nullopt if there are no exchanges.
 [[nodiscard]] inline std::optional<double> clock_offset(
     const std::vector<ClockExchange>& exchanges) {
   const auto trip = [](const ClockExchange& e) { return e.received - e.asked; };

@@ -27,7 +27,7 @@ class Sweep {
         most_(most),
         deadline_(Clock::now() + std::chrono::seconds(between.options.quick ? 20 : 90)) {}
 
-  // False: a rank does not answer.
+  // False if a rank does not answer.
   bool measure(const Column& column, std::vector<CollectiveFact>& facts) {
     const std::size_t factor = between_.options.quick ? 8 : 2;
     const double budget = between_.options.quick ? 0.15 : 2.0;
@@ -36,7 +36,7 @@ class Sweep {
       const std::size_t bytes = divisible(column.operation, wanted);
       const auto once = slowest(column.operation, bytes, 1);  // warms up, too
       if (!once) return false;
-      // Every rank has the same numbers, and so comes to the same end.
+      // Every rank has the same numbers, and so makes the same decision.
       const double left = std::max(0.0, budget - spent);
       const auto count = static_cast<int>(std::clamp(left / 20 / *once, 1.0, 50.0));
       const auto time = slowest(column.operation, bytes, count);
@@ -49,15 +49,15 @@ class Sweep {
   }
 
  private:
-  // As nccl-tests round: a whole number of floats of each rank.
+  // As nccl-tests rounds: to a whole number of floats per rank.
   [[nodiscard]] std::size_t divisible(Operation operation, std::size_t bytes) const {
     if (operation != Operation::all_gather) return bytes;
     const std::size_t unit = sizeof(float) * static_cast<std::size_t>(between_.links.size());
     return std::max(unit, bytes / unit * unit);
   }
 
-  // Seconds of one operation on the slowest rank: the mean of a series of them, of up to five
-  // series the best, because a mean alone is that of the machine's other programs.
+  // The seconds of one operation on the slowest rank: the mean of a series, and the best of up to
+  // five series, because a single mean includes the load of other programs.
   [[nodiscard]] std::optional<double> slowest(Operation operation, std::size_t bytes, int count) {
     const int series = std::min(count, 5);
     double best = 0;

@@ -36,7 +36,7 @@ long preemptions() {
 Stolen::Stolen(std::vector<int> cpus) : cpus_(std::move(cpus)), before_(read()) {}
 
 Stolen::Ticks Stolen::read() const {
-  constexpr std::size_t k_steal = 7, k_guest = 8;  // guests' time is in the users' already
+  constexpr std::size_t k_steal = 7, k_guest = 8;  // the time of guests is included in user time
   Ticks ticks;
   const std::vector<std::string> lines = split(read_file("/proc/stat").value_or(""), '\n');
   for (const int cpu : cpus_) {

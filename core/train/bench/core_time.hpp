@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others took of the time that a measurement wanted: other programs that had the core, and a
-// hypervisor that gave it to another guest. A measurement that was disturbed must know it.
+// How much processor time other programs, or a hypervisor for its other guests, took from a
+// measurement, which must know whether it was disturbed.
 #pragma once
 
 #include <utility>
@@ -8,10 +8,10 @@
 
 namespace dts::train::bench {
 
-// Of the calling thread since it began (/proc/thread-self/schedstat), in s.
+// The times of the calling thread since it began (/proc/thread-self/schedstat), in s.
 struct CoreTime {
   double running = 0;
-  double waiting = 0;  // could have run, but others had the core
+  double waiting = 0;  // runnable, but others had the core
 };
 
 [[nodiscard]] CoreTime core_time();
@@ -20,15 +20,15 @@ struct CoreTime {
   return {a.running - b.running, a.waiting - b.waiting};
 }
 
-// How often another thread took the core from the calling one (getrusage(2)); a fraction of a
-// microsecond.
+// How often another thread took the core from the calling thread (getrusage(2)). The call takes a
+// fraction of a microsecond.
 [[nodiscard]] long preemptions();
 
-// Of the calling thread, from one question to the next.
+// Detects disturbances of the calling thread between calls.
 class Disturbance {
  public:
-  // Whether others had the core for more than half of `seconds`, which are those since the last
-  // question: a slow link goes on meanwhile, a fast one waits. Looks closer only if the core was
+  // Whether others had the core for more than half of `seconds`, the time since the last call. That
+  // matters for fast links only: a slow one transfers meanwhile. Reads /proc only if the core was
   // taken at all.
   [[nodiscard]] bool since_last(double seconds) {
     const long now = preemptions();
@@ -43,8 +43,8 @@ class Disturbance {
   double waiting_ = core_time().waiting;
 };
 
-// A hypervisor's part (`steal` in proc_stat(5)) of the time of some CPUs from construction on,
-// in steps of 10 ms. Zero on real machines.
+// The share of some CPUs' time that a hypervisor took (`steal` in proc_stat(5)) since construction,
+// measured in steps of 10 ms. Zero on real machines.
 class Stolen {
  public:
   explicit Stolen(std::vector<int> cpus);

@@ -43,10 +43,10 @@ std::vector<unsigned> list_in(const std::string& path) {
 void bind_to(const std::vector<int>& cpus) {
   const CpuSet set = empty_set();
   for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), k_set_bytes, set.get());
-  (void)sched_setaffinity(0, k_set_bytes, set.get());  // unbound, it measures less exactly
+  (void)sched_setaffinity(0, k_set_bytes, set.get());  // if this fails, measurements are less exact
 }
 
-// Of the calling thread.
+// The processors that the calling thread may use.
 std::vector<int> allowed_cpus() {
   const CpuSet set = empty_set();
   std::vector<int> cpus;
@@ -65,7 +65,7 @@ double quotient(const std::string& quota, const std::string& period) {
   return part && whole && *part > 0 && *whole > 0 ? *part / *whole : 0;
 }
 
-// Processors that a group may use, 0: any number. Version 2 has "max" for that, version 1 "-1".
+// The processors that a group may use; 0: unlimited, "max" in version 2 and "-1" in version 1.
 double quota_in(const std::string& folder, bool is_unified) {
   if (!is_unified)
     return quotient(line_of(folder + "/cpu.cfs_quota_us"), line_of(folder + "/cpu.cfs_period_us"));
@@ -116,7 +116,7 @@ std::vector<NumaCores> by_numa(const std::vector<int>& cores) {
 }
 
 std::size_t largest_cache(const std::vector<int>& cores) {
-  std::map<int, std::map<std::string, std::size_t>> bytes;  // by level and who shares it
+  std::map<int, std::map<std::string, std::size_t>> bytes;  // by level and set of processors
   for (const int core : cores)
     for (int index = 0; index < 8; ++index) {
       const std::string folder = fmt::format("{}/cache/index{}", cpu_folder(core), index);
@@ -137,7 +137,7 @@ double cpu_quota() {
   double least = 0;
   for (const Cgroup& group : parse_cgroups(read_file("/proc/self/cgroup").value_or(""))) {
     if (!group.is_unified() && !group.has("cpu")) continue;
-    // Where systemd mounts them (file-hierarchy(7)).
+    // Where systemd mounts cgroups (file-hierarchy(7)).
     const std::string root =
         "/sys/fs/cgroup" + (group.is_unified() ? "" : "/" + join(group.controllers, ","));
     for (std::string path = group.path; path.size() > 1; path.resize(path.rfind('/'))) {
@@ -181,7 +181,7 @@ double on_each(const std::vector<int>& cores, const std::function<CoreTime(std::
     sum.running += time.running;
     sum.waiting += time.waiting;
   }
-  // Who has used up its quota waits, too, and nobody else has what it waits for.
+  // A thread without quota waits, too, but no other program uses its time.
   const double wanted = sum.running + sum.waiting;
   const double waited = wanted > 0 && !is_limited() ? sum.waiting / wanted : 0;
   return 1 - (1 - waited) * (1 - hypervisor.share());

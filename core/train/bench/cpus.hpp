@@ -10,13 +10,13 @@
 
 namespace dts::train::bench {
 
-// One processor of each physical core that sched_getaffinity(2) allows, in order; never empty.
+// One processor of each physical core in sched_getaffinity(2), in ascending order; never empty.
 [[nodiscard]] std::vector<int> own_cores();
 
-// The model of the first processor, for people and to tell nodes apart; "unknown" if nobody says.
+// The model of the first processor, for messages and to compare nodes; "unknown" if not reported.
 [[nodiscard]] std::string processor_model();
 
-// Those of `cores` that belong to each NUMA node that has any, with the node's number.
+// The cores of one NUMA node.
 struct NumaCores {
   int numa = 0;
   std::vector<int> cores;
@@ -24,18 +24,18 @@ struct NumaCores {
 
 [[nodiscard]] std::vector<NumaCores> by_numa(const std::vector<int>& cores);
 
-// The size of the largest cache in bytes, of all its instances together as far as `cores` use them;
-// 0 if unknown.
+// The size of the largest cache in bytes, added up over the instances that `cores` use; 0 if
+// unknown.
 [[nodiscard]] std::size_t largest_cache(const std::vector<int>& cores);
 
-// Processor time allowed by the control groups, of both versions, in processors; 0 if unlimited.
-// What is less than the cores is not seen in short windows.
+// The processor time that the control groups allow (versions 1 and 2), in processors; 0 if
+// unlimited. A limit below the number of cores does not show in short windows.
 [[nodiscard]] double cpu_quota();
 
-// Whether that is less than own_cores().
+// Whether that is less than the number of own_cores().
 [[nodiscard]] bool is_limited();
 
-// The calling thread on one processor, as long as this lives.
+// Binds the calling thread to one processor during its lifetime.
 class OnCore {
  public:
   explicit OnCore(int core);
@@ -44,15 +44,15 @@ class OnCore {
   ~OnCore();
 
  private:
-  std::vector<int> before_;  // where it was allowed to run
+  std::vector<int> before_;  // processors that it was allowed to use
 };
 
-// Calls work(i), which returns the time that it spent measuring, on a thread that is bound to
-// cores[i], for all of them at once. Returns the share of the time that they wanted, 0 to 1, that
-// other programs and a hypervisor had; under a quota only the hypervisor's part.
+// Calls work(i), which returns the time that its measurement took, at once on one thread per core,
+// bound to cores[i]. Returns the share, 0 to 1, of the wanted processor time that other programs
+// and a hypervisor took; with a quota, only the hypervisor's share.
 double on_each(const std::vector<int>& cores, const std::function<CoreTime(std::size_t)>& work);
 
-// "other programs had 93 % of the processors' time", for a note on what could not be measured.
+// "other programs had 93 % of the processors' time", for notes on failed measurements.
 [[nodiscard]] std::string taken(double others);
 
 }  // namespace dts::train::bench

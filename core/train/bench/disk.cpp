@@ -17,16 +17,16 @@
 namespace dts::train::bench {
 namespace {
 
-constexpr std::size_t k_piece = k_mib;  // bytes a call
+constexpr std::size_t k_piece = k_mib;  // bytes per call
 
 struct Disk {
   std::string folder;
   std::size_t bytes = 0;  // to be written
-  double seconds = 0;     // for each direction; a disk that is slower gets less than `bytes`
+  double seconds = 0;     // for each direction; a slow disk gets less than `bytes`
   bool slowed = false;    // for tests
 };
 
-// Bytes that no file system compresses, aligned for O_DIRECT.
+// Data that no file system can compress, aligned for O_DIRECT.
 class Piece {
  public:
   Piece() : bytes_(static_cast<std::uint64_t*>(std::aligned_alloc(4096, k_piece)), &std::free) {
@@ -40,7 +40,7 @@ class Piece {
   std::unique_ptr<std::uint64_t, decltype(&std::free)> bytes_;
 };
 
-// A file without a name, which nobody has to remove.
+// An unnamed file, which need not be removed.
 Result<UniqueFd> open_unnamed(const std::string& folder) {
   UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (fd.valid()) return fd;
@@ -51,7 +51,7 @@ Result<UniqueFd> open_unnamed(const std::string& folder) {
   return fd;
 }
 
-// Takes five times as long as `work` for tests of a slow disk.
+// For tests of a slow disk: takes five times as long as `work`.
 template <class Work>
 bool on_disk(const Disk& disk, const Work& work) {
   const Clock::time_point start = Clock::now();
@@ -60,7 +60,8 @@ bool on_disk(const Disk& disk, const Work& work) {
   return done;
 }
 
-// B/s of writing `disk.bytes` and fsync; how many bytes there are then is in `written`.
+// Returns the B/s of writing `disk.bytes` and fsync. `written` is set to the number of bytes in the
+// file.
 Result<double> write_rate(const Disk& disk, int fd, void* piece, std::size_t& written) {
   const Clock::time_point start = Clock::now();
   if (::lseek(fd, 0, SEEK_SET) != 0) return fail_errno("cannot write in " + disk.folder);
@@ -75,7 +76,7 @@ Result<double> write_rate(const Disk& disk, int fd, void* piece, std::size_t& wr
   return static_cast<double>(written) / seconds_since(start);
 }
 
-// B/s of reading `bytes`, from the page cache only if the file system is nothing else.
+// Returns the B/s of reading `bytes`; uses the page cache only if the file system has nothing else.
 Result<double> read_rate(const Disk& disk, int fd, void* piece, std::size_t bytes) {
   (void)::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   const UniqueFd direct(
@@ -98,7 +99,7 @@ struct DiskRates {
   double read = 0;
 };
 
-// The better of up to three times: other programs' writes are none of the disk's faults.
+// The best of up to three attempts: writes by other programs are not the disk's fault.
 Result<DiskRates> disk_rates(const Disk& disk) {
   constexpr int k_times = 3;
   const Piece piece;

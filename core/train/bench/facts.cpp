@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// check.json, and what ranks send each other.
+// check.json, and the messages between ranks.
 #include "core/train/bench/facts.hpp"
 
 #include <nlohmann/json.hpp>
@@ -70,7 +70,7 @@ Json collective_json(const CollectiveFact& fact, int ranks) {
           {"busbw", rate * bus_factor(fact.operation, ranks)}};
 }
 
-// By rank; the name of a rank that sent nothing is not known.
+// Names by rank; for a rank that sent nothing the name of its node is unknown.
 std::string name_of(const std::vector<RankFacts>& ranks, int rank) {
   const auto of_rank = [&](const RankFacts& facts) { return facts.rank == rank; };
   const auto own = std::find_if(ranks.begin(), ranks.end(), of_rank);

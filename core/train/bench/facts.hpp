@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dttrain bench` has measured: facts without a verdict, all values in SI units. A value that
-// could not be measured is absent, and a note says why. Plain data; the functions are pure.
+// What `dttrain bench` has measured: facts without a verdict, in SI units. A value that could not
+// be measured is absent, and a note says why. Plain data; the functions are pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -17,25 +17,25 @@ struct Measure {
   std::string key;
   double value = 0;
   std::string unit;
-  std::optional<int> numa{};  // of memory: which NUMA node
-  std::string what{};         // of a disk: "run" or "scratch"
-  std::string path{};         // of a disk: the folder; of a GPU: its PCI address
-  // The share of the processors' time that other programs had meanwhile, where that matters.
+  std::optional<int> numa{};  // for memory: the NUMA node
+  std::string what{};         // for a disk: "run" or "scratch"
+  std::string path{};         // for a disk: the folder; for a GPU: its PCI address
+  // The share of the processor time that other programs took, if that affects the value.
   std::optional<double> others{};
-  std::optional<int> gpu{};   // of a GPU: its number among those that this process sees
-  std::string model{};        // of a GPU
-  std::optional<int> peer{};  // of a copy between GPUs: the number of the one that is read
+  std::optional<int> gpu{};   // for a GPU: its index among those that this process sees
+  std::string model{};        // for a GPU
+  std::optional<int> peer{};  // for a copy between GPUs: the index of the source
 };
 
-// One training step, repeated from the same state.
+// One training step, repeated from the same initial state.
 struct Steps {
   int repeats = 0;
-  std::string digest;      // of the state after the first
-  std::vector<int> odd{};  // the repeats, from 0, whose digest is another
-  double tokens = 0;       // a second, by the GPU's clock, the median; 0: not measured
+  std::string digest;      // of the state after the first repeat
+  std::vector<int> odd{};  // repeats, from 0, with a different digest
+  double tokens = 0;       // per second of the GPU's clock, the median; 0: not measured
 };
 
-// The same on a GPU.
+// The same for a GPU.
 struct GpuSteps {
   int gpu = 0;
   std::string model;  // of the GPU
@@ -43,17 +43,17 @@ struct GpuSteps {
   Steps steps;
 };
 
-// Between two ranks, in both directions alike.
+// The link between two ranks, averaged over both directions.
 struct PairFact {
   int a = 0;
   int b = 0;
   double latency = 0;    // one way, s
   double bandwidth = 0;  // B/s
-  // Others had the processors all the time: the link is at least as fast as that.
+  // Others had the processors all the time: these values are only lower bounds of the link's speed.
   bool disturbed = false;
 };
 
-// What one rank knows.
+// The facts that one rank has.
 struct RankFacts {
   std::string node;
   int rank = 0;
@@ -62,7 +62,7 @@ struct RankFacts {
   std::vector<Measure> measures{};
   std::optional<Steps> steps{};
   std::vector<GpuSteps> gpu_steps{};
-  std::vector<PairFact> pairs{};  // that this rank has measured
+  std::vector<PairFact> pairs{};  // measured by this rank
   std::vector<std::string> notes{};
 
   void add(std::string key, double value, std::string unit) {
@@ -73,7 +73,7 @@ struct RankFacts {
     measures.push_back({std::move(key), value, std::move(unit), {}, "", "", others});
   }
 
-  // Takes over what another process or phase of the same rank has measured.
+  // Adds the measurements of another process or phase of the same rank.
   void append(RankFacts other);
 };
 
@@ -87,7 +87,7 @@ struct Facts {
   std::string began;  // ISO 8601, UTC
   double seconds = 0;
   bool quick = false;
-  std::uint64_t gpus_asked = 0;  // that each rank should find; 0: any number
+  std::uint64_t gpus_asked = 0;  // expected per rank; 0: any number
   std::vector<RankFacts> ranks{};
   std::vector<CollectiveFact> collectives{};
   std::vector<std::string> notes{};
@@ -97,10 +97,11 @@ struct Facts {
 // all_gather, 1 for broadcast (nccl-tests, doc/PERFORMANCE.md).
 [[nodiscard]] double bus_factor(std::string_view operation, int ranks);
 
-// The text of check.json. Ranks that share a node's name are told apart by it: "n1:3" is rank 3.
+// The text of check.json. Ranks on the same node are called "n1:3", here rank 3.
 [[nodiscard]] std::string encode(const Facts& facts, std::string_view trainer);
 
-// One rank's facts on their way to another process. Errc::invalid if `text` is not such.
+// One rank's facts as a message to another process. decode_rank() returns Errc::invalid for other
+// text.
 [[nodiscard]] std::string encode(const RankFacts& facts);
 [[nodiscard]] Result<RankFacts> decode_rank(std::string_view text);
 

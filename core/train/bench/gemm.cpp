@@ -22,12 +22,12 @@ using Type = memory::data_type;
 struct GemmKind {
   const char* name;
   Type type;
-  int side;  // of the three square matrices: so that one product takes a tenth of a millisecond
+  int side;  // of square matrices, so that a product takes 0.1 ms
 };
 
 constexpr GemmKind k_kinds[] = {{"fp32", Type::f32, 192}, {"bf16", Type::bf16, 384}};
 
-// One product, in the layouts that oneDNN likes best, on the calling thread alone.
+// One product, in the layouts that oneDNN prefers, on the calling thread only.
 class Product {
  public:
   explicit Product(const GemmKind& kind)
@@ -52,7 +52,7 @@ class Product {
     return {{side_, side_}, type, memory::format_tag::any};
   }
 
-  // Zeros would be faster: processors save power on them, and raise the clock.
+  // Not zeros, on which processors save power and so can raise the clock.
   [[nodiscard]] memory filled(const memory::desc& desc) {
     Random random(7, 0);
     for (float& number : numbers_.all()) number = static_cast<float>(random.uniform()) - 0.5F;
@@ -74,12 +74,12 @@ class Product {
 };
 
 struct Rates {
-  std::vector<double> cores;  // FLOP/s of each; empty if not all are known
+  std::vector<double> cores;  // FLOP/s by core; empty unless all are known
   double others = 0;          // see on_each()
-  bool is_there = true;       // oneDNN has such a product here
+  bool is_there = true;       // whether oneDNN has such a product here
 };
 
-// All `cores` at once.
+// On all `cores` at once.
 Rates rates(const GemmKind& kind, const std::vector<int>& cores, double stolen, double seconds) {
   std::vector<double> found(cores.size());
   std::atomic<bool> is_there{true};
@@ -99,7 +99,7 @@ Rates rates(const GemmKind& kind, const std::vector<int>& cores, double stolen, 
   return {std::move(found), others, is_there};
 }
 
-// oneDNN emulates bf16 where there are no instructions for it, which nobody would call a rate.
+// oneDNN emulates bf16 on processors without such instructions, which would be no useful rate.
 bool has_type(Type type) {
 #if defined(__x86_64__)
   if (type == Type::bf16) {  // cpu_isa is a set of bits
@@ -125,7 +125,7 @@ void measure_gemm(const BenchOptions& options, double seconds, RankFacts& facts)
     }
     Rates one;
     bool is_known = true;
-    for (std::size_t i = 0; i < alone; ++i) {  // evenly over all cores
+    for (std::size_t i = 0; i < alone; ++i) {  // spread evenly over all cores
       const Rates of_core = rates(kind,
                                   {cores[i * cores.size() / alone]},
                                   stolen,

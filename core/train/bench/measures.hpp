@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured on one node, without the others. Each function adds its values to `facts`, or a
-// note that says why one is missing; takes about `seconds` on an idle machine; and is called from
-// the only thread of a process of its own (phases.hpp).
+// Measurements on one node. Each function adds its values to `facts`, or a note that says why one
+// is missing. It takes about `seconds` on an idle machine, and must be called on the only thread of
+// a process of its own (phases.hpp).
 #pragma once
 
 #include "core/train/bench/facts.hpp"
@@ -11,28 +11,28 @@ namespace dts::train::bench {
 
 inline constexpr std::size_t k_mib = std::size_t{1} << 20;
 
-// Cores, and the clock of each as a chain of additions shows it: the median, and the slowest.
+// The number of cores, and their clock rates, measured by chains of additions: median and lowest.
 void measure_cores(const BenchOptions& options, double seconds, RankFacts& facts);
 
-// Products of matrices by oneDNN, fp32 and bf16: single-threaded primitives, as the trainer's, on
-// one core at a time (the median) and on all of them at once (the sum).
+// Matrix products by oneDNN in fp32 and bf16, with single-threaded primitives like the trainer's:
+// on one core at a time (median), and on all cores at once (sum).
 void measure_gemm(const BenchOptions& options, double seconds, RankFacts& facts);
 
-// Memory bandwidth of each NUMA node, by its own cores: triad, 24 bytes an element as STREAM
-// counts.
+// Memory bandwidth of each NUMA node from its own cores: the triad, with 24 bytes per element, as
+// STREAM counts.
 void measure_memory(const BenchOptions& options, double seconds, RankFacts& facts);
 
-// GPUs that the module of dttrain shows and that can be used; of each the bandwidth of copies from
-// and to pinned memory of each NUMA node and within its own, and products of matrices; copies from
-// each to each other; and a training step from the same state again and again, on all of them at
-// once. Without a driver and without a sign of GPUs, nothing.
+// The GPUs that the device module finds and can use. For each: bandwidth of copies to and from
+// pinned memory of each NUMA node, bandwidth within its memory, and matrix products; copies from
+// each to each other; and a training step, repeated from the same state, on all at once. Measures
+// nothing without a driver and other signs of GPUs.
 void measure_gpus(const BenchOptions& options, double seconds, RankFacts& facts);
 
-// Write with fsync and read, past the page cache where possible, in the run's and in the scratch
-// folder. Leaves nothing behind.
+// Writes with fsync and reads, bypassing the page cache if possible, in the folders of the run and
+// of scratch data. Leaves nothing behind.
 void measure_disk(const BenchOptions& options, double seconds, RankFacts& facts);
 
-// A whole step of cnn2 from the same state again and again, with the widest instruction set.
+// A complete step of cnn2, repeated from the same state, with the widest instruction set.
 void measure_steps(const BenchOptions& options, double seconds, RankFacts& facts);
 
 }  // namespace dts::train::bench

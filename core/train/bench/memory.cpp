@@ -15,10 +15,10 @@
 namespace dts::train::bench {
 namespace {
 
-// Bytes of each array that are timed at once: a tenth of a millisecond or so.
+// Bytes of each array in one timed window, which takes about a tenth of a millisecond.
 constexpr std::size_t k_block = k_mib / 2;
 
-// Zeroed by the kernel on first touch, near the thread that touches it.
+// Memory that the kernel zeroes at the first touch, near the thread that touches it.
 class Pages {
  public:
   explicit Pages(std::size_t bytes)
@@ -43,8 +43,8 @@ class Pages {
   void* at_;
 };
 
-// How long the calling thread takes for `passes` blocks of its three arrays of `bytes` each;
-// nullopt if there is no memory for them.
+// The time of the calling thread for `passes` blocks of its three arrays of `bytes` each; nullopt
+// if there is no memory for them.
 std::optional<Timed> triad_time(std::size_t bytes,
                                 double seconds,
                                 int passes,
@@ -57,7 +57,7 @@ std::optional<Timed> triad_time(std::size_t bytes,
     std::fill_n(b.data(), count, 1.0);
     std::fill_n(c.data(), count, 2.0);
   }
-  for (--waiting; waiting > 0;) ::usleep(100);  // for the others' first touch
+  for (--waiting; waiting > 0;) ::usleep(100);  // until all threads have touched theirs
   if (!mapped) return std::nullopt;
   constexpr std::size_t k_step = k_block / sizeof(double);
   std::size_t at = 0;
@@ -73,13 +73,13 @@ std::optional<Timed> triad_time(std::size_t bytes,
 
 void measure_memory(const BenchOptions& options, double seconds, RankFacts& facts) {
   const std::vector<NumaCores> nodes = by_numa(own_cores());
-  // Time that is waited away would not halve it: the other cores have the bandwidth meanwhile.
+  // Waiting would not halve the bandwidth, because the other cores would use it meanwhile.
   const int passes = options.injection("memory", 0) != nullptr ? 2 : 1;
   const auto free = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_AVPHYS_PAGES))) *
                     static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const NumaCores& node : nodes) {
     const std::size_t cache = largest_cache(node.cores);
-    // Four times the cache by STREAM's rules, as far as that takes neither long nor much memory.
+    // Four times the cache, as STREAM requires, unless that needs too much time or memory.
     const std::size_t most = std::min(free / 4, options.quick ? 96 * k_mib : 768 * k_mib);
     const std::size_t wanted = std::clamp(12 * cache, 96 * k_mib, std::max(most, 96 * k_mib));
     const std::size_t each =

@@ -12,30 +12,30 @@
 
 namespace dts::train::bench {
 
-// A fault on purpose, for tests: "slow@2", "weight:17:3@0".
+// A fault for tests: "slow@2", "weight:17:3@0".
 struct Injection {
   std::string what;
-  std::uint64_t element = 0;  // of a flipped bit: of the flat array
-  int repeat = 3;             // of a flipped bit: in which repeat of the step, from 0
+  std::uint64_t element = 0;  // of a flipped bit: index in the flat array
+  int repeat = 3;             // of a flipped bit: repeat of the step, from 0
   int rank = 0;
 };
 
 struct BenchOptions {
   bool quick = false;
   std::string output;   // empty: standard output
-  std::string run_dir;  // empty: not measured
+  std::string run_dir;  // empty: measure no disk for it
   std::string scratch = "/tmp";
   std::uint64_t pair_bytes = 0;  // 0: 4 MiB, with --quick 1 MiB
   int steps = 0;                 // 0: 100, with --quick 10
-  int gpu_steps = 0;             // 0: 1,000, with --quick 50, or fewer of slow ones
-  // Whose step they are; a millisecond or a few of a GPU.
+  int gpu_steps = 0;             // 0: 1,000, with --quick 50; fewer if they are slow
+  // The model whose steps run on GPUs; one takes a millisecond or a few.
   std::string gpu_model = "gpt2,vocab_size=4096,n_positions=256,n_embd=768,n_layer=2,n_head=12";
-  std::uint64_t gpus = 0;           // that each rank should find; 0: any number
+  std::uint64_t gpus = 0;           // expected per rank; 0: any number
   std::vector<std::string> phases;  // empty: all
   std::vector<Injection> injections;
-  std::string alone;  // the only phase, in a process of its own; see phases.hpp
-  double share = 1;   // of the time that phases otherwise take
-  std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit
+  std::string alone;  // runs only this phase, in this process; see phases.hpp
+  double share = 1;   // of the usual time of each phase
+  std::optional<std::uint64_t> planned_ranks;  // if started by dtsubmit
   bool help = false;
 
   [[nodiscard]] int repeats() const { return steps > 0 ? steps : quick ? 10 : 100; }
@@ -52,12 +52,12 @@ struct BenchOptions {
   [[nodiscard]] const Injection* injection(const std::string& what, int rank) const;
 };
 
-// The environment: DTSUBMIT_RUN_DIR, TMPDIR, and under dtsubmit WORLD_SIZE. Errc::usage.
+// Reads DTSUBMIT_RUN_DIR, TMPDIR, and under dtsubmit WORLD_SIZE, too. Errc::usage.
 [[nodiscard]] Result<BenchOptions> parse_bench_options(
     const std::vector<std::string>& arguments,
     const std::function<const char*(const char*)>& environment);
 
-// The words of --inject; the inverse of what is parsed.
+// The value of --inject for an injection.
 [[nodiscard]] std::string to_string(const Injection& injection);
 
 [[nodiscard]] std::string bench_usage();

@@ -16,29 +16,29 @@
 namespace dts::train::bench {
 namespace {
 
-constexpr std::size_t k_probe = 65536;  // bytes, to see how slow a link is
+constexpr std::size_t k_probe = 65536;  // bytes, to detect slow links
 
-constexpr std::size_t k_fewest = 3;  // undisturbed round trips that tell how fast a link is
+constexpr std::size_t k_fewest = 3;  // undisturbed round trips needed to rate a link
 
-// All round trips of a pair with messages of one size, in s.
+// The round trips of a pair with messages of one size, in s.
 struct Trips {
   std::vector<double> all;
-  std::vector<double> undisturbed;  // those of `all` in which nobody took the core of either rank
+  std::vector<double> undisturbed;  // part of `all`: nobody took the core of either rank
 
   [[nodiscard]] bool disturbed() const { return undisturbed.size() < k_fewest; }
 
-  // One way: half of a fast round trip, of all if hardly any was left alone.
+  // One way: half of a fast round trip; uses all of them if almost all were disturbed.
   [[nodiscard]] double one_way() const { return lower_decile(disturbed() ? all : undisturbed) / 2; }
 };
 
-// One pair, as the rank that leads and as the one that follows. `bytes` a message.
+// Times one pair, in the leading or the following rank. `bytes` is the size of a message.
 class PairTimer {
  public:
   PairTimer(Links& links, int peer, Links::Deadline deadline)
       : links_(links), peer_(peer), deadline_(deadline) {}
 
-  // Nullopt if the peer does not answer. Takes about `budget` seconds, on a busy machine up to two;
-  // the peer follows (follow()).
+  // Returns nullopt if the peer, which must call follow(), does not answer. Takes about `budget`
+  // seconds, on a busy machine up to two.
   std::optional<Trips> lead(std::size_t bytes, double budget) {
     constexpr double k_most = 200, k_enough = 20;   // round trips
     constexpr double k_slow = 0.5, k_patience = 2;  // seconds
@@ -75,7 +75,7 @@ class PairTimer {
   }
 
  private:
-  // `count` more round trips.
+  // Makes `count` more round trips.
   bool series(std::size_t bytes, std::uint64_t count, Trips& trips) {
     if (!links_.send(peer_, count, deadline_)) return false;
     const std::size_t before = trips.all.size();
@@ -95,7 +95,7 @@ class PairTimer {
     return true;
   }
 
-  // Enough for connections to be made, little enough for slow ones.
+  // Enough to establish connections, but few on slow links.
   static int warm_up(std::size_t bytes) { return bytes < k_probe ? 5 : 1; }
 
   Links& links_;
@@ -120,7 +120,7 @@ bool measure_pair(const Between& between, int peer, Links::Deadline deadline, Ra
   if (!latency) return false;
   const auto probe = timer.lead(k_probe, 0);
   if (!probe) return false;
-  // On a slow link smaller messages: all of it has to end before the deadline.
+  // Uses smaller messages on a slow link, because all must end before the deadline.
   const double affordable = per_second(static_cast<double>(k_probe) * budget, probe->one_way());
   const auto bytes =
       static_cast<std::uint64_t>(std::min(static_cast<double>(between.options.message_bytes()),
@@ -147,8 +147,8 @@ bool measure_pair(const Between& between, int peer, Links::Deadline deadline, Ra
   return true;
 }
 
-// Where it is crowded, pairs come one after the other: the lower rank of each waits for that of the
-// one before, and calls its peer. Otherwise all pairs of a round are at once.
+// On crowded machines pairs take turns: the lower rank of each waits until the lower rank of the
+// pair before it is done, and then calls its peer. Otherwise all pairs of a round run at once.
 class Turns {
  public:
   Turns(const Between& between, Links::Deadline first) : between_(between), first_(first) {
@@ -159,7 +159,7 @@ class Turns {
         if (opponent(players, round, player) > player) leaders_.push_back({round, player});
   }
 
-  // How many turns have to be over before this pair's begins; waits for that.
+  // Waits for this pair's turn. Returns the number of turns before it.
   int begin(int round, int player) {
     if (!between_.crowded) return round;
     const int turn = turn_of(round, player);
@@ -184,7 +184,7 @@ class Turns {
     (void)between_.links.send(rank_of(turn + 1), 't', first_ + length() * (turn + 1));
   }
 
-  // Nobody goes on before the last turn is over: ranks that wait for a collective would disturb it.
+  // Waits until the last turn is over: ranks that waited in a collective would disturb it.
   void finish(int player) {
     if (leaders_.empty()) return;
     const auto last = static_cast<int>(leaders_.size()) - 1;
@@ -215,11 +215,12 @@ class Turns {
   }
 
   const Between& between_;
-  Links::Deadline first_;                     // of the first turn
-  std::vector<std::pair<int, int>> leaders_;  // round and player, by turn
+  Links::Deadline first_;                     // deadline of the first turn
+  std::vector<std::pair<int, int>> leaders_;  // by turn: round and player
 };
 
-// A rank whose turn it is on a crowded machine: two that spin must not do so on the same core.
+// Binds a rank during its turn on a crowded machine, so that two spinning ranks use different
+// cores.
 class Undisturbed {
  public:
   Undisturbed(Links& links, bool leads) : links_(links), waits_(links.waits()) {
@@ -254,7 +255,7 @@ void measure_pairs(const Between& between, RankFacts& facts) {
     const int other = opponent(players, round, player);
     if (other < 0) continue;
     const int peer = between.alive[static_cast<std::size_t>(other)];
-    // One that waited for a lost rank in the round before comes late.
+    // A peer that waited for a lost rank in the previous round comes late.
     const int turn = turns.begin(round, player);
     const auto one =
         between.crowded ? std::make_unique<Undisturbed>(between.links, player < other) : nullptr;

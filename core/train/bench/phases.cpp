@@ -19,9 +19,9 @@ using std::chrono::milliseconds;
 struct Phase {
   const char* name;
   void (*measure)(const BenchOptions&, double, RankFacts&);
-  double seconds;  // as planned
+  double seconds;  // planned time
   double quick_seconds;
-  milliseconds limit;  // after which it is killed
+  milliseconds limit;  // killed after this time
 };
 
 constexpr Phase k_phases[] = {
@@ -33,7 +33,7 @@ constexpr Phase k_phases[] = {
     {"steps", measure_steps, 10.0, 2.5, milliseconds(24000)},
 };
 
-// Quick or not, a machine on which others work gets time.
+// Even with --quick, a busy machine gets enough time.
 milliseconds limit_of(const Phase& phase, const BenchOptions& options) {
   return options.quick ? phase.limit / 4 : phase.limit;
 }
@@ -56,7 +56,7 @@ std::vector<std::string> words_of(const BenchOptions& options,
   add("--gpu-model", options.gpu_model);
   for (Injection injection : options.injections) {
     if (injection.rank != rank) continue;
-    injection.rank = 0;  // there is but one in the process
+    injection.rank = 0;  // the process has a single rank
     add("--inject", to_string(injection));
   }
   return words;

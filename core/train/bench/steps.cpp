@@ -22,7 +22,7 @@ constexpr int k_shards = 16;
 constexpr int k_images = 128;
 constexpr std::uint64_t k_seed = 1;
 
-// Images and labels that are the same everywhere, without a data set.
+// Images and labels that are the same on all machines, without a data set.
 struct MadeUp {
   std::vector<std::uint8_t> images = std::vector<std::uint8_t>(k_images * k_pixels);
   std::vector<std::uint8_t> labels = std::vector<std::uint8_t>(k_images);
@@ -42,7 +42,7 @@ class RepeatedStep {
   RepeatedStep(const Layout& layout, ShardSums& sums, const BenchOptions& options)
       : layout_(layout), sums_(sums), options_(options), state_(layout) {}
 
-  // The digest of the state after the step from the beginning.
+  // The digest of the state after the step from the initial state.
   [[nodiscard]] std::uint64_t run(int repeat) {
     initial_weights(layout_, k_seed, state_.weights.data());
     for (std::size_t i = 0; i < state_.momentum.size(); ++i)
@@ -63,7 +63,7 @@ class RepeatedStep {
   }
 
  private:
-  // A bit in the middle of the fraction, which no look at the loss would show.
+  // Flips a bit in the middle of the fraction, which the loss would not reveal.
   void flip(const char* what, int repeat, float* values) const {
     const Injection* const injection = options_.injection(what, 0);
     if (injection == nullptr || injection->repeat != repeat) return;
@@ -92,7 +92,7 @@ void measure_steps(const BenchOptions& options, double seconds, RankFacts& facts
   RepeatedStep step(model.layout, **sums, options);
   Steps found;
   std::uint64_t first = 0;
-  // On a slow machine fewer repeats; but three, with which the odd one out can be told.
+  // Fewer repeats on a slow machine, but at least three, so that the odd one can be identified.
   for (const Clock::time_point start = Clock::now();
        found.repeats < std::min(3, options.repeats()) ||
        (found.repeats < options.repeats() && seconds_since(start) < seconds);

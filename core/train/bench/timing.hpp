@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing that other processes on the machine disturb little: many short windows, of which those
-// count in which nobody took the core, and of these the fast end. A machine that is slow is slow in
-// every window; one that is busy is not. Thread-safe.
+// Timing that other processes hardly disturb: of many short windows it uses those in which nobody
+// took the core, and of these the fast end. A slow machine is slow in every window, a busy one is
+// not. Thread-safe.
 #pragma once
 
 #include "core/base/median.hpp"
@@ -20,27 +20,28 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The value that a tenth of `values` do not reach; 0 of none. The minimum would be a matter of luck
-// and of the clock's resolution.
+// The value that a tenth of `values` do not reach; 0 if there are none. The minimum would depend on
+// luck and on the clock's resolution.
 [[nodiscard]] inline double lower_decile(std::vector<double> values) {
   return quantile(std::move(values), 0.1);
 }
 
 struct Timed {
-  double seconds = 0;  // 0: not known
-  CoreTime spent{};    // by all windows together
+  double seconds = 0;  // 0: unknown
+  CoreTime spent{};    // total of all windows
 };
 
-// The fast end of the durations of `work`, which should take about 0.1 ms: short against the
-// scheduler's time slices of some milliseconds. Calls it, after a first call that is not timed, for
-// `budget` seconds and until twenty windows were not interrupted, but for no more than 0.3 s
-// longer. Not known if hardly any window was left alone: the others say nothing of the machine.
-// `stolen`, for tests: the share of each window that is waited away, as if the core were slower.
+// Returns the fast end of the durations of `work`, which should take about 0.1 ms, short compared
+// with the scheduler's time slices of some milliseconds. After a first call that is not timed,
+// calls it for `budget` seconds, and for up to 0.3 s more until twenty windows were not
+// interrupted. Unknown if almost all windows were interrupted, since these say nothing about the
+// machine. `stolen`, for tests, is the share of each window that is spent waiting, as if the core
+// were slower.
 template <class Work>
 [[nodiscard]] Timed fast_seconds(double budget, double stolen, const Work& work) {
   constexpr std::size_t k_fewest = 3;
   constexpr std::size_t k_enough = 20;
-  constexpr double k_patience = 0.3;  // s; a health check has few of them
+  constexpr double k_patience = 0.3;  // s; short, because a health check has little time
   work();
   std::vector<double> undisturbed;
   const Clock::time_point begin = Clock::now();
@@ -63,7 +64,7 @@ template <class Work>
   return {undisturbed.size() < k_fewest ? 0 : lower_decile(std::move(undisturbed)), spent};
 }
 
-// How often a second: 0 for a duration that is not known.
+// Amount per second; 0 if the duration is unknown.
 [[nodiscard]] inline double per_second(double amount, double seconds) {
   return seconds > 0 ? amount / seconds : 0;
 }

@@ -10,9 +10,9 @@ namespace dts::train::bench {
   return players < 2 ? 0 : players - 1 + players % 2;
 }
 
-// Whom `player` meets in `round`; -1: nobody, because the number of players is odd.
+// The opponent of `player` in `round`; -1 if there is none, because the number of players is odd.
 [[nodiscard]] constexpr int opponent(int players, int round, int player) {
-  const int circle = tournament_rounds(players);  // the last of an even number stays in the middle
+  const int circle = tournament_rounds(players);  // if even, the last player stays in the middle
   const int middle = players % 2 == 0 ? players - 1 : -1;
   if (player == middle) return round % 2 == 0 ? round / 2 : (round + circle) / 2;
   const int other = (round - player + circle) % circle;

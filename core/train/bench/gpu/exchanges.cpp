@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the GPUs of a node exchange arrays by what trainings use for that, NCCL: all at once,
-// each sends to the next one and receives from the one before.
+// How fast the GPUs of a node exchange arrays with NCCL, as trainings do: all at once, each sends
+// to the next and receives from the previous one.
 #include "core/train/accelerator/exchange/device_exchange.hpp"
 #include "core/train/bench/gpu/gpu.hpp"
 #include "core/train/bench/timing.hpp"
@@ -26,30 +26,30 @@ struct Message {
   std::size_t bytes;
 };
 
-// Small enough that latency counts, to large enough that it does not.
+// From sizes that are dominated by latency to sizes that are not.
 constexpr Message k_messages[] = {{"64 KiB", std::size_t{64} << 10},
                                   {"1 MiB", k_mib},
                                   {"16 MiB", 16 * k_mib},
                                   {"64 MiB", 64 * k_mib}};
 constexpr int k_rounds = 7;
-constexpr std::chrono::seconds k_patience{5};  // for a round
-// For all to have opened their GPUs, and to be linked: one process does it for all of a node.
+constexpr std::chrono::seconds k_patience{5};  // per round
+// Until all GPUs have been opened and linked: one process does this for all of a node.
 constexpr std::chrono::seconds k_link_patience{20};
 
-// What the GPUs of a ring share. Thread-safe.
+// State that the GPUs of a ring share. Thread-safe.
 struct Ring {
   int ranks = 0;
   std::promise<LinkId> made;
   std::shared_future<LinkId> id{made.get_future()};
-  std::atomic<bool> is_broken{false};  // by one of them: no other one waits for it
-  std::string cause;                   // what went wrong first; read once all have ended
+  std::atomic<bool> is_broken{false};  // set by the first that fails: the others stop waiting
+  std::string cause;                   // the first error; read after all have ended
 
   void break_off(const std::string& what) {
     if (!is_broken.exchange(true)) cause = what;
   }
 };
 
-// One GPU of it. Everything throws DeviceError.
+// One GPU of a ring. Every function may throw DeviceError.
 class RingRank {
  public:
   RingRank(Queue& queue, Ring& ring, int rank)
@@ -69,7 +69,7 @@ class RingRank {
   RingRank(const RingRank&) = delete;
   RingRank& operator=(const RingRank&) = delete;
 
-  // Whatever is under way is not waited for by anyone.
+  // Does not wait for anything in flight.
   ~RingRank() {
     if (!is_joined_) return;
     dttrain_progress now{};
@@ -149,7 +149,7 @@ class RingRank {
   std::chrono::seconds patience_ = k_link_patience;
 };
 
-// Of each message; less than all if something is broken.
+// The seconds of each message; fewer if something failed.
 std::vector<double> sweep_on(int device, int rank, Ring& ring) {
   std::vector<double> all;
   auto opened = accelerator::open_device("cuda", device);

@@ -12,7 +12,7 @@
 namespace dts::train::bench {
 namespace {
 
-// What NVIDIA's driver shows of the machine, whether or not it works.
+// Whether there are signs of NVIDIA's driver, working or not.
 bool has_driver() {
   if (!list_folder("/proc/driver/nvidia/gpus").empty()) return true;
   const std::vector<std::string> devices = list_folder("/dev");
@@ -27,7 +27,7 @@ class Gpus {
       : options_(options), module_(module), count_(count) {}
 
   void measure(double seconds, RankFacts& facts) {
-    // What a GPU computes counts for more than how fast it is.
+    // It matters more that a GPU computes correctly than how fast it is.
     const double for_rates = seconds / 6;
     measure_rates(for_rates / 2, facts);
     if (gpus_.size() > 1) measure_peers(gpus_, bytes(), for_rates / 2, facts);
@@ -107,14 +107,14 @@ class Gpus {
   const BenchOptions& options_;
   const accelerator::DeviceModule& module_;
   int count_;
-  std::vector<std::unique_ptr<MeasuredGpu>> gpus_;  // whose rates are known
+  std::vector<std::unique_ptr<MeasuredGpu>> gpus_;  // the GPUs whose rates are known
 };
 
 }  // namespace
 
 void measure_gpus(const BenchOptions& options, double seconds, RankFacts& facts) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const bool hidden = visible != nullptr && *visible == '\0';  // by whoever gave us none
+  const bool hidden = visible != nullptr && *visible == '\0';  // by whoever assigned none to us
   if (hidden && options.gpus == 0) return;
   const auto module = accelerator::load_device_module("cuda");
   const auto count =
@@ -122,7 +122,7 @@ void measure_gpus(const BenchOptions& options, double seconds, RankFacts& facts)
   if (count) return Gpus(options, *module, *count).measure(seconds, facts);
   if (options.gpus == 0 && !has_driver()) return;
   facts.notes.push_back("GPUs are not measured: " + count.error().message);
-  // Without a module nobody knows how many there are.
+  // Without a module the number of GPUs is unknown.
   if (module || options.gpus > 0) facts.add("gpus", 0, "");
 }
 

@@ -11,39 +11,39 @@
 
 namespace dts::train::bench {
 
-// Seconds of `work`: the median, after a first time that does not count.
+// The median of `work` in seconds, after a first run that does not count.
 [[nodiscard]] Result<double> median_seconds(const MeasuredGpu::Timed& work, double budget);
 
-// The rates of one GPU alone, which stays open: copies from and to memory of each of our NUMA
-// nodes, within its own, and products. `seconds` for all of them.
+// The rates of one open GPU alone: copies to and from memory of each of our NUMA nodes, copies
+// within its memory, and products. `seconds` is the time for all.
 [[nodiscard]] Result<std::vector<Measure>> rates_of(MeasuredGpu& gpu,
                                                     std::size_t bytes,
                                                     double seconds,
                                                     std::vector<std::string>& notes);
 
-// FLOP/s of products of large matrices with such factors, on the device of that number.
+// FLOP/s of products of large matrices with these factors, on device `number`.
 [[nodiscard]] Result<double> product_peak(const accelerator::DeviceModule& module,
                                           int number,
                                           dttrain_factors factors);
 
-// Of copies from each of the open ones to each other.
+// The rates of copies from each of the open GPUs to each other.
 void measure_peers(const std::vector<std::unique_ptr<MeasuredGpu>>& gpus,
                    std::size_t bytes,
                    double seconds,
                    RankFacts& facts);
 
-// Bytes a second that each of the devices of these numbers receives from the one before while it
-// sends to the next, by NCCL, of the slowest: for messages of several sizes.
+// By NCCL, for messages of several sizes: the B/s that the slowest of these devices receives from
+// the previous one while it sends to the next.
 [[nodiscard]] Result<std::vector<Measure>> exchange_rates(const std::vector<int>& devices);
 
-// A GPU's measure.
+// A measure of a GPU.
 [[nodiscard]] Measure measure_of(const MeasuredGpu& gpu,
                                  const char* key,
                                  double value,
                                  const char* unit);
 
-// The step of BenchOptions::gpu_model with products of bf16 from the same state again and again, on
-// the devices of these numbers all at once: of each one what it computed, or what went wrong.
+// Repeats the step of BenchOptions::gpu_model with bf16 products from the same state, on these
+// devices at once. Returns for each what it computed, or what went wrong.
 [[nodiscard]] std::vector<Result<Steps>> repeat_steps(const BenchOptions& options,
                                                       const std::vector<int>& devices,
                                                       double seconds);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t k_step_seed = 1;
 
-// Tokens that are the same everywhere, without a data set.
+// Tokens that are the same on all machines, without a data set.
 std::vector<std::byte> made_up_tokens(const Model& model, int samples) {
   const auto count =
       static_cast<std::size_t>(model.reads.context) * static_cast<std::size_t>(samples) + 1;
@@ -38,7 +38,7 @@ GpuStep::GpuStep(const Model& model, accelerator::DeviceSums& sums, int shards, 
       tokens_(made_up_tokens(model, samples_)),
       weights_(floats()) {
   initial_weights(model.layout, k_step_seed, weights_.data());
-  const Buffer moments(floats() * optimizer().moments.size());  // as in a training's first step
+  const Buffer moments(floats() * optimizer().moments.size());  // zero, as in a first step
   const ChunkGrid grid(model.layout);
   ChunkUpdate::Owned owned{&optimizer(), {}, floats()};
   for (int chunk = 0; chunk < grid.count(); ++chunk) {
@@ -64,7 +64,7 @@ std::uint64_t GpuStep::run() {
   StepInput input{samples, weights_.data(), k_step_seed, 0, samples_};
   input.stays = true;
   const Partials parts = sums_.sum(input, {0, shards_});
-  const float* const sum = parts.begin()->second;  // of which the tail is here
+  const float* const sum = parts.begin()->second;  // only its tail is on the host
   sums_.update()->step(update_factors({}, {0.01, 1}), nullptr, reports_);
   const Layout& layout = model_.layout;
   return mix(hash_of(sum + layout.parameter_floats, layout.tail_floats())) ^

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training step on a GPU, forward to optimiser, from the same state again and again.
+// One training step on a GPU, from forward pass to optimiser, repeated from the same state.
 #pragma once
 
 #include "core/train/accelerator/device_sums.hpp"
@@ -14,14 +14,15 @@ namespace dts::train::bench {
 
 class GpuStep {
  public:
-  // Of made-up tokens, `shards` times `micro_batch` samples, as `sums` was made for. Throws
-  // DeviceError and std::bad_alloc, as does run(). `model` and `sums` must outlive it.
+  // Trains on generated tokens, `shards` times `micro_batch` samples, which must be what `sums` was
+  // created for. Throws DeviceError and std::bad_alloc, as does run(). `model` and `sums` must
+  // outlive this.
   GpuStep(const Model& model, accelerator::DeviceSums& sums, int shards, int micro_batch);
 
-  // What makes the step.
+  // The optimiser of the step.
   [[nodiscard]] static const OptimizerRow& optimizer();
 
-  // The digest of the state after the step, and of its loss. The state before it stays.
+  // Returns the digest of the state after the step and of its loss. The initial state is kept.
   [[nodiscard]] std::uint64_t run();
 
  private:

@@ -7,7 +7,7 @@ namespace dts::train::bench {
 
 MeasuredGpu::~MeasuredGpu() {
   if (context_ == nullptr) return;
-  // What a broken GPU answers to that is of no use to anybody.
+  // Errors of a broken GPU do not matter here.
   (void)module_.table->wait(context_);
   for (void* const piece : pieces_) module_.table->release(context_, piece);
   module_.table->close(context_);

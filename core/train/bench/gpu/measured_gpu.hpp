@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU while its rates are measured: its memory, copies and products, and how long they take.
+// One GPU whose rates are measured: its memory, copies and products, and their durations.
 #pragma once
 
 #include "core/train/accelerator/open_device.hpp"
@@ -11,9 +11,9 @@
 
 namespace dts::train::bench {
 
-// Functions that fail say what the module said, "cudaMalloc: cudaErrorMemoryAllocation: out of
-// memory", as Errc::io or, before it is open, Errc::invalid. A driver may hang in each of them.
-// What it has taken of the GPU is given back by the destructor. Not thread-safe.
+// Errors have the module's message, "cudaMalloc: cudaErrorMemoryAllocation: out of memory", as
+// Errc::io or, until it is open, Errc::invalid. Each function may hang in the driver. The
+// destructor frees everything that it has taken of the GPU. Not thread-safe.
 class MeasuredGpu {
  public:
   MeasuredGpu(const accelerator::DeviceModule& module, int number)
@@ -23,7 +23,7 @@ class MeasuredGpu {
   MeasuredGpu& operator=(const MeasuredGpu&) = delete;
   ~MeasuredGpu();
 
-  // First, and once. Takes three pieces of its memory of `bytes` each.
+  // Must be called first, and once. Allocates three pieces of GPU memory of `bytes` each.
   [[nodiscard]] Result<void> open(std::size_t bytes);
 
   [[nodiscard]] int number() const { return number_; }
@@ -33,25 +33,26 @@ class MeasuredGpu {
   // " (0000:3b:00.0)" once it is open.
   [[nodiscard]] std::string place() const;
 
-  // Seconds of one piece of work by the GPU's own clock, whatever the processors do meanwhile.
+  // Returns the seconds of one piece of work by the GPU's own clock, which load on the host does
+  // not affect.
   using Timed = std::function<Result<double>()>;
 
-  // Of copies of `pages`, which pin() has made ready and which are as large as a piece: to the GPU,
+  // Copies `pages`, which must have been pinned by pin() and have the size of a piece, to the GPU
   // and back.
   [[nodiscard]] Result<void> pin(const NodePages& pages);
   [[nodiscard]] Result<double> copy_to(const NodePages& pages);
   [[nodiscard]] Result<double> copy_back(const NodePages& pages);
   void unpin(const NodePages& pages);
 
-  // From one of its pieces to another: each byte is read and written.
+  // Copies from one of its pieces to another: reads and writes each byte.
   [[nodiscard]] Result<double> copy_within();
 
-  // From another GPU's piece to one of its own; and whether that needs no memory of the host.
+  // Copies from another GPU's piece to one of its own; and whether that bypasses host memory.
   [[nodiscard]] Result<double> copy_from(const MeasuredGpu& other);
   [[nodiscard]] Result<bool> reaches(const MeasuredGpu& other);
 
-  // A product of square matrices of what copy_to() and copy_within() have left in the pieces; sums
-  // are float. Only while it is the one that the thread has opened last.
+  // Multiplies square matrices, made of what copy_to() and copy_within() left in the pieces; sums
+  // are float. Only while this GPU is the latest that the thread has opened.
   [[nodiscard]] Result<double> multiply(int side, dttrain_factors factors);
 
  private:

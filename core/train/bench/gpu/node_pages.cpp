@@ -17,8 +17,8 @@ namespace {
 constexpr int k_most_nodes = 1024;
 constexpr int k_word = 64;
 
-// Where the kernel refuses that, as in containers, the first touch decides, by a thread that is
-// there.
+// If the kernel refuses, as in containers, the first touch decides the node, and the thread that
+// touches runs there.
 void bind(void* at, std::size_t bytes, int numa) {
   std::array<std::uint64_t, k_most_nodes / k_word> mask{};
   mask.at(static_cast<std::size_t>(numa / k_word)) = std::uint64_t{1} << (numa % k_word);

@@ -10,7 +10,7 @@
 namespace dts::train::bench {
 namespace {
 
-// Products whose matrices are as large as a piece at most.
+// The matrices of these products are at most as large as a piece.
 struct RatedProduct {
   const char* key;
   dttrain_factors factors;
@@ -20,7 +20,7 @@ constexpr RatedProduct k_products[] = {{"gpu_bf16", DTTRAIN_BF16}, {"gpu_fp32", 
 
 constexpr double k_busy = 1e-3;  // s
 
-// The side of square matrices that keep a GPU busy for a millisecond, as far as they fit.
+// The side of square matrices whose product takes a millisecond, as far as they fit into a piece.
 Result<int> busy_side(MeasuredGpu& gpu, std::size_t bytes, dttrain_factors factors) {
   constexpr int k_least = 128, k_most = 8192;
   int side = k_least;
@@ -29,15 +29,15 @@ Result<int> busy_side(MeasuredGpu& gpu, std::size_t bytes, dttrain_factors facto
     return larger <= k_most && count * count * sizeof(float) <= bytes;
   };
   for (;; side *= 2) {
-    DTS_TRY(gpu.multiply(side, factors));  // which also chooses an algorithm
+    DTS_TRY(gpu.multiply(side, factors));  // also chooses an algorithm
     DTS_ASSIGN(const double seconds, gpu.multiply(side, factors));
     if (seconds >= k_busy || !fits(side * 2)) return side;
   }
 }
 
 struct Rate {
-  double flops = 0;    // a second
-  double seconds = 0;  // of each product
+  double flops = 0;    // per second
+  double seconds = 0;  // per product
 };
 
 Result<Rate> product_rate(MeasuredGpu& gpu,
@@ -50,7 +50,7 @@ Result<Rate> product_rate(MeasuredGpu& gpu,
   return Rate{per_second(2.0 * side * side * side, each), each};
 }
 
-// By way of memory on one NUMA node, or of the only one.
+// For host memory on one NUMA node; nullopt if there is only one.
 Result<void> copy_rates(MeasuredGpu& gpu,
                         const NodePages& pages,
                         std::optional<int> numa,
@@ -134,7 +134,7 @@ Result<std::vector<Measure>> rates_of(MeasuredGpu& gpu,
   return rates;
 }
 
-// Small matrices first, which keep a slow device busy, too.
+// Starts with small matrices, which are enough for a slow device.
 Result<double> product_peak(const accelerator::DeviceModule& module,
                             int number,
                             dttrain_factors factors) {
@@ -162,7 +162,7 @@ void measure_peers(const std::vector<std::unique_ptr<MeasuredGpu>>& gpus,
                    double seconds,
                    RankFacts& facts) {
   const std::size_t pairs = gpus.size() * (gpus.size() - 1);
-  std::string apart;  // pairs whose copies take the way through the host
+  std::string apart;  // pairs whose copies go through the host
   const auto rate_of = [&](MeasuredGpu& to, const MeasuredGpu& from) -> Result<double> {
     DTS_ASSIGN(const bool is_direct, to.reaches(from));
     if (!is_direct)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training step, forward to optimiser, on each GPU from the same state again and again.
+// One training step, from forward pass to optimiser, repeated from the same state on each GPU.
 #include "core/base/hash.hpp"
 #include "core/train/accelerator/device_sums.hpp"
 #include "core/train/bench/gpu/gpu.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using accelerator::DeviceSums;
 
-constexpr int k_step_shards = 2;  // so that sums are added along the tree, too
+constexpr int k_step_shards = 2;  // so that sums along the tree are included
 constexpr int k_micro_batch = 4;
 
 Result<Steps> repeats_on(int device, const Model& model, int repeats, Clock::time_point end) {
@@ -32,7 +32,7 @@ Result<Steps> repeats_on(int device, const Model& model, int repeats, Clock::tim
   Steps found;
   std::uint64_t first = 0;
   std::vector<double> rounds;
-  // On a slow one fewer repeats; but three, with which the odd one out can be told.
+  // Fewer repeats on a slow GPU, but at least three, so that the odd one can be identified.
   for (; found.repeats < std::min(3, repeats) || (found.repeats < repeats && Clock::now() < end);
        ++found.repeats) {
     std::uint64_t now = 0;
@@ -58,7 +58,7 @@ std::vector<Result<Steps>> repeat_steps(const BenchOptions& options,
     return {
         devices.size(),
         fail(Errc::usage, model ? options.gpu_model + " reads no tokens" : model.error().message)};
-  // What was asked for is done, however long it takes.
+  // An explicit number of steps is done, however long it takes.
   const auto end = options.gpu_steps > 0
                        ? Clock::time_point::max()
                        : Clock::now() + std::chrono::duration_cast<Clock::duration>(
