@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options whose text is of several values, as option_values.hpp. Pure, thread-safe.
+// Setters of options whose text has several values, like those in option_values.hpp. Pure,
+// thread-safe.
 #pragma once
 
 #include "core/train/options/option_values.hpp"

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Where byte `offset` of the text stands.
+// The line and column of byte `offset` of the text.
 Diagnostic at_offset(std::string_view text, std::size_t offset, const std::string& file) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of --config: options by their names, as JSON. Pure; safe for any text.
+// The file of --config: a JSON object with options by name. Pure; safe for any text.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -10,14 +10,14 @@
 
 namespace dts::train {
 
-// An option as the command line has it: "--steps", "100".
+// An option in the form of the command line: "--steps", "100".
 struct OptionWords {
   std::string name;
   std::string value;
 };
 
-// Of {"steps": 100, "model": "gpt2:char-mini"}: a member for each option, without its dashes; a
-// string or a number. Errc::usage names all that is wrong, with the place in `file`.
+// Parses {"steps": 100, "model": "gpt2:char-mini"}: a member for each option, named without dashes,
+// whose value is a string or a number. Errc::usage names all problems, with their places in `file`.
 [[nodiscard]] Result<std::vector<OptionWords>> parse_config_file(std::string_view text,
                                                                  const std::string& file);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of dttrain, a row each. Pure, thread-safe.
+// The options of dttrain, one row each. Pure, thread-safe.
 #pragma once
 
 #include "core/train/options/options.hpp"
@@ -16,7 +16,7 @@ struct Option {
   bool (*set)(Options&, const std::string&);  // false: invalid value
 };
 
-// In the order of --help.
+// The rows in the order of --help.
 [[nodiscard]] std::span<const Option> option_table();
 
 }  // namespace dts::train

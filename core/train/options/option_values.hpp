@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values of options are read: each is false, and perhaps has changed its target, for text that
-// is not valid. Pure, thread-safe.
+// Setters for the values of options. They return false for invalid text, and may have changed their
+// target then. Pure, thread-safe.
 #pragma once
 
 #include "core/base/text/names.hpp"
@@ -55,7 +55,7 @@ inline bool set_optional(std::optional<std::uint64_t>& to,
   return true;
 }
 
-// "RANK:NUMBER".
+// Parses "RANK:NUMBER".
 inline bool set_of_rank(std::optional<std::uint64_t>& rank,
                         std::uint64_t& number,
                         const std::string& text) {
@@ -64,7 +64,7 @@ inline bool set_of_rank(std::optional<std::uint64_t>& rank,
          set_number(number, text.substr(colon + 1), 0);
 }
 
-// "4M", "whole" (0).
+// Parses "4M", or "whole", which means 0.
 inline bool set_bucket(std::optional<std::uint64_t>& to, const std::string& text) {
   constexpr double k_largest = 1e15;
   const auto bytes = text == "whole" ? std::optional(0.0) : parse_bytes(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter of the table of options.
+// Interprets the table of options.
 #include "core/train/options/options.hpp"
 
 #include "core/base/diagnostics.hpp"
@@ -16,11 +16,11 @@
 namespace dts::train {
 namespace {
 
-constexpr std::size_t k_help_column = 27;  // in which explanations begin
+constexpr std::size_t k_help_column = 27;  // where explanations begin
 constexpr std::size_t k_help_width = 80;
 
-// In lines of k_help_width columns at most, the first of which begins at `at`, all others at
-// `column`.
+// Breaks text into lines of at most k_help_width columns. The first line begins at column `at`, all
+// others at `column`.
 std::string in_lines(const std::string& words, std::size_t column, std::size_t at) {
   std::string text;
   for (const std::string& word : split(words, ' ')) {
@@ -91,7 +91,7 @@ Result<void> settle_rehearsal(Options& o) {
   return {};
 }
 
-// What depends on several options.
+// Settings that depend on several options.
 Result<void> settle_meanings(Options& o) {
   if (!o.from.empty() && !o.model_words.empty())
     return fail(Errc::usage,
@@ -117,12 +117,12 @@ Result<void> settle_meanings(Options& o) {
   return {};
 }
 
-// A fault that asynchronous training can have, too.
+// Whether asynchronous trainings support this fault.
 bool breaks_rank(const std::string& fault) {
   return fault.starts_with("weight:") || fault.starts_with("message:") || fault.starts_with("nan:");
 }
 
-// What is defined for steps that all ranks take together. All at once.
+// Rejects options that need synchronous steps. Reports all at once.
 Result<void> check_staleness(const Options& o) {
   if (!o.staleness) return {};
 
@@ -180,7 +180,7 @@ Result<void> check(const Options& o) {
   return check_staleness(o);
 }
 
-// As far as --help.
+// Stops at --help.
 Result<void> apply_arguments(Options& options, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
@@ -204,7 +204,7 @@ Result<void> apply_arguments(Options& options, const std::vector<std::string>& a
   return {};
 }
 
-// Wherever it stands on the command line.
+// --config may be anywhere on the command line.
 Result<void> apply_config(Options& options, const std::vector<std::string>& arguments) {
   Options given;
   DTS_TRY(apply_arguments(given, arguments));

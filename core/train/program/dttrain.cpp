@@ -40,7 +40,7 @@ int complain(const dts::Error& error) {
   return dts::exit_code(error.code);
 }
 
-// This rank's share of the cores that the process may use, among the ranks of its node.
+// The number of cores for this rank: those of the process, divided among the ranks on its node.
 std::uint64_t own_cores(int ranks_on_node) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -68,7 +68,7 @@ int export_initial(const Options& options) {
   return complain(error);
 }
 
-// Ranks that each believe they are alone would write the same files, and all would succeed.
+// Ranks that each believe they are alone would all write the same files, and all succeed.
 dts::Result<void> check_world(const Options& options, int size) {
   if (!options.planned_ranks || *options.planned_ranks == static_cast<std::uint64_t>(size))
     return {};
@@ -80,7 +80,7 @@ dts::Result<void> check_world(const Options& options, int size) {
 }
 
 int run(Options options) {
-  // Before MPI and threads: a stop during start-up is not lost.
+  // Before MPI and threads, so that a stop request during start-up is not lost.
   if (const auto taken = dts::train::take_stop_signals(); !taken) return complain(taken.error());
   dts::train::Comm::Settings limits;
   limits.start = std::exchange(limits.timeout, std::chrono::seconds(options.comm_timeout));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a rank do, and when: phase times and traces are made of it. Nothing that is
-// computed reads it.
+// What the threads of a rank do, and when. Phase times and traces are derived from it; no
+// computation depends on it.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 namespace dts::train {
 
 enum class Phase : std::uint8_t {
-  data,           // samples are read and normalised
-  forward,        // with the loss
-  backward,       // down to a shard's gradients
-  reduce,         // sums over shards are added up
-  communication,  // a rank waits for messages, and so for slower ranks
+  data,           // reading and normalising samples
+  forward,        // includes the loss
+  backward,       // up to a shard's gradients
+  reduce,         // adding up sums over shards
+  communication,  // waiting for messages, and so for slower ranks
   optimizer,
-  save,  // training stands still for a checkpoint
+  save,  // training stops for a checkpoint
   evaluate,
   count,
 };
@@ -34,7 +34,7 @@ struct Stretch {
 
   Phase phase = Phase::count;
   Phase within = Phase::count;  // the phase that it interrupts; count: none
-  const char* name = "";        // more of what it is; of static storage
+  const char* name = "";        // a more specific name, in static storage
   Clock::time_point begin;
   Clock::time_point end;
 
@@ -49,7 +49,7 @@ struct Stretch {
 
 class Timed;
 
-// Of one thread. Not thread-safe: others may read it while that thread does nothing.
+// The track of one thread. Not thread-safe: others may read it only while that thread is idle.
 class alignas(64) Track {
  public:
   void add(Phase phase,
@@ -70,14 +70,14 @@ class alignas(64) Track {
   std::vector<Stretch> stretches_;
 };
 
-// Phases that follow each other. Without a track it does nothing.
+// Measures consecutive phases. Does nothing without a track.
 class Stopwatch {
  public:
   explicit Stopwatch(Track* track)
       : track_(track),
         begin_(track == nullptr ? Stretch::Clock::time_point{} : Stretch::Clock::now()) {}
 
-  // What has passed since the beginning or the last lap was `phase`.
+  // Assigns the time since the start or the last lap to `phase`.
   void lap(Phase phase) {
     if (track_ == nullptr) return;
     const auto now = Stretch::Clock::now();
@@ -90,7 +90,7 @@ class Stopwatch {
   Stretch::Clock::time_point begin_;
 };
 
-// A phase, as long as it lives. What is added meanwhile is within it.
+// A phase that lasts as long as this object. Stretches that are added meanwhile are within it.
 class Timed {
  public:
   Timed(Track& track, Phase phase) : track_(track), begin_(Stretch::Clock::now()) {
@@ -111,7 +111,7 @@ class Timed {
   Stretch::Clock::time_point begin_;
 };
 
-// A track for each thread; the first one is that of the thread that also communicates.
+// A track for each thread. The first track belongs to the thread that also communicates.
 class Timeline {
  public:
   explicit Timeline(int threads) : tracks_(static_cast<std::size_t>(threads)) {}
@@ -128,8 +128,8 @@ class Timeline {
   std::vector<Track> tracks_;
 };
 
-// Seconds of each phase: of data, forward and backward on the thread that was longest at them, of
-// the rest on the first. What a phase was interrupted for is not counted in it.
+// Seconds per phase: data, forward and backward on the thread that spent most time in them, the
+// others on the first thread. Interruptions of a phase are not included in it.
 [[nodiscard]] PhaseSeconds phase_seconds(const Timeline& timeline);
 
 }  // namespace dts::train

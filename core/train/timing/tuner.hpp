@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bucket size, whether with overlap, and which hierarchy makes the fastest steps
-// (--bucket-size auto): each way is tried for some steps. Bits depend on none of it. Pure.
+// Finds the bucket size, use of overlap and hierarchy with the fastest steps (--bucket-size auto):
+// each combination is tried for some steps. They do not affect the bits of the result. Pure.
 #pragma once
 
 #include "core/base/median.hpp"
@@ -27,12 +27,12 @@ struct BucketWay {
 
 class Tuner {
  public:
-  static constexpr std::size_t k_steps = 4;  // of each way, of which the first does not count
+  static constexpr std::size_t k_steps = 4;  // per way; the first step does not count
 
   explicit Tuner(std::vector<BucketWay> ways) : ways_(std::move(ways)), seconds_(ways_.size()) {}
 
-  // Those worth trying for `bytes` of gradients, at least one; `overlap` is what the user said, and
-  // without `node_first` both hierarchies are tried.
+  // The ways worth trying for `bytes` of gradients, at least one. `overlap` is the user's choice,
+  // if any; without `node_first` both hierarchies are tried.
   [[nodiscard]] static std::vector<BucketWay> ways_for(std::uint64_t bytes,
                                                        std::optional<bool> overlap,
                                                        std::optional<bool> node_first = false) {
@@ -48,10 +48,11 @@ class Tuner {
     return ways;
   }
 
-  // The one that the next step takes.
+  // The way for the next step.
   [[nodiscard]] const BucketWay& way() const { return ways_[now_]; }
 
-  // That step took so long. True if the next one takes another way, or all have been tried.
+  // Records the time of that step. Returns true if the next step has another way, or all have been
+  // tried.
   [[nodiscard]] bool took(double seconds) {
     seconds_[now_].push_back(seconds);
     if (seconds_[now_].size() < k_steps) return false;
@@ -71,7 +72,7 @@ class Tuner {
 
   void choose(std::size_t way) { now_ = way; }
 
-  // A row for each way, for people.
+  // A row for each way, for users.
   [[nodiscard]] std::string table() const {
     std::string text = fmt::format(
         "  {:>11}  {:7}  {:9}  {}\n", "bytes", "overlap", "hierarchy", "seconds a step");
