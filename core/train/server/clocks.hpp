@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far workers may be apart (Q. Ho et al., "More Effective Distributed ML via a Stale
-// Synchronous Parallel Parameter Server", NIPS 2013): none begins step t before all have completed
-// step t - bound - 1. Pure.
+// Limits how far workers may be apart (Q. Ho et al., "More Effective Distributed ML via a Stale
+// Synchronous Parallel Parameter Server", NIPS 2013): a worker may begin step t only after all have
+// completed step t - bound - 1. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,15 @@ namespace dts::train {
 
 class StaleClocks {
  public:
-  // All have completed `step` steps. With a bound of 0 nobody begins a step that another one has
-  // not reached.
+  // All workers have completed `step` steps. With a bound of 0 no worker begins a step before all
+  // have completed the one before.
   StaleClocks(int workers, std::uint64_t bound, std::uint64_t step)
       : bound_(bound), completed_(static_cast<std::size_t>(workers), step) {}
 
-  // One step more.
+  // Counts one more step.
   void complete(std::size_t worker) { ++completed_[worker]; }
 
-  // Steps that a worker has completed; that all have; that one has.
+  // The number of steps that a worker, all workers, or at least one worker has completed.
   [[nodiscard]] std::uint64_t completed(std::size_t worker) const { return completed_[worker]; }
 
   [[nodiscard]] std::uint64_t slowest() const {
@@ -31,7 +31,7 @@ class StaleClocks {
     return *std::max_element(completed_.begin(), completed_.end());
   }
 
-  // Its next step.
+  // Whether it may begin its next step.
   [[nodiscard]] bool may_begin(std::size_t worker) const {
     return completed_[worker] - slowest() <= bound_;
   }

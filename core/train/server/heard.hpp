@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first server knows of all other ranks, from what comes with gradients. Pure.
+// What the first server learns about other ranks from the messages with gradients. Pure.
 #pragma once
 
 #include "core/train/model/layout.hpp"
@@ -16,7 +16,7 @@ class Heard {
  public:
   explicit Heard(std::size_t workers) : has_written_(workers) {}
 
-  // The sums that come with a gradient, [Layout::tail_floats()].
+  // Handles the sums that come with a gradient, [Layout::tail_floats()].
   void hear(std::size_t worker, const Layout& layout, const float* tail) {
     const auto at = [&](Scalar which) {
       return tail[layout.scalar(which) - layout.parameter_floats];
@@ -26,12 +26,12 @@ class Heard {
     has_written_[worker] = at(Scalar::writing) == 0;
   }
 
-  // Of any rank; `own` are those of the first server.
+  // Whether any rank has an urgent sign; `own` has the first server's signs.
   [[nodiscard]] bool is_urgent(std::uint32_t own) const {
     return ((signs_ | own) & (k_stop_sign | k_error_sign | k_broken_sign)) != 0;
   }
 
-  // No rank is writing its part of a checkpoint any more, as far as each of them has said.
+  // Whether no rank is still writing its part of a checkpoint, according to its latest message.
   [[nodiscard]] bool all_have_written(std::uint32_t own) const {
     return (own & k_writing_sign) == 0 &&
            std::all_of(has_written_.begin(), has_written_.end(), [](bool has) { return has; });

@@ -39,7 +39,7 @@ std::uint64_t ParameterServer::serve(std::uint64_t begin, std::uint64_t sync) {
   return clocks_.slowest();
 }
 
-// True: something has happened, so that others may go on, too.
+// Returns true if something happened, after which other channels may be able to advance.
 bool ParameterServer::advance(std::size_t worker) {
   Channel& channel = channels_[worker];
   switch (channel.next) {
@@ -71,8 +71,8 @@ void ParameterServer::receive(Channel& channel) {
   channel.next = Next::gradient;
 }
 
-// A synchronisation that nobody knows of can be two steps after the fastest worker's last one at
-// the earliest: that worker hears of it with its next answer, which comes before its last gradient.
+// A new synchronisation must be at least two steps after the fastest worker's latest one: that
+// worker learns of it with its next answer, which precedes its last gradient.
 void ParameterServer::take(std::size_t worker) {
   Channel& channel = channels_[worker];
   clocks_.complete(worker);
@@ -89,7 +89,7 @@ void ParameterServer::take(std::size_t worker) {
   channel.next = channel.push.awaits != 0 ? Next::nothing : Next::bound;
 }
 
-// From a copy: the next gradient may change the weights before they have gone.
+// Sends a copy, because the next gradient may change the weights before they have left.
 void ParameterServer::send_weights(Channel& channel) {
   std::copy_n(hooks_.weights(), channel.slice.size(), channel.slice.data());
   channel.version = version_;
@@ -101,7 +101,7 @@ void ParameterServer::send_weights(Channel& channel) {
   channel.next = Next::weights;
 }
 
-// The slowest worker is never held back, so there is one that something comes from or goes to.
+// The slowest worker is never held back, so at least one channel has a message in flight.
 void ParameterServer::wait_any() {
   std::vector<Group*> groups;
   for (Channel& channel : channels_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who does what around an asynchronous parameter server: some ranks only serve; the others compute
-// gradients, each of them as a worker of its own, or the ranks of a node as one worker together, so
-// that one gradient of each node goes to the servers. Pure, thread-safe.
+// The roles of ranks with an asynchronous parameter server: some ranks only serve; the others
+// compute gradients, either each as a worker of its own, or the ranks of a node together as one
+// worker, which sends a single gradient to the servers. Pure, thread-safe.
 #pragma once
 
 #include "core/train/comm/hierarchy.hpp"
@@ -17,28 +17,29 @@ namespace dts::train {
 
 class Roles {
  public:
-  // One of the ranks at least is no server. The ranks of a node of `hierarchy` are one worker;
-  // `shards` of the batch are divided among all ranks that compute, the parameters of `layout`
-  // among all servers.
+  // At least one rank must not be a server. The ranks of a node of `hierarchy` form one worker.
+  // `shards` is divided among all computing ranks, the parameters of `layout` among all
+  // servers.
   Roles(const Layout& layout, Owners owners, const Hierarchy& hierarchy, int shards);
 
-  // Ranks, in order.
+  // In ascending order.
   [[nodiscard]] const std::vector<int>& servers() const { return servers_; }
 
-  // The ranks of each worker, in order; the first is the one that talks to the servers.
+  // The ranks of each worker, in ascending order. The first of them talks to the servers.
   [[nodiscard]] const std::vector<std::vector<int>>& workers() const { return workers_; }
 
   // nullopt for a server.
   [[nodiscard]] std::optional<std::size_t> worker_of(int rank) const;
 
-  // What a rank, or a worker, computes of each batch; a worker's ranks are next to each other.
+  // The shards of each batch that a rank, or a worker, computes. Those of a worker's ranks are
+  // adjacent.
   [[nodiscard]] Span shards_of_rank(int rank) const;
   [[nodiscard]] Span shards_of(std::size_t worker) const;
 
-  // The floats of the parameters that a rank keeps; none for one that is no server.
+  // The floats of the parameters that a rank keeps; empty if it is not a server.
   [[nodiscard]] Range slice_of(int rank) const { return slices_[static_cast<std::size_t>(rank)]; }
 
-  // Of the batch.
+  // The worker's share of the batch.
   [[nodiscard]] double share_of(std::size_t worker) const {
     return static_cast<double>(shards_of(worker).size()) / shards_;
   }
@@ -49,7 +50,7 @@ class Roles {
   std::vector<Range> slices_;  // by rank
   std::vector<int> servers_;
   std::vector<std::vector<int>> workers_;
-  std::vector<int> computing_;  // all ranks of workers, one worker after the other
+  std::vector<int> computing_;  // all ranks of workers, worker by worker
   int shards_;
 };
 

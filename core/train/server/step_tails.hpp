@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of everything but gradients of the steps under way, of which some workers have sent
-// theirs and others have not: loss, correct predictions, batch statistics. Pure.
+// For steps that not all workers have completed: the sums of everything but gradients (loss,
+// correct predictions, batch statistics). Pure.
 #pragma once
 
 #include "core/train/device/kernels.hpp"
@@ -16,16 +16,16 @@ namespace dts::train {
 class StepTails {
  public:
   struct Step {
-    Buffer tail;  // the sum, in the order in which workers came
+    Buffer tail;  // the sum, in the workers' order of arrival
     std::size_t workers = 0;
-    std::uint64_t staleness = 0;  // the sum of all workers'
+    std::uint64_t staleness = 0;  // sum over the workers
     std::uint64_t most_stale = 0;
   };
 
   // `next` steps are complete; `floats` is a multiple of 16.
   StepTails(std::size_t floats, std::uint64_t next) : floats_(floats), next_(next) {}
 
-  // Of a worker that had completed `step` steps, not fewer than are complete, before.
+  // Adds the sums of a worker that had completed `step` steps, at least as many as are complete.
   void add(std::uint64_t step, const float* tail, std::uint64_t staleness) {
     while (steps_.size() <= step - next_) steps_.push_back({Buffer(floats_)});
     Step& one = steps_[step - next_];
@@ -35,7 +35,7 @@ class StepTails {
     one.most_stale = std::max(one.most_stale, staleness);
   }
 
-  // The oldest one, to be taken once all workers have come.
+  // Removes and returns the oldest step. Call this once all workers have added theirs.
   [[nodiscard]] Step take() {
     Step oldest = std::move(steps_.front());
     steps_.pop_front();

@@ -46,7 +46,7 @@ void Worker::exchange(std::uint64_t step, const Partials& mine, float* weights) 
   sync_ = answer.sync;
 }
 
-// To the worker's first rank, which reads it where it is until it has the weights.
+// Lends the sums to the worker's first rank, which reads them in place until it has the weights.
 void Worker::pass_on(const Partials& mine) {
   const std::size_t bytes = layout_.sum_floats() * sizeof(float);
   std::vector<Group::Outgoing> out;
@@ -54,7 +54,7 @@ void Worker::pass_on(const Partials& mine) {
   node_.wait(node_.post_partials({0}, bytes, out, theirs_));
 }
 
-// All sums that the worker's ranks have.
+// The sums of all ranks of the worker.
 ConstPartials Worker::collect(const Partials& mine) {
   ConstPartials all(mine.begin(), mine.end());
   if (node_.size() == 1) return all;
@@ -123,7 +123,7 @@ std::optional<int> Worker::changed(const float* weights) const {
   return std::nullopt;
 }
 
-// What the sums were made of is given back then: the weights go to their owners afterwards.
+// The ranks of the node get their sums back before the weights are passed on.
 void Worker::finish() {
   signs_ = 0;
   for (Channel& channel : channels_) {

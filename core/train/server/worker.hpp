@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank that computes gradients for the servers of asynchronous training: it sends each of them
-// its slice of a gradient, and gets the weights that the servers have by then. With other ranks of
-// its node in one worker, they add up first, along the tree over shards, and the first of them
-// talks to the servers and hands the weights on. Not thread-safe.
+// A rank that computes gradients for the servers of asynchronous training: it sends each server its
+// slice of a gradient, and receives its current weights. If several ranks of a node form one
+// worker, they first add up their sums, along the tree over shards; the first of them talks to the
+// servers and passes the weights on. Not thread-safe.
 #pragma once
 
 #include "core/train/comm/group.hpp"
@@ -20,26 +20,26 @@ namespace dts::train {
 
 class Worker {
  public:
-  // `all`, `roles` and `layout` must outlive it; `node` is the group of this worker's ranks, in
-  // their order. `sealed`: messages between workers and servers have checksums.
+  // `all`, `roles` and `layout` must outlive this. `node` is the group of this worker's ranks, in
+  // their order. `sealed`: whether messages between workers and servers have checksums.
   Worker(Group& all, Group node, const Roles& roles, const Layout& layout, bool sealed);
 
-  // Until sync() steps are completed.
+  // Sets the number of steps after which all ranks synchronise.
   void begin(std::uint64_t sync) { sync_ = sync; }
 
-  // At which step all ranks meet; a call of exchange() may make it an earlier one.
+  // The step of the next synchronisation; exchange() may set it to an earlier one.
   [[nodiscard]] std::uint64_t sync() const { return sync_; }
 
-  // What this rank computes of each batch.
+  // The shards of each batch that this rank computes.
   [[nodiscard]] Span shards() const { return roles_.shards_of_rank(all_.rank()); }
 
-  // After a step, with `step` completed before, all ranks of the worker: `mine` has the sums of
-  // shards(), `weights` becomes what the servers have, except before a synchronisation. What goes
-  // to the servers is their sum, as the mean over the whole batch has it; Scalar::squares beside it
-  // is the square of the norm of the mean over the worker's own part.
+  // Called by all ranks of the worker after a step, with `step` completed before. `mine` has the
+  // sums of shards(). `weights` receives the servers' current weights, except before a
+  // synchronisation. The servers get the worker's sum, as its part of the mean over the whole
+  // batch. Scalar::squares is sent as the squared norm of the mean over the worker's own part.
   void exchange(std::uint64_t step, const Partials& mine, float* weights);
 
-  // A server whose weights are not what it sent, after exchange(); on a rank that talks to servers.
+  // After exchange(), on a rank that talks to servers: a server whose weights arrived changed.
   [[nodiscard]] std::optional<int> changed(const float* weights) const;
 
  private:
@@ -70,16 +70,16 @@ class Worker {
   const Roles& roles_;
   const Layout& layout_;
   bool sealed_;
-  bool has_weights_ = false;  // from the last exchange()
+  bool has_weights_ = false;  // whether the last exchange() received any
   std::size_t worker_;
-  std::vector<Span> nodes_;        // of the tree: what the worker has of each batch
-  std::vector<Channel> channels_;  // by server; of the first rank
-  Group::Scattered theirs_;        // of the node's other ranks
+  std::vector<Span> nodes_;        // tree nodes whose sums the worker computes
+  std::vector<Channel> channels_;  // by server; only on the worker's first rank
+  Group::Scattered theirs_;        // from the node's other ranks
   Buffer sums_, next_;
-  const float* gradients_ = nullptr;  // of the step under way
+  const float* gradients_ = nullptr;  // of the current step
   Buffer tail_;
   std::uint64_t sync_ = 0;
-  std::uint64_t signs_ = 0;  // of servers
+  std::uint64_t signs_ = 0;  // of the servers
 };
 
 }  // namespace dts::train
