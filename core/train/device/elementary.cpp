@@ -10,9 +10,9 @@
 namespace dts::train {
 namespace {
 
-constexpr std::uint64_t k_steps = 32;  // of the table, a power of two; 52 - 47 bits
+constexpr std::uint64_t k_steps = 32;  // size of the table, a power of two; 52 - 47 bits
 
-// The bits of 2^(i / 32), less i << 47: adding k << 47 then adds k / 32 to the exponent.
+// The bits of 2^(i / 32), minus i << 47: adding k << 47 then adds k / 32 to the exponent.
 constexpr std::array<std::uint64_t, k_steps> k_powers{
     0x3ff0000000000000, 0x3fefd9b0d3158574, 0x3fefb5586cf9890f, 0x3fef9301d0125b51,
     0x3fef72b83c7d517b, 0x3fef54873168b9aa, 0x3fef387a6e756238, 0x3fef1e9df51fdee1,
@@ -52,7 +52,7 @@ float portable_exp(float x) {
   if (!(x >= -104.0F)) return x < 0 ? 0.0F : x;  // NaN stays NaN
   if (x > 89.0F) return std::numeric_limits<float>::infinity();
   constexpr double k_per_log2 = 0x1.71547652b82fep+0 * static_cast<double>(k_steps);
-  constexpr double k_round = 0x1.8p+52;  // adding it rounds to an integer, in the lowest bits
+  constexpr double k_round = 0x1.8p+52;  // adding it rounds to an integer in the lowest bits
   constexpr double k_cubic = 0x1.c6af84b912394p-5 / (32.0 * 32.0 * 32.0);
   constexpr double k_square = 0x1.ebfce50fac4f3p-3 / (32.0 * 32.0);
   constexpr double k_linear = 0x1.62e42ff0c52d6p-1 / 32.0;
@@ -73,7 +73,7 @@ double precise_exp(double x) {
   const double r = (x - k * k_ln2_high) - k * k_ln2_low;
   double sum = 1;
   for (int n = 18; n >= 1; --n) sum = 1 + sum * r / n;
-  // Two factors, since 2^k alone may be beyond the range.
+  // Two factors, since 2^k alone may be out of range.
   const auto half = static_cast<std::int64_t>(k) / 2;
   return sum * power_of_two(half) * power_of_two(static_cast<std::int64_t>(k) - half);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of residual networks, over blocked images. As kernels.hpp says: single-threaded,
-// dependent on the instruction set, thread-safe on disjoint outputs.
+// Kernels of residual networks for blocked images. As in kernels.hpp, they are single-threaded,
+// depend on the instruction set, and are thread-safe on disjoint outputs.
 #pragma once
 
 #include "core/train/device/kernels.hpp"
@@ -11,16 +11,16 @@ namespace dts::train {
 struct BnReluBackward {
   Images shape;
   const float* x = nullptr;
-  const float* y = nullptr;  // what the forward pass gave
+  const float* y = nullptr;  // the output of the forward pass
   BatchNorm bn;              // of this same batch: gradients flow through its statistics
-  float* d_y = nullptr;      // becomes the gradient before the ReLU, which is the residual's
-  float* d_x = nullptr;      // overwritten, as the next two
+  float* d_y = nullptr;      // becomes the gradient before the ReLU, which is also the residual's
+  float* d_x = nullptr;      // overwritten, like d_gamma and d_beta
   float* d_gamma = nullptr;  // [channels]
   float* d_beta = nullptr;   // [channels]
 };
 
 struct ImageKernels {
-  // out = relu(batch norm(x) + residual), all of one shape; nullptr: no residual.
+  // out = relu(batch norm(x) + residual), all of one shape; `residual` may be nullptr.
   void (*bn_relu_forward)(
       const Images& shape, const float* x, const BatchNorm& bn, const float* residual, float* out);
 

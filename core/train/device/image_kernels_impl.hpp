@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of image_kernels.hpp, and what all kernels of batch normalisation share; see
-// vectors.hpp for how they are included.
+// The implementation of image_kernels.hpp, and the shared parts of batch normalisation; vectors.hpp
+// explains how these files are included.
 #pragma once
 
 #include "core/train/device/image_kernels.hpp"
@@ -9,7 +9,7 @@
 namespace dts::train::DTS_ISA {
 namespace {
 
-// x * scale + shift is the normalised value.
+// x * scale + shift is the normalised value, after gamma and beta.
 struct Affine {
   Vec scale, shift, mean, inverse;
 };
@@ -33,7 +33,7 @@ DTS_INLINE std::size_t offset(const Images& s, int n, int block) {
   return static_cast<std::size_t>(n * (s.channels / k_lanes) + block) * plane(s);
 }
 
-// Of a block of channels.
+// The sums of a block of channels.
 struct ChannelSums {
   Wide gradient = {};  // sum of g
   Wide product = {};   // sum of g * normalised x
@@ -84,7 +84,7 @@ void bn_relu_forward(
   }
 }
 
-// Gates a row of d_y, and adds to the sums.
+// Sets d_y of a row to zero where the ReLU was closed, and adds to the sums.
 DTS_INLINE void gate_row(
     ChannelSums& sums, const float* x, const float* y, float* d_y, int width, const Affine& a) {
   const Vec zero = {};

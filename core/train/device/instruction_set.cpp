@@ -74,7 +74,7 @@ const char* to_string(Bf16Instructions instructions) {
 Bf16Instructions best_bf16_instructions() {
 #if defined(__x86_64__)
   if (best_instruction_set() != InstructionSet::avx512) return Bf16Instructions::none;
-  // Of Intel's manual, volume 2A, CPUID: not every compiler's __builtin_cpu_supports() knows them.
+  // From Intel's manual, volume 2A, CPUID, because not every __builtin_cpu_supports() knows them.
   constexpr unsigned k_avx512_bf16 = 1U << 5;      // leaf 7, 1: EAX
   constexpr unsigned k_amx = 1U << 22 | 1U << 24;  // leaf 7, 0: EDX, bf16 and tiles
   unsigned a = 0;

@@ -29,7 +29,7 @@ struct KernelTable {
   TokenKernels tokens;
 };
 
-// Takes effect immediately; part of use_instruction_set().
+// Takes effect immediately; called by use_instruction_set().
 void select_kernels(InstructionSet set);
 
 namespace avx512 {

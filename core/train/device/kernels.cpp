@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the kernels for this processor.
+// Selects the kernels for this processor.
 #include "core/train/device/kernels.hpp"
 
 #include "core/train/device/kernel_table.hpp"

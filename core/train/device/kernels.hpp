@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trainer's own single-threaded kernels, for what oneDNN lacks or does slowly.
+// The trainer's own single-threaded kernels, for what oneDNN lacks or computes slowly.
 //
-// Images are in blocks of 16 channels, [n][c / 16][h][w][16] (oneDNN's nChw16c), so that one vector
-// holds 16 channels of a pixel. Results depend on the instruction set (see instruction_set.hpp),
-// never on the thread that runs them. Thread-safe on disjoint outputs.
+// Images are stored in blocks of 16 channels, [n][c / 16][h][w][16] (oneDNN's nChw16c), so that one
+// vector holds 16 channels of a pixel. Results depend on the instruction set (instruction_set.hpp),
+// but not on the thread. Thread-safe on disjoint outputs.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ inline constexpr int k_lanes = 16;
 // sums[i] = left[i] + right[i], where `sums` may be either.
 void add(float* sums, const float* left, const float* right, std::size_t count);
 
-// Flat arrays of the same length.
+// Flat arrays of equal length.
 struct Parameters {
   float* weights = nullptr;
   float* momentum = nullptr;
@@ -34,19 +34,20 @@ struct Gradients {
   float beta = 0;  // of momentum
 };
 
-// Momentum SGD as in PyTorch: m' = beta * m + g; w' = w - lr * m'. `next` may be `now`, and
-// the gradients may be the next weights.
+// Momentum SGD as in PyTorch: m' = beta * m + g; w' = w - lr * m'. `next` may equal `now`, and the
+// gradients may be in the array of the next weights.
 void sgd(const Parameters& next, const CurrentParameters& now, const Gradients& by);
 
 // A polynomial hash of `count` floats (a multiple of 16) as 32-bit words, lane by lane, with an odd
-// factor: any change within one word changes it, others go unseen once in 2^32 (J. L. Carter and
-// M. N. Wegman, "Universal classes of hash functions", 1979). Integers only, so it does not depend
-// on the instruction set; at memory speed, unlike hash64(). For integrity, not for security.
+// factor: it detects every change within one word, and misses other changes with probability 2^-32
+// (J. L. Carter and M. N. Wegman, "Universal classes of hash functions", 1979). Uses only integers,
+// so it does not depend on the instruction set; runs at memory speed, unlike hash64(). For
+// integrity, not for security.
 [[nodiscard]] std::uint64_t checksum(const float* values, std::size_t count);
 
-// The sum of the squares of `count` floats (a multiple of 16), in double precision, 16 lanes and
-// then these in order: the same for every instruction set. Not finite if and only if a value is
-// not.
+// The sum of the squares of `count` floats (a multiple of 16), in double precision: in 16 lanes,
+// which are then added in order, so that it is the same for every instruction set. It is finite if
+// and only if all values are.
 [[nodiscard]] double sum_squares(const float* values, std::size_t count);
 
 // The size of a batch of images in blocked layout.
@@ -62,8 +63,9 @@ struct Images {
   }
 };
 
-// 3x3 convolution, one channel to 16, stride 1, padding 1. `padded` is [batch][height + 2][width +
-// 2] with zero borders; `weights` is [16][3][3]; `out` has the shape `shape` with 16 channels.
+// 3x3 convolution from one channel to 16, stride 1, padding 1. `padded` is [batch][height +
+// 2][width + 2] with zero borders; `weights` is [16][3][3]; `out` has the shape `shape`, with 16
+// channels.
 void conv3x3_first_forward(const Images& shape,
                            const float* padded,
                            const float* weights,
@@ -88,11 +90,12 @@ struct BatchNorm {
 
 inline constexpr float k_bn_epsilon = 1e-5F;  // PyTorch's default
 
-// 2x2 maximum of relu(batch norm(x)); `shape` is that of x, with even height and width.
+// 2x2 max pooling of relu(batch norm(x)). `shape` is that of x; height and width must be even.
 void bn_relu_pool_forward(const Images& shape, const float* x, const BatchNorm& bn, float* out);
 
-// Gradients through the statistics of this same batch. Overwrites d_x (shape of x), d_gamma, d_beta
-// ([channels]). If several of the four values are the maximum, the first gets the gradient.
+// Includes the gradient through the statistics of this batch. Overwrites d_x (shape of x), d_gamma
+// and d_beta ([channels]). If several of the four values are the maximum, the first gets the
+// gradient.
 void bn_relu_pool_backward(const Images& shape,
                            const float* x,
                            const BatchNorm& bn,
@@ -107,12 +110,12 @@ void relu_backward(const float* y, float* d, std::size_t count);
 // sums[c] = sum over rows of matrix[row][c], in row order.
 void sum_rows(const float* matrix, int rows, int columns, float* sums);
 
-// 16-bit floats with fp32's exponent: the upper half of one, as bits.
+// 16-bit floats with fp32's exponent: the upper half of an fp32 number, as bits.
 using Bf16 = std::uint16_t;
 
-// to[i] = from[i] rounded to nearest, ties to even, as IEEE 754 rounds: also of subnormal numbers,
-// and a number too large becomes infinite. A NaN keeps the upper bits of its payload and is quiet.
-// Integers only, so it does not depend on the instruction set.
+// to[i] = from[i], rounded to nearest, ties to even, as in IEEE 754, including subnormal numbers; a
+// number that is too large becomes infinite. A NaN becomes quiet and keeps the upper bits of its
+// payload. Uses only integers, so it does not depend on the instruction set.
 void round_to_bf16(const float* from, std::size_t count, Bf16* to);
 
 struct ImageSize {
@@ -121,8 +124,8 @@ struct ImageSize {
   int padding = 0;  // on each of the four sides
 };
 
-// out[h + padding][w + padding] = (pixel / 255 - mean) / deviation for one image; leaves the border
-// untouched.
+// out[h + padding][w + padding] = (pixel / 255 - mean) / deviation for one image; does not write
+// the border.
 void normalise_image(
     const std::uint8_t* pixels, const ImageSize& size, float mean, float deviation, float* out);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the vector kernels, included once per instruction set by a file that is compiled
-// for it and has defined DTS_ISA, the name of its namespace and table.
+// The implementation of the vector kernels, included once per instruction set by a file that is
+// compiled for it and has defined DTS_ISA, the name of its namespace and table.
 //
-// Only built-ins here: if an inline function of the standard library were compiled for AVX-512, the
-// linker might keep that copy for the whole program.
+// Only built-ins are used: if an inline function of the standard library were compiled for AVX-512,
+// the linker might use that copy for the whole program.
 #include "core/train/device/image_kernels_impl.hpp"
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/device/optimizer_kernels_impl.hpp"
@@ -13,7 +13,7 @@
 namespace dts::train::DTS_ISA {
 namespace {
 
-// The four inputs of one pooled pixel, and the largest normalised one.
+// The four inputs of one pooled pixel, and the largest normalised value.
 struct Window {
   Vec x[4];
   Vec y[4];
@@ -117,7 +117,7 @@ std::uint64_t checksum(const float* values, std::size_t count) {
   for (const Words& chain : chains) all = all * k_factor + chain;
   std::uint64_t hash = count;
   for (unsigned lane = 0; lane < k_lanes; ++lane)
-    hash += all[lane] * (k_last_factor * (2 * lane + 1));  // an odd factor each
+    hash += all[lane] * (k_last_factor * (2 * lane + 1));  // an odd factor for each lane
   return hash;
 }
 
@@ -128,7 +128,7 @@ double sum_squares(const float* values, std::size_t count) {
     Vec v;
     load(v, values + i);
     const Wide wide = __builtin_convertvector(v, Wide);
-    chains[i / k_lanes % k_chains] += wide * wide;  // exact, so that fused or not does not matter
+    chains[i / k_lanes % k_chains] += wide * wide;  // exact, so that fusing makes no difference
   }
   const Wide sums = (chains[0] + chains[1]) + (chains[2] + chains[3]);
   double sum = 0;
@@ -167,7 +167,7 @@ void conv3x3_first_backward(const Images& shape,
     const int n = row / shape.height;
     const float* in =
         padded + static_cast<std::size_t>(row + 2 * n) * static_cast<std::size_t>(pitch);
-    Vec sum[9] = {};  // of this row only: adding rows to rows loses fewer bits
+    Vec sum[9] = {};  // of this row only: adding up sums of rows is more precise
     for (int x = 0; x < shape.width; ++x, ++in, d_out += k_lanes) {
       Vec d;
       load(d, d_out);

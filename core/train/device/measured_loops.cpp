@@ -9,7 +9,7 @@ std::uint64_t add_chain(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; i += 64) {
 #pragma GCC unroll 64
     for (int j = 0; j < 64; ++j) {
-      // Both could be anything, for all the compiler knows: nothing to fold.
+      // Hides both values from the compiler, so that it cannot fold the additions.
       asm volatile("" : "+r"(x), "+r"(y));
       x += y;
     }

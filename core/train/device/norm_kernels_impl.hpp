@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the normalisations of token_kernels.hpp; see vectors.hpp for how they are included.
+// The implementation of the normalisations of token_kernels.hpp; vectors.hpp explains how it is
+// included.
 #pragma once
 
 #include "core/train/device/token_kernels.hpp"
@@ -69,7 +70,7 @@ void rms_norm_forward(const RowShape& shape,
   }
 }
 
-// Of one row. If it is centred, its mean was taken away.
+// The backward pass of one row. `is_centred`: the forward pass subtracted the mean.
 DTS_INLINE void norm_row_backward(int width,
                                   const float* x,
                                   const float* gamma,
@@ -115,7 +116,7 @@ DTS_INLINE void norm_row_backward(int width,
   }
 }
 
-// The compiler makes two of it.
+// Inlined into both callers, with a constant `is_centred`.
 DTS_INLINE void norm_backward(const NormBackward& norm, bool is_centred) {
   for (int i = 0; i < norm.shape.width; ++i) {
     norm.d_gamma[i] = 0;

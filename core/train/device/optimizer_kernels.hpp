@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the optimisers, over runs of the flat array of parameters. As kernels.hpp says:
-// single-threaded, dependent on the instruction set, thread-safe on disjoint outputs.
+// Kernels of the optimisers for runs of the flat array of parameters. As in kernels.hpp, they are
+// single-threaded, depend on the instruction set, and are thread-safe on disjoint outputs.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ struct AdamMoments {
 };
 
 struct OptimizerKernels {
-  // The moments after `gradients`, and direction = unbiased mean / (sqrt(unbiased square) +
-  // epsilon).
+  // Computes the moments after `gradients`, and direction = unbiased mean / (sqrt(unbiased square)
+  // + epsilon).
   void (*adam)(const AdamMoments& moments,
                const float* gradients,
                std::size_t count,
@@ -42,7 +42,7 @@ struct OptimizerKernels {
                float keep,
                float rate);
 
-  // to = scale * a + by * b. `to` may be either.
+  // to = scale * a + by * b. `to` may be a or b.
   void (*blend)(
       float* to, const float* a, const float* b, std::size_t count, float scale, float by);
 };

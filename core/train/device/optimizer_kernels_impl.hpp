@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of optimizer_kernels.hpp; see vectors.hpp for how they are included.
+// The implementation of optimizer_kernels.hpp; vectors.hpp explains how it is included.
 #pragma once
 
 #include "core/train/device/optimizer_kernels.hpp"

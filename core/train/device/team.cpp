@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads waiting for rounds of work.
+// Threads that wait for rounds of work.
 #include "core/train/device/team.hpp"
 
 namespace dts::train {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of threads that run one function together, including the calling thread.
+// A fixed set of threads, including the calling one, that run a function together.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ class Team {
   Team& operator=(const Team&) = delete;
   ~Team();
 
-  // Calls work(0) on this thread and work(1) ... work(size() - 1) on the others; returns when all
+  // Calls work(0) on this thread and work(1) ... work(size() - 1) on the others. Returns when all
   // have ended.
   void run(const std::function<void(int)>& work);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of transformers, over rows of floats. As kernels.hpp says: single-threaded, dependent on
-// the instruction set, thread-safe on disjoint outputs. Their exponentials are their own: none of
-// the C library's.
+// Kernels of transformers for rows of floats. As in kernels.hpp, they are single-threaded, depend
+// on the instruction set, and are thread-safe on disjoint outputs. They do not use the C library's
+// exponentials.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace dts::train {
 
-// A matrix of rows one after the other.
+// The shape of a matrix of rows without gaps.
 struct RowShape {
   int rows = 0;
   int width = 0;  // a multiple of 16
@@ -19,17 +19,17 @@ struct RowShape {
   }
 };
 
-// What a normalisation keeps of each row for its backward pass; `mean` is nullptr for RMS.
+// What a normalisation keeps of each row for the backward pass; `mean` is nullptr for RMS.
 struct RowMoments {
   float* mean = nullptr;
   float* inverse = nullptr;  // 1 / sqrt(variance or mean square + epsilon)
 };
 
-// Whether a gradient is added to what is there.
+// Whether a gradient overwrites the destination or is added to it.
 enum class Into { overwrites, adds };
 
-// The backward pass of a normalisation. d_gamma and d_beta, [width], are overwritten; gamma is
-// [width], the others are rows.
+// The backward pass of a normalisation. Overwrites d_gamma and d_beta, [width]; gamma is [width],
+// the others have the shape of the rows.
 struct NormBackward {
   RowShape shape;
   const float* x = nullptr;
@@ -42,7 +42,7 @@ struct NormBackward {
   float* d_beta = nullptr;  // not used for RMS
 };
 
-// Scores of attention, row-major: row r may see columns 0 to first + r.
+// Attention scores, row-major: row r may see columns 0 to first + r.
 struct CausalScores {
   float* values = nullptr;
   int rows = 0;
@@ -54,11 +54,11 @@ struct CausalScores {
 struct SoftmaxSums {
   float top = 0;    // the largest logit
   float sum = 0;    // of exp(logit - top)
-  float total = 0;  // of the logits less top
+  float total = 0;  // of logit - top
 };
 
 struct TokenKernels {
-  // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, of each row; gamma and beta are
+  // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta for each row; gamma and beta are
   // [width].
   void (*layer_norm_forward)(const RowShape& shape,
                              const float* x,
@@ -81,8 +81,9 @@ struct TokenKernels {
 
   void (*rms_norm_backward)(const NormBackward& norm);
 
-  // y = x / (1 + exp(-2 k (x + 0.044715 x^3))), k = sqrt(2 / pi): GELU by its tanh (D. Hendrycks
-  // and K. Gimpel, "Gaussian Error Linear Units", 2016). `count` is a multiple of 16, as below.
+  // y = x / (1 + exp(-2 k (x + 0.044715 x^3))), k = sqrt(2 / pi): the tanh approximation of GELU
+  // (D. Hendrycks and K. Gimpel, "Gaussian Error Linear Units", 2016). Here and below `count` is a
+  // multiple of 16.
   void (*gelu_forward)(const float* x, std::size_t count, float* y);
   // d_x may be d_y.
   void (*gelu_backward)(const float* x, const float* d_y, std::size_t count, float* d_x);
@@ -97,22 +98,22 @@ struct TokenKernels {
                           float* d_gate,
                           float* d_up);
 
-  // Turns each pair (x[i], x[i + half]) by an angle of which cosine and sine are given; `sign` -1
-  // turns it back (J. Su et al., "RoFormer", 2021).
+  // Rotates each pair (x[i], x[i + half]) by the angle with the given cosine and sine; `sign` -1
+  // rotates it back (J. Su et al., "RoFormer", 2021).
   void (*rotate)(float* x, const float* cosine, const float* sine, int half, float sign);
 
-  // Scores become weights: exp(scale s - top) / sum of the row, 0 where a row may not see. Writes
-  // top and 1 / sum of each row.
+  // Turns scores into weights: exp(scale s - top) / sum of the row, 0 where the row may not see.
+  // Writes top and 1 / sum of each row.
   void (*softmax)(const CausalScores& scores, float* top, float* inverse);
-  // The same weights from scores and what softmax() wrote.
+  // Computes the same weights again from scores and the output of softmax().
   void (*softmax_again)(const CausalScores& scores, const float* top, const float* inverse);
-  // d_weights becomes the gradient of the scores, before their scale.
+  // Turns d_weights into the gradient of the scores before scaling.
   void (*softmax_backward)(const CausalScores& weights, float* d_weights);
 
   // y[r] = bias + residual[r]; either may be nullptr.
   void (*begin_rows)(const RowShape& shape, const float* bias, const float* residual, float* y);
 
-  // Of a row of logits; `powers`, if not nullptr, receives exp(logit - top) and may be `logits`.
+  // For a row of logits. `powers`, unless nullptr, receives exp(logit - top); it may be `logits`.
   SoftmaxSums (*softmax_sums)(const float* logits, int classes, float* powers);
   // d = scale * (powers / sum - spread); `d` may be `powers`.
   void (*softmax_gradient)(

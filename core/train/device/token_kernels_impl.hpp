@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of token_kernels.hpp; see vectors.hpp for how they are included.
+// The implementation of token_kernels.hpp; vectors.hpp explains how it is included.
 #pragma once
 
 #include "core/train/device/norm_kernels_impl.hpp"
@@ -77,14 +77,14 @@ void rotate(float* x, const float* cosine, const float* sine, int half, float si
   }
 }
 
-// What a row of scores may see.
+// The number of columns that a row of scores may see.
 DTS_INLINE int seen(const CausalScores& scores, int row) {
   const int count = scores.first + row + 1;
   return count < scores.columns ? count : scores.columns;
 }
 
-// Row becomes exp(scale s - top) * inverse of what it sees, and 0 elsewhere; returns the sum before
-// `inverse`.
+// Sets the row to exp(scale s - top) * inverse where it may see, and to 0 elsewhere. Returns the
+// sum before the factor `inverse`.
 DTS_INLINE float raise_row(const CausalScores& scores, int row, float top, float inverse) {
   float* const values = scores.values + row_at(row, scores.columns);
   const int count = seen(scores, row);

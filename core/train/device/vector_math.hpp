@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentials, sums and ends of rows for the bodies of kernels; see vectors.hpp for how they are
+// Exponentials, sums and ends of rows for kernels; vectors.hpp explains how this is
 // included.
 #pragma once
 
@@ -24,7 +24,7 @@ DTS_INLINE void larger(Vec& top, const Vec& v) {
   top = v > top ? v : top;
 }
 
-// Fewer than a vector; the other lanes are `fill`.
+// Loads `count` lanes, fewer than a vector; the others become `fill`.
 DTS_INLINE void load_some(Vec& v, const float* from, int count, float fill) {
   v = Vec{} + fill;
   for (int lane = 0; lane < count; ++lane) v[lane] = from[lane];
@@ -34,7 +34,7 @@ DTS_INLINE void store_some(float* to, const Vec& v, int count) {
   for (int lane = 0; lane < count; ++lane) to[lane] = v[lane];
 }
 
-// At most 16 of `left`.
+// Loads the next 16 of `left` values, or all if there are fewer.
 DTS_INLINE void load_next(Vec& v, const float* from, int left, float fill) {
   if (left >= k_lanes)
     load(v, from);
@@ -68,7 +68,7 @@ DTS_INLINE void raise(Vec& x) {
   p = p * r + 5.0000001201e-1F;
   p = p * (r * r) + r + 1.0F;
   Mask bits;
-  __builtin_memcpy(&bits, &shifted, sizeof bits);  // n in its lowest bits
+  __builtin_memcpy(&bits, &shifted, sizeof bits);  // n is in the lowest bits
   bits = (bits + (127 - 0x4B400000)) << 23;
   Vec power;
   __builtin_memcpy(&power, &bits, sizeof power);

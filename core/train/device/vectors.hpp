@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of 16 floats for the bodies of the kernels, included once per instruction set by a file
-// that is compiled for it and has defined DTS_ISA, the name of its namespace.
+// Vectors of 16 floats for kernels, included once per instruction set by a file that is compiled
+// for it and has defined DTS_ISA, the name of its namespace.
 //
-// Only built-ins here: if an inline function of the standard library were compiled for AVX-512, the
-// linker might keep that copy for the whole program.
+// Only built-ins are used: if an inline function of the standard library were compiled for AVX-512,
+// the linker might use that copy for the whole program.
 #pragma once
 
 #include "core/train/device/kernels.hpp"
