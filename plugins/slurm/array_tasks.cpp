@@ -3,8 +3,8 @@
 
 #include "plugins/slurm/releases.hpp"
 
-// Exported by every libslurm that has arrays, but not declared in its header. Weak, in case one
-// lacks it: a record is then assumed to cover all its tasks.
+// Exported by every libslurm with job arrays, but not declared in its header. Weak, in case one
+// lacks them: a record is then assumed to cover all tasks of its array.
 extern "C" {
 [[gnu::weak]] int slurm_bit_test(bitstr_t* bits, bitoff_t bit);
 [[gnu::weak]] bitoff_t slurm_bit_size(bitstr_t* bits);

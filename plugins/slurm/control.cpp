@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders about one job: cancel, requeue, signal.
+// Operations on one job: cancel, requeue, signal.
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/releases.hpp"
@@ -16,8 +16,8 @@
 namespace slurm_plugin {
 namespace {
 
-// Outcome of an order whose libslurm call returned `status`; `fine` lists the error numbers for a
-// job already in the requested state.
+// The outcome of an operation whose libslurm call returned `status`; `fine` has the error numbers
+// that mean that the job is already in the requested state.
 Outcome<json> outcome_of(int status, const json& request, std::initializer_list<int> fine) {
   if (status == SLURM_SUCCESS) return json::object();
   // slurm_requeue returns the number itself, the others return -1 and set errno.
@@ -27,8 +27,8 @@ Outcome<json> outcome_of(int status, const json& request, std::initializer_list<
   return failed_slurm(number, named_job(request));
 }
 
-// Identifies the job by its text: the number of an array's last task is also that of the whole
-// array, which slurm_kill_job() would not reach.
+// Identifies the job by its text, because the number of an array's last task is also that of the
+// whole array, which slurm_kill_job() would not reach.
 Outcome<json> send_signal(const json& request,
                           std::uint16_t signal,
                           std::uint16_t flags,
@@ -38,7 +38,7 @@ Outcome<json> send_signal(const json& request,
   return outcome_of(slurm_kill_job2(text.c_str(), signal, flags, nullptr), request, fine);
 }
 
-// Changes the members that are set in `update`.
+// Changes the members of the job that are set in `update`.
 Outcome<json> change(job_desc_msg_t& update, const json& request) {
   std::string text = request.at("id").get<std::string>();
   update.job_id_str = text.data();

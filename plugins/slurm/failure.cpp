@@ -17,17 +17,17 @@ struct Range {
   Meaning meaning;
 };
 
-// Its name, SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH, left the header with 24.11.
+// Its name, SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH, was removed from the header in 24.11.
 constexpr int k_first_socket_error = 5000;
 
-// From 1000 on there are messages that were not exchanged, more with each release: 14 in 22.05, 24
-// in 26.05.
+// Errors from 1000 on are messages that were not exchanged. Their number grows: 14 in 22.05, 24 in
+// 26.05.
 constexpr int k_last_message_error = 1099;
 
 // The first row whose range includes the number applies.
 constexpr Range k_meanings[] = {
     {EAGAIN, EAGAIN, k_busy},
-    {SLURM_ERROR, SLURM_ERROR, k_release},  // the reply's header has another release's number
+    {SLURM_ERROR, SLURM_ERROR, k_release},  // the reply's header has the number of another release
     {SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT, SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT, k_hung_up},
     {1, 999, k_down},  // the system's own errno values: sockets
     {SLURM_PROTOCOL_VERSION_ERROR, SLURM_PROTOCOL_VERSION_ERROR, k_release},

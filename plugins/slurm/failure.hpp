@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How libslurm's errno is translated.
+// Translates libslurm's error numbers.
 #pragma once
 
 #include "plugins/slurm_shared/failure.hpp"

@@ -22,8 +22,8 @@ bool is_named(const slurm_job_info_t& job, const JobName& name) {
   return job.het_job_id == name.number && job.het_job_offset == name.component;
 }
 
-// Numbers of tasks that have their own record: an agent queries its own job repeatedly, and the
-// record of a whole array may be large.
+// Numbers of tasks that have their own record. Cached because an agent queries its own job
+// repeatedly, and the record of a whole array may be large.
 class KnownTasks {
  public:
   std::optional<std::uint32_t> find(const std::string& text) {

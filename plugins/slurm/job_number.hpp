@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job ids are numbers in libslurm.
+// Converts job ids to the numbers that libslurm uses.
 #pragma once
 
 #include "plugins/slurm_shared/job_name.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts libslurm, which ends the process if it rejects its configuration. The fatal cases were
-// tested on 22.05.8, see tests/contract.
+// Initialises libslurm, which ends the process if it rejects its configuration. The fatal cases
+// were tested on 22.05.8, see tests/contract.
 #include "plugins/slurm_shared/configuration.hpp"
 #include "plugins/slurm_shared/failure.hpp"
 #include "plugins/slurm_shared/operations.hpp"
@@ -50,8 +50,8 @@ std::string first_error(const std::string& log) {
   return log.substr(from, log.find('\n', from) - from);
 }
 
-// Starts the library in a child process whose standard error is `log_fd`, and waits. False if it
-// failed or exceeded the time limit.
+// Initialises the library in a child process whose standard error is `log_fd`, and waits for it.
+// False if it failed or exceeded the time limit.
 bool probe_in_child(int log_fd) {
   std::fflush(nullptr);  // libslurm flushes before it logs: buffered output must not appear twice
   const pid_t child = fork();

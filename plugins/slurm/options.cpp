@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sbatch 22.05 interprets its options (slurm_opt.c). A test compares the resulting jobs.
+// Interprets options as sbatch 22.05 does (slurm_opt.c). A test compares the resulting jobs.
 #include "plugins/slurm/options.hpp"
 
 #include "plugins/slurm_shared/request_text.hpp"

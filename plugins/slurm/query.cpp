@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries to the controller: one RPC each. Slurm's "no value" numbers are translated here.
+// Queries to the controller, one RPC each. Slurm's special numbers for "no value" are translated
+// here.
 #include "plugins/slurm/array_tasks.hpp"
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
@@ -75,7 +76,7 @@ json job_json(const slurm_job_info_t& info) {
                            .command = text(info.command)});
 }
 
-// The reply with the job's processors as scontrol prints them, where libslurm does not report them.
+// Adds the job's processors as scontrol prints them, if libslurm does not report them.
 json with_cpus(json reply) {
   if (k_tells_cpus<job_resources_t> || reply["state"] != "running") return reply;
   const auto records = show_job(reply["id"].get<std::string>());
@@ -114,21 +115,21 @@ bool is_later_component(const slurm_job_info_t& info) {
   return info.het_job_id != 0 && info.het_job_id != number_in(info);
 }
 
-// A job of a federation whose turn came on another of its clusters, which alone knows its state.
+// Whether another cluster of the federation runs the job; only that cluster knows its state.
 bool is_revoked(const slurm_job_info_t& info) {
   return (info.job_state & JOB_REVOKED) != 0;
 }
 
 using Jobs = Message<job_info_msg_t, slurm_free_job_info_msg>;
 
-// nullptr, and errno, if the controller does not answer or knows no such job.
+// nullptr, with errno set, if the controller does not answer or does not know the job.
 Jobs load_jobs(std::uint32_t number, std::uint16_t show) {
   job_info_msg_t* raw = nullptr;
   const int status = slurm_load_job(&raw, JobArgument(number), show | SHOW_DETAIL);
   return Jobs(status == SLURM_SUCCESS ? raw : nullptr);
 }
 
-// The record of that number; nullptr if there is none.
+// The record with that number for which `is` returns true; nullptr if there is none.
 template <class Is>
 const slurm_job_info_t* find_record(const Jobs& jobs, std::uint32_t number, Is is) {
   for (std::uint32_t i = 0; jobs != nullptr && i < jobs->record_count; ++i)
@@ -150,7 +151,7 @@ Outcome<json> load_job(const json& request) {
   return job_json(elsewhere != nullptr ? *elsewhere : *job);
 }
 
-// It waits, or has nodes, at least until its last process has ended.
+// Whether it waits, or has nodes until its last process has ended.
 bool is_queued(const slurm_job_info_t& info) {
   const auto base = info.job_state & JOB_STATE_BASE;
   return base == JOB_PENDING || base == JOB_RUNNING || base == JOB_SUSPENDED ||
@@ -169,7 +170,7 @@ json queued_json(const slurm_job_info_t& info) {
 
 using Config = Message<slurm_conf_t, free_configuration>;
 
-// nullptr, and errno, if the controller does not answer.
+// nullptr, with errno set, if the controller does not answer.
 Config load_config() {
   slurm_conf_t* raw = nullptr;
   return Config(slurm_load_ctl_conf(0, &raw) == SLURM_SUCCESS ? raw : nullptr);
@@ -181,7 +182,7 @@ Outcome<json> job(const json& request) {
   return or_accounted(load_job(request), request);
 }
 
-// One RPC for all jobs of this user: the controller has no search by command.
+// One RPC for all jobs of this user, because the controller cannot search by command.
 Outcome<json> find(const json& request) {
   const std::string command = bytes_of(request.at("command"));
   job_info_msg_t* raw = nullptr;
@@ -208,7 +209,7 @@ Outcome<json> nodes(const json&) {
   return list;
 }
 
-// Everyone's, in one RPC.
+// The jobs of all users, in one RPC.
 Outcome<json> queue(const json&) {
   job_info_msg_t* raw = nullptr;
   if (slurm_load_jobs(0, &raw, k_show) != SLURM_SUCCESS) return failed_slurm();
@@ -243,7 +244,7 @@ Outcome<json> config(const json&) {
                                 .boot_time = conf->boot_time});
 }
 
-// As the command prints them: their names and number differ between releases.
+// As scontrol prints them, because their names and number differ between releases.
 Outcome<json> settings(const json&) {
   const Config conf = load_config();
   if (conf == nullptr) return failed_slurm();

@@ -3,9 +3,9 @@
 
 #include <cctype>
 
-// Exported by every libslurm, but not declared in its header. The name changed, and so do the
-// numbers from release to release: only libslurm itself knows the words of its own. To it a reason
-// is an enum, passed as an unsigned; what a newer controller sends may be no value of that enum.
+// Exported by every libslurm, but not declared in its header. Names and numbers change between
+// releases, so only libslurm itself knows its own words. It takes an enum, which is passed as an
+// unsigned here because a newer controller may send a value that is not in that enum.
 extern "C" {
 [[gnu::weak]] const char* slurm_job_state_reason_string(unsigned reason);
 [[gnu::weak]] const char* slurm_job_reason_string(unsigned reason);
@@ -23,7 +23,7 @@ const char* library_word(unsigned reason) {
 
 std::string reason_word(unsigned reason) {
   const std::string word = library_word(reason);
-  // A number without a name is printed as it is by 22.05, and as "InvaildReason" by 24.11.
+  // 22.05 prints a number without a name as it is, 24.11 prints "InvaildReason".
   const bool is_named = !word.empty() && std::isalpha(static_cast<unsigned char>(word[0])) != 0 &&
                         !word.starts_with("Inva");
   return is_named ? word : "Reason" + std::to_string(reason);

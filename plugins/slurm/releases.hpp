@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libslurm's releases spell differently. Which spelling it is, is asked of the compiler: a
-// name that depends on a template's argument is looked up only where it is used.
+// The differences between libslurm's releases. The compiler tells them apart: a name that depends
+// on a template's argument is looked up only where it is used.
 #pragma once
 
 #include "plugins/slurm_shared/billing.hpp"
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-// slurm.h says to call it, but does not declare it. Weak: a release that does not export it would
-// otherwise refuse to load us.
+// slurm.h mentions this function, but does not declare it. Weak, because otherwise a release that
+// does not export it could not load this plug-in.
 extern "C" [[gnu::weak]] void slurm_free_will_run_response_msg(will_run_response_msg_t* message);
 
 namespace slurm_plugin {
@@ -22,7 +22,7 @@ inline void free_will_run(will_run_response_msg_t* message) {
   if (slurm_free_will_run_response_msg != nullptr) slurm_free_will_run_response_msg(message);
 }
 
-// Passed where a job's number is expected; since 26.05 that is a step id with the number alone.
+// An argument for functions that take a job's number, or, since 26.05, a step id that contains it.
 class JobArgument {
  public:
   explicit JobArgument(std::uint32_t number) : number_(number) {}
@@ -50,13 +50,13 @@ template <class Record>
     return record.step_id.job_id;  // since 26.05
 }
 
-// Members that slurm_init_job_desc_msg() sets, although sbatch leaves them to the site.
+// Resets members that slurm_init_job_desc_msg() sets, although sbatch leaves them to the site.
 template <class Description>
 void leave_to_site(Description& job) {
   if constexpr (requires { job.oom_kill_step; }) job.oom_kill_step = NO_VAL16;  // since 23.11
 }
 
-// The rule by which a site bills (plugins/slurm_shared/billing.hpp), of its PriorityFlags.
+// The site's billing rule (plugins/slurm_shared/billing.hpp), from its PriorityFlags.
 [[nodiscard]] inline const char* billing_rule_of(std::uint16_t flags) {
 #ifdef PRIORITY_FLAGS_MAX_TRES_GRES  // since 24.05
   const bool adds_gres = (flags & PRIORITY_FLAGS_MAX_TRES_GRES) != 0;
@@ -66,7 +66,7 @@ void leave_to_site(Description& job) {
   return billing_rule((flags & PRIORITY_FLAGS_MAX_TRES) != 0, adds_gres);
 }
 
-// The ids in a list of jobs that would be preempted, which may be null.
+// The ids in a list of jobs that would be preempted; the list may be null.
 template <class Jobs>
 [[nodiscard]] std::vector<std::string> ids_in(Jobs* jobs) {
   std::vector<std::string> ids;
@@ -86,13 +86,13 @@ void free_configuration(Conf* conf) {
     slurm_free_ctl_conf(conf);
 }
 
-// False since 24.11: which processors a job has is only printed by `scontrol --details show job`.
+// False since 24.11: a job's processors are only printed by `scontrol --details show job`.
 template <class Resources>
 inline constexpr bool k_tells_cpus = requires(Resources* resources, char* text) {
   slurm_job_cpus_allocated_str_on_node_id(text, 0, resources, 0);
 };
 
-// The processor numbers that the job has on its node of that index; "" if libslurm does not say.
+// The job's processor numbers on its node number `node`; "" if libslurm does not report them.
 template <class Resources>
 [[nodiscard]] std::string cpus_on(Resources* resources, int node) {
   std::array<char, 4096> numbers{};

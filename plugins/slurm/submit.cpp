@@ -24,7 +24,7 @@
 namespace slurm_plugin {
 namespace {
 
-// sbatch of 24.11 asks for a task's CPUs twice; that of 22.05 does not know of the other way.
+// Since 24.11 sbatch requests a task's CPUs in two ways; 22.05 does not know the second one.
 constexpr bool k_cpus_are_tres = SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0);
 
 // The job description and the storage that its pointers refer to.
@@ -32,7 +32,7 @@ class Description {
  public:
   explicit Description(const json& request) : request_(request) {
     slurm_init_job_desc_msg(&message_);
-    // Here sbatch's initial values differ from the library's.
+    // sbatch's initial values for these differ from the library's.
     message_.contiguous = 0;
     message_.mail_type = 0;
     message_.mem_bind_type = 0;
@@ -149,7 +149,7 @@ class Description {
   std::vector<char*> argv_;
 };
 
-// Only sbatch can read it.
+// Whether only sbatch can read the request.
 bool is_for_sbatch(const json& request) {
   const auto options = request.find("options");
   const bool is_odd = options != request.end() && !knows_options(*options);
@@ -169,7 +169,7 @@ Outcome<json> submit(const json& request) {
   return result;
 }
 
-// What sbatch --test-only asks as well.
+// The query that sbatch --test-only makes, too.
 Outcome<json> expect(const json& request) {
   if (is_for_sbatch(request)) return expect_by_sbatch(request);
   Description description(request);

@@ -35,7 +35,7 @@ std::string text(const char* value) {
 }
 
 const char* job_state_word(std::uint32_t state) {
-  // Another cluster of the federation knows.
+  // Another cluster of the federation knows the state.
   if ((state & JOB_REVOKED) != 0) return "unknown";
   switch (state & JOB_STATE_BASE) {
     case JOB_PENDING:

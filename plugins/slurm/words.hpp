@@ -7,14 +7,14 @@
 
 namespace slurm_plugin {
 
-// Of a member of libslurm's; empty for a null pointer.
+// The text of a char* member of libslurm's; empty for a null pointer.
 [[nodiscard]] std::string text(const char* value);
 
 // The name of a job's base state as in sched::to_string ("timed_out"); flags are ignored.
 [[nodiscard]] const char* job_state_word(std::uint32_t state);
 
 // Slurm's own name for an enum job_state_reason ("Resources"), as squeue prints it; "Reason42" for
-// a number that libslurm has no name for.
+// a number for which libslurm has no name.
 [[nodiscard]] std::string reason_word(unsigned reason);
 
 // What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
