@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders: submit, cancel, requeue, signal.
+// Operations: submit, cancel, requeue, signal.
 #include "core/base/text/text.hpp"
 #include "plugins/slurm_commands/load_job.hpp"
 #include "plugins/slurm_shared/command.hpp"
@@ -19,7 +19,8 @@
 namespace slurm_plugin {
 namespace {
 
-// Gives an order about one job; one that says `fine` was superfluous, and is none the worse.
+// Runs a command on one job. An error that contains `fine` means that nothing had to be done, and
+// counts as success.
 Outcome<json> order(const json& request,
                     std::vector<std::string> words,
                     const char* fine = nullptr) {
@@ -37,7 +38,8 @@ std::string id_of(const json& request) {
 
 constexpr const char* k_ended = "already completing or completed";
 
-// What scancel says of a job that it does not know: only if it is verbose, and it still exits 0.
+// The errors that scancel printed about an unknown job, which it does only if verbose; it still
+// exits with 0.
 std::string errors_in(const std::string& said) {
   std::string errors;
   for (const std::string& line : dts::split(said, '\n'))
@@ -51,8 +53,8 @@ std::string version_in(const std::string& printed) {
   return line.substr(line.rfind(' ') + 1);
 }
 
-// Of a missing file, scontrol says so only after a minute. Without SLURM_CONF, the site's commands
-// alone know where theirs is.
+// If the file is missing, scontrol reports that only after a minute. Without SLURM_CONF, only the
+// site's commands know where it is.
 Outcome<void> check_named_configuration() {
   const char* named = std::getenv("SLURM_CONF");
   return named == nullptr || *named == '\0' ? Outcome<void>() : check_configuration(named);
@@ -70,7 +72,7 @@ Outcome<void> ask_for_version() {
 
 }  // namespace
 
-// scontrol reads the configuration even for its version.
+// Even `scontrol --version` reads the configuration.
 Outcome<void> open_slurm(bool) {
   static std::mutex mutex;
   static bool good = false;

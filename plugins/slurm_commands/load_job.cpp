@@ -37,7 +37,7 @@ Known known_of(const Record& job) {
   return known;
 }
 
-// scontrol prints no end for a job without a time limit, although a preemption sets one.
+// For a job without a time limit scontrol prints no end, although a preemption sets one.
 void add_end_of_grace(const Record& job, json& reply) {
   if (reply["preempt_time"] == 0 || reply["end_time"] != 0) return;
   const auto text = output_of({"scontrol", "--all", "show", "partition", job.text("Partition")});
@@ -47,9 +47,9 @@ void add_end_of_grace(const Record& job, json& reply) {
         reply["preempt_time"].get<std::int64_t>() + partitions.front().number("GraceTime");
 }
 
-// Of a job that was preempted without a grace time and is back in the queue, scontrol prints no
-// PreemptTime any more; squeue does, until its processes are gone. Only the job itself asks, which
-// wants to know why it is ended.
+// If a job was preempted without a grace time and is back in the queue, scontrol no longer prints
+// PreemptTime, but squeue does until its processes are gone. Only the job itself needs this, to
+// find out why it is being ended.
 void add_preemption(const Record& job, const Known& known, json& reply) {
   const bool was_requeued = known.restarts && job.number("Restarts") > *known.restarts;
   if (!was_requeued || reply["preempt_time"] != 0) return;
@@ -67,15 +67,15 @@ void add_preemption(const Record& job, const Known& known, json& reply) {
     reply["preempt_time"] = *time;
 }
 
-// A record of `records` for the job of that name.
+// The record in `records` of the job of that name.
 std::optional<Record> record_of(std::vector<Record>& records, const JobName& name) {
   for (Record& record : records)
     if (is_of(record, name)) return std::move(record);
   return std::nullopt;
 }
 
-// The record of a federation's job that runs on another of its clusters; nullopt if none reports
-// it.
+// The record of a federation's job that runs on another of its clusters; nullopt if no cluster
+// reports it.
 std::optional<Record> record_elsewhere(const json& request, const JobName& name) {
   auto records = show_job(request["id"].get<std::string>(), {}, Of::its_federation);
   if (!records) return std::nullopt;

@@ -9,14 +9,14 @@
 
 namespace slurm_plugin {
 
-// The record of the request's "id". not_found if slurmctld does not know it.
+// The record of the job with the request's "id"; not_found if slurmctld does not know it.
 [[nodiscard]] Outcome<Record> load_job(const json& request);
 
-// The reply for that job. While a job is ending, scontrol may not reveal for a moment how: waits
-// for it, a second at most, and then calls the job running.
+// The reply for that job. While a job is ending, scontrol may not show its final state for a
+// moment: this waits up to a second for it, and then reports the job as running.
 [[nodiscard]] Outcome<json> job_reply(const json& request);
 
-// The reply for a record that is not asked for again.
+// The reply for a record, without another query.
 [[nodiscard]] json job_reply(const Record& job);
 
 }  // namespace slurm_plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes, partitions and the configuration as scontrol prints them, and as replies describe them.
+// Converts nodes, partitions and the configuration from what scontrol prints to replies.
 // Pure.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries: one or two commands each.
+// Queries, which run one or two commands each.
 #include "core/base/text/text.hpp"
 #include "plugins/slurm_commands/load_job.hpp"
 #include "plugins/slurm_commands/node_record.hpp"
@@ -23,7 +23,7 @@
 namespace slurm_plugin {
 namespace {
 
-// What `scontrol show WHAT` prints.
+// The output of `scontrol show WHAT`.
 Outcome<std::string> printed(const char* what) {
   return output_of({"scontrol", "--all", "show", what});
 }
@@ -36,7 +36,7 @@ Outcome<json> list_of(const char* what, json (*describe)(const Record&)) {
   return list;
 }
 
-// Of this user's jobs with that command: the number of each, and for a task, of its array.
+// This user's jobs with a certain command: their numbers, and for tasks, those of their arrays.
 struct Found {
   std::set<std::string> numbers;
   std::set<std::string> asked;  // one query for all tasks of an array
@@ -91,7 +91,8 @@ Outcome<json> find(const json& request) {
   return list;
 }
 
-// A line a job, as squeue prints it: id, state, partition, end and nodes, which may be empty.
+// Parses one line per job, as squeue prints it: id, state, partition, end and nodes, which may be
+// empty.
 Outcome<json> queue(const json&) {
   const auto text = output_of({"squeue",
                                "--all",
