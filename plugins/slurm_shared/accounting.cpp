@@ -15,7 +15,7 @@
 namespace slurm_plugin {
 namespace {
 
-// In the order in which sacct is asked for them.
+// The fields that sacct is asked for, in this order.
 constexpr const char* k_sacct_fields = "JobID,State,ExitCode,Start,End,NodeList,Partition";
 
 enum Column {
@@ -29,7 +29,7 @@ enum Column {
   k_column_count
 };
 
-// "CANCELLED by 1000" -> "ada"; empty if it does not say.
+// "CANCELLED by 1000" -> "ada"; empty if it does not name a user.
 std::string canceller(const std::string& state) {
   constexpr std::string_view by = " by ";
   const std::size_t at = state.find(by);
@@ -85,7 +85,7 @@ Outcome<json> or_accounted(Outcome<json> reply, const json& request) {
                                "--federation",
                                "--jobs=" + id,
                                std::string("--format=") + k_sacct_fields});
-  if (!text) return reply;  // without accounting it fails
+  if (!text) return reply;  // without accounting sacct fails
   json accounted = accounted_job(*text, id);
   if (accounted.is_null()) return reply;
   return accounted;

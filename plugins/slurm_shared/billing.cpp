@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr std::string_view k_units = "KMGTP";
 constexpr std::string_view k_gpu = "gres/gpu";
 
-// "0.25G"; `base` is the number of steps of 1024 that the resource's own unit already is.
+// Parses "0.25G"; `base` is the unit of the resource, as a power of 1024.
 std::optional<double> weight_of(std::string_view text, int base) {
   int steps = 0;
   if (!text.empty()) {
@@ -34,7 +34,7 @@ std::optional<double> weight_of(std::string_view text, int base) {
   return *number / std::pow(1024.0, steps);
 }
 
-// False if the item is of another resource, or cannot be read.
+// Returns false if the item is of another resource, or invalid.
 bool add_weight(json& billing, std::string_view item) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos) return false;

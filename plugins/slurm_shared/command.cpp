@@ -16,7 +16,7 @@
 namespace slurm_plugin {
 namespace {
 
-// Where sites install Slurm, if its commands are in no folder of PATH.
+// Where sites install Slurm, in case its commands are not in PATH.
 constexpr std::array k_folders{"/usr/bin",
                                "/usr/local/bin",
                                "/opt/slurm/bin",
@@ -28,14 +28,14 @@ constexpr std::array k_folders{"/usr/bin",
 constexpr std::array k_prefixes{
     "SLURM_", "SBATCH_", "SQUEUE_", "SCONTROL_", "SCANCEL_", "SACCT_", "SINFO_"};
 
-// Of these, what says which cluster it is and who we are.
+// The exceptions, which identify the cluster or the user.
 constexpr std::array k_kept{"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_SACK_SOCKET"};
 
 std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-// A file in memory, at its beginning; invalid on failure.
+// A file in memory, positioned at its beginning; invalid on failure.
 dts::UniqueFd memory_file(const std::string& text) {
   dts::UniqueFd file(::memfd_create("script", MFD_CLOEXEC));
   const bool whole =
@@ -44,7 +44,7 @@ dts::UniqueFd memory_file(const std::string& text) {
   return file;
 }
 
-// A line without "sbatch: " and "error: ".
+// The line without "sbatch: " and "error: ".
 std::string_view without_prefix(std::string_view line) {
   const std::size_t colon = line.find(": ");
   const bool has_name = colon != std::string_view::npos && line.front() == 's' &&

@@ -30,19 +30,19 @@ struct Said {
 // Thread-safe.
 [[nodiscard]] Outcome<Said> run_command(SlurmCommand command);
 
-// The standard output of a command that must succeed; otherwise its own words as failed_command()
-// understands them, preceded by "WHAT: " unless `what` is empty.
+// The standard output of a command that must succeed. Otherwise the command's message, interpreted
+// by failed_command() and preceded by "WHAT: " unless `what` is empty.
 [[nodiscard]] Outcome<std::string> output_of(std::vector<std::string> words,
                                              const std::string& what = {});
 
-// The file of one of Slurm's commands: in PATH, otherwise in the folders where sites install Slurm.
+// Finds one of Slurm's commands in PATH, or in the folders where sites install Slurm.
 [[nodiscard]] std::optional<std::string> find_command(const std::string& name);
 
-// Our environment without the variables that change what Slurm's commands do or print; times are
-// then Unix seconds (SLURM_TIME_FORMAT) and lists of array tasks whole (SLURM_BITSTR_LEN).
+// Our environment without the variables that change what Slurm's commands do or print. Times are
+// then in Unix seconds (SLURM_TIME_FORMAT), and lists of array tasks complete (SLURM_BITSTR_LEN).
 [[nodiscard]] std::vector<std::string> plain_environment();
 
-// True for a variable of the user that plain_environment() leaves out. Pure.
+// True for a user's variable that plain_environment() omits. Pure.
 [[nodiscard]] bool changes_output(std::string_view variable);
 
 // "sbatch: error: Invalid qos" -> "Invalid qos", lines joined by "; ". Pure.

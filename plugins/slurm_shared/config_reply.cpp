@@ -17,8 +17,8 @@ json reply_of(const Configuration& config) {
   for (const auto& [setting, codes] : {std::pair{"RequeueExit", config.requeue_exit},
                                        {"RequeueExitHold", config.requeue_exit_hold}})
     if (!codes.empty()) claimed.push_back({{"setting", setting}, {"codes", codes}});
-  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; the
-  // other plug-ins know every process of the step.
+  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; other
+  // plug-ins know every process of the step.
   const bool reach = !config.proctrack.empty() && config.proctrack != "proctrack/cgroup";
   return {{"version", config.release},
           {"cluster_name", config.cluster_name},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cluster's configuration as the reply describes it. Pure.
+// Converts the cluster's configuration to the reply. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,7 +10,7 @@
 
 namespace slurm_plugin {
 
-// What is read of it, as slurm.conf(5) spells the values; a text is empty if it is not set.
+// The settings that are used, as slurm.conf(5) spells their values; unset texts are empty.
 struct Configuration {
   std::string release{};  // the controller's: "24.11.5"
   std::string cluster_name{};
@@ -25,8 +25,8 @@ struct Configuration {
 
 [[nodiscard]] nlohmann::json reply_of(const Configuration& config);
 
-// All settings by their names: `text` is what `scontrol show config` prints, and
-// slurm_print_ctl_conf() of libslurm.
+// All settings by name. `text` is the output of `scontrol show config`, or of libslurm's
+// slurm_print_ctl_conf().
 [[nodiscard]] nlohmann::json settings_json(std::string_view text);
 
 }  // namespace slurm_plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's configuration, before libslurm or a command reads it.
+// Examines Slurm's configuration before libslurm or a command reads it.
 #pragma once
 
 #include "plugins/slurm_shared/failure.hpp"
@@ -12,9 +12,9 @@ namespace slurm_plugin {
 // exists; empty if there is none (libslurm then asks DNS for a configless controller).
 [[nodiscard]] std::string configuration_file();
 
-// Detects what would make libslurm exit, or it and the commands wait a minute for a missing file,
-// as far as the file reveals it: file absent or unreadable, no ClusterName or SlurmctldHost, a
-// missing include.
+// Detects, as far as the file reveals it, what would make libslurm exit, or make it and the
+// commands wait a minute: file absent or unreadable, no ClusterName or SlurmctldHost, a missing
+// include.
 [[nodiscard]] Outcome<void> check_configuration(const std::string& path);
 
 }  // namespace slurm_plugin

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view k_start = " to start at ";
 constexpr std::string_view k_preempts = "Preempts: ";
 
-// What follows " to start at ". 26.05 says `a using`, and a federation `on cluster NAME` before it.
+// Parses what follows " to start at ". 26.05 adds `a using`, and a federation `on cluster NAME`
+// first.
 Expectation read_start(std::string_view rest) {
   const auto words = dts::split(rest, ' ');
   Expectation read;
@@ -41,7 +42,7 @@ nlohmann::json reply_of(const Expectation& expectation) {
 std::optional<Expectation> parse_expectation(std::string_view said) {
   std::optional<Expectation> read;
   for (const std::string& line : dts::split(said, '\n')) {
-    // What a site tells the user comes first and may say anything, so the last such line counts.
+    // A site's messages to the user come first and may say anything, so the last such line counts.
     if (const std::size_t start = line.rfind(k_start); start != std::string::npos)
       read = read_start(dts::trim(std::string_view(line).substr(start + k_start.size())));
     const std::size_t at = line.find(k_preempts);

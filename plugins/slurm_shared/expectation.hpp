@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a job would start: the answer of slurm_job_will_run2(), and that of `sbatch --test-only`,
-// which prints it. Pure.
+// When a job would start, according to slurm_job_will_run2(), or to `sbatch --test-only`, which
+// prints the same. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,18 +17,18 @@ struct Expectation {
   std::int64_t start_time = 0;  // Unix seconds
   std::uint64_t processors = 0;
   std::string nodes{};                   // host list
-  std::string partition{};               // empty: not said, as for a heterogeneous job
+  std::string partition{};               // empty if not reported, as for heterogeneous jobs
   std::vector<std::string> preempted{};  // ids of the jobs that would be preempted
 };
 
 // The result of the operation `expect`.
 [[nodiscard]] nlohmann::json reply_of(const Expectation& expectation);
 
-// Reads what sbatch printed, with or without its name at the beginning of each line:
+// Parses the output of sbatch, with or without its name at the beginning of each line:
 //   Job 7 to start at 1764072000 using 8 processors on nodes n[1-2] in partition main
 //     Preempts: 5,6
-// The time is in Unix seconds (SLURM_TIME_FORMAT=%s), or as Slurm prints it otherwise. nullopt if
-// there is no such line.
+// The time is in Unix seconds (SLURM_TIME_FORMAT=%s), or in Slurm's default form. nullopt if there
+// is no such line.
 [[nodiscard]] std::optional<Expectation> parse_expectation(std::string_view said);
 
 }  // namespace slurm_plugin

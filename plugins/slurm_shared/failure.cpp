@@ -16,7 +16,7 @@ struct Sentence {
   Meaning meaning;
 };
 
-// The first that is contained counts, so what explains more comes before what says less.
+// The first match counts, so more specific sentences come first.
 constexpr Sentence k_sentences[] = {
     {"Incompatible versions of client and server", k_release},
     {"Protocol version has changed", k_release},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an operation of one of Slurm's plug-ins failed, and what Slurm's messages mean.
+// Failures of the operations of Slurm's plug-ins, and the meaning of Slurm's messages.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,7 +29,7 @@ using Outcome = tl::expected<T, Failure>;
   return tl::unexpected<Failure>(Failure{code, std::move(message), std::move(hint)});
 }
 
-// What a failure is to the caller, and what can be done about it.
+// The meaning of a failure for the caller, and what can be done about it.
 struct Meaning {
   const char* code = "rejected";
   const char* hint = "";
@@ -41,8 +41,8 @@ struct Meaning {
       Failure{meaning.code, std::move(message), meaning.hint, meaning.other_release});
 }
 
-// By the name of what went wrong; libslurm's numbers (plugins/slurm/failure.cpp) and the texts that
-// commands print (failure.cpp) share them.
+// Named by what went wrong; used for libslurm's numbers (plugins/slurm/failure.cpp) and for the
+// messages of commands (failure.cpp).
 namespace meanings {
 
 inline constexpr Meaning k_busy{"unreachable", "Slurm is busy: try again in a moment"};
@@ -52,11 +52,12 @@ inline constexpr Meaning k_release{
     "unreachable",
     "the controller is of another release: use the Slurm library of the cluster's version",
     true};
-// What a controller does with a newer client; or it was ended in the middle of a reply.
+// The controller did not understand a newer client, or was ended in the middle of a reply.
 inline constexpr Meaning k_hung_up{k_down.code, k_down.hint, true};
 inline constexpr Meaning k_authentication{
     "unreachable", "is munge running here, with the cluster's key? `munge -n` shows it"};
-// A command that has said nothing yet. Without munge each tries for 50 s before it says so.
+// A command that printed nothing before its limit: without munge it tries for 50 s before it says
+// so.
 inline constexpr Meaning k_silent{
     "unreachable",
     "is slurmctld running, and is munge running here? `scontrol ping` "
@@ -99,8 +100,8 @@ inline constexpr Meaning k_closed{"rejected", "ask the site's staff"};
 
 }  // namespace meanings
 
-// What a command of Slurm printed, by Slurm's own sentences in it; "rejected" without a hint if it
-// contains none that is known. Pure.
+// The meaning of a command's output, by the known sentences of Slurm in it; "rejected" without a
+// hint if it contains none. Pure.
 [[nodiscard]] Meaning meaning_of(std::string_view said);
 
 // The failure with that meaning.

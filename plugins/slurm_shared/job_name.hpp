@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's job ids, which are text in our interface.
+// Slurm's job ids, which are texts in our interface.
 #pragma once
 
 #include "plugins/slurm_shared/failure.hpp"
@@ -21,7 +21,7 @@ struct JobName {
 // nullopt if it is not a Slurm job id. Pure.
 [[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
 
-// That of the request's "id"; invalid, naming the id, if it is not one of Slurm's.
+// Parses the request's "id"; the failure invalid names the id if it is not one of Slurm's.
 [[nodiscard]] Outcome<JobName> job_name(const json& request);
 
 // "job 4711_3", for the request's "id".

@@ -48,7 +48,7 @@ constexpr StateWord k_states[] = {
     {"OUT_OF_MEMORY", "out_of_memory"},
 };
 
-// Reasons that slurmctld sets when it ends a job, and the state that will show.
+// Reasons that slurmctld sets when it ends a job, with the job's final state.
 constexpr StateWord k_end_reasons[] = {
     {"TimeLimit", "timed_out"},
     {"NodeDown", "node_failed"},
@@ -59,7 +59,7 @@ constexpr StateWord k_end_reasons[] = {
     {"SystemFailure", "failed"},
 };
 
-// Texts that take the place of a reason, by their beginnings (slurmctld, state_desc).
+// The beginnings of texts that replace a reason (slurmctld, state_desc).
 constexpr StateWord k_descriptions[] = {
     {"Nodes required for job are DOWN", "Resources"},
     {"launch failed requeued held", "JobHeldUser"},
@@ -68,9 +68,9 @@ constexpr StateWord k_descriptions[] = {
     {"job requeued in special exit state", "JobHeldUser"},
 };
 
-constexpr std::int64_t k_clocks_differ = 60;  // at most, in seconds
+constexpr std::int64_t k_clocks_differ = 60;  // the most by which clocks differ, in seconds
 
-// Its end is still ahead: it was put back into the queue, or it has no limit.
+// Its end is in the future: it was requeued, or has no limit.
 bool ends_later(const Record& job, std::int64_t now) {
   return job.text("EndTime") == "Unknown" || job.time("EndTime") > now + k_clocks_differ;
 }
@@ -82,12 +82,12 @@ std::optional<std::string> state_behind_completing(const Record& job, const Know
   for (const StateWord& row : k_end_reasons)
     if (row.slurm == reason) return row.ours;
   if (job.time("PreemptTime") != 0) return "preempted";
-  // Of our own job we know that its script still runs, and so did not end by itself.
+  // Our own job's script still runs, so it did not end by itself.
   if (known.restarts || exit_of(job.text("ExitCode")).signal != 0) return "cancelled";
   return std::nullopt;  // exited 0, or cancelled a moment ago
 }
 
-// The record of all waiting tasks of an array: "3-9:2%4".
+// Whether the record stands for all waiting tasks of an array: "3-9:2%4".
 bool is_meta(const Record& job) {
   const std::string tasks = job.text("ArrayTaskId");
   return !tasks.empty() && !dts::parse_number(tasks);
@@ -99,7 +99,7 @@ std::string id_of(const Record& job) {
   return array + "_" + job.text("ArrayTaskId");
 }
 
-// Without "%4", which is no index.
+// Without "%4", which is not an index.
 std::string waiting_tasks(const Record& job) {
   if (!is_meta(job)) return {};
   const std::string tasks = job.text("ArrayTaskId");

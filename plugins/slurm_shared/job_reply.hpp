@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job as the reply describes it, for both ways to Slurm. Pure.
+// Converts a job to the reply, for both plug-ins. Pure.
 #pragma once
 
 #include "plugins/slurm_shared/job_words.hpp"
@@ -17,19 +17,19 @@ struct JobFacts {
   JobRecord record{};   // its reason is "None" if there is none
   std::string id{};     // "4711", or "4711_3" for a task of its own
   std::string array{};  // the number of its array; empty if it is in none
-  std::string tasks{};  // the waiting tasks that it stands for
+  std::string tasks{};  // the waiting tasks that the record stands for
   bool completing = false;
   std::string partition{};
   std::string dependency{};
   std::string nodes{};              // host list
-  std::vector<std::string> cpus{};  // for each node, its processors: "0-3"
+  std::vector<std::string> cpus{};  // its processors by node: "0-3"
   std::string exclude_nodes{};
   std::int64_t restart_count = 0;
   bool requeue = false;
   std::int64_t eligible_time = 0;
-  std::int64_t start_time = 0;  // of a waiting job: the planned one
+  std::int64_t start_time = 0;  // for a waiting job the planned start
   std::int64_t end_time = 0;
-  bool unlimited = false;  // known to have no time limit; a start and end may show it, too
+  bool unlimited = false;  // known to have no time limit; see also has_no_limit()
   std::int64_t preempt_time = 0;
   std::string command{};
 };

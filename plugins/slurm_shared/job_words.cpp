@@ -109,7 +109,7 @@ constexpr Row k_rows[] = {
     {"OutOfMemory", "it ran out of memory"},
 };
 
-// What a limit counts, by a keyword in its name; longer names first.
+// What a limit counts, by a keyword in its name; longer keywords first.
 constexpr std::array<std::pair<std::string_view, const char*>, 17> k_resources{{
     {"SubmitJob", "submitted jobs"},
     {"WallDuration", "run time"},
@@ -184,7 +184,7 @@ std::string first_node_of(const JobRecord& job) {
   return job.first_node.empty() ? "the first node" : job.first_node + ", the first node";
 }
 
-// What nothing of ours can do by itself: without its first node, no part of the job has run.
+// We cannot avoid that node ourselves: without its first node, no part of the job has run.
 std::string without_first_node(const JobRecord& job) {
   if (job.first_node.empty()) return "";
   return "; until then, submit it with --exclude " + job.first_node;

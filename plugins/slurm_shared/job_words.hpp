@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's one-word reasons and its record of an ended job, as sentences. Pure; does not use
-// libslurm.
+// Turns Slurm's one-word reasons, and its record of an ended job, into sentences. Pure; does not
+// use libslurm.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace slurm_plugin {
 
-// Each is a clause without a full stop: "it is next, and waits for nodes to become free". `advice`
-// may contain "{job}" for the job's id; empty if the user can only wait.
+// Each text is a clause without a full stop: "it is next, and waits for nodes to become free".
+// `advice` may contain "{job}" for the job's id; it is empty if the user can only wait.
 struct JobWords {
   std::string why;
   std::string advice;
@@ -25,15 +25,15 @@ struct JobRecord {
   bool was_requeued = false;
   int exit_code = 0;
   int exit_signal = 0;
-  std::string first_node{};  // where its batch script runs; empty: not known
+  std::string first_node{};  // where its batch script runs; empty: unknown
 };
 
-// The sentences for a reason as squeue prints it (enum job_state_reason of slurm.h; squeue(1), JOB
-// REASON CODES; the limits: resource_limits of slurm.schedmd.com). nullopt for an unknown reason.
+// The sentences for a reason as squeue prints it (enum job_state_reason in slurm.h; squeue(1), JOB
+// REASON CODES; for limits: resource_limits on slurm.schedmd.com). nullopt for an unknown reason.
 [[nodiscard]] std::optional<JobWords> words_of_reason(std::string_view reason);
 
-// Why the job waits; or, in case the agent had no time to report it, what its record says about its
-// end and what that usually means. Empty for a running job and for an unknown reason.
+// Why the job waits, or, if the agent had no time to report it, what its record says about its end
+// and what that usually means. Empty for a running job and for an unknown reason.
 [[nodiscard]] JobWords words_of(const JobRecord& job);
 
 // "nodes" or "time" if a job with this reason waits for them, otherwise empty.

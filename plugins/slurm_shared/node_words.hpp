@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Slurm's words for nodes mean. Pure.
+// The meaning of Slurm's words for nodes. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,11 +10,11 @@
 
 namespace slurm_plugin {
 
-// A node's state: its base, in lower case ("idle", "mixed"), and the flags that show in the word
-// for it.
+// A node's state: its base, in lower case ("idle", "mixed"), and the flags that affect the word for
+// it.
 struct NodeState {
   std::string base = "unknown";
-  bool invalid = false;  // registered with less than slurm.conf says
+  bool invalid = false;  // it registered with less than slurm.conf says
   bool drain = false;
   bool maintenance = false;
   bool reserved = false;
@@ -25,16 +25,16 @@ struct NodeState {
 // What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
 [[nodiscard]] std::string node_state_word(const NodeState& state);
 
-// True if a node in that state is down or silent ("idle*").
+// True if a node in that state is down or does not respond ("idle*").
 [[nodiscard]] bool is_lost(std::string_view state);
 
 // The same, or if the node accepts no jobs for another reason: drained, failed.
 [[nodiscard]] bool is_away(std::string_view state);
 
-// The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2", by their type; "": those without one.
+// The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2", by type; those without a type are "".
 [[nodiscard]] std::map<std::string, unsigned> gpus_by_type(std::string_view gres);
 
-// The members `gpus`, the sum over all types, and `gpu_types` of a node with that Gres.
+// Adds the members `gpus`, the sum over all types, and `gpu_types` to a node with that Gres.
 void add_gpus(nlohmann::json& node, std::string_view gres);
 
 }  // namespace slurm_plugin

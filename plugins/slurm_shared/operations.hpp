@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations of a scheduler plug-in (dtsubmit-plugins(7)): JSON request in, JSON result out.
-// Each of Slurm's plug-ins defines them. All are thread-safe once open_slurm() succeeded; a request
-// of the wrong shape throws nlohmann::json::exception, which plugin.cpp turns into "invalid".
+// Each of Slurm's plug-ins defines them. All are thread-safe once open_slurm() has succeeded. A
+// malformed request throws nlohmann::json::exception, which plugin.cpp turns into "invalid".
 #pragma once
 
 #include "plugins/slurm_shared/failure.hpp"
 
 namespace slurm_plugin {
 
-// Makes sure that Slurm's configuration can be read. With `probe`, no configuration can end this
+// Ensures that Slurm's configuration can be read. With `probe`, no configuration can end this
 // process.
 [[nodiscard]] Outcome<void> open_slurm(bool probe);
 
@@ -22,7 +22,7 @@ namespace slurm_plugin {
 [[nodiscard]] Outcome<json> config(const json& request);
 [[nodiscard]] Outcome<json> settings(const json& request);
 [[nodiscard]] Outcome<json> qos(const json& request);
-// The only one that is called before open_slurm(), or without it.
+// The only operation that may be called before or without open_slurm().
 [[nodiscard]] Outcome<json> version(const json& request);
 [[nodiscard]] Outcome<json> cancel(const json& request);
 [[nodiscard]] Outcome<json> requeue(const json& request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in's only symbol: finds the operation, and converts its outcome into the reply's JSON.
+// The plug-in's only symbol: finds the operation, and converts its outcome to the reply's JSON.
 // Compiled into each of Slurm's plug-ins, which define PLUGIN_NAME and PLUGIN_DESCRIPTION.
 #include "core/plugin/dtsubmit_plugin.h"
 #include "plugins/slurm_shared/job_words.hpp"
@@ -39,7 +39,7 @@ constexpr Operation k_operations[] = {
     {"signal_batch", signal_batch},
 };
 
-// Needs no configuration, and shows what would be used where there is none.
+// Needs no configuration, and shows what would be used if there is none.
 constexpr std::string_view k_without_opening = "version";
 
 json phrases() {

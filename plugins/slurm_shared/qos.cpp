@@ -45,14 +45,14 @@ Fields names_in(const std::string& list) {
   return list.empty() ? Fields{} : dts::split(list, ',');
 }
 
-// "cluster" and "" leave it to slurm.conf.
+// "cluster" and "" mean that slurm.conf decides.
 std::optional<std::string> preemption_in(const std::string& mode) {
   for (const char* word : {"requeue", "cancel", "suspend"})
     if (dts::in_lower_case(mode).find(word) != std::string::npos) return word;
   return dts::in_lower_case(mode) == "off" ? std::optional<std::string>("none") : std::nullopt;
 }
 
-// Of no time, which a time limit cannot be, too.
+// The seconds of a time; 0 if it is not set, since seconds_of() returns -1 then.
 std::int64_t length_of(const std::string& time) {
   return std::max<std::int64_t>(seconds_of(time), 0);
 }

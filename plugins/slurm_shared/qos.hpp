@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accounting, sacctmgr(1), knows of qualities of service. Pure.
+// What the accounting, sacctmgr(1), knows about qualities of service. Pure.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,18 +8,18 @@
 
 namespace slurm_plugin {
 
-// In the order in which sacctmgr is asked for them.
+// The fields that sacctmgr is asked for, in this order.
 inline constexpr const char* k_qos_fields =
     "Name,Preempt,PreemptMode,GraceTime,PreemptExemptTime,MaxWall,Flags";
 inline constexpr const char* k_association_fields = "Account,User,DefaultQOS,QOS";
 
-// The reply: a list of all of them, from what `sacctmgr show qos` printed with these fields.
-// `default_name`: see default_qos().
+// The reply: a list of all of them, from the output of `sacctmgr show qos` with these fields. For
+// `default_name` see default_qos().
 [[nodiscard]] nlohmann::json qos_json(const std::string& printed, const std::string& default_name);
 
-// The QOS of a job of `account` that names none: the association's default, the only one that it
-// has, the root account's default, or "normal" (src/slurmctld/job_mgr.c, 22.05 to 26.05).
-// `printed`: the associations of root and of the user, from `sacctmgr show associations`.
+// The QOS of a job in `account` that names none: the association's default, its only one, the root
+// account's default, or "normal" (src/slurmctld/job_mgr.c, 22.05 to 26.05). `printed` has the
+// associations of root and of the user, from `sacctmgr show associations`.
 [[nodiscard]] std::string default_qos(const std::string& printed, const std::string& account);
 
 }  // namespace slurm_plugin

@@ -12,7 +12,7 @@
 namespace slurm_plugin {
 namespace {
 
-// Fields that end their line, whatever is in them.
+// Fields whose value extends to the end of the line, whatever it contains.
 constexpr std::array<std::string_view, 12> k_whole_lines{"JobName",
                                                          "Command",
                                                          "WorkDir",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 12> k_whole_lines{"JobName",
                                                          "StdOut",
                                                          "OS"};
 
-// What the first line of a record begins with.
+// The beginnings of a record's first line.
 constexpr std::array<std::string_view, 3> k_beginnings{"JobId=", "NodeName=", "PartitionName="};
 
 bool is_name(std::string_view name) {
@@ -36,14 +36,14 @@ bool is_name(std::string_view name) {
          });
 }
 
-// The length of the name at the beginning of `text`, which a '=' follows; 0 if there is none.
+// The length of the name at the beginning of `text` that a '=' follows; 0 if there is none.
 std::size_t name_at(std::string_view text) {
   const std::size_t equals = text.find('=');
   const bool good = equals != std::string_view::npos && is_name(text.substr(0, equals));
   return good ? equals : 0;
 }
 
-// Where the value at the beginning of `text` ends: before the next word that is a field.
+// The end of the value at the beginning of `text`: before the next word that is a field.
 std::size_t end_of_value(std::string_view text) {
   for (std::size_t blank = text.find(' '); blank != std::string_view::npos;
        blank = text.find(' ', blank + 1))
@@ -51,7 +51,7 @@ std::size_t end_of_value(std::string_view text) {
   return text.size();
 }
 
-// "A=1 B=two words C=3". A line that begins with no field goes on with the one before it.
+// Parses "A=1 B=two words C=3". A line that does not begin with a field continues the previous one.
 void add_line(Record& record, std::string_view line) {
   std::string_view rest = dts::trim(line);
   std::size_t length = name_at(rest);

@@ -18,13 +18,13 @@ namespace slurm_plugin {
 class Record {
  public:
   void add(std::string name, std::string value);
-  // Appends a line to the newest field: its value had a line break.
+  // Appends a line to the last field, whose value had a line break.
   void go_on(std::string_view line);
 
   // The first value of that name, since a later one may be part of a user's text; empty if there is
   // none, and for "(null)".
   [[nodiscard]] std::string text(std::string_view name) const;
-  // Its number; 0 if there is none.
+  // The number at the beginning of that text; 0 if there is none.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
 
   // See time_in().
@@ -38,9 +38,9 @@ class Record {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// The records in scontrol's output of several lines each. That form is read, not --oneliner,
-// because there a text that a user may choose (a job's name, command, folder, comment) ends its
-// line: blanks and `=` in it cannot be mistaken for the next field.
+// Parses scontrol's multi-line output. --oneliner is not used, because only here a text that a user
+// may choose (a job's name, command, folder, comment) ends its line, so that blanks and `=` in it
+// cannot be mistaken for the next field.
 [[nodiscard]] std::vector<Record> parse_records(std::string_view text);
 
 // The lines "NAME = VALUE" of `scontrol show config`.

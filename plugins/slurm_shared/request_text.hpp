@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings in a request that may contain any bytes: paths, environment variables.
+// Strings in requests that may contain any bytes: paths, environment variables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -17,7 +17,7 @@
 namespace slurm_plugin {
 namespace {
 
-// sbatch itself tries again while the controller is busy.
+// Long, because sbatch itself retries while the controller is busy.
 constexpr std::chrono::seconds k_limit{60};
 
 class Words {
@@ -90,7 +90,7 @@ void add_options(Words& words, const json& request) {
     for (const auto& [name, value] : options->items()) words.option(name, bytes_of(value));
 }
 
-// In the order in which sbatch reads them; all of these override the script's own lines.
+// In the order in which sbatch reads them. These options override the lines of the script.
 std::vector<std::string> command_line(const json& request, const char* what) {
   Words words(request);
   for (const char* word : {"sbatch", what, "--input=/dev/null"}) words.word(word);
@@ -114,9 +114,9 @@ std::vector<std::string> environment_of(const json& request) {
   return environment;
 }
 
-// Slurm's own sentence about a submission that the controller refused, with what sbatch said before
-// it: "Invalid partition name specified (invalid partition specified: none)". Otherwise all that
-// sbatch said, with its name.
+// Slurm's sentence about a submission that the controller refused, followed by what sbatch printed
+// before: "Invalid partition name specified (invalid partition specified: none)". Otherwise
+// everything that sbatch printed, after its name.
 std::string refusal(const std::string& said, std::string_view mark) {
   const std::string words = plain(said);
   const std::size_t at = words.rfind(mark);
@@ -125,7 +125,7 @@ std::string refusal(const std::string& said, std::string_view mark) {
   return words.substr(at + mark.size()) + (before.empty() ? "" : " (" + before + ")");
 }
 
-// SLURM_SUBMIT_DIR, the folder that sbatch is started in.
+// SLURM_SUBMIT_DIR, the folder in which sbatch is started.
 std::string submit_folder(const json& request) {
   const auto folder = request.find("work_folder");
   std::string text = folder == request.end() ? std::string() : bytes_of(*folder);
@@ -136,7 +136,7 @@ std::string submit_folder(const json& request) {
   return there ? text : std::string();
 }
 
-// With --parsable or --test-only.
+// Runs sbatch; `what` is --parsable or --test-only.
 Outcome<Said> run_sbatch(const json& request,
                          const char* what,
                          std::vector<std::string> environment) {

@@ -13,9 +13,9 @@ namespace slurm_plugin {
 enum class Of { this_cluster, its_federation };
 
 // The records that `scontrol --details show job` prints for `job` ("4711", "4711_3", "4711+1"):
-// more than one for an array or a heterogeneous job, and one for each cluster of a federation.
-// Otherwise scontrol's words, preceded by "WHAT: " unless `what` is empty; not_found if slurmctld
-// does not know the job.
+// several for an array or a heterogeneous job, and one per cluster of a federation. On failure
+// scontrol's message, preceded by "WHAT: " unless `what` is empty; not_found if slurmctld does not
+// know the job.
 [[nodiscard]] Outcome<std::vector<Record>> show_job(const std::string& job,
                                                     const std::string& what = {},
                                                     Of of = Of::this_cluster);
