@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of the module's table share: one device, its streams, and what went wrong.
+// Shared by the functions of the module's table: one device, its streams, and the latest error.
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -12,14 +12,14 @@
 #include <memory>
 #include <string>
 
-// A product of one shape as cuBLASLt has it, with the algorithm that was chosen once.
+// A product of one shape as cuBLASLt describes it, with the chosen algorithm.
 struct ChosenProduct {
   cublasLtMatmulDescOpaque_t operation;
-  cublasLtMatrixLayoutOpaque_t right;  // what cuBLASLt, which counts by columns, calls A
+  cublasLtMatrixLayoutOpaque_t right;  // A for cuBLASLt, which is column-major
   cublasLtMatrixLayoutOpaque_t left;   // B
   cublasLtMatrixLayoutOpaque_t out;
   cublasLtMatmulAlgo_t algorithm;
-  bool is_straight = true;  // a curve is a kernel's
+  bool is_straight = true;  // whether a kernel applies the curve
 };
 
 class CudaLink;
@@ -29,32 +29,32 @@ struct dttrain_context {
 
   static constexpr std::size_t k_workspace = std::size_t{32} << 20;
 
-  static constexpr std::size_t k_of_driver = 0;  // bytes of pages that only it can release
+  static constexpr std::size_t k_of_driver = 0;  // the size noted for pages of cudaHostAlloc()
 
   int device = 0;
-  // Whether products of this device have epilogues that are worth their while.
+  // Whether epilogues of this device's products are fast enough to be used.
   bool fuses_gelu = false;
   bool fuses_gelu_gradient = false;
-  int numa = -1;                        // the node of the host's memory that is near; -1: not known
-  std::map<void*, std::size_t> pinned;  // by where it is
+  int numa = -1;                        // nearest NUMA node for host memory; -1: unknown
+  std::map<void*, std::size_t> pinned;  // size by address
   cudaStream_t stream = nullptr;        // DTTRAIN_COMPUTE
   cudaStream_t copy_in = nullptr;
   cudaStream_t copy_out = nullptr;
   cublasLtHandle_t products = nullptr;
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
-  cudaEvent_t timer[2] = {};  // made when they are needed
+  cudaEvent_t timer[2] = {};  // created on first use
   std::string wrong;
   std::shared_ptr<CudaLink> link;  // to other ranks' devices; nullptr: none yet
 
   [[nodiscard]] cudaStream_t of(int which) const;
 
-  // NULL, or "what: CUDA's name of the error: its words".
+  // NULL if status is success, otherwise "what: CUDA's name of the error: its description".
   const char* check(cudaError_t status, const char* what);
   const char* check(cublasStatus_t status, const char* what);
 };
 
-// In the table; memory.cpp:
+// Functions in the table; memory.cpp:
 const char* cuda_allocate(dttrain_context* context, size_t bytes, void** at);
 void cuda_release(dttrain_context* context, void* at);
 const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes);
@@ -79,7 +79,7 @@ void cuda_free_graph(dttrain_context* context, dttrain_graph* graph);
 // host_memory.cpp:
 const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at);
 void cuda_release_host(dttrain_context* context, void* at);
-// Of the device with this PCI address, by sysfs; -1 if that does not say.
+// The NUMA node of the device with this PCI address, from sysfs; -1 if unknown.
 int cuda_numa_of(const char* pci);
 // products.cpp:
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product);
@@ -94,7 +94,7 @@ const char* cuda_start_timer(dttrain_context* context);
 const char* cuda_stop_timer(dttrain_context* context, double* seconds);
 // launch.cu:
 const char* cuda_launch(dttrain_context* context, uint32_t kernel, const void* arguments);
-// For open() and close(), in streams.cpp, too:
+// For open() and close(), also in streams.cpp:
 const char* cuda_begin_streams(dttrain_context* context);
 void cuda_end_streams(dttrain_context* context);
 // nccl.cpp; only where NCCL's header was found:

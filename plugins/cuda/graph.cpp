@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs of what is enqueued in the stream of kernels.
+// Graphs of work for the stream of kernels.
 #include "plugins/cuda/context.hpp"
 
 struct dttrain_graph {
@@ -8,7 +8,7 @@ struct dttrain_graph {
 
 namespace {
 
-// So that the next launch does not find what has been told already.
+// Clears CUDA's error, so that the next launch does not report it again.
 const char* refused(dttrain_context* context, cudaError_t status, const char* what) {
   (void)cudaGetLastError();
   return context->check(status, what);
@@ -16,7 +16,7 @@ const char* refused(dttrain_context* context, cudaError_t status, const char* wh
 
 }  // namespace
 
-// Other threads may call what a capture forbids this one, as libraries of communication do.
+// Thread-local, so that other threads, as those of NCCL, may make calls that a capture forbids.
 const char* cuda_begin_graph(dttrain_context* context) {
   const cudaError_t status =
       cudaStreamBeginCapture(context->stream, cudaStreamCaptureModeThreadLocal);
@@ -30,7 +30,7 @@ const char* cuda_end_graph(dttrain_context* context, dttrain_graph** graph) {
     return refused(context, status, "cudaStreamEndCapture");
   cudaGraphExec_t made = nullptr;
   const cudaError_t status = cudaGraphInstantiate(&made, captured, 0);
-  (void)cudaGraphDestroy(captured);  // what is instantiated is a copy
+  (void)cudaGraphDestroy(captured);  // the instantiated graph is a copy
   if (status != cudaSuccess) return refused(context, status, "cudaGraphInstantiate");
   *graph = new dttrain_graph{made};
   return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned memory of the host on the NUMA node that is near the device. CUDA takes pages wherever the
-// calling thread gets them; so they are taken here, and pinned where they are.
+// Pinned host memory on the NUMA node nearest to the device. CUDA would allocate pages on the node
+// of the calling thread, so pages are allocated here and then pinned.
 #include "plugins/cuda/context.hpp"
 
 #include <linux/mempolicy.h>
@@ -18,8 +18,8 @@ namespace {
 constexpr int k_most_nodes = 1024;
 constexpr int k_word = 8 * sizeof(unsigned long);
 
-// Where the node has no memory left, another one's is better than none (mbind(2)); where the kernel
-// refuses the call, as in containers, the thread's own node has to do.
+// If the node has no memory left, another one is used (mbind(2)). If the kernel refuses the call,
+// as in containers, the memory is on the thread's own node.
 void prefer(void* at, std::size_t bytes, int numa) {
   if (numa < 0 || numa >= k_most_nodes) return;
   std::array<unsigned long, k_most_nodes / k_word> mask{};
@@ -48,7 +48,7 @@ const char* cuda_allocate_host(dttrain_context* context, size_t bytes, void** at
     *at = pages;
     return nullptr;
   }
-  // Sandboxes may refuse that, and yet have pages of the driver's own, wherever they are.
+  // Sandboxes may refuse to pin pages, but still provide the driver's own, on any node.
   (void)cudaGetLastError();
   ::munmap(pages, bytes);
   const char* const wrong =

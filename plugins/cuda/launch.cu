@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels, compiled for devices: each block of a kernel is a block of CUDA.
+// The kernels, compiled for devices. Each block of a kernel is a CUDA block.
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
 
@@ -39,8 +39,8 @@ class DeviceBlock {
   };
 };
 
-// Blocks that a multiprocessor should have room for, which limits registers; 0: as the compiler
-// likes.
+// The number of blocks that a multiprocessor should be able to run, which limits registers; 0: the
+// compiler decides.
 template <class Kernel>
 constexpr int blocks_together() {
   if constexpr (requires { Kernel::k_blocks_together; })
@@ -66,7 +66,7 @@ const char* cuda_launch(dttrain_context* context, uint32_t number, const void* a
     if (kernel.blocks() > INT_MAX) return;
     status = cudaSuccess;  // CUDA refuses a launch of no blocks
     if (kernel.blocks() == 0) return;
-    (void)cudaGetLastError();  // of calls before, whose status was their answer
+    (void)cudaGetLastError();  // of earlier calls, which returned it
     run_block<Kernel>
         <<<static_cast<unsigned>(kernel.blocks()), Kernel::k_threads, 0, context->stream>>>(kernel);
     status = cudaGetLastError();

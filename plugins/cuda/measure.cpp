@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is for measuring alone: copies within and between devices, pages of the host that are pinned
-// where they are, and the device's clock. Contexts of several devices may be open in one thread:
-// CUDA wants events and kernels on the device that is current.
+// Functions for measurements: copies within and between devices, pinning of existing host memory,
+// and the device's clock. One thread may have contexts of several devices; CUDA requires that
+// events and kernels are used on the current device.
 #include "plugins/cuda/context.hpp"
 
 namespace {
@@ -36,7 +36,7 @@ const char* cuda_reach(dttrain_context* context, dttrain_context* other, int* is
   *is_direct = 1;
   if (status != cudaErrorPeerAccessAlreadyEnabled)
     return context->check(status, "cudaDeviceEnablePeerAccess");
-  (void)cudaGetLastError();  // so that nobody finds it there
+  (void)cudaGetLastError();  // clears the error
   return nullptr;
 }
 
@@ -55,7 +55,7 @@ const char* cuda_start_timer(dttrain_context* context) {
     const cudaError_t status = event != nullptr ? cudaSuccess : cudaEventCreate(&event);
     if (const char* const wrong = context->check(status, "cudaEventCreate")) return wrong;
   }
-  // What is enqueued next in any stream begins after this, since none has anything left to do.
+  // Work that is enqueued next, in any stream, begins after this, since all streams are idle.
   if (const char* const wrong = cuda_wait(context)) return wrong;
   return context->check(cudaEventRecord(context->timer[0], context->stream), "cudaEventRecord");
 }
@@ -66,7 +66,7 @@ const char* cuda_stop_timer(dttrain_context* context, double* seconds) {
   const auto then = [&](cudaError_t status, const char* what) {
     wrong = context->check(status, what);
   };
-  // Behind all streams: the event marks the end of each copy stream before it marks that of all.
+  // Waits for all streams: the event marks the end of each copy stream in turn, and then of all.
   for (cudaStream_t const copies : {context->copy_in, context->copy_out}) {
     if (wrong == nullptr) then(cudaEventRecord(context->timer[1], copies), "cudaEventRecord");
     if (wrong == nullptr)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's memory, and copies between it and the host's on streams of their own.
+// Device memory, and copies between it and host memory, on streams of their own.
 #include "plugins/cuda/context.hpp"
 
 const char* dttrain_context::check(cudaError_t status, const char* what) {
@@ -19,7 +19,7 @@ const char* cuda_allocate(dttrain_context* context, size_t bytes, void** at) {
 }
 
 void cuda_release(dttrain_context* /*context*/, void* at) {
-  (void)cudaFree(at);  // what a broken device answers to that is of no use to anybody
+  (void)cudaFree(at);  // errors of a broken device do not matter here
 }
 
 const char* cuda_to_device(dttrain_context* context, void* to, const void* from, size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the module, and how its devices are found and opened.
+// The module's table, and how its devices are found and opened.
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
 
@@ -11,9 +11,9 @@
 
 namespace {
 
-constexpr int k_least_major = 8;  // of compute capabilities: what the kernels are compiled for
+constexpr int k_least_major = 8;  // of compute capabilities for which the kernels are compiled
 
-// As much as there is room for.
+// Copies as much of the text as fits.
 template <std::size_t room>
 void put(char (&to)[room], const std::string& text) {
   to[text.copy(to, room - 1)] = '\0';
@@ -23,7 +23,7 @@ std::string version_text(int major, int minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-// Of CUDA, as in 13000.
+// From CUDA's version number, as 13000.
 std::string version_text(int version) {
   return version_text(version / 1000, version % 1000 / 10);
 }
@@ -41,7 +41,7 @@ int failed(dttrain_answer* answer, const char* function, cudaError_t status) {
 
 int count(dttrain_answer* answer) {
   *answer = {};
-  // So that a number is the same slot on all nodes. No other thread reads the environment.
+  // So that device numbers mean the same slots on all nodes. No other thread reads the environment.
   ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
   int driver = 0;
   int devices = 0;
@@ -74,7 +74,7 @@ void close(dttrain_context* context) {
   delete context;
 }
 
-// As in sysfs; empty if CUDA does not say.
+// In the form of sysfs; empty if CUDA does not report it.
 std::string pci_of(int device) {
   char text[32] = {};
   if (cudaDeviceGetPCIBusId(text, sizeof text, device) != cudaSuccess) return {};
@@ -84,7 +84,7 @@ std::string pci_of(int device) {
   return pci;
 }
 
-// What is lacking, or nullptr.
+// Returns an error message, or nullptr.
 const char* begin(dttrain_context& context) {
   if (const char* const wrong = cuda_begin_streams(&context)) return wrong;
   if (const char* const wrong = context.check(cublasLtCreate(&context.products), "cublasLtCreate"))
@@ -119,8 +119,8 @@ dttrain_context* open(int device, dttrain_answer* answer) {
   }
   std::unique_ptr<dttrain_context, decltype(&close)> made(new dttrain_context, &close);
   made->device = device;
-  // llm.c meant to from Hopper on (train_gpt2.cu, gelu_fusion). What cuBLASLt 13.1 offers there for
-  // the gradient is a product and a kernel of its own.
+  // llm.c planned to do so from Hopper on (train_gpt2.cu, gelu_fusion). For the gradient, cuBLASLt
+  // 13.1 offers only a product followed by a kernel there.
   made->fuses_gelu = properties.major >= 9;
   made->fuses_gelu_gradient = properties.major >= 10;
   made->numa = cuda_numa_of(pci_of(device).c_str());
@@ -131,7 +131,7 @@ dttrain_context* open(int device, dttrain_answer* answer) {
   return made.release();
 }
 
-// Of the kernel's module; without it, as in some containers, nothing.
+// The version of the kernel module; empty if it is not visible, as in some containers.
 std::string driver_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;
@@ -139,7 +139,7 @@ std::string driver_version() {
   return version;
 }
 
-// -1 where CUDA does not say.
+// -1 if CUDA does not report it.
 int attribute(const dttrain_context& context, cudaDeviceAttr which) {
   int value = -1;
   return cudaDeviceGetAttribute(&value, which, context.device) == cudaSuccess ? value : -1;
@@ -164,7 +164,7 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   facts->memory_clock = megahertz(attribute(*context, cudaDevAttrMemoryClockRate));
   int driver = 0;
   const std::string kernel = driver_version();
-  (void)cudaDriverGetVersion(&driver);  // 0 if it is not known
+  (void)cudaDriverGetVersion(&driver);  // 0 if unknown
   put(facts->driver, kernel + (kernel.empty() ? "" : ", ") + "CUDA " + version_text(driver));
   const auto version = static_cast<int>(cublasLtGetVersion());
   put(facts->name, properties.name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module's exchange between processes: NCCL's sends and receives on the context's stream. NCCL
-// is looked for when it is needed, so that the module works where there is none. Its communicator
-// does not block: what it has begun is asked for by progress().
+// is loaded when it is needed, so that the module works without it. The communicator is
+// non-blocking: progress() asks for the state of what was begun.
 #include "plugins/cuda/context.hpp"
 
 #include <dlfcn.h>
@@ -17,10 +17,10 @@
 namespace {
 
 constexpr const char* k_library = "libnccl.so.2";
-constexpr int k_least = NCCL_VERSION(2, 14, 0);    // the first with communicators that do not block
+constexpr int k_least = NCCL_VERSION(2, 14, 0);    // the first with non-blocking communicators
 constexpr int k_sharing = NCCL_VERSION(2, 30, 0);  // the first with several ranks on one device
 
-// NCCL's functions, by the names that they have there.
+// NCCL's functions.
 struct Functions {
   decltype(&ncclGetVersion) get_version = nullptr;
   decltype(&ncclGetUniqueId) get_unique_id = nullptr;
@@ -37,7 +37,7 @@ struct Functions {
   decltype(&ncclCommAbort) abort = nullptr;
   int version = 0;
   std::string path;
-  std::string wrong;  // what is lacking; empty: nothing
+  std::string wrong;  // the reason why NCCL cannot be used; or empty
 };
 
 std::string text_of(int version) {
@@ -102,7 +102,7 @@ class CudaLink {
   }
 
   const char* join(const unsigned char* id, int ranks, int rank, bool shares) {
-    // As NCCL wants it where that is known; one that does not know it refuses by itself.
+    // Required by releases of NCCL that support this; others refuse by themselves.
     if (shares) ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 0);
     ncclUniqueId unique;
     std::memcpy(unique.internal, id, sizeof unique.internal);
@@ -121,7 +121,7 @@ class CudaLink {
               : nccl().receive(one->at, one->bytes, ncclChar, one->peer, link_, context_.stream);
       wrong = check(result, one->is_sent != 0 ? "ncclSend" : "ncclRecv");
     }
-    // In any case: within a group that is open NCCL would put off the abort, too.
+    // Even after an error: while a group is open, NCCL would defer the abort, too.
     const ncclResult_t ended = nccl().group_end();
     if (wrong != nullptr) return wrong;
     is_posting_ = true;
@@ -156,12 +156,12 @@ class CudaLink {
 
   void abort() {
     if (link_ == nullptr) return;
-    (void)cudaSetDevice(context_.device);  // of the thread that calls
+    (void)cudaSetDevice(context_.device);  // for the calling thread
     (void)nccl().abort(std::exchange(link_, nullptr));
   }
 
  private:
-  // What can only be done once NCCL has enqueued a group, or ended the link.
+  // Does what must wait until NCCL has enqueued a group or ended the link.
   const char* end_phase() {
     if (std::exchange(is_leaving_, false))
       return check(nccl().destroy(std::exchange(link_, nullptr)), "ncclCommDestroy");
@@ -184,9 +184,9 @@ class CudaLink {
 
   dttrain_context& context_;
   ncclComm_t link_ = nullptr;
-  bool is_posting_ = false;  // a group that is not in the stream yet
+  bool is_posting_ = false;  // a group is not in the stream yet
   bool is_leaving_ = false;
-  std::deque<cudaEvent_t> events_;  // after each group that has not ended
+  std::deque<cudaEvent_t> events_;  // one behind each group that has not ended
   uint64_t ended_ = 0;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by cuBLASLt. Of a shape, the algorithm is chosen once, by the library's own
-// heuristic, among those that do not split sums over blocks: the same bits always (cuBLAS, "Results
-// Reproducibility"; splitting with a reduction in place depends on which block comes last).
+// Matrix products by cuBLASLt. For each shape, the library's heuristic chooses an algorithm once,
+// among those that do not split sums over blocks, so that the bits are always the same (cuBLAS,
+// "Results Reproducibility"; splitting with an in-place reduction depends on which block ends
+// last).
 //
-// cuBLASLt counts by columns. A row-major matrix is its own transpose there, so out = left right is
+// cuBLASLt is column-major. A row-major matrix is its own transpose there, so out = left right is
 // computed as out^T = right^T left^T.
 #include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
@@ -14,8 +15,8 @@
 
 namespace {
 
-// Of which algorithms may rely on for vectors. Not more than those need, so that what is chosen
-// does not depend on where a sample's rows begin.
+// The alignment that algorithms may use for vectors. Limited to what vectors need, so that the
+// choice does not depend on where a sample's rows begin.
 int alignment_of(const void* at) {
   constexpr std::uintptr_t k_most = 16;
   const auto address = reinterpret_cast<std::uintptr_t>(at) | k_most;
@@ -64,8 +65,8 @@ cublasLtEpilogue_t epilogue_of(const dttrain_product& p) {
   return p.bias != nullptr ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-// What an epilogue reads and writes. How well that is aligned, which the choice of an algorithm
-// depends on, the library takes from where it is.
+// Sets the arrays that an epilogue reads and writes. The library derives their alignment, which
+// affects the choice of an algorithm, from their addresses.
 cublasStatus_t give_arrays(ChosenProduct& chosen, const dttrain_product& p) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   if (p.bias != nullptr)
@@ -84,7 +85,7 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
                         int pitch,
                         int count,
                         std::int64_t stride) {
-  // A row in memory is a column there.
+  // A row in memory is a column for cuBLASLt.
   cublasStatus_t status = cublasLtMatrixLayoutInit(
       &layout, type, static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), pitch);
   if (status != CUBLAS_STATUS_SUCCESS || count == 1) return status;
@@ -95,7 +96,7 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
       &layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride);
 }
 
-// As it is in memory, before any transposition.
+// Describes a factor as it is in memory, before any transposition.
 cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
                         const dttrain_factor& factor,
                         cudaDataType type,
@@ -107,7 +108,7 @@ cublasStatus_t describe(cublasLtMatrixLayoutOpaque_t& layout,
 }
 
 cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
-  // TF32 only if it was asked for; sums of bf16 are in float.
+  // TF32 only on request; sums of bf16 products are fp32.
   const cublasComputeType_t sums =
       p.factors == DTTRAIN_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasStatus_t status = cublasLtMatmulDescInit(&chosen.operation, sums, CUDA_R_32F);
@@ -168,7 +169,7 @@ cublasStatus_t limit(cublasLtMatmulPreferenceOpaque_t& preference, const dttrain
   return status;
 }
 
-// Whether it splits sums, whatever was asked for.
+// Whether the algorithm splits sums in spite of the preferences.
 bool splits(const cublasLtMatmulAlgo_t& algorithm) {
   std::int32_t parts = 0;
   std::size_t written = 0;
@@ -200,7 +201,7 @@ cublasStatus_t run(dttrain_context& context, ChosenProduct& chosen, const dttrai
                         context.stream);
 }
 
-// Runs it by the best algorithm that the library, which may refuse what it has offered, takes.
+// Runs the product with the best algorithm that works; the library may refuse one that it offered.
 cublasStatus_t find_and_run(dttrain_context& context,
                             ChosenProduct& chosen,
                             const dttrain_product& p) {
@@ -231,7 +232,7 @@ cublasStatus_t find_and_run(dttrain_context& context,
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// Without its curve, which a kernel makes of what this stores.
+// The product without its curve, which a kernel applies to the result.
 dttrain_product straight(dttrain_product p) {
   if (p.curve == DTTRAIN_GELU) p.out = p.before;
   p.curve = DTTRAIN_STRAIGHT;
@@ -239,8 +240,8 @@ dttrain_product straight(dttrain_product p) {
   return p;
 }
 
-// A curve is the library's where that has an algorithm for it, and only of rounded values: its GELU
-// is a fast one. It takes 8 values of `before` at a time.
+// Uses the library's curve if there is an algorithm for it and the output is rounded, because the
+// library's GELU is approximate. The library reads 8 values of `before` at a time.
 cublasStatus_t choose_and_run(dttrain_context& context,
                               ChosenProduct& chosen,
                               const dttrain_product& p) {
@@ -261,7 +262,7 @@ const char* launch(dttrain_context* context, const Kernel& kernel) {
   return cuda_launch(context, dts::train::accelerator::Kernels::number_of<Kernel>(), &kernel);
 }
 
-// What a straight product has left to do.
+// Applies the curve after a straight product.
 template <class Value>
 const char* curve(dttrain_context* context, const dttrain_product& p) {
   using namespace dts::train::accelerator;
@@ -276,7 +277,7 @@ const char* curve(dttrain_context* context, const dttrain_product& p) {
 
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product) {
   const auto [at, is_new] = context->chosen.try_emplace(shape_of(*product));
-  ChosenProduct& chosen = at->second;  // described where it stays
+  ChosenProduct& chosen = at->second;  // its descriptors must not move
   const cublasStatus_t status =
       is_new ? choose_and_run(*context, chosen, *product)
              : run(*context, chosen, chosen.is_straight ? straight(*product) : *product);

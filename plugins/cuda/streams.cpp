@@ -34,7 +34,7 @@ const char* cuda_wait(dttrain_context* context) {
   return nullptr;
 }
 
-// One without a time is cheaper to wait for.
+// Events without timing are cheaper to wait for.
 const char* cuda_new_event(dttrain_context* context, int is_timed, dttrain_event** event) {
   auto made = std::make_unique<dttrain_event>();
   const unsigned flags = is_timed != 0 ? cudaEventDefault : cudaEventDisableTiming;
