@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// describe_machine FILE: what lstopo --of xml would write on the described machine, for
+// describe_machine FILE: prints what `lstopo --of xml` would print on the described machine, for
 // dtsubmit topo --topology.
 #include "core/base/files/files.hpp"
 #include "tests/support/machine.hpp"

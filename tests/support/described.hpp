@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The described machines of tests/data/machines, as hwloc shows them and as the product reads that.
+// The described machines in tests/data/machines, both as hwloc shows them and as the product reads
+// that.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -10,13 +11,13 @@
 
 namespace dts::tests {
 
-// "dgx-a100", ..., sorted.
+// The names of all machines, "dgx-a100", ..., sorted.
 [[nodiscard]] std::vector<std::string> machine_names();
 
 [[nodiscard]] Result<Machine> read_machine(const std::string& name);
 
-// By way of hwloc's XML and topo::load_xml(), with the adapters' ports where the description says
-// their rates.
+// Loads the machine through hwloc's XML and topo::load_xml(), with the ports of network adapters
+// whose rates the description gives.
 [[nodiscard]] Result<topo::NodeTopology> load_machine(const Machine& machine);
 [[nodiscard]] Result<topo::NodeTopology> load_machine(const std::string& name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fuzz target needs: its entry point and a check that stays in release builds.
+// Shared by all fuzz targets: the entry point, and a check that works in release builds, too.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-// The target's body gets the input as `input`, a std::string_view that is not terminated.
+// The body of a target gets the input as `input`, a std::string_view without a terminating zero.
 #define DTS_FUZZ_TARGET(input)                                                    \
   static void fuzz_one(std::string_view input);                                   \
   extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n); \

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context of the host's device, and what a test wants it to be. As a module in a process of its
-// own, the environment says that:
+// A context of the host device, and the faults and rates that a test gives it. If the device is a
+// module in a process of its own, the environment sets them:
 //   HOST_DEVICE_LACK      what is lacking (enum dttrain_lack)
-//   HOST_DEVICE_GPUS      a device a word: the rates of copies to it, from it, within it, each byte
-//                         counted once, from another device, and of its products, in B/s and
-//                         FLOP/s: "25e9/20e9/1e12/5e11/1e10 ..."; CUDA_VISIBLE_DEVICES chooses. Its
-//                         clock is moved by copies and products alone, so that a test knows the
-//                         rates to the last digit. Without it there are two, and time is real.
-//   HOST_DEVICE_BREAK     FUNCTION@DEVICE=WHAT: that is what it returns as what went wrong on the
-//                         device; "hang": never
-//   HOST_DEVICE_WRONG     DEVICE@N: its N-th launch of the kernel that all steps of training have
-//                         leaves a wrong bit, from 1
-//   HOST_DEVICE_APART     if set, no device reaches another one's memory
-//   HOST_DEVICE_LEFT      a file that gets, at exit, what is held: contexts, and blocks of memory
-//                         and pinned pages together
+//   HOST_DEVICE_GPUS      a word per device: rates of copies to it, from it, within it (counting
+//                         each byte once) and from another device, in B/s, and of products, in
+//                         FLOP/s: "25e9/20e9/1e12/5e11/1e10 ..."; see also CUDA_VISIBLE_DEVICES.
+//                         Only copies and products advance its clock, so that a test knows all
+//                         rates to the last digit. If unset: two devices, in real time
+//   HOST_DEVICE_BREAK     FUNCTION@DEVICE=WHAT: on that device the function returns WHAT as its
+//                         error, or, if WHAT is "hang", never returns
+//   HOST_DEVICE_WRONG     DEVICE@N: the device's N-th launch, from 1, of the kernel that every
+//                         training step launches leaves a wrong bit
+//   HOST_DEVICE_APART     if set, no device can access another one's memory
+//   HOST_DEVICE_LEFT      a file that gets, at exit, the numbers of what is still held: contexts;
+//                         blocks of memory and pinned pages together
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -37,19 +37,19 @@ struct Simulated {
   double to = 0, from = 0, within = 0, between = 0, products = 0;  // 0: real time
 };
 
-// Those that are visible.
+// The visible devices.
 const std::vector<Simulated>& devices();
 
-// What HOST_DEVICE_BREAK makes of a call; nullptr if it is well.
+// The error that HOST_DEVICE_BREAK prescribes for a call; nullptr if there is none.
 const char* broken(const char* function, const dttrain_context& context);
 
-// Whether this launch of a step's kernel is the one that goes wrong. Counts them.
+// Counts launches of a step's kernel. True for the one that must go wrong.
 bool goes_wrong(dttrain_context& context);
 
-// For HOST_DEVICE_LEFT: of contexts, and of all else.
+// For HOST_DEVICE_LEFT: changes the number of held contexts and other objects.
 void hold(int contexts, int objects);
 
-// The end of the table.
+// The last functions of the table:
 const char* copy(dttrain_context* context, void* to, const void* from, std::size_t bytes);
 const char* copy_from(dttrain_context* context,
                       void* to,
@@ -75,12 +75,12 @@ struct dttrain_context {
   };
 
   host_device::Simulated gpu;
-  double clock = 0;  // s, of what is simulated
+  double clock = 0;  // s; of simulated devices
   double started = 0;
   int steps = 0;
   std::map<const void*, std::size_t> memory{};
   std::array<Stream, DTTRAIN_STREAMS> streams{};
-  std::unique_ptr<dttrain_graph> open{};  // that is being made
+  std::unique_ptr<dttrain_graph> open{};  // the graph that is being made
   std::unique_ptr<host_device::HostLink> link{};
   std::string wrong{};
 
@@ -94,12 +94,12 @@ struct dttrain_context {
     return nullptr;
   }
 
-  // Of `amount` at a rate, before what is enqueued in the stream next.
+  // Enqueues the time that `amount` takes at `rate`, before the next work in the stream.
   void spend(int stream, double amount, double rate) {
     if (rate > 0) (void)enqueue(stream, [this, amount, rate] { clock += amount / rate; });
   }
 
-  // Does the first pieces of a stream, and what they follow.
+  // Runs the pieces of a stream before `place`, including what they depend on.
   void run_until(int stream, std::uint64_t place) {
     Stream& one = of(stream);
     while (one.done < place) {
@@ -110,7 +110,7 @@ struct dttrain_context {
     }
   }
 
-  // What is said of calls while a graph is made; NULL otherwise.
+  // The error of calls that are not allowed while a graph is made; NULL otherwise.
   [[nodiscard]] const char* in_graph() const {
     return open == nullptr ? nullptr : "called while a graph is made";
   }

@@ -30,7 +30,7 @@ Order g_order = Order::ascending;
 int g_lack = 0;
 std::array<std::atomic<bool>, Kernels::count()> g_launched{};
 
-// Calls work(i) for all i below `count`.
+// Calls work(i) for all i below `count`, in the current order.
 template <class Work>
 void in_order(std::size_t count, const Work& work) {
   for (std::size_t i = 0; i < count; ++i) work(g_order == Order::ascending ? i : count - 1 - i);
@@ -152,7 +152,7 @@ const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
   return context->enqueue(DTTRAIN_COMPUTE, [=] { std::memset(at, 0, bytes); });
 }
 
-// The kernel that each step of training has once a shard.
+// True for the launch that goes wrong. Each step of training launches this kernel once per shard.
 template <class Value>
 bool flips(dttrain_context& context, const CrossEntropy<Value>& kernel) {
   return kernel.has_gradient && goes_wrong(context);
@@ -163,7 +163,7 @@ bool flips(dttrain_context& /*context*/, const Kernel& /*kernel*/) {
   return false;
 }
 
-// The gradient is there now; a bit that bf16 keeps, but that no look at the loss would show.
+// The gradient is complete now. Flips a bit that bf16 keeps, but that the loss would not reveal.
 void flip(const CrossEntropy<float>& kernel) {
   kernel.logits[0] =
       std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernel.logits[0]) ^ 1U << 20);
@@ -225,7 +225,7 @@ const char* join(
   return nullptr;
 }
 
-// What was enqueued before is done now: the group goes on by itself from here, as on a device.
+// First does what was enqueued before: from here on the group proceeds on its own, as on a device.
 const char* post(dttrain_context* context, const dttrain_message* messages, std::size_t count) {
   (void)wait(context);
   double received = 0;
@@ -310,7 +310,7 @@ const dttrain_device* table() {
 
 }  // namespace host_device
 
-// As a module it may also be told what it lacks.
+// In a module, the environment may set what is lacking.
 DTTRAIN_DEVICE_EXPORT const dttrain_device* dttrain_device_v1() {
   if (const char* const lack = std::getenv("HOST_DEVICE_LACK"))
     host_device::set_lack(std::atoi(lack));

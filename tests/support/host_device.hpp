@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device made of the host's processor: the kernels of core/train/accelerator as the host's
-// compiler sees them, behind the table of a module. For tests of everything above that table.
+// A device simulated by the host's processor: the kernels of core/train/accelerator, compiled for
+// the host, with the table of a module. For tests of everything above that table.
 //
-// What is enqueued is done when something waits for it and not before (host_streams.hpp); new
-// memory is full of NaN; each piece is an allocation of its own, so that a sanitizer sees its ends.
+// Enqueued work is done only when something waits for it (host_streams.hpp). New memory is filled
+// with NaN. Each piece of memory is an allocation of its own, so that sanitizers detect accesses
+// outside it.
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -12,16 +13,16 @@
 
 namespace host_device {
 
-// The order of the blocks of a kernel, and of the threads within each(): bits must not depend on
+// The order of a kernel's blocks, and of the threads in each(). Bits must not depend on
 // it.
 enum class Order { ascending, descending };
 
 void set_order(Order order);
 
-// What count() and open() say instead; 0: nothing.
+// What count() and open() report to be lacking; 0: nothing.
 void set_lack(int lack);
 
-// Whether it was asked to run the kernel of that number, by whoever.
+// Whether any caller has launched the kernel with this number.
 [[nodiscard]] bool has_launched(std::uint32_t number);
 
 [[nodiscard]] const dttrain_device* table();

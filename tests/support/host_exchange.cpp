@@ -21,7 +21,7 @@ std::string faults() {
   return words == nullptr ? "" : words;
 }
 
-// A name without a file.
+// An abstract socket address, which needs no file.
 std::pair<sockaddr_un, socklen_t> address_of(const std::string& id, int rank) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -34,13 +34,13 @@ void nap() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-// Of a message that is under way.
+// The rest of a message that is being sent or received.
 struct Left {
   std::byte* at;
   std::size_t bytes;
 };
 
-// Moves what can be moved. False: the other end is gone.
+// Moves what can be moved now. Returns false if the other end is closed.
 bool move(int socket, Left& left, bool sends) {
   while (left.bytes > 0) {
     const ssize_t moved = sends ? ::send(socket, left.at, left.bytes, MSG_NOSIGNAL | MSG_DONTWAIT)
@@ -80,7 +80,7 @@ void HostLink::join(const std::string& id, int ranks, int rank) {
   threads_.emplace_back([this, id] { connect(id); });
 }
 
-// To lower ranks, each of which listens, and from higher ones.
+// Connects to lower ranks, each of which listens, and accepts connections of higher ones.
 void HostLink::connect(const std::string& id) {
   if (has_fault("hang-init:" + std::to_string(rank_))) return stay_away();
   const int listening = ::socket(AF_UNIX, SOCK_STREAM, 0);
@@ -131,7 +131,7 @@ void HostLink::carry(const std::vector<dttrain_message>& messages, std::uint64_t
   std::map<std::pair<int, bool>, std::vector<Left>> queues;  // by peer and direction, in order
   for (const dttrain_message& one : messages)
     queues[{one.peer, one.is_sent != 0}].push_back({static_cast<std::byte*>(one.at), one.bytes});
-  auto& from = queues[{rank_, true}];  // to itself
+  auto& from = queues[{rank_, true}];  // messages to itself
   auto& to = queues[{rank_, false}];
   for (std::size_t i = 0; i < from.size(); ++i) std::memcpy(to[i].at, from[i].at, from[i].bytes);
   from.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange of the host's device (host_device.hpp): messages between processes of one machine,
-// or threads of one process, over sockets. As NCCL's, groups go on by themselves once they are
-// enqueued, and what goes wrong is known later.
+// The exchange of the host device (host_device.hpp): messages between processes of one machine, or
+// threads of one process, over sockets. As with NCCL, groups proceed on their own once they are
+// enqueued, and errors show up later.
 #pragma once
 
 #include "core/train/accelerator/exchange/dttrain_exchange.h"
@@ -15,8 +15,8 @@
 
 namespace host_device {
 
-// One process's end of all links. Faults on purpose are those of HOST_DEVICE_EXCHANGE, words with
-// the rank that they befall:
+// One process's end of all links. HOST_DEVICE_EXCHANGE injects faults; its words name the rank that
+// they affect:
 //   missing, old      the library is not there, or too old
 //   alone             no two ranks may have one device
 //   hang-init:RANK    never links
@@ -33,14 +33,14 @@ class HostLink {
 
   void join(const std::string& id, int ranks, int rank);
 
-  // Messages of one group, of memory that is the caller's until it has ended. Begins after the
-  // group before.
+  // Starts the messages of one group after the previous group. Their memory must stay valid until
+  // the group has ended.
   void post(std::vector<dttrain_message> messages);
 
-  // Until all groups have ended, or one has gone wrong.
+  // Waits until all groups have ended, or one has failed.
   void wait();
 
-  // As dttrain_exchange has it; empty, or what went wrong.
+  // See dttrain_exchange. Returns an error message, or an empty text.
   std::string progress(dttrain_progress& now);
 
   void abort();
@@ -54,17 +54,17 @@ class HostLink {
 
   int ranks_ = 0;
   int rank_ = 0;
-  std::vector<int> peers_;  // a socket to each other rank
+  std::vector<int> peers_;  // a socket for each other rank
   std::vector<std::thread> threads_;
   std::uint64_t posts_ = 0;
   std::atomic<bool> is_joined_{false};
   std::atomic<bool> is_over_{false};  // aborted
   std::atomic<std::uint64_t> ended_{0};
   std::atomic<bool> is_wrong_{false};
-  std::string wrong_;  // once is_wrong_ is set
+  std::string wrong_;  // set before is_wrong_
 };
 
-// Whether HOST_DEVICE_EXCHANGE has the word.
+// Whether HOST_DEVICE_EXCHANGE contains the word.
 [[nodiscard]] bool has_fault(const std::string& word);
 
 }  // namespace host_device

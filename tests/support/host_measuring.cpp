@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test wants the host's devices to be, and what of their table is for measuring.
+// The properties that a test gives to host devices, and the functions of their table for
+// measurements.
 #include "tests/support/host_context.hpp"
 
 #include <unistd.h>
@@ -44,7 +45,7 @@ std::vector<Simulated> visible_devices() {
   return chosen;
 }
 
-// Written at exit.
+// Counts what is held; written at exit.
 struct Held {
   std::atomic<int> contexts = 0;
   std::atomic<int> objects = 0;
@@ -64,7 +65,8 @@ struct Held {
 
 Held g_held;
 
-// "NAME@DEVICE=" or "DEVICE@": what follows in the variable if that is how it begins.
+// If the variable begins with `start`, "NAME@DEVICE=" or "DEVICE@", the rest of it, otherwise
+// nullptr.
 const char* after(const char* variable, const std::string& start) {
   const char* const text = std::getenv(variable);
   if (text == nullptr || std::strncmp(text, start.c_str(), start.size()) != 0) return nullptr;
@@ -75,12 +77,12 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The device's own, or real time.
+// The device's simulated clock, or real time.
 double clock_of(const dttrain_context& context) {
   return context.gpu.to > 0 ? context.clock : now();
 }
 
-// Of the device: nothing else may be copied on it.
+// Whether the range is device memory: device copies may use nothing else.
 bool holds(const dttrain_context& context, const void* at, std::size_t bytes) {
   auto block = context.memory.upper_bound(at);
   if (block == context.memory.begin()) return false;

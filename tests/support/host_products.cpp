@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As plain loops.
+// Matrix products as plain loops.
 #include "tests/support/host_products.hpp"
 
 #include "core/train/accelerator/kernels/elementwise.hpp"
@@ -14,7 +14,7 @@
 namespace host_device {
 namespace {
 
-// As a device that reads 10 bits of a fraction may have it: to nearest, ties to even.
+// Rounded to 10 bits of fraction, to nearest, ties to even, as a device may do.
 float in_tf32(float value) {
   auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7F800000U) == 0x7F800000U) return value;
@@ -27,7 +27,7 @@ float widened(const void* values, std::int64_t place) {
       static_cast<std::uint32_t>(static_cast<const std::uint16_t*>(values)[place]) << 16);
 }
 
-// A value of what is added; `values` may be nullptr.
+// A value that is added to a product; `values` may be nullptr.
 float given(const dttrain_product& p, const void* values, std::int64_t place) {
   if (values == nullptr) return 0;
   return p.rounds != 0 ? widened(values, place) : static_cast<const float*>(values)[place];
@@ -40,7 +40,7 @@ void put(const dttrain_product& p, void* to, std::int64_t place, float value) {
     static_cast<float*>(to)[place] = value;
 }
 
-// `sum` as it is stored at one place.
+// Stores `sum` at one place.
 void finish(const dttrain_product& p, std::int64_t place, float sum) {
   switch (p.curve) {
     case DTTRAIN_GELU:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams, events and graphs of the host's device. Work is done when something waits for it and
-// not before, and then no more of it than must be, so that a missing wait is seen.
+// The streams, events and graphs of the host device. Work is done only when something waits for it,
+// and no more of it than necessary, so that tests detect missing waits.
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -13,7 +13,7 @@
 struct dttrain_event {
   bool is_timed = false;
   int stream = DTTRAIN_COMPUTE;
-  std::uint64_t place = 0;  // pieces of the stream before it
+  std::uint64_t place = 0;  // number of pieces of the stream before it
   std::chrono::steady_clock::time_point at;
 };
 
@@ -23,7 +23,7 @@ struct dttrain_graph {
 
 namespace host_device {
 
-// As the table has them:
+// The functions of the table:
 const char* wait(dttrain_context* context);
 const char* new_event(dttrain_context* context, int is_timed, dttrain_event** event);
 void free_event(dttrain_context* context, dttrain_event* event);

@@ -22,7 +22,7 @@ void put(const Image& image) {
   for (const auto& [at, bytes] : image) std::memcpy(at, bytes.data(), bytes.size());
 }
 
-// Where an access is in an image; nullptr if it is in no memory of the device.
+// The address of an access in an image; nullptr if it is not in device memory.
 std::byte* find(Image& image, const Access& access) {
   auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(access.at));
   auto found = image.upper_bound(at);
@@ -32,14 +32,14 @@ std::byte* find(Image& image, const Access& access) {
   return offset + access.bytes > found->second.size() ? nullptr : found->second.data() + offset;
 }
 
-// What is accessed, or of that what is written.
+// Copies what is accessed, or, if `written`, only what is written.
 void copy(const std::vector<Access>& all, Image& from, Image& to, bool written) {
   for (const Access& one : all)
     if (one.writes || !written)
       if (std::byte* const at = find(from, one)) std::memcpy(find(to, one), at, one.bytes);
 }
 
-// Of `count` matrices.
+// Adds the rows of `count` matrices.
 void add_rows(std::vector<Access>& all,
               const void* values,
               std::size_t each,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What products access, and whether kernels access what they say, tried on the host's device.
+// The accesses of products, and a check on the host device that kernels access what they declare.
 #pragma once
 
 #include "core/train/accelerator/dttrain_device.h"
@@ -13,16 +13,16 @@
 
 namespace recording_device {
 
-// All memory of a device: the bytes of each allocation.
+// All memory of a device: the size of each allocation.
 using Memory = std::map<std::byte*, std::size_t>;
 
-// Each row of its factors and of what it writes.
+// One access for each row of its factors and outputs.
 [[nodiscard]] std::vector<dts::train::accelerator::Access> accesses_of(
     const dttrain_product& product);
 
-// Runs a kernel twice, the second time with all memory full of NaN but for what it reads, and
-// leaves what it has written. In `strays` is what was wrong: that it, by the name of `what`, has
-// written elsewhere than `all` says, or has read there.
+// Runs a kernel twice, the second time with NaN in all memory that it does not declare to read, and
+// leaves its output. Adds to `strays` that the kernel, called `what`, wrote or read memory that is
+// not in `all`.
 const char* try_kernel(const std::string& what,
                        const Memory& memory,
                        const std::vector<dts::train::accelerator::Access>& all,

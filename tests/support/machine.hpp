@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that tests run on, described in a few lines of text: tests/data/machines/README.md says
-// how. Pure.
+// Machines for tests, described in a few lines of text; tests/data/machines/README.md explains the
+// format. Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,27 +13,27 @@
 
 namespace dts::tests {
 
-// A piece of the machine with processors or memory in it.
+// A part of a machine that contains processors or memory.
 struct Part {
   enum class Kind { package, die, group, numa, memory, l3, core };
 
   Kind kind = Kind::core;
-  unsigned os = 0;          // of a NUMA node (numa, memory) as the kernel counts, of others in turn
-  std::uint64_t bytes = 0;  // of memory, or of the cache
-  std::uint64_t cache = 0;  // of the memory-side cache before a NUMA node; 0: none
-  std::string word{};       // of a core its kind, of memory hwloc's subtype; may be empty
-  std::vector<unsigned> pus{};  // of a core: OS indices of its hardware threads
+  unsigned os = 0;          // the kernel's number for NUMA nodes (numa, memory), otherwise an index
+  std::uint64_t bytes = 0;  // size of memory, or of a cache
+  std::uint64_t cache = 0;  // size of the memory-side cache of a NUMA node; 0: none
+  std::string word{};       // a core's kind, or hwloc's subtype of memory; may be empty
+  std::vector<unsigned> pus{};  // OS indices of a core's hardware threads
   std::vector<Part> inside{};
 };
 
-// Of a hybrid processor's cores, as Linux and hwloc tell them apart.
+// A kind of cores of a hybrid processor, as Linux and hwloc describe it.
 struct CoreKind {
   std::string name;
-  std::string type{};  // hwloc's CoreType; empty: not said
+  std::string type{};  // hwloc's CoreType; empty: absent
   std::optional<unsigned> capacity{}, mhz{};
 };
 
-// A device as the operating system or a vendor's library names it.
+// A device with the name that the operating system or a vendor's library gives it.
 struct OsDevice {
   // hwloc_obj_osdev_type_t
   static constexpr unsigned k_gpu = 1, k_network = 2, k_openfabrics = 3, k_coprocessor = 5;
@@ -42,23 +42,23 @@ struct OsDevice {
   unsigned type = 0;
 };
 
-// A host bridge, the port of a bridge or a switch, or a device.
+// A host bridge, a port of a bridge or switch, or a device.
 struct PciObject {
   enum class Kind { host, bridge, device };
 
   Kind kind = Kind::device;
   unsigned domain = 0, bus = 0, device = 0, function = 0;
   unsigned class_id = 0x0604, vendor_id = 0, device_id = 0;
-  double gigabytes = 0;  // a second, of its link upwards, as hwloc counts; 0: not known
-  unsigned rate = 0;     // of a network adapter's port, Gbit/s; 0: not known
+  double gigabytes = 0;  // of its upstream link, per second, as hwloc counts; 0: unknown
+  unsigned rate = 0;     // of a network adapter's port, Gbit/s; 0: unknown
   std::vector<OsDevice> names{};
   std::vector<PciObject> below{};
 };
 
-// Where a host bridge hangs: the machine where `kind` is absent.
+// The part to which a host bridge is attached; the machine if `kind` is absent.
 struct Place {
   std::optional<Part::Kind> kind{};
-  unsigned number = 0;  // of NUMA nodes the kernel's, of others in the order of the description
+  unsigned number = 0;  // the kernel's for NUMA nodes, otherwise an index in the description
 };
 
 struct Host {
@@ -66,7 +66,7 @@ struct Host {
   Place at;
 };
 
-// Between GPUs, by the names of their first OS devices.
+// A link between GPUs, given by the names of their first OS devices.
 struct Link {
   std::string a, b;
   unsigned weight = 0;  // MB/s, as hwloc counts
@@ -74,18 +74,18 @@ struct Link {
 
 struct Machine {
   std::vector<Part> parts;
-  std::vector<CoreKind> kinds{};  // the slowest first
+  std::vector<CoreKind> kinds{};  // slowest first
   std::vector<Host> hosts{};
   std::vector<unsigned> offline{}, disallowed{};  // OS indices of PUs
-  std::vector<std::uint64_t> latencies{};         // between the NUMA nodes with processors, by rows
+  std::vector<std::uint64_t> latencies{};         // between NUMA nodes with processors, row by row
   std::string link_name{};                        // hwloc's, "NVLinkBandwidth"
   std::vector<Link> links{};
 };
 
-// Errc::invalid with every problem, each by `file`:line:column with a caret below its line.
+// Errc::invalid has all problems, each with `file`:line:column and a caret below its line.
 [[nodiscard]] Result<Machine> parse_machine(std::string_view text, const std::string& file);
 
-// What `lstopo --of xml` of hwloc 2 writes on such a machine, as far as anybody reads it.
+// The output of hwloc 2's `lstopo --of xml` on such a machine, as far as programs read it.
 [[nodiscard]] std::string to_hwloc(const Machine& machine);
 
 }  // namespace dts::tests

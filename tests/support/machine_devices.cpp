@@ -14,7 +14,7 @@ namespace {
 
 using Kind = PciObject::Kind;
 
-// By PCI class (pci-ids.ucw.cz).
+// PCI classes (pci-ids.ucw.cz).
 const std::map<std::string, unsigned, std::less<>> k_classes{{"vga", 0x0300},
                                                              {"3d", 0x0302},
                                                              {"display", 0x0380},
@@ -24,7 +24,7 @@ const std::map<std::string, unsigned, std::less<>> k_classes{{"vga", 0x0300},
                                                              {"fabric", 0x0208},
                                                              {"network", 0x0280}};
 
-// "[DDDD:]BB:DD.F" of hexadecimal digits.
+// Parses "[DDDD:]BB:DD.F" in hexadecimal digits.
 bool read_address(const std::string& text, PciObject& object) {
   int end = -1;
   const bool whole = std::count(text.begin(), text.end(), ':') == 2;
@@ -62,7 +62,7 @@ class DeviceReader {
  public:
   explicit DeviceReader(Problems& problems) : problems_(problems) {}
 
-  // What is below a host bridge or a switch is behind a port of its own, unless it is a port.
+  // Anything below a host bridge or switch, except a port, is behind a port of its own.
   void read_behind_ports(const Line& line, PciObject& above) {
     for (const Line& one : line.below) {
       PciObject object = read(one);
@@ -168,7 +168,7 @@ class DeviceReader {
   Problems& problems_;
 };
 
-// Of the devices below.
+// The lowest bus of the devices below.
 void first_address(const PciObject& object, PciObject& host) {
   if (object.kind == Kind::device && host.bus > object.bus) {
     host.domain = object.domain;

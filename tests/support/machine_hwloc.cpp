@@ -14,7 +14,7 @@ namespace {
 using PartKind = Part::Kind;
 using Numbers = std::set<unsigned>;
 
-// hwloc's bitmaps: words of 32 bits, the highest first.
+// A bitmap in hwloc's form: words of 32 bits, the highest first.
 std::string bitmap(const Numbers& numbers) {
   std::vector<std::uint32_t> words(numbers.empty() ? 1 : *numbers.rbegin() / 32 + 1, 0);
   for (const unsigned number : numbers) words[number / 32] |= 1U << number % 32;
@@ -28,14 +28,14 @@ bool holds_memory(const Part& part) {
   return part.kind == PartKind::numa || part.kind == PartKind::memory;
 }
 
-// The numbers of processors or of NUMA nodes in a part.
+// The numbers of the processors, or of the NUMA nodes, in a part.
 void collect(const Part& part, bool nodes, Numbers& numbers) {
   if (!nodes) numbers.insert(part.pus.begin(), part.pus.end());
   if (nodes && holds_memory(part)) numbers.insert(part.os);
   for (const Part& one : part.inside) collect(one, nodes, numbers);
 }
 
-// A matrix's numbers as hwloc writes them: ten an element, which says its length.
+// A matrix's numbers in hwloc's form: up to ten per element, which also has their length.
 std::string lists(const char* element, const std::vector<std::uint64_t>& numbers) {
   std::string text;
   for (std::size_t first = 0; first < numbers.size(); first += 10) {
@@ -58,7 +58,7 @@ class Writer {
     root.inside = machine_.parts;
     Numbers nodes;
     collect(root, true, nodes);
-    if (nodes.empty()) {  // no hwloc without a NUMA node
+    if (nodes.empty()) {  // hwloc needs a NUMA node
       root.inside.push_back({PartKind::memory});
       nodes.insert(0);
     }
@@ -92,7 +92,7 @@ class Writer {
     return pus;
   }
 
-  // ` cpuset=...` and its kin.
+  // ` cpuset=...` and similar attributes.
   std::string sets(const Part& part, const Numbers& nodes) const {
     Numbers complete;
     collect(part, false, complete);
@@ -104,7 +104,7 @@ class Writer {
         bitmap(nodes));
   }
 
-  // The nodes that are local to what is in a part, given those around it.
+  // The nodes that are local to the content of a part, given the nodes around it.
   static Numbers nodes_at(const Part& part, Numbers around) {
     if (part.kind == PartKind::numa) around.insert(part.os);
     for (const Part& one : part.inside)
@@ -128,7 +128,7 @@ class Writer {
     if (memory.cache > 0) xml_.close();
   }
 
-  // Without an object for `part` itself.
+  // Writes the content of `part`, without an object for `part` itself.
   void write_inside(const Part& part, const Numbers& around) {
     for (const Part& one : part.inside)
       if (one.kind == PartKind::memory) write_memory(one, part);
@@ -265,7 +265,7 @@ class Writer {
   const Machine& machine_;
   const Numbers offline_;
   Xml xml_;
-  std::vector<const Host*> waiting_;  // of parts without a processor that is online
+  std::vector<const Host*> waiting_;  // of parts without an online processor
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = PciObject::Kind;
 
-// Of the devices below.
+// The range of buses of the devices below.
 void buses(const PciObject& object, unsigned& first, unsigned& last) {
   if (object.kind == Kind::device) {
     first = std::min(first, object.bus);
@@ -72,7 +72,7 @@ void write(Xml& xml, const PciObject& object, unsigned depth, const PciObject& h
                     first,
                     last);
   if (object.kind == Kind::bridge) {
-    const unsigned port = xml.ports++ % 256;  // an address of its own, as far as it goes
+    const unsigned port = xml.ports++ % 256;  // unique as far as possible
     attributes += address(host.domain, depth == 1 ? host.bus : first, port / 8, port % 8);
   } else if (object.kind == Kind::device) {
     attributes += address(object.domain, object.bus, object.device, object.function);

@@ -12,7 +12,7 @@
 namespace dts::tests {
 namespace {
 
-constexpr std::size_t k_deepest = 16;  // lines in lines
+constexpr std::size_t k_deepest = 16;  // nesting of lines
 
 std::vector<Word> words_of(std::string_view line) {
   line = line.substr(0, line.find('#'));
@@ -37,7 +37,7 @@ void Problems::add(const Line& line, int column, std::string message, std::strin
 
 std::vector<Line> read_lines(std::string_view text, Problems& problems) {
   Line root;
-  std::vector<Line*> open{&root};  // the line that the next may belong to, and those around it
+  std::vector<Line*> open{&root};  // the line that may contain the next one, and those around it
   int number = 0;
   for (const std::string& one : split(text, '\n')) {
     Line line{one, ++number, words_of(one)};
@@ -135,7 +135,7 @@ unsigned Arguments::times() {
   return 1;
 }
 
-// PCI Express Base Specification: GT/s a lane, and how many bits of so many carry data.
+// PCI Express Base Specification: GT/s per lane, times the share of bits that carry data.
 double Arguments::link() {
   if (!more() || !line_.words[next_].text.starts_with("gen")) return 0;
   constexpr std::array k_lane{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a machine's description: words, what is indented below them, and what is wrong.
+// The lines of a machine's description: their words, the lines indented below them, and problems.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -39,18 +39,18 @@ class Problems {
 
 [[nodiscard]] std::vector<Line> read_lines(std::string_view text, Problems& problems);
 
-// The words of a line behind its first, one after the other. What is not as it should be is a
-// problem of that word, or of the line's end, and reads as nothing.
+// The words of a line after its first one, read one after another. An invalid or missing word is
+// reported as a problem at its place, and read as an empty value.
 class Arguments {
  public:
   Arguments(const Line& line, Problems& problems) : line_(line), problems_(problems) {}
 
   [[nodiscard]] bool more() const { return next_ < line_.words.size(); }
 
-  // The next word if it is this one.
+  // Takes the next word if it equals `word`.
   bool take(std::string_view word);
 
-  void skip(std::size_t words) { next_ = words; }  // of all of the line
+  void skip(std::size_t words) { next_ = words; }  // counted from the line's beginning
 
   [[nodiscard]] std::string peek() const { return more() ? line_.words[next_].text : ""; }
 
@@ -59,15 +59,15 @@ class Arguments {
   [[nodiscard]] std::optional<unsigned> number(const char* what, unsigned most);
   [[nodiscard]] std::uint64_t size();                          // "64G"
   [[nodiscard]] std::vector<unsigned> numbers(unsigned most);  // "0-3,8"
-  [[nodiscard]] unsigned times();                              // "x4"; 1 where it does not follow
-  // "gen4 x16" as gigabytes a second; 0 where it does not follow.
+  [[nodiscard]] unsigned times();                              // "x4"; 1 if it is absent
+  // "gen4 x16", converted to GB/s; 0 if it is absent.
   [[nodiscard]] double link();
 
-  // The next word; null, which is a problem, at the line's end.
+  // The next word; at the line's end a problem, and nullptr.
   [[nodiscard]] const Word* need(const char* what);
 
-  void wrong(std::string message, std::string hint = {});  // with the word that was read last
-  void unknown(const char* known);                         // the next word, which is skipped
+  void wrong(std::string message, std::string hint = {});  // at the word that was read last
+  void unknown(const char* known);                         // at the next word, which is skipped
 
  private:
   const Line& line_;

@@ -16,7 +16,7 @@ constexpr const char* k_lines =
     "lines at the margin begin with a part of the machine, number, kind, offline, disallowed, "
     "allowed, distances, host, nvlink or xgmi";
 
-// What is in a machine, by what lines refer to.
+// The parts of a machine that lines may refer to.
 struct Contents {
   std::set<unsigned> pus, numas;
   unsigned counts[7] = {};           // of each kind of part
@@ -105,7 +105,7 @@ class Reader {
     machine_.kinds.push_back(std::move(kind));
   }
 
-  // The kinds that cores have are described.
+  // Checks that the kinds of cores are described.
   void check_kinds(const Line& line) {
     for (std::size_t i = 1; line.words[0].text == "core" && i + 1 < line.words.size(); ++i) {
       const std::string& name = line.words[i + 1].text;
@@ -182,7 +182,7 @@ class Reader {
     });
   }
 
-  // "distances SELF PACKAGE OTHER", or a row of numbers below it for each NUMA node.
+  // "distances SELF PACKAGE OTHER", or below it a row of numbers for each NUMA node.
   void read_distances(const Line& line) {
     std::vector<std::uint64_t> numbers;
     const auto read = [&](const Line& row, std::size_t first) {
@@ -221,7 +221,7 @@ class Reader {
   PartReader parts_;
   bool by_core_ = false;
   Machine machine_;
-  std::vector<std::function<void(const Contents&)>> checks_;  // of what lines refer to
+  std::vector<std::function<void(const Contents&)>> checks_;  // of references between lines
 };
 
 }  // namespace

@@ -14,10 +14,10 @@ namespace {
 
 using PartKind = Part::Kind;
 
-constexpr std::size_t k_most_parts = 20'000;  // one that multiplies too much is an error
+constexpr std::size_t k_most_parts = 20'000;  // a description that multiplies to more is an error
 constexpr unsigned k_unnumbered = ~0U;
 
-// In the order of the enumeration.
+// In the order of Part::Kind.
 constexpr std::array<const char*, 7> k_words{
     "package", "die", "group", "numa", "memory", "l3", "core"};
 constexpr std::array<const char*, 7> k_options{"xN",
@@ -33,7 +33,7 @@ std::size_t index_of(const Line& line) {
                                   k_words.begin());
 }
 
-// NUMA nodes are within an L3, or L3s within a NUMA node.
+// NUMA nodes may be within an L3, or L3s within a NUMA node.
 bool may_be_in(PartKind part, PartKind around) {
   const bool cache_or_node = around == PartKind::numa || around == PartKind::l3;
   if (part == PartKind::package) return around == PartKind::group;
@@ -41,7 +41,7 @@ bool may_be_in(PartKind part, PartKind around) {
   return !cache_or_node || part != around;
 }
 
-// Calls `work` with each part of this kind, from the first to the last.
+// Calls `work` with each part of this kind, in order.
 void each(std::vector<Part>& parts, PartKind kind, const std::function<void(Part&)>& work) {
   for (Part& part : parts) {
     if (part.kind == kind) work(part);
@@ -149,14 +149,14 @@ void PartReader::make(Plan& plan, std::vector<Part>& into) {
     if (part.kind == PartKind::numa || part.kind == PartKind::memory) part.os = next_number(plan);
     for (unsigned thread = 0; part.kind == PartKind::core && thread < plan.threads; ++thread)
       part.pus.push_back(next_number(plan));
-    // The vector may move while what is inside is made.
+    // Not added in place, because the vector may move while the content is made.
     std::vector<Part> inside;
     for (Plan& one : plan.inside) make(one, inside);
     into.back().inside = std::move(inside);
   }
 }
 
-// A list says the number of each that is made of its line, and no number comes twice.
+// Checks that a list has a number for each part made from its line, and that no number repeats.
 void PartReader::check_numbers(const Plan& plan) {
   const bool core = plan.part.kind == PartKind::core;
   std::set<unsigned>& taken = core ? pus_ : numas_;

@@ -60,7 +60,7 @@ class Maker {
     processors_ += cores * threads_;
   }
 
-  // Mostly in NUMA nodes, and several in one.
+  // Mostly NUMA nodes, which may get several devices.
   std::string place() {
     const unsigned kind = below(12);
     if (kind == 0) return fmt::format("package {}", below(packages_));
@@ -85,7 +85,7 @@ class Maker {
     }
   }
 
-  // The first stays open.
+  // Disallows some processors, but not the first.
   void close_processors() {
     if (below(3) > 0) return;
     std::vector<unsigned> closed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts and the devices of a described machine, from its lines. Private to parse_machine().
+// Reads the parts and devices of a described machine from its lines. Private to parse_machine().
 #pragma once
 
 #include "tests/support/machine.hpp"
@@ -13,11 +13,11 @@ class PartReader {
  public:
   explicit PartReader(Problems& problems) : problems_(problems) {}
 
-  // One at the left margin, with what is below it.
+  // Reads a part at the left margin, with the lines below it.
   void read(const Line& line);
 
-  // All of them, each as often as its line says, with the kernel's numbers of NUMA nodes and
-  // processors where the lines do not say them. `by_core`: threads of a core one after the other.
+  // All parts, multiplied as their lines say. NUMA nodes and processors without a number in their
+  // line get the kernel's. `by_core`: the threads of a core have consecutive numbers.
   [[nodiscard]] std::vector<Part> build(bool by_core);
 
   [[nodiscard]] static bool is_part(const Line& line);
@@ -27,8 +27,8 @@ class PartReader {
     const Line* line = nullptr;
     Part part;
     unsigned times = 1, threads = 1;
-    std::vector<unsigned> numbers{};  // OS indices for all that are made of this line
-    std::size_t asked = 0;            // of these, so far
+    std::vector<unsigned> numbers{};  // OS indices for all parts made from this line
+    std::size_t asked = 0;            // how many of these have been used
     std::vector<Plan> inside{};
   };
 
@@ -41,10 +41,10 @@ class PartReader {
   Problems& problems_;
   std::vector<Plan> plans_;
   std::size_t made_ = 0;
-  std::set<unsigned> numas_, pus_;  // numbers that are taken
+  std::set<unsigned> numas_, pus_;  // numbers in use
 };
 
-// A `host` line with what is below it.
+// Reads a `host` line with the lines below it.
 [[nodiscard]] Host read_host(const Line& line, Problems& problems);
 
 }  // namespace dts::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to_hwloc() writes, object by object. Private to it.
+// The output of to_hwloc(), object by object. Private to it.
 #pragma once
 
 #include "tests/support/machine.hpp"
@@ -11,7 +11,7 @@ namespace dts::tests {
 struct Xml {
   std::string text;
   unsigned last = 0;                        // gp_index
-  unsigned ports = 0;                       // PCI bridges so far
+  unsigned ports = 0;                       // number of PCI bridges so far
   std::map<std::string, unsigned> objects;  // gp_index of OS devices by name
 
   void open(const char* type, const std::string& attributes);
@@ -19,7 +19,7 @@ struct Xml {
   void info(const char* name, const std::string& value);
 };
 
-// A host bridge with what is below it, in the object that is open.
+// Writes a host bridge and everything below it into the open object.
 void write_host(Xml& xml, const PciObject& host);
 
 }  // namespace dts::tests

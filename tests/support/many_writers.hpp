@@ -11,8 +11,8 @@
 
 namespace dts::tests {
 
-// Calls write(0), write(1), ... in a process of its own each, all at once, and waits for them; each
-// has to return true.
+// Calls write(0), write(1), ... at once, each in a process of its own, and waits for them. Each
+// must return true.
 inline void write_at_once(unsigned writers, const std::function<bool(unsigned writer)>& write) {
   std::vector<pid_t> processes;
   for (unsigned writer = 0; writer < writers; ++writer) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: CLOCK_REALTIME as an operator's `date -s` would leave it, for the processes of
-// one job. No namespace moves that clock (time_namespaces(7)), and a test must not move the
+// For LD_PRELOAD: moves CLOCK_REALTIME, as an operator's `date -s` would, for the processes of one
+// job. Namespaces cannot move that clock (time_namespaces(7)), and a test must not move the
 // machine's.
-//   DTS_MOVED_CLOCK   a file with a number of seconds; read at each question, so it can change
+//   DTS_MOVED_CLOCK   a file with a number of seconds; read at each call, so that it can change
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

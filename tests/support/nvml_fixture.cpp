@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that answers as NVML does (nvml.h) on a node of four GPUs: 0 is sound and old, 1
-// another job's, 2 has fallen off the bus, 3 is broken in every way it can say and has MIG
-// instances in two of its three slots. NVML_FIXTURE_NODE says otherwise: "mesh" and "switch" are
-// four sound GPUs with NVLink, "mixed" four sound ones of which the last two are newer, "hang"
-// never answers, "crash" dies.
+// A library with NVML's interface (nvml.h) that simulates a node of four GPUs: 0 is healthy and
+// old, 1 belongs to another job, 2 has fallen off the bus, 3 is broken in every way that it can
+// report and has MIG instances in two of its three slots. NVML_FIXTURE_NODE selects another node:
+// "mesh" and "switch" have four healthy GPUs with NVLink, "mixed" four healthy ones of which the
+// last two are newer; "hang" never answers, "crash" dies.
 #include <unistd.h>
 
 #include <csignal>
@@ -37,7 +37,7 @@ bool is_sound() {
   return is_linked() || node_is("mixed");
 }
 
-// What each NVLink of a GPU in the mesh reaches: a GPU's number, - nothing, n an IBM processor.
+// What each NVLink of a GPU in the mesh connects to: a GPU's number, - nothing, n an IBM processor.
 constexpr const char* k_mesh[] = {"11-2n", "003", "03", "12"};
 
 struct PciInfo {
@@ -158,7 +158,7 @@ NVML_FIXTURE int nvmlDeviceGetNvLinkRemoteDeviceType(Device* /*device*/,
                                                      unsigned /*link*/,
                                                      unsigned* kind) {
   *kind = 2;                                               // a switch
-  return node_is("switch") ? k_success : k_not_supported;  // as old drivers
+  return node_is("switch") ? k_success : k_not_supported;  // not supported by old drivers
 }
 
 NVML_FIXTURE int nvmlDeviceGetNvLinkRemotePciInfo_v2(Device* device, unsigned link, PciInfo* info) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded into one rank: it believes that it runs with another release of oneDNN.
+// Preloaded into one rank, which then reports another release of oneDNN.
 #include <oneapi/dnnl/dnnl.h>
 
 extern "C" __attribute__((visibility("default"))) const dnnl_version_t* dnnl_version() {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-// From there on is another cell.
+// Splits the cell that contains `at`, so that a cell begins there.
 void RaceRecorder::cut(std::uintptr_t at) {
   auto after = cells_.upper_bound(at);
   if (after == cells_.begin()) return;
@@ -44,7 +44,7 @@ void RaceRecorder::access(std::size_t actor, Bytes bytes, bool writes, const std
   cut(at);
   cut(end);
   for (auto next = cells_.lower_bound(at); at < end; ++next) {
-    if (next == cells_.end() || next->first > at) {  // nobody was there
+    if (next == cells_.end() || next->first > at) {  // not accessed before
       const std::uintptr_t gap_end = next == cells_.end() ? end : std::min(end, next->first);
       next = cells_.emplace_hint(next, at, Cell{gap_end, {}, {}});
     }

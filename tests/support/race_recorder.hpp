@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds accesses to memory that no order separates, in what several actors do: the host and the
-// queues of a device. An actor's own accesses are in order; others follow only where an actor has
-// waited for an event. Two accesses of different actors that overlap, of which one writes and
-// neither follows the other, are a race, whether or not it came out well this time (vector clocks:
-// L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", 1978; C. Fidge,
-// "Timestamps in Message-Passing Systems That Preserve the Partial Ordering", 1988).
+// Detects unordered accesses to memory by several actors: the host and the streams of a
+// device. The accesses of one actor are ordered; others are ordered only if an actor waited
+// for an event. Two overlapping accesses of different actors, at least one of which is a
+// write, are a race if they are not ordered, whether or not the result was right this time
+// (vector clocks: L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed
+// System", 1978; C. Fidge, "Timestamps in Message-Passing Systems That Preserve the Partial
+// Ordering", 1988).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 // Not thread-safe.
 class RaceRecorder {
  public:
-  // What an actor has done so far, and what it has waited for: an event.
+  // An event: what an actor has done so far, and what it has waited for.
   using Clock = std::vector<std::uint64_t>;
 
   explicit RaceRecorder(std::size_t actors) : clocks_(actors, Clock(actors)) {}
@@ -26,30 +27,30 @@ class RaceRecorder {
     std::size_t count = 0;
   };
 
-  // `what` is for races().
+  // Records an access; `what` describes it in races().
   void access(std::size_t actor, Bytes bytes, bool writes, const std::string& what);
 
-  // After all that the actor has done.
+  // An event after everything that the actor has done.
   [[nodiscard]] Clock event(std::size_t actor);
 
-  // What the actor does from now on follows the event.
+  // Orders everything that the actor does from now on after the event.
   void wait(std::size_t actor, const Clock& event);
 
-  // One of each pair of `what`: "WHAT and WHAT".
+  // Each pair of descriptions once: "WHAT and WHAT".
   [[nodiscard]] const std::vector<std::string>& races() const { return races_; }
 
  private:
   struct Done {
     std::size_t actor = 0;
-    std::uint64_t time = 0;  // of that actor; 0: nothing was done
+    std::uint64_t time = 0;  // by that actor's clock; 0: no access yet
     std::string what;
   };
 
-  // The last accesses of bytes of the same history.
+  // The latest accesses to a run of bytes with the same history.
   struct Cell {
     std::uintptr_t end = 0;
     Done write;
-    std::vector<Done> reads;  // since then, the last of each actor
+    std::vector<Done> reads;  // since that write, the latest of each actor
   };
 
   using Cells = std::map<std::uintptr_t, Cell>;
@@ -59,6 +60,6 @@ class RaceRecorder {
   void enter(Cell& cell, const Done& done, bool writes);
 
   std::vector<Clock> clocks_;
-  Cells cells_;  // by where they begin; without overlaps
+  Cells cells_;  // by begin; without overlaps
   std::vector<std::string> races_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded topologies of real machines beside those that the project describes itself
-// (described.hpp): an extra, in the folder that DTS_TOPOLOGIES names or beside the project.
+// Recorded topologies of real machines, in addition to the described ones (described.hpp).
+// Optional: in the folder that DTS_TOPOLOGIES names, or beside the project.
 #pragma once
 
 #include "core/base/files/files.hpp"
@@ -20,7 +20,7 @@ inline const std::string k_recorded = std::getenv("DTS_TOPOLOGIES") != nullptr
                                           ? std::string(std::getenv("DTS_TOPOLOGIES")) + "/"
                                           : in_source("../shared/topologies/");
 
-// False, saying why, where the folder or this file of it is not here.
+// Returns false, with a message, if the folder, or this file in it, does not exist.
 inline bool have_recorded(const std::string& file = "") {
   if (exists(k_recorded + file)) return true;
   MESSAGE("skipped, as far as recorded topologies go: there is no " << k_recorded << file
@@ -28,7 +28,7 @@ inline bool have_recorded(const std::string& file = "") {
   return false;
 }
 
-// All of them, those in folders below as well, by name; empty, saying why, where there are none.
+// All files, including those in subfolders, sorted; empty, with a message, if there are none.
 inline std::vector<std::string> recorded_files() {
   std::vector<std::string> files;
   if (!have_recorded()) return files;

@@ -18,12 +18,12 @@ using namespace dts::train::accelerator;
 
 constexpr std::size_t k_host = 0;
 
-// Of the recorder, as is the host.
+// The recorder's number of a stream; the host has k_host.
 constexpr std::size_t actor(int stream) {
   return 1 + static_cast<std::size_t>(stream);
 }
 
-// Accesses of a stream.
+// Records the accesses of a piece of work.
 using Record = std::function<void()>;
 
 struct Recording {
@@ -32,7 +32,7 @@ struct Recording {
   std::map<const dttrain_event*, RaceRecorder::Clock> events;
   std::map<const dttrain_graph*, std::vector<Record>> graphs;
   bool in_graph = false;
-  std::vector<Record> open;  // of the graph that is being made
+  std::vector<Record> open;  // for the graph that is being made
   std::size_t waits = 0;
   std::size_t launches = 0;
   std::size_t replays = 0;
@@ -47,7 +47,7 @@ const dttrain_device& host() {
   return *host_device::table();
 }
 
-// What is enqueued follows what the host has done.
+// Enqueued work follows everything that the host has done.
 void begin(int stream) {
   g_recording.recorder.wait(actor(stream), g_recording.recorder.event(k_host));
 }
@@ -61,14 +61,14 @@ void by_kernel(const std::vector<Access>& all, const std::string& what) {
   for (const Access& one : all) by_stream(DTTRAIN_COMPUTE, one.at, one.bytes, one.writes, what);
 }
 
-// Of kernels and the like, now or whenever the graph that is being made is replayed.
+// Records kernels and the like, now or whenever the graph that is being made is replayed.
 void compute(Record record) {
   if (g_recording.in_graph) return g_recording.open.push_back(std::move(record));
   begin(DTTRAIN_COMPUTE);
   record();
 }
 
-// Whether this wait counts.
+// Whether this wait counts as an order; counts all waits.
 bool orders() {
   return g_recording.left_out != g_recording.waits++;
 }
@@ -123,7 +123,7 @@ const char* launch(dttrain_context* context, std::uint32_t number, const void* a
   ++g_recording.launches;
   const auto run = [&] { return host().launch(context, number, arguments); };
   if (g_recording.left_out || g_recording.in_graph) return run();
-  (void)host().wait(context);  // what was enqueued before is not this kernel's
+  (void)host().wait(context);  // earlier work is not this kernel's
   return try_kernel(
       what,
       g_recording.memory,
@@ -193,7 +193,7 @@ const char* post(dttrain_context* context, const dttrain_message* messages, std:
   return host().exchange->post(context, messages, count);
 }
 
-// What the host is told of, it may use.
+// After progress() has reported a group, the host may use its memory.
 const char* progress(dttrain_context* context, dttrain_progress* now) {
   const char* const wrong = host().exchange->progress(context, now);
   for (std::size_t i = 0; i < now->ended; ++i)

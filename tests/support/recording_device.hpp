@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's device (host_device.hpp) that also records what its streams and the host read and
-// write, and which waits order it, and tries whether each kernel reads and writes what it says.
+// The host device (host_device.hpp), which also records the accesses of its streams and of the
+// host, and the waits that order them, and checks that each kernel accesses what it declares.
 #pragma once
 
 #include "core/train/accelerator/queue/queue.hpp"
@@ -12,22 +12,22 @@
 
 namespace recording_device {
 
-// All that follows, until the next one, is of one context.
+// Makes a queue for a new recording: the functions below refer to the latest one.
 [[nodiscard]] std::unique_ptr<dts::train::accelerator::Queue> new_queue();
 
-// The wait of that number, from 0, of the host or of a stream, orders nothing; it is made, so that
-// nothing else goes wrong.
+// Wait number `number`, from 0, of the host or a stream, is recorded as if it ordered nothing. It
+// still waits, so that nothing else goes wrong.
 void leave_out_wait(std::size_t number);
 
-// The host accesses memory of the device, as no program should unless it has waited.
+// Records an access by the host to device memory, which needs a wait before it.
 void touch(const void* at, std::size_t bytes, bool writes);
 
-// Since new_queue():
+// Counts since new_queue():
 [[nodiscard]] std::size_t waits();
 [[nodiscard]] std::size_t launches();
 [[nodiscard]] std::size_t replays();
 [[nodiscard]] std::vector<std::string> races();
-// Kernels, by number, that read or wrote elsewhere than they say.
+// Kernels, by number, that read or wrote memory that they do not declare.
 [[nodiscard]] std::vector<std::string> strays();
 
 }  // namespace recording_device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this is a build with AddressSanitizer, of GCC or of clang, in which everything takes ten
+// Whether this is a build with AddressSanitizer, by GCC or clang, in which everything takes ten
 // times as long.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sbatch reads a batch script's options, after its rules in Slurm 22.05 (src/sbatch/opt.c).
+// Reads a batch script's options as sbatch does, by the rules of Slurm 22.05 (src/sbatch/opt.c).
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ inline bool is_blank(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// The next word of an #SBATCH line from `at` on, which moves behind it. nullopt: no more words;
-// `fatal` is set where sbatch would exit.
+// Returns the next word of an #SBATCH line from `at` on, and moves `at` behind it; nullopt at the
+// end. Sets `fatal` where sbatch would exit.
 inline std::optional<std::string> next_word(std::string_view line, std::size_t& at, bool& fatal) {
   while (at < line.size() && is_blank(line[at])) ++at;
   if (at < line.size() && line[at] == ':') fatal = true;
@@ -24,9 +24,9 @@ inline std::optional<std::string> next_word(std::string_view line, std::size_t& 
   for (; at < line.size() && (quote != 0 || !is_blank(line[at])); ++at) {
     const char c = line[at];
     if (escaped) {
-      escaped = false;  // taken as it is
+      escaped = false;  // taken literally
     } else if (c == '\\') {
-      escaped = true;  // in single quotes as well
+      escaped = true;  // in single quotes, too
       continue;
     } else if (quote != 0) {
       if (c == quote) {
@@ -47,7 +47,7 @@ inline std::optional<std::string> next_word(std::string_view line, std::size_t& 
   return word;
 }
 
-// All options of a script, in order; nullopt where sbatch would refuse the script.
+// All options of a script, in order; nullopt if sbatch would refuse the script.
 inline std::optional<std::vector<std::string>> read_directives(std::string_view script) {
   std::vector<std::string> words;
   if (script.find('\0') != std::string_view::npos || script.find("\r\n") != std::string_view::npos)

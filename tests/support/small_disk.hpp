@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file system of a few KiB, seen by one child process only.
+// A file system of a few KiB that only one child process sees.
 #pragma once
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 
 namespace dts::tests {
 
-// user_namespaces(7). Without a map no file can be made there: the kernel could not say whose it
-// is.
+// See user_namespaces(7). Without these maps no file could be created there, because its owner
+// would be unknown.
 inline bool stay_oneself(uid_t user, gid_t group) {
   const auto put = [](const char* path, const std::string& text) {
     const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
@@ -26,8 +26,9 @@ inline bool stay_oneself(uid_t user, gid_t group) {
          put("/proc/self/gid_map", only(group));
 }
 
-// Mounts a tmpfs of `kib` KiB on `folder` in a mount namespace of our own: call it in a child.
-// False where the kernel does not allow that, as root or with user namespaces.
+// Mounts a tmpfs of `kib` KiB on `folder` in a new mount namespace; to be called in a child
+// process. Returns false if the kernel does not allow that, neither as root nor with user
+// namespaces.
 inline bool mount_small_disk(const std::string& folder, unsigned kib) {
   const uid_t user = ::geteuid();
   const gid_t group = ::getegid();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that is gone after the test, and a child process with limits of its own.
+// A folder that is removed after the test, and a child process with its own limits.
 #pragma once
 
 #include "core/base/files/files.hpp"
@@ -29,8 +29,8 @@ struct TemporaryFolder {
   [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + name; }
 };
 
-// Runs `body`, which gives an exit code, in a child that shares nothing with the test but its
-// memory's copy; the exit code, or 128 + signal.
+// Runs `body`, which returns an exit code, in a child that has a copy of the test's memory. Returns
+// that exit code, or 128 + signal.
 template <class Body>
 int in_child(const Body& body) {
   const pid_t pid = ::fork();
