@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention on a device beside double precision: whole and broken tiles, heads of all widths,
-// groups of queries, rows with gaps, scores far apart; and what memory it takes.
+// Attention on a device against double precision: complete and partial tiles, heads of all widths,
+// groups of queries, rows with gaps, widely spread scores; and the memory that it needs.
 #include "tests/unit/accelerator/step.hpp"
 
 #include <cstring>
@@ -10,7 +10,7 @@ using namespace dts::train::accelerator;
 
 namespace {
 
-// Rows of heads, one after the other, and a gap.
+// The shape of rows that have heads one after another, and then a gap.
 struct HeadArray {
   int rows = 0;
   int heads = 0;
@@ -25,7 +25,7 @@ struct HeadArray {
     return static_cast<std::size_t>(row * pitch() + head * width + i);
   }
 
-  // Of the same size, 7 in the gaps.
+  // The same values with 7 in the gaps.
   [[nodiscard]] Floats with_gaps(Floats values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (static_cast<int>(i) % pitch() >= heads * width) values[i] = 7;
@@ -48,7 +48,7 @@ struct AttentionCase {
   int gap = 3;
 };
 
-// Inputs, results and gradients: of queries, keys, values and the output.
+// Inputs, results and gradients, for queries, keys, values and the output.
 template <class Values>
 struct AttentionArrays {
   Values q, k, v, out, d_q, d_k, d_v;
@@ -85,7 +85,7 @@ class AttentionTrial {
  private:
   [[nodiscard]] double scale() const { return 1 / std::sqrt(static_cast<double>(case_.width)); }
 
-  // As inputs are in memory.
+  // The inputs as they are stored.
   [[nodiscard]] Floats stored(const Floats& values) const {
     return case_.rounds ? widened(rounded(values)) : values;
   }
@@ -147,7 +147,7 @@ class AttentionTrial {
     CHECK(keys_.has_its_gaps(given_.d_v));
   }
 
-  // What one query of one head sees, and gives.
+  // Computes one query of one head, and adds its gradients.
   void add_row(AttentionArrays<Doubles>& to, int sample, int head, int row) const {
     const int first = sample * case_.context;
     const int key_head = head / (case_.heads / case_.keys);
@@ -182,7 +182,7 @@ class AttentionTrial {
       }
   }
 
-  // Of the whole, relative to its norm; infinite for NaN.
+  // The norm of the difference, relative to that of the expected values; infinite for NaN.
   [[nodiscard]] static double difference(const Floats& values,
                                          const Doubles& expected,
                                          const HeadArray& shape) {
@@ -203,7 +203,7 @@ class AttentionTrial {
   Floats d_out_;
 };
 
-// Bytes of a device's memory that a model of that context takes for a sample.
+// Bytes of device memory that a model with this context needs per sample.
 std::size_t bytes_of(int context) {
   const Model model = make_model("gpt2,vocab_size=19,n_embd=16,n_layer=1,n_head=4,n_positions=" +
                                  std::to_string(context))
@@ -236,7 +236,8 @@ TEST_CASE("attention of factors rounded to bf16 is that of double precision but 
         {.batch = 1, .context = 100, .width = 24, .heads = 2, .keys = 2, .rounds = true},
         {.batch = 1, .context = 65, .width = 80, .heads = 2, .keys = 1, .rounds = true},
         {.batch = 1, .context = 150, .width = 5, .heads = 2, .keys = 2, .rounds = true},
-        // What eight neighbours are read of at once, and what they would be but for a width of 12.
+        // Widths for which eight neighbours are read at once, and the width 12, for which they are
+        // not.
         {.context = 70, .width = 16, .heads = 2, .keys = 1, .rounds = true, .gap = 0},
         {.batch = 1, .context = 150, .width = 64, .heads = 3, .keys = 1, .rounds = true, .gap = 0},
         {.batch = 1, .context = 100, .width = 72, .heads = 3, .keys = 3, .rounds = true, .gap = 8},
@@ -257,6 +258,6 @@ TEST_CASE("the memory of a model on a device grows with its context, not with th
   const std::size_t twice = bytes_of(256);
   const std::size_t fourfold = bytes_of(512);
   MESSAGE("bytes at a context of 128, 256 and 512: ", some, ", ", twice, ", ", fourfold);
-  // Scores of 4 heads would be 3 MiB more.
+  // Scores of 4 heads would need 3 MiB more.
   CHECK(fourfold - twice == doctest::Approx(2 * static_cast<double>(twice - some)).epsilon(0.01));
 }

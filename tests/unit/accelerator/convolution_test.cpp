@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions on a device beside double precision: of channels together, of a model's input with
-// and without zeros around it, strides, and sums over pixels part by part.
+// Convolutions on a device against double precision: with channels together, from a model's input
+// with and without zeros around it, with strides, and with sums over pixels in parts.
 #include "core/train/accelerator/images/device_convolution.hpp"
 #include "core/train/accelerator/kernels/divisor.hpp"
 #include "tests/support/sanitized.hpp"
@@ -13,7 +13,7 @@ using namespace dts::train::accelerator;
 
 namespace {
 
-// As the device has them, or as samples are.
+// Indices of images in the layout of a device, or of samples.
 struct Place {
   Images shape;
   InputImages input;
@@ -58,7 +58,7 @@ struct Trial {
   Floats d_weights;
 };
 
-// On the host's device, with poisoned results.
+// A convolution on the host device, with poisoned results.
 class Run {
  public:
   Run(const DeviceConvolutionShape& shape, const Place& in, bool has_gradient, Precision precision)
@@ -114,7 +114,7 @@ class Run {
   std::unique_ptr<Block> block_;
 };
 
-// What bf16 has as well, so that roundings are those of weights and of results alone.
+// Inputs that bf16 can represent, so that only weights and results are rounded.
 void check(const DeviceConvolutionShape& shape, bool has_gradient, Precision precision) {
   const Place in{shape.shape.in, shape.input};
   const Floats x = rounded_noise(in.count(), 1);
@@ -135,12 +135,12 @@ void check(const DeviceConvolutionShape& shape, bool has_gradient, Precision pre
   CHECK(trial.y == first.y);
   CHECK(trial.d_x == first.d_x);
   CHECK(trial.d_weights == first.d_weights);
-  // Of products below one: rounded sums, and for bf16 factors that are off by 2^-9.
+  // For products below one: rounded sums, and for bf16 factors with an error of 2^-9.
   const double terms = 9 * std::max({shape.shape.in.channels, shape.shape.out_channels, 30});
   const double tolerance =
       precision == Precision::fp32 ? 0x1p-25 * terms : 0x1p-8 * 3 * std::sqrt(terms);
   CHECK(worst(trial.y, y) < tolerance);
-  CHECK(worst(trial.d_weights, d_weights) < 0x1p-25 * terms);  // of factors that are not rounded
+  CHECK(worst(trial.d_weights, d_weights) < 0x1p-25 * terms);  // factors are not rounded
   if (has_gradient) CHECK(worst(trial.d_x, d_x) < tolerance);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GELU that products compute, beside the kernels of one that nothing else computes.
+// A GELU computed by products, against a GELU with kernels of its own.
 #include "core/train/accelerator/device_blocks.hpp"
 #include "tests/unit/accelerator/device.hpp"
 
@@ -21,11 +21,11 @@ Layout two_matrices() {
   return layout;
 }
 
-// A projection, a GELU and a projection on the host's device.
+// A projection, a GELU and a second projection on the host device.
 class Branch {
  public:
-  // Whether the GELU takes what the first projection gives, or a copy of it; and whether the second
-  // projection takes what the GELU gives, or a copy of that.
+  // `is_given`: the GELU reads the output of the first projection, otherwise a copy of it.
+  // `is_read`: the second projection reads the output of the GELU, otherwise a copy of that.
   Branch(bool is_given, bool is_read)
       : x_(edge(k_in)),
         inner_(edge(k_inner)),
@@ -72,7 +72,7 @@ class Branch {
     return {blocks_.floats(count), blocks_.floats(count)};
   }
 
-  // All that it computes.
+  // All results.
   [[nodiscard]] Floats results() const {
     Floats all(y_.value, y_.value + floats_of(k_rows, k_out));
     all.insert(all.end(), x_.gradient, x_.gradient + floats_of(k_rows, k_in));

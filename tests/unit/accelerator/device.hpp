@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of kernels and networks on the host's device share.
+// Shared by the tests of kernels and networks on the host device.
 #pragma once
 
 #include "core/base/random.hpp"
@@ -26,7 +26,7 @@ inline std::unique_ptr<Queue> new_queue() {
   return std::make_unique<Queue>(*host_device::table(), host_device::table()->open(0, &answer));
 }
 
-// A pure function of `seed` and the index, in [-size, size).
+// Values in [-size, size), a pure function of `seed` and the index.
 inline Floats noise(std::size_t count, std::uint64_t seed, float size = 1) {
   Floats values(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -40,7 +40,7 @@ inline Floats poisoned(std::size_t count) {
   return Floats(count, std::numeric_limits<float>::quiet_NaN());
 }
 
-// Arrays of rounded values, and what they are.
+// Arrays of rounded values, and conversions.
 using Bfloats = std::vector<Bfloat>;
 
 inline Bfloats rounded(const Floats& values) {
@@ -80,8 +80,8 @@ void run_in_both_orders(const Make& make, const std::vector<Array*>& written) {
     CHECK(std::equal(first[i].begin(), first[i].end(), written[i]->begin(), same));
 }
 
-// Runs one kernel on arrays of the host in both orders of its blocks and threads, which must give
-// the same bits. `make()` returns the kernel; `written` are the arrays that it writes.
+// Runs one kernel on host arrays in both orders of its blocks and threads, which must give the same
+// bits. `make()` returns the kernel; `written` are the arrays that it writes.
 template <class Make>
 void run_both(const Make& make, std::initializer_list<Floats*> written) {
   run_in_both_orders(make, std::vector(written));
@@ -92,8 +92,8 @@ void run_both(const Make& make, std::initializer_list<Bfloats*> written) {
   run_in_both_orders(make, std::vector(written));
 }
 
-// The largest difference, relative to the larger of `least` and the expected value; infinite for
-// NaN.
+// The largest difference, relative to the expected value or to `least`, whichever is larger;
+// infinite for NaN.
 inline double worst(const Floats& values, const Doubles& expected, double least = 1) {
   REQUIRE(values.size() == expected.size());
   double worst = 0;

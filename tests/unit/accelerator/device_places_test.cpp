@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose device is whose, as all ranks see it.
+// The assignment of devices to ranks, as all ranks see it.
 #include "core/train/loop/device_places.hpp"
 
 #include <doctest/doctest.h>
@@ -68,7 +68,7 @@ TEST_CASE("another GPU than was planned, and one far from the rank's cores, are 
   mine.numas = 0b10;
   const std::string planned = "GPU-12345678-1234-4321-8000-000000000007";
   CHECK(misplaced(3, mine, planned).empty());
-  CHECK(misplaced(3, mine, "0,1").empty());  // says nothing of which one
+  CHECK(misplaced(3, mine, "0,1").empty());  // does not say which one
   CHECK(misplaced(3, mine, "GPU-1234").empty());
   auto all = misplaced(3, mine, "GPU-12345678-1234-4321-8000-000000000009");
   REQUIRE(all.size() == 1);
@@ -79,7 +79,7 @@ TEST_CASE("another GPU than was planned, and one far from the rank's cores, are 
   REQUIRE(all.size() == 1);
   CHECK(all[0].find("rank 3 (node n7) has no core on NUMA node 1, which its GPU (0000:3b:00.0)") ==
         0);
-  mine.facts.numa = -1;  // a machine of one node, or one that does not say
+  mine.facts.numa = -1;  // a machine with one node, or unknown
   CHECK(misplaced(3, mine, planned).empty());
 }
 

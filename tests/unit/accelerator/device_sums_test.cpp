@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole model on the host's device beside the processor's backend: sums of shards, of runs and of
-// the tree over them, evaluation, and what else a step may ask for.
+// Whole models on the host device against the processor's backend: sums of shards, of runs and
+// along the tree, evaluation, and the options of a step.
 #include "core/train/accelerator/device_sums.hpp"
 
 #include "tests/unit/accelerator/step.hpp"
@@ -14,7 +14,7 @@ using accelerator::Step;
 
 namespace {
 
-// Of one tensor: the norm of the difference relative to that of the values.
+// For one tensor: the norm of the difference, relative to that of the values.
 double relative_difference(const float* values, const float* expected, std::size_t count) {
   double off = 0, all = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -25,10 +25,10 @@ double relative_difference(const float* values, const float* expected, std::size
   return std::sqrt(off / all);
 }
 
-// Roundings of one sum of n terms, each in another order, are off by some epsilon sqrt(n) (N. J.
-// Higham and T. Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019). The longest
-// sums are those over rows and those of products with as many terms as the layers are wide, and a
-// gradient has gone through each layer twice.
+// Two sums of n terms in different orders differ by about epsilon sqrt(n) (N. J. Higham and T.
+// Mary, "A New Approach to Probabilistic Rounding Error Analysis", 2019). The longest sums are
+// those over rows, and those of products with as many terms as layers are wide; a gradient has
+// passed each layer twice.
 double tolerance(const Model& model) {
   const int pixels = model.reads.format->side * model.reads.format->side;
   const double terms = model.reads.what == Reads::What::images
@@ -42,7 +42,7 @@ double tolerance(const Model& model) {
 TEST_CASE("a step's sums on a device are those of the processor but for roundings") {
   for (const char* const words :
        {k_small,
-        // Three queries to a head of keys, of two, whose heads are wider than the model.
+        // Three queries to each of two heads of keys; the heads together are wider than the model.
         "llama,vocab_size=61,max_position_embeddings=9,hidden_size=48,intermediate_size=80,num_"
         "hidden_layers=2,num_attention_heads=6,num_key_value_heads=2,head_dim=10",
         "llama,vocab_size=17,max_position_embeddings=5,hidden_size=16,intermediate_size=32,num_"
@@ -50,7 +50,7 @@ TEST_CASE("a step's sums on a device are those of the processor but for rounding
         "llama,vocab_size=61,max_position_embeddings=33,hidden_size=32,intermediate_size=48,num_"
         "hidden_layers=3,num_attention_heads=2",
         "gpt2,vocab_size=17,n_positions=5,n_embd=16,n_layer=0,n_head=1",
-        // Rows of vocabularies that are not a multiple of 64.
+        // Vocabularies whose rows are not a multiple of 64.
         "gpt2,vocab_size=131,n_positions=7,n_embd=32,n_layer=1,n_head=2",
         "llama,vocab_size=67,max_position_embeddings=5,hidden_size=16,intermediate_size=32,num_"
         "hidden_layers=1,num_attention_heads=2",
@@ -167,7 +167,7 @@ TEST_CASE("weights that are only there within a window give the same sums and sc
   const std::size_t count = step.model.layout.sum_floats();
   const std::vector<float> expected(first.begin()->second, first.begin()->second + count);
   const Score score = device->evaluate(step.samples(), step.weights.data(), nullptr, 1, 0);
-  // Parts of another size than tensors, which are NaN while they are away.
+  // The window's parts do not match tensors. Absent weights are NaN.
   std::vector<std::size_t> begins;
   const std::size_t floats = step.model.layout.parameter_floats;
   for (std::size_t at = 0; at < floats; at += 1600) begins.push_back(at);
@@ -244,7 +244,7 @@ TEST_CASE("what a device has no memory for is an error before the first step") {
       "cannot build gpt2 for 2 samples per shard on the device: out of memory";
   CHECK(made.error().message.find(expected) == 0);
   CHECK(made.error().message.find(" bytes more than the ") != std::string::npos);
-  // Nor for the moments of the update.
+  // Nor enough for the moments of the update.
   static std::size_t most = 0;
   most = (step.model.layout.sum_floats() + 1) * sizeof(float);
   table.allocate = [](dttrain_context* context, size_t bytes, void** at) -> const char* {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of single elements, of embeddings and of whole arrays beside double precision.
+// Kernels of single elements, embeddings and whole arrays against double precision.
 #include "tests/unit/accelerator/device.hpp"
 
 #include <numeric>
@@ -71,7 +71,7 @@ TEST_CASE("embeddings are looked up, and the gradients of their rows are added u
       const std::size_t count = static_cast<std::size_t>(rows) * columns;
       std::vector<std::uint32_t> ids(static_cast<std::size_t>(rows));
       for (std::size_t i = 0; i < ids.size(); ++i)
-        // Half of them of three tokens, whose runs are long.
+        // Half of the ids are one of three tokens, which therefore have long runs.
         ids[i] = static_cast<std::uint32_t>(dts::mix(i) % (i % 2 == 0 ? 3 : k_vocabulary / 3));
       ids.back() = k_vocabulary - 1;
       const Floats table = noise(k_vocabulary * columns, 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients and weights that go from device to device: the sums of the host's exchange, whatever
-// ranks, buckets and nodes there are; what arrives changed is found; and a link that fails ends the
-// run with the call's name. The devices are the host's, each on a thread.
+// Gradients and weights that travel between devices: sums equal those of the host's exchange for
+// all numbers of ranks, buckets and nodes; changed messages are detected; and a failed link ends
+// the run with the name of the call. The devices are host devices, each on a thread.
 #include "core/train/accelerator/exchange/device_exchange.hpp"
 #include "core/train/comm/self_transport.hpp"
 #include "core/train/update/gradient_exchange.hpp"
@@ -47,7 +47,7 @@ LinkId id_of(Group& group, const Queue& queue) {
   return id;
 }
 
-// The same partials on the host and on a device.
+// The same partials, on the host and on a device.
 struct Sums {
   std::deque<Floats> arrays;
   Partials here, there;
@@ -63,7 +63,7 @@ struct Sums {
   }
 };
 
-// "" if the sums of two steps are those of the host's exchange, or what is not so.
+// Returns "" if the sums of two steps equal those of the host's exchange, otherwise what differs.
 std::string exchanged(Group& group, const Way& way) {
   const auto queue = new_queue();
   const Ownership ownership(small_grid(), {group.size(), group.size()}, way.bucket_bytes);
@@ -85,7 +85,7 @@ std::string exchanged(Group& group, const Way& way) {
     for (const auto& one : device.damaged()) wrong += "by rank " + std::to_string(one.peer);
     group.barrier();
   }
-  // Weights, of which each rank has its own.
+  // Weights, of which each rank owns some.
   const std::size_t count = small_layout().parameter_floats;
   Floats values(count), own(count), came(count);
   std::iota(values.begin(), values.end(), 0.0F);
@@ -151,7 +151,7 @@ TEST_CASE("a link that fails ends the run, by the name of the call, before anybo
     return on_threads(3, timeout, [&](Group& group) { return exchanged(group, {}); });
   };
   {
-    const Fault fault("error:1:2");  // the second step's
+    const Fault fault("error:1:2");  // in the second step
     for (const std::string& end : run(k_long))
       CHECK(end.find("scatter of partial sums of ") != std::string::npos);
   }
@@ -160,7 +160,7 @@ TEST_CASE("a link that fails ends the run, by the name of the call, before anybo
     const auto ends = run(std::chrono::seconds(5));
     CAPTURE(ends[0]);
     CAPTURE(ends[1]);
-    // The first to see it closes its own links, which may be what the other one sees.
+    // The first rank that sees it closes its own links, which the other one may see first.
     const bool is_named_by_0 = ends[0].find(": rank 2 is gone") != std::string::npos;
     const bool is_named_by_1 = ends[1].find(": rank 2 is gone") != std::string::npos;
     CHECK((is_named_by_0 || ends[0].find(": rank 1 is gone") != std::string::npos));
@@ -237,12 +237,12 @@ TEST_CASE("the recorder knows what messages read and write") {
   float* const came = queue->allocate(16);
   queue->wait();
   (void)devices.post_slices(group, Call::gather_slices, {}, 0, {{0, sent, 64}}, {{0, came, 64}});
-  recording_device::touch(sent, 64, false);  // is read there, too
+  recording_device::touch(sent, 64, false);  // the device only reads it, too
   CHECK(recording_device::races().empty());
   recording_device::touch(sent, 64, true);
   CHECK(recording_device::races() == std::vector<std::string>{"exchange and the host"});
   recording_device::touch(came, 64, false);
-  CHECK(recording_device::races().size() == 1);  // the same words
+  CHECK(recording_device::races().size() == 1);  // the same description
   queue->wait();
   recording_device::touch(came, 64, true);
   CHECK(recording_device::races().size() == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which value of a factor each thread brings into shared memory, and what it writes of a product.
+// Which value of a factor each thread loads into shared memory, and what it writes of a product.
 #include "core/train/accelerator/kernels/plain_factors.hpp"
 #include "core/train/accelerator/kernels/tensor_factors.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int k_of_warp = 32;
 constexpr int k_of_side = PlainFactors::k_columns * k_tile;
 
-// Of shared memory, four bytes wide.
+// The bank of shared memory, which is four bytes wide.
 int bank_of(int row, int column) {
   return (column * PlainFactors::Side::k_pitch * 4 + row) % k_of_warp;
 }
@@ -30,8 +30,8 @@ float value_at(int row, int column) {
   return static_cast<float>(row + 2 * column);
 }
 
-// Rows of so many columns, one after the other from `offset` on, as the threads of a block write
-// them; what they leave alone is -1.
+// Rows of `columns` values, one after another from `offset` on, as the threads of a block write
+// them; values that they do not write are -1.
 template <class Part, class Value>
 std::vector<float> written(int columns, int offset) {
   constexpr int k_beyond = 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of image networks on a device beside double precision: batch normalisation with ReLU,
-// a residual or maxima after it, means of pixels, and the shortcut into a narrower stage.
+// The blocks of image networks on a device against double precision: batch normalisation with ReLU,
+// followed by a residual or max pooling; means of pixels; the shortcut into a narrower stage.
 #include "core/train/accelerator/images/device_image_blocks.hpp"
 #include "core/train/models/model_table.hpp"
 #include "tests/unit/accelerator/images.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double k_epsilon = 1e-5;
 
-// One block's memory on the host's device.
+// The memory of one block on the host device.
 class Memory {
  public:
   explicit Memory(const Layout& layout, Precision precision = Precision::fp32)
@@ -24,7 +24,7 @@ class Memory {
             fill(noise(layout.parameter_floats, 7)),
             fill(noise(layout.statistic_floats, 8, 0.5F)),
             fill(poisoned(layout.sum_floats()))};
-    // A variance is not negative.
+    // Variances must not be negative.
     for (const Tensor& tensor : layout.statistics)
       if (tensor.values_per_sample != 0)
         for (std::size_t i = 0; i < tensor.count; ++i)
@@ -80,7 +80,7 @@ Floats copied(const float* from, std::size_t count) {
   return {from, from + count};
 }
 
-// What a block gives, forward and backward.
+// The results of a block, forward and backward.
 struct Given {
   Floats y, d_x, d_y, d_gamma, d_beta, mean, variance;
 };
@@ -130,7 +130,7 @@ Given run_both_orders(const Layout& layout,
   return given;
 }
 
-// Batch normalisation in double precision, by the definition of its gradient.
+// Batch normalisation in double precision, with the gradient according to its definition.
 struct Reference {
   Images shape;
   Doubles mean, variance, normal, scaled;
@@ -154,7 +154,7 @@ struct Reference {
     }
   }
 
-  // Of the gradient of `scaled`: that of x, gamma and beta.
+  // Converts the gradient of `scaled` to those of x, gamma and beta.
   [[nodiscard]] std::array<Doubles, 3> backward(const Doubles& d) const {
     const std::size_t channels = gamma.size();
     const double rows = static_cast<double>(d.size() / channels);
@@ -172,7 +172,7 @@ struct Reference {
   }
 };
 
-// Of an image, which may be rounded.
+// For an image, which may be rounded.
 double tolerance(Precision precision) {
   return precision == Precision::bf16 ? 0x1p-8 : 5e-6;
 }
@@ -189,7 +189,7 @@ void check_sums(const Given& given,
   CHECK(worst(given.d_beta, d_beta) < 2e-5);
 }
 
-// Of the layout's first parameters, as Memory has them.
+// The first parameters of the layout, as Memory initialises them.
 std::array<Floats, 2> gamma_and_beta(const Layout& layout) {
   const Memory memory(layout);
   return {memory.parameter("bn.weight"), memory.parameter("bn.bias")};
@@ -231,7 +231,7 @@ TEST_CASE("batch normalisation with ReLU and a residual on a device is that of d
       for (std::size_t i = 0; i < y.size(); ++i) {
         const double sum = reference.scaled[i] + (has_residual ? residual[i] : 0);
         y[i] = std::max(sum, 0.0);
-        d[i] = given.y[i] > 0 ? d_y[i] : 0;  // where it is about zero, as the device had it
+        d[i] = given.y[i] > 0 ? d_y[i] : 0;  // near zero as the device decided
         CHECK(given.d_y[i] == static_cast<float>(d[i]));
       }
       CHECK(worst(given.y, y) < tolerance(precision));
@@ -306,7 +306,7 @@ TEST_CASE("of equal maxima the first gets the gradient, and none does below zero
                                                              : c % 2 == 0 ? of_even
                                                                           : of_odd));
   }
-  const std::size_t even = 4;  // a channel: three equal ones, of which the first is chosen
+  const std::size_t even = 4;  // a channel with three equal values, the first of which is chosen
   const float* const d_x = in.gradient;
   CHECK(d_x[even] > d_x[16 + even]);
   CHECK(d_x[16 + even] == d_x[32 + even]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images as devices have them: [image][row][column][channel], floats or rounded to bf16.
+// Images in the layout of devices, [image][row][column][channel], as floats or rounded to bf16.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -14,12 +14,12 @@ inline std::size_t place(const Images& s, int n, int c, int y, int x) {
   return static_cast<std::size_t>(((n * s.height + y) * s.width + x) * s.channels + c);
 }
 
-// Values that bf16 has, too.
+// Values that bf16 can represent.
 inline Floats rounded_noise(std::size_t count, std::uint64_t seed, float size = 1) {
   return widened(rounded(noise(count, seed, size)));
 }
 
-// Images as blocks store them with such products: rounded ones are in the place of floats.
+// Images as blocks with these products store them: rounded values replace floats in their memory.
 inline Floats stored(const Products& products, const Floats& values) {
   if (!products.rounds()) return values;
   const Bfloats all = rounded(values);
@@ -28,7 +28,7 @@ inline Floats stored(const Products& products, const Floats& values) {
   return place;
 }
 
-// What they are.
+// The values of stored images.
 inline Floats images_at(const Products& products, const float* at, std::size_t count) {
   if (!products.rounds()) return {at, at + count};
   Bfloats all(count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers whose activations are computed again, or wait in the host's memory: the same bits in less
+// Layers whose activations are recomputed, or kept in host memory: the same bits with less
 // memory.
 #include "tests/unit/accelerator/step.hpp"
 
@@ -19,7 +19,7 @@ const std::string k_models[] = {
                 "num_hidden_layers={},num_attention_heads=4,num_key_value_heads=2",
                 k_layers)};
 
-// What the device's queue has taken.
+// The bytes that the device's queue has allocated.
 std::size_t g_bytes = 0;
 
 std::unique_ptr<Queue> counting_queue() {
@@ -85,12 +85,12 @@ TEST_CASE("activations that are computed again, or kept on the host, have the sa
     const Computed here = on_processor(step, {});
     const Computed again_here = on_processor(step, {true, false});
     CHECK(again_here == here);
-    // A stream of rows; outputs are one of them a layer, or two.
+    // Offloading leaves two streams of rows instead of one per layer.
     const std::size_t stream = k_micro * 9 * 48 * sizeof(float);
     CHECK(again.bytes - offloaded.bytes == (k_layers + 1 - 2) * stream);
-    // Of k_layers layers with 8 streams or more each, one.
+    // Saves all but one of k_layers layers, which have at least 8 streams each.
     CHECK(all.bytes - again.bytes >= (k_layers - 1) * 8 * stream);
-    // Rounded values are where floats would be.
+    // Rounded values use the memory of floats.
     CHECK(all.bytes - again.bytes == here.bytes - again_here.bytes);
     CHECK(on_device(step, {}, Precision::fp32).bytes -
               on_device(step, {true, false}, Precision::fp32).bytes ==
@@ -112,12 +112,12 @@ TEST_CASE("the way back visits each layer but the last twice, and reads what it 
   const auto again = Network::create(model, 1, Precision::fp32, {true, false}).value();
   const std::size_t blocks = plain->plan().blocks().size();
   CHECK(plain->plan().way_back().size() == blocks);
-  // A layer of gpt2 has 8 blocks, of which the last one is not computed again.
+  // A layer of gpt2 has 8 blocks, the last of which is not recomputed.
   const auto visits = again->plan().way_back();
   CHECK(visits.size() == blocks + (k_layers - 1) * 7);
   CHECK(again->reads(true).size() == blocks + visits.size());
   CHECK(again->reads(false).size() == blocks);
-  // In the order of the forward pass, right before the layer's own way back.
+  // Recomputed in the order of the forward pass, just before the layer's backward pass.
   const auto first =
       std::find_if(visits.begin(), visits.end(), [](auto& one) { return one.again; });
   REQUIRE(first != visits.end());

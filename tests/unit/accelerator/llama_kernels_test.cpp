@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of RMS normalisation, SwiGLU and rotary positions beside double precision.
+// Kernels of RMS normalisation, SwiGLU and rotary positions against double precision.
 #include "tests/unit/accelerator/device.hpp"
 
 using namespace dts::train::accelerator;
@@ -98,7 +98,7 @@ TEST_CASE("SwiGLU and its gradients on a device are those of double precision") 
     CHECK(worst(d_up, d_up_expected) < 1e-6);
     CHECK(worst(d_gate, d_gate_expected) < 2e-6);
   }
-  // Far from zero, where exp() overflows or vanishes, too.
+  // Includes values far from zero, for which exp() overflows or vanishes.
   const Floats far{-1000, -90, 90, 1000};
   const Floats ones(far.size(), 1);
   Floats y = poisoned(far.size());

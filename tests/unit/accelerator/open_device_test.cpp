@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a module must be, and what is said of a machine that lacks something.
+// Requirements for a module, and the messages for machines that lack something.
 #include "core/train/accelerator/open_device.hpp"
 
 #include "tests/support/host_device.hpp"

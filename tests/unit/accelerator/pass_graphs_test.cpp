@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a graph, in which order, and what a pass that is replayed computes.
+// The content and order of a graph, and the results of a replayed pass.
 #include "core/train/accelerator/queue/pass_graphs.hpp"
 
 #include "tests/unit/accelerator/step.hpp"
@@ -11,13 +11,13 @@ using namespace dts::train::accelerator;
 
 namespace {
 
-// Of the host's device: what is called while a graph is made, and how often one is replayed.
+// Calls of the host device while a graph is made, and the number of replays.
 struct Calls {
   bool in_graph = false;
   std::vector<std::string> pieces;
   int replays = 0;
   std::size_t allocations = 0;
-  std::size_t bytes = 0;  // of the device
+  std::size_t bytes = 0;  // on the device
 };
 
 Calls g_calls;
@@ -91,7 +91,7 @@ std::unique_ptr<DeviceSums> device_of(const Step& step,
   return std::move(*made);
 }
 
-// All that a training computes: weights, sums' tails, scores.
+// All results of a training: weights, tails of sums, scores.
 class Training {
  public:
   Training(const Step& step, DeviceSums& device) : step_(step), device_(device) {
@@ -104,7 +104,7 @@ class Training {
     device.update()->begin(owned_, step.weights.data(), moments.data());
   }
 
-  // Step `number`, with another learning rate and other samples than the one before.
+  // Makes step `number`, with another learning rate and other samples than the step before.
   void make(std::uint64_t number) {
     StepInput input = step_.input;
     input.step = number;
@@ -176,7 +176,7 @@ TEST_CASE("a training by graphs has the bits of one whose kernels are enqueued o
     const auto replayed = device_of(step, table, &told);
     Training expected(step, *eager);
     Training training(step, *replayed);
-    // The last chunk of the second evaluation is smaller.
+    // The second evaluation's last chunk is smaller.
     for (Training* const one : {&expected, &training})
       for (std::uint64_t number = 0; number < 5; ++number) {
         one->make(number);
@@ -203,7 +203,7 @@ TEST_CASE("a graph has the pieces of its pass in their order, and copies before 
     queue->clear(y, values.size());
     queue->launch(Add<float>{{values.size()}, y, x});
     queue->launch(GeluForward<float>{{values.size()}, y, x});
-    queue->launch(Add<float>{{0}, y, x});  // nothing
+    queue->launch(Add<float>{{0}, y, x});  // does nothing
   });
   CHECK(graph.pieces == 3);
   const std::vector<std::string> expected = {
@@ -211,7 +211,7 @@ TEST_CASE("a graph has the pieces of its pass in their order, and copies before 
       "kernel " + std::to_string(Kernels::number_of<Add<float>>()),
       "kernel " + std::to_string(Kernels::number_of<GeluForward<float>>())};
   CHECK(g_calls.pieces == expected);
-  // Nothing of it has been done, and what is in its memory at each replay counts.
+  // Nothing of it has been done yet; each replay uses the values that are in memory then.
   Floats got(values.size());
   for (const float factor : {1.0F, -2.0F}) {
     Floats sent = values;

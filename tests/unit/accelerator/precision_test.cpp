@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounded factors of products: bf16, whose rounding is the processor's, and TF32.
+// Rounded factors of products: bf16, which is rounded as on the processor, and TF32.
 #include "tests/unit/accelerator/step.hpp"
 
 #include <bit>
@@ -13,7 +13,7 @@ constexpr const char* k_grouped =
     "llama,vocab_size=61,max_position_embeddings=9,hidden_size=48,intermediate_size=80,num_hidden_"
     "layers=2,num_attention_heads=6,num_key_value_heads=2";
 
-// Of all gradients: the norm of the difference relative to that of the values.
+// For all gradients: the norm of the difference, relative to that of the values.
 double difference(const Model& model, const Floats& values, const Floats& expected) {
   double off = 0, all = 0;
   for (std::size_t i = 0; i < model.layout.parameter_floats; ++i) {
@@ -41,7 +41,7 @@ TEST_CASE("matrices are rounded to bf16 as on the processor, with gaps between r
                             std::numeric_limits<float>::denorm_min(),
                             std::bit_cast<float>(0x3F808000U),  // ties
                             std::bit_cast<float>(0x3F818000U),
-                            std::bit_cast<float>(0x7F800001U)};  // a NaN of low bits alone
+                            std::bit_cast<float>(0x7F800001U)};  // a NaN with only low bits
   std::copy(std::begin(specials), std::end(specials), values.begin());
   constexpr int k_matrices = 3, k_rows = 4, k_columns = 11, k_pitch = 17;
   constexpr std::int64_t k_stride = 90;
@@ -88,7 +88,7 @@ TEST_CASE("gradients of bf16 and TF32 are those of fp32 but for the roundings of
     const double of_bf16 = difference(step.model, sums_of(step, Precision::bf16), exactly);
     const double of_tf32 = difference(step.model, sums_of(step, Precision::tf32), exactly);
     MESSAGE(words, ": off by ", of_bf16, " with bf16, by ", of_tf32, " with TF32");
-    // A rounding is off by 2^-9 and 2^-12 at most, and some roundings follow each other.
+    // A rounding has an error of at most 2^-9 or 2^-12, and some roundings follow each other.
     CHECK(of_bf16 > 0x1p-12);
     CHECK(of_bf16 < 0x1p-5);
     CHECK(of_tf32 > 0x1p-15);
@@ -102,9 +102,10 @@ TEST_CASE("gradients of bf16 and TF32 are those of fp32 but for the roundings of
     const Floats alike = step.whole((*processor)->sum(step.input, {0, k_shards}));
     const double apart = difference(step.model, sums_of(step, Precision::bf16), alike);
     MESSAGE("from the processor's bf16 by ", apart);
-    // Independent roundings would be apart by sqrt(2) of this. All are shared but those of
-    // attention's weights, which the device rounds before they are divided by their sum (without
-    // that: a fifth), and where a sum in another order is rounded to another neighbour.
+    // Independent roundings would differ by sqrt(2) times this. Device and processor share all
+    // roundings except those of attention's weights, which the device rounds before the division by
+    // their sum (without these, the difference is a fifth), and except where sums in another order
+    // are rounded to another neighbour.
     CHECK(apart < of_bf16);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of what a device and the host do: the recorder itself, and whole steps on it.
+// The order of work on a device and on the host: the recorder itself, and complete steps with it.
 #include "tests/support/race_recorder.hpp"
 #include "tests/support/recording_device.hpp"
 #include "tests/support/sanitized.hpp"
@@ -24,7 +24,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return all;
 }
 
-// On the device of `queue`.
+// The backend for the device of `queue`.
 std::unique_ptr<DeviceSums> device_of(const Step& step,
                                       Precision precision,
                                       std::unique_ptr<Queue> queue,
@@ -39,7 +39,7 @@ std::unique_ptr<DeviceSums> device_of(const Step& step,
       .value();
 }
 
-// Every `ranks`-th chunk, or, of one, all of them.
+// The chunks of one of `ranks` ranks: every `ranks`-th.
 ChunkUpdate::Owned owned_by_one_of(int ranks, const char* optimizer, std::size_t floats) {
   ChunkUpdate::Owned owned{find_optimizer(optimizer), {}, 0};
   constexpr std::size_t k_chunk = 1024;
@@ -51,14 +51,14 @@ ChunkUpdate::Owned owned_by_one_of(int ranks, const char* optimizer, std::size_t
   return owned;
 }
 
-// Three chunks of an evaluation, the last of which is smaller.
+// Three chunks for an evaluation, the last of which is smaller.
 Samples few_samples(const Step& step) {
   Samples few = step.samples();
   few.count = 2 * k_micro + 1;
   return few;
 }
 
-// Two steps with all that follows them: sums of shards, an update that is clipped, an evaluation.
+// Two complete steps: sums of shards, an update with clipping, an evaluation.
 void train_twice(const Step& step,
                  Precision precision,
                  std::unique_ptr<Queue> queue,
@@ -90,11 +90,11 @@ void train_twice(const Step& step,
   update.weights(weights.data());
   update.moments(moments.data());
   (void)device->evaluate(few_samples(step), step.weights.data(), nullptr, 1, 0);
-  update.begin(owned, step.weights.data(), moments.data());  // is under way when memory is freed
+  update.begin(owned, step.weights.data(), moments.data());  // is in flight when memory is freed
 }
 
-// Steps of a rank of two: of one that has whole gradients (`stage` 1), or sends them in parts and
-// keeps none (2), or has not all weights either (3).
+// Steps of one of two ranks. `stage` 1: it has complete gradients; 2: it sends them in parts and
+// keeps none; 3: it does not have all weights either.
 void train_as_one_of_two(const Step& step, int stage, std::unique_ptr<Queue> queue) {
   const auto device = device_of(step, Precision::fp32, std::move(queue));
   const std::size_t floats = step.model.layout.parameter_floats;
@@ -121,13 +121,13 @@ void train_as_one_of_two(const Step& step, int stage, std::unique_ptr<Queue> que
   Floats weights(floats);
   for (int repeat = 0; repeat < 2; ++repeat) {
     const Partials sums = device->sum(input, {1, stage == 1 ? k_shards : 2});
-    CHECK(sums.size() == (stage == 1 ? 3U : 1U));  // of the first, one comes while others go on
+    CHECK(sums.size() == (stage == 1 ? 3U : 1U));  // stage 1: copied one by one
     update.step(update_factors({}, {0.01, 1}), gradients.data(), reports);
     update.next_weights(weights.data());
     update.keep();
     (void)device->evaluate(few_samples(step), step.weights.data(), nullptr, 1, 0);
   }
-  update.begin(owned, step.weights.data(), state.data());  // is under way when memory is freed
+  update.begin(owned, step.weights.data(), state.data());  // is in flight when memory is freed
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ TEST_CASE("accesses without an order between them are races, if one of them writ
   const char memory[100] = {};
   RaceRecorder recorder(3);
   recorder.access(0, {memory, 50}, true, "a");
-  recorder.access(0, {memory, 50}, true, "b");  // its own
+  recorder.access(0, {memory, 50}, true, "b");  // accesses of one actor are ordered
   recorder.access(1, {memory + 50, 50}, true, "c");
   CHECK(recorder.races().empty());
   recorder.access(1, {memory + 49, 2}, false, "d");
@@ -193,11 +193,11 @@ TEST_CASE("whole steps have no races, kernels access what they say, and no wait 
   struct Case {
     const char* name;
     Train train;
-    bool leaves_out;  // each wait in turn
+    bool leaves_out;  // omits each wait in turn
     bool has_graphs;
   };
 
-  // Sanitizers see no more in steps that differ by a wait.
+  // Sanitizers find nothing more in steps that differ only by a wait.
   const Case cases[] = {{"alone", alone(Precision::fp32), true, true},
                         {"alone, bf16", alone(Precision::bf16), false, true},
                         {"whole gradients", one_of_two(1), true, true},
@@ -243,7 +243,7 @@ TEST_CASE("kernels of image networks access what they say, and have no races") {
   for (const char* const words : {"cnn2", "resnet:cifar20,depth=8"})
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
       if (dts::tests::k_sanitized && precision == Precision::fp32)
-        continue;  // bf16 has all kernels
+        continue;  // bf16 uses all kernels
       CAPTURE(words);
       const Step step(words);
       auto device = DeviceSums::create(step.model,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of arrays that are rounded to bf16 beside the same kernels of fp32 arrays: what they give
-// is the nearest of what those give.
+// Kernels for arrays rounded to bf16 against the same kernels for fp32 arrays, whose results they
+// must round.
 #include "tests/unit/accelerator/device.hpp"
 
 using namespace dts::train::accelerator;
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t k_counts[] = {1, 4, 255, 1023, 1024, 1025, 3002};
 
-// Inputs that are the same in both.
+// Inputs that both types can represent.
 Floats representable(std::size_t count, std::uint64_t seed, float size) {
   return widened(rounded(noise(count, seed, size)));
 }
@@ -113,7 +113,7 @@ TEST_CASE("turned heads, norms and sums of columns are those of fp32, rounded") 
       },
       {&of_rounded});
   CHECK(of_rounded == sums);
-  // The gradient of a stream has a copy beside it; what it comes of may be rounded.
+  // The gradient of a stream gets a rounded copy; the gradient of the output may be rounded, too.
   const Bfloats d_rounded = rounded(noise(k_count, 9));
   const Floats d_y = widened(d_rounded), stream = noise(k_count, 10);
   Floats d_x = stream, d_x_of_rounded = stream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of norms, softmax and cross-entropy beside double precision, for shapes of all kinds.
+// Kernels of norms, softmax and cross-entropy against double precision, for various shapes.
 #include "core/train/accelerator/run_sums.hpp"
 #include "tests/unit/accelerator/device.hpp"
 
@@ -16,7 +16,7 @@ struct Shape {
   }
 };
 
-// Smaller than a block, odd, exactly a block, and several rounds of one.
+// Smaller than a block, odd, exactly a block, and several rounds of a block.
 constexpr Shape k_shapes[] = {{1, 1}, {3, 7}, {5, 31}, {2, 256}, {9, 257}, {33, 16}, {4, 1000}};
 
 struct Moments {
@@ -81,7 +81,7 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
             (static_cast<double>(d[i]) * gamma[i] - level - normal * slope) * m.inverse;
       }
     }
-    // A row of one value has no variance: 1 / sqrt(epsilon) is a factor of 316 of roundings.
+    // A row of one value has no variance: 1 / sqrt(epsilon) multiplies rounding errors by 316.
     const double scale = shape.width == 1 ? 1e-3 : 1e-5;
     CHECK(worst(y, expected) < scale);
     for (const bool adds : {false, true}) {
@@ -171,7 +171,7 @@ TEST_CASE("columns of many rows are added up by way of runs of them") {
       RunSums whole(*queue, shape.rows, shape.width, from.data(), rows_each);
       whole.add_up(0, sums.data());
       queue->wait();
-      if (from.size() == width) sums = from;  // one run is written where it belongs
+      if (from.size() == width) sums = from;  // a single run is written to its destination
       CHECK(worst(sums, expected) < 1e-5);
     };
     check_sum(gammas, slopes, each);
@@ -226,7 +226,7 @@ TEST_CASE("cross-entropy on a device is that of double precision, with smoothed 
         CHECK(worst(losses, loss_expected) < 5e-6);
         CHECK(worst(d, d_expected) < 1e-6);
         if (!has_gradient) continue;
-        // Rounded ones, in their place.
+        // Rounded gradients, in the memory of the logits.
         Bfloats gradient = rounded(logits);
         Floats of_rounded = widened(gradient);
         run_both([&] { return kernel(gradient, 0); }, {&gradient});

@@ -14,7 +14,7 @@ namespace dts::train::accelerator {
 
 inline constexpr int k_shards = 6;  // not a power of two
 inline constexpr int k_micro = 2;
-inline constexpr std::size_t k_images = 25;  // not a multiple of them
+inline constexpr std::size_t k_images = 25;  // not a multiple of k_shards or k_micro
 inline constexpr const char* k_small =
     "gpt2,vocab_size=61,n_positions=9,n_embd=48,n_layer=2,n_head=3,n_inner=80";
 
@@ -38,7 +38,7 @@ struct Step {
       pixels.push_back(static_cast<std::uint8_t>(dts::mix(i)));
     weights = Buffer(model.layout.parameter_floats);
     initial_weights(model.layout, 3, weights.data());
-    // Biases and norms as they are later.
+    // Changes biases and norms, as training would.
     for (const Tensor& tensor : model.layout.parameters)
       for (std::size_t i = 0; i < tensor.count; ++i)
         weights.data()[tensor.offset + i] += 0.05F * noise(1, tensor.offset + i).front();

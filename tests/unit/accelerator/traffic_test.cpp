@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a device's memory a layer, or a network of images, reads and writes, counted from
-// what kernels and products say: the floor of a step's time where it is not products. Nothing is
-// computed.
+// The amount of device memory that a layer, or a network of images, reads and writes, counted from
+// what kernels and products declare: a lower limit for the time of a step outside products. Nothing
+// is computed.
 #include "tests/unit/accelerator/step.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ const dttrain_device& host() {
   return *host_device::table();
 }
 
-// Each array counts once for a kernel, however often its blocks read it.
+// Counts each array once per kernel, however often its blocks read it.
 std::unique_ptr<Queue> counting_queue() {
   static dttrain_device table = host();
   table.launch = [](dttrain_context* /*context*/, std::uint32_t number, const void* arguments) {
@@ -43,7 +43,7 @@ std::unique_ptr<Queue> counting_queue() {
 constexpr int k_context = 64;
 constexpr int k_width = 64;
 
-// Of the forward and backward pass of one shard.
+// The bytes of the forward and backward pass of one shard.
 double bytes_of(const Step& step, Precision precision, int samples) {
   const auto device =
       DeviceSums::create(
@@ -56,13 +56,13 @@ double bytes_of(const Step& step, Precision precision, int samples) {
   return g_bytes;
 }
 
-// Of a sample, without what is read once a step however many there are.
+// The bytes per sample, without what is read once per step.
 double of_sample(const std::string& words, Precision precision) {
   const Step step(words);
   return (bytes_of(step, precision, 4) - bytes_of(step, precision, 2)) / 2;
 }
 
-// For a token and a column of the model.
+// The bytes per token and column of the model.
 double of_layer(const char* family, Precision precision) {
   const auto of_layers = [&](int layers) {
     return of_sample(fmt::format(fmt::runtime(family), k_context, k_width, layers), precision);
@@ -92,8 +92,8 @@ TEST_CASE("a layer with rounded activations moves less than 0.6 of what one of f
 }
 
 TEST_CASE("ResNet-20 reads and writes images as often as its layers do, rounded ones in half") {
-  // Of 188,416 values that convolutions give, in bytes: forward a convolution 4 and its
-  // normalisation 8, backward 14 and a convolution 8; besides sums of streams and shortcuts.
+  // Convolutions compute 188,416 values. Bytes per value: forward 4 for the convolution and 8 for
+  // its normalisation, backward 14 and 8; in addition sums of streams and shortcuts.
   constexpr double k_values = 188416;
   const double rounded = of_sample("resnet:cifar20", Precision::bf16);
   const double exact = of_sample("resnet:cifar20", Precision::fp32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimiser's step on a device: each kernel and the update as a whole beside the processor's
-// and beside double precision, of tensors that are cut into chunks of all lengths.
+// The optimiser's step on a device: each kernel, and the update as a whole, against the processor's
+// and against double precision, for tensors with chunks of various lengths.
 #include "core/train/accelerator/device_update.hpp"
 #include "core/train/device/kernels.hpp"
 #include "tests/unit/accelerator/step.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t k_chunk_floats[] = {1024, 16, 128, 144, 1008, 1024, 32, 512};
 
-// With gaps among all parameters, where those of other ranks are.
+// Owned chunks, with gaps for the chunks of other ranks.
 struct Owned {
   std::vector<OwnChunk> chunks;
   std::size_t floats = 0;
@@ -29,7 +29,7 @@ struct Owned {
   }
 };
 
-// A training of some steps on the processor, as ShardedUpdate has it, and the same on a device.
+// A training of some steps on the processor, as in ShardedUpdate, and the same on a device.
 struct Pair {
   const OptimizerRow& row;
   Owned owned;
@@ -54,7 +54,7 @@ struct Pair {
 
   [[nodiscard]] UpdateStep step() const { return {0.01, steps + 1}; }
 
-  // On the processor; the checksums and squares of each chunk.
+  // Makes a step on the processor, and returns the checksums and squares of each chunk.
   std::vector<ChunkReport> move(const Floats& gradients, float scale) {
     ++steps;
     std::vector<ChunkReport> reports;
@@ -109,7 +109,7 @@ Doubles doubles(const Floats& values) {
   return {values.begin(), values.end()};
 }
 
-// What the device keeps has the checksums that the processor computes of it.
+// Checks that what the device keeps has the checksums that the processor computes for it.
 void check_checksums(Pair& pair, const std::vector<ChunkReport>& reports) {
   Floats weights(pair.owned.all), moments(pair.moments.size());
   pair.device.weights(weights.data());
@@ -157,7 +157,7 @@ TEST_CASE("ten steps of each optimizer on a device are the processor's, and so a
             CHECK(reports[i].moments[0] == expected[i].moments[0]);
           }
         }
-        Floats next = pair.weights;  // of others, whatever there was
+        Floats next = pair.weights;  // parts of other ranks are not written
         pair.device.next_weights(next.data());
         CHECK(worst(next, doubles(pair.weights)) < 1e-6);
         pair.device.keep();
@@ -205,7 +205,7 @@ TEST_CASE("a step that is not kept leaves no trace, and a flipped bit is seen") 
     CHECK(first[i].next_weights == again[i].next_weights);
     CHECK(first[i].next_moments[1] == again[i].next_moments[1]);
   }
-  // In the last chunk of an odd length, and in the second moment of the first.
+  // Flips bits in the last chunk with an odd length, and in the second moment of the first chunk.
   const OwnChunk& odd = pair.owned.chunks[4];
   pair.device.flip_weight(odd.place + 1007);
   pair.device.flip_moment(pair.owned.floats + 5);
@@ -246,7 +246,7 @@ TEST_CASE("gradients that have stayed on the device are those of the step") {
   pair.device.step(factors, nullptr, stayed);
   for (std::size_t i = 0; i < sent.size(); ++i)
     CHECK(sent[i].next_weights == stayed[i].next_weights);
-  // All parameters are owned: they are swapped and not copied.
+  // If all parameters are owned, they are swapped instead of copied.
   const float* const before = pair.resident.weights;
   pair.device.keep();
   CHECK(pair.resident.weights != before);

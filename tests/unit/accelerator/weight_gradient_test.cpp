@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of weights on a device, as one product and as several side by side, beside double
+// Gradients of weights on a device, as one product and as several side by side, against double
 // precision.
 #include "core/train/accelerator/tokens/weight_gradient.hpp"
 
@@ -9,14 +9,14 @@ using namespace dts::train;
 using namespace dts::train::accelerator;
 
 TEST_CASE("sums over many rows for small matrices are several products, of shapes alone") {
-  // GPT-2's: what attention gives, queries with keys and values, and the wide layers.
+  // GPT-2's matrices: the output of attention, queries with keys and values, and the wide layers.
   CHECK(WeightGradient::runs_of(65536, 768, 768) == 8);
   CHECK(WeightGradient::runs_of(65536, 768, 2304) == 2);
   CHECK(WeightGradient::runs_of(65536, 3072, 768) == 2);
   CHECK(WeightGradient::runs_of(65536, 768, 50240) == 1);
   CHECK(WeightGradient::runs_of(65536, 768, 17) == 64);
   CHECK(WeightGradient::runs_of(65536, 64, 64) == 64);
-  // Of few rows, and of a number of them that has no half.
+  // Few rows, and a number of rows that cannot be halved.
   CHECK(WeightGradient::runs_of(2047, 64, 64) == 1);
   CHECK(WeightGradient::runs_of(2048, 64, 64) == 2);
   CHECK(WeightGradient::runs_of(6150, 64, 64) == 2);
@@ -37,7 +37,7 @@ TEST_CASE("the gradient of weights is that of double precision, of one product a
         return at;
       };
       const auto count = static_cast<std::size_t>(rows);
-      // As bf16 has them, so that only sums are rounded.
+      // Values that bf16 can represent, so that only sums are rounded.
       const Floats left = widened(rounded(noise(count * k_in, 1)));
       const Floats right = widened(rounded(noise(count * k_room, 2)));
       float* const to = put_there(poisoned(std::size_t{k_in} * k_out));
