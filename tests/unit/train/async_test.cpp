@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous training, servers and workers on threads: with one worker the bits of synchronous
-// steps, with several a bound that holds, gradients that are all applied once, and synchronisations
-// that everybody comes to.
+// Asynchronous training, with servers and workers on threads: one worker computes the bits of
+// synchronous steps; with several, the bound holds, every gradient is applied once, and all ranks
+// come to synchronisations.
 #include "core/base/hash.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/optim/part_of_step.hpp"
@@ -41,12 +41,12 @@ const Layout& small_layout() {
   return made;
 }
 
-// What happens in one training, as all threads see it.
+// What happened in one training; shared by all threads.
 struct Seen {
-  std::array<std::atomic<std::uint64_t>, k_most_ranks> begun{};    // steps, by rank
+  std::array<std::atomic<std::uint64_t>, k_most_ranks> begun{};    // number of steps by rank
   std::array<std::atomic<std::uint64_t>, k_most_ranks> applied{};  // by worker, on the first server
   std::atomic<std::uint64_t> too_far{0};
-  std::atomic<std::uint64_t> changed{0};  // messages, on their way
+  std::atomic<std::uint64_t> changed{0};  // messages that arrived changed
   std::atomic<bool> wants_sync{false};
 };
 
@@ -82,7 +82,7 @@ struct Pull {
   }
 };
 
-// A slice of weights and momentum, and how a gradient moves it.
+// A slice of weights and momentum, updated by gradients.
 struct Moved {
   Buffer weights = Buffer::shared(small_layout().parameter_floats);
   Buffer momentum = Buffer(small_layout().parameter_floats);
@@ -116,7 +116,7 @@ std::string trained_alone(std::uint64_t steps) {
   return state.hash();
 }
 
-// One rank of a training, from one synchronisation to the next until it is over.
+// One rank of a training, which runs from one synchronisation to the next.
 class AsyncRank {
  public:
   AsyncRank(Group& all, const Training& training, Seen& seen)
@@ -130,7 +130,7 @@ class AsyncRank {
     for (int rank = 0; rank < all.size(); ++rank) slices_.push_back(roles_.slice_of(rank));
   }
 
-  // "" if all is well, on the first rank the hash of the weights.
+  // Returns "" if all is well; on the first rank, the hash of the weights.
   std::string run() {
     const auto worker = roles_.worker_of(all_.rank());
     Group node = all_.split(worker ? static_cast<int>(*worker) : -1);
@@ -176,10 +176,10 @@ class AsyncRank {
     }
   }
 
-  // What all ranks have come to.
+  // Brings all ranks to the same weights and step.
   std::uint64_t meet(std::uint64_t step) {
     all_.wait(all_.post_gather_slices(state_.weights.data(), slices_));
-    all_.barrier();  // others may still read what is mine
+    all_.barrier();  // others may still read this rank's memory
     const auto steps = all_.gather(step);
     CHECK(std::all_of(steps.begin(), steps.end(), [&](auto one) { return one == step; }));
     return step;
@@ -215,7 +215,7 @@ TEST_CASE("servers only serve, and the ranks of a node without servers are one w
   CHECK(flat.slice_of(1).size() == 0);
   CHECK(flat.slice_of(0).end == flat.slice_of(2).begin);
   CHECK(flat.slice_of(2).end == small_layout().parameter_floats);
-  // Nodes need not have adjacent ranks, and one of them may have servers alone.
+  // Nodes need not have adjacent ranks, and one of them may have only servers.
   const Roles nodes(small_layout(), {7, 2}, Hierarchy({0, 1, 2, 0, 1, 2, 1}), 10);
   CHECK(nodes.servers() == std::vector<int>{0, 3});
   CHECK(nodes.workers() == std::vector<std::vector<int>>{{1, 4, 6}, {2, 5}});
@@ -261,7 +261,7 @@ TEST_CASE("the first server hears of others by what comes with gradients") {
   float& writing = tail[layout.scalar(Scalar::writing) - layout.parameter_floats];
   Heard heard(2);
   heard.hear(0, layout, tail.data());
-  CHECK_FALSE(heard.all_have_written(0));  // the other one has not said so
+  CHECK_FALSE(heard.all_have_written(0));  // the other one has not reported yet
   writing = 1;
   heard.hear(1, layout, tail.data());
   CHECK_FALSE(heard.all_have_written(0));
@@ -277,7 +277,7 @@ TEST_CASE("the first server hears of others by what comes with gradients") {
 }
 
 TEST_CASE("the steps of three thirds of a batch move weights and moments as far as one of it") {
-  // The end of `steps` steps by a gradient that does not change: a weight, its first moment.
+  // The result of `steps` steps with a constant gradient: a weight and its first moment.
   const auto end_of = [](const OptimizerRow& row, int parts, int steps) {
     const PartOfStep part = part_of_step(row, {.weight_decay = 0.01}, 1.0 / parts);
     float weight = 3;
@@ -345,7 +345,7 @@ TEST_CASE("others go on while a slow worker computes, as far as the bound") {
     std::atomic<bool> went_on{true};
     training.before_step = [&](int rank, std::uint64_t step) {
       if (rank != 2 || step != 4) return;
-      // The others get to the last step that they may begin, and no further.
+      // The others reach the last step that they may begin, and no further.
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
       while (seen.begun[1] < 5 + bound || seen.begun[3] < 5 + bound)
         if (std::this_thread::sleep_for(milliseconds(1)); std::chrono::steady_clock::now() > end)
@@ -366,7 +366,7 @@ TEST_CASE("all ranks come to a synchronisation that the first server asks for at
     if (rank == 4 && step % 7 == 0) seen.wants_sync = true;
     if (rank == 1) std::this_thread::sleep_for(milliseconds(1));
   };
-  (void)trained(5, training, seen);  // compares the steps that ranks have come to
+  (void)trained(5, training, seen);  // checks that all ranks reached the same steps
   for (std::size_t worker = 0; worker < 3; ++worker) CHECK(seen.applied[worker] == 60);
   CHECK(seen.too_far == 0);
 }

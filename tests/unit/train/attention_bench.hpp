@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention on random queries, keys and values, which are arrays of their own.
+// Attention on random queries, keys and values in separate arrays.
 #pragma once
 
 #include "core/train/model/token_blocks.hpp"
@@ -10,14 +10,14 @@ namespace dts::train {
 
 struct AttentionBench {
   reference::AttentionShape shape;
-  // Gradients begin as what is to be overwritten.
+  // Gradients begin with values that must be overwritten.
   Activation q{floats(shape.heads), 12, 9.0F};
   Activation k{floats(shape.key_heads), 13, 9.0F};
   Activation v{floats(shape.key_heads), 14, 9.0F};
   Activation out{floats(shape.heads)};
   reference::Values objective = reference::random_values(floats(shape.heads), 16);
 
-  // Forward and backward.
+  // Runs forward and backward.
   void run(Precision precision) {
     const auto heads = [&](Activation& of, int count) {
       return Heads{of.edge(), count * shape.width, count};

@@ -76,7 +76,7 @@ TEST_CASE("a clock's offset comes from the exchange with the least round trip") 
   CHECK_FALSE(clock_offset({}));
   constexpr std::int64_t k_ms = 1000000;
   const std::int64_t now = 1700000000LL * 1000000000;
-  // This clock is 2 s ahead. The slow exchanges, delayed on one way only, would say otherwise.
+  // This clock is 2 s ahead. The slow exchanges, delayed in one direction only, suggest otherwise.
   const auto exchange = [&](std::int64_t there, std::int64_t back) {
     const std::int64_t asked = now + 2000 * k_ms;
     return ClockExchange{asked, now + there, asked + there + back};
@@ -104,7 +104,7 @@ TEST_CASE("the fast end of durations ignores what disturbed the others") {
   };
   CHECK(fast_seconds(0.01, 0.5, spin).seconds >= 0.0002);  // half of it stolen, on purpose
   CHECK(per_second(6, 2) == 3);
-  CHECK(per_second(6, 0) == 0);  // not known
+  CHECK(per_second(6, 0) == 0);  // unknown
 }
 
 TEST_CASE("a thread knows how long it ran, and that it had to wait for another one") {
@@ -116,7 +116,7 @@ TEST_CASE("a thread knows how long it ran, and that it had to wait for another o
   const CoreTime after = core_time();
   CHECK(after.running > before.running);
   CHECK(after.running - before.running + after.waiting - before.waiting < 10);
-  // Two on one core: what one has, the other waits for.
+  // Two threads on one core: one waits while the other runs.
   const double others = on_each({own_cores().front(), own_cores().front()}, [](std::size_t) {
     const auto end = Clock::now() + std::chrono::milliseconds(100);
     while (Clock::now() < end) {

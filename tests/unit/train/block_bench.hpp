@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers as a network would hand them to one block.
+// Buffers for a single block, as a network would provide them.
 #pragma once
 
 #include "core/train/memory/buffer.hpp"
@@ -18,13 +18,13 @@ inline void fill(Buffer& buffer, const reference::Values& values) {
 }
 
 struct Activation {
-  reference::Values values;  // those of `value` in double precision, unless a test sets that itself
+  reference::Values values;  // `value` in double precision, unless a test sets that itself
   Buffer value;
   Buffer gradient;
 
   explicit Activation(std::size_t count) : value(count), gradient(count) {}
 
-  // With random values, and a gradient that begins as `before`.
+  // With random values and a gradient of `before`.
   Activation(std::size_t count, std::uint64_t salt, float before = 0)
       : values(reference::random_values(count, salt)), value(count), gradient(count) {
     fill(value, values);
@@ -65,7 +65,7 @@ struct Bench {
     return sums.data() + layout.parameter(name).offset;
   }
 
-  // Forward and backward with d_out = the objective's weights.
+  // Runs forward and backward, with d_out = the objective's weights.
   void run(Block& block, Activation& out, const reference::Values& objective) {
     std::copy(objective.begin(), objective.end(), out.gradient.data());
     block.prepare(weights.data());

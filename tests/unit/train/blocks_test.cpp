@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every block's forward pass against a double-precision reference, every gradient against its
-// differences.
+// Every block's forward pass against a double-precision reference, every gradient against finite
+// differences of it.
 #include "core/train/model/blocks.hpp"
 
 #include "core/train/memory/buffer.hpp"
@@ -199,7 +199,7 @@ TEST_CASE("label smoothing mixes each label's loss with the mean over all classe
 
 namespace {
 
-// Five made-up images.
+// Five generated images.
 struct FiveImages {
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(5 * k_pixels);
   std::vector<std::uint8_t> labels{1, 2, 3, 4, 5};
@@ -295,7 +295,7 @@ TEST_CASE("a model that is unknown, or has no such size, is refused by name") {
   CHECK(make_model("resnet:20").value().layout.parameters.size() == 19 * 3 + 2);
   CHECK(make_model("llama").value().layout.parameter_floats == 6738415616);  // as Llama 2 7B
   CHECK(error_of("llama,hidden_size=2147483648") == "llama: 'hidden_size=2147483648' is not valid");
-  // The largest of each: no product of them overflows.
+  // The largest value of each size: no product overflows.
   CHECK(error_of("llama,vocab_size=16777216,hidden_size=65536,intermediate_size=1048576,"
                  "num_hidden_layers=1024,num_attention_heads=1024,head_dim=65536") ==
         "llama has 18227703899553792 parameters, at most 1099511627776 are possible");

@@ -26,7 +26,7 @@ inline State state_at(std::uint64_t step) {
   return state;
 }
 
-// The files of one checkpoint, as the ranks of a training would write them, and what lists them.
+// Writes the files of one checkpoint, as the ranks of a training would, and returns its manifest.
 inline Manifest stage(const CheckpointStore& store,
                       const State& state,
                       int parts,
@@ -34,7 +34,7 @@ inline Manifest stage(const CheckpointStore& store,
   const std::string folder = store.staging() + "/" + checkpoint_name(state.step);
   Manifest manifest{state.step, state.step * 256, 1, digest(state), {}, config};
   manifest.skipped = state.skipped;
-  // Not REQUIRE: a later attempt may have taken the folder away.
+  // Not REQUIRE: a later attempt may have removed the folder.
   if (!make_folders(folder)) return manifest;
   for (int part = 0; part < parts; ++part) {
     Snapshot snapshot(layout(), parts, part);
@@ -45,7 +45,7 @@ inline Manifest stage(const CheckpointStore& store,
   return manifest;
 }
 
-// As ranks do together: the newest checkpoint whose digest is right, too.
+// As ranks do together: loads the newest checkpoint that also has the right digest.
 inline Result<Loaded> load_newest(CheckpointStore& store,
                                   const Fingerprint& config,
                                   const Fingerprint& numerics,
@@ -56,7 +56,7 @@ inline Result<Loaded> load_newest(CheckpointStore& store,
     });
     if (!found || found->name.empty()) return found;
     const std::string folder = store.folder() + "/" + found->name;
-    // In two runs that end within a row and within a tensor.
+    // In two runs, of which the first ends within a row.
     const std::size_t all = layout().parameter_floats;
     const auto read = read_runs(folder, layout(), {{0, all / 3}, {all / 3, all}}, state);
     if (!read) return tl::unexpected(read.error());
@@ -67,7 +67,7 @@ inline Result<Loaded> load_newest(CheckpointStore& store,
 
 struct Store : TemporaryFolder {
   StoreOptions options{path, 1, 3};
-  Fingerprint numerics;  // of those who save and load
+  Fingerprint numerics;  // of the ranks that save and load
 
   Result<Commit> try_save(const State& state,
                           int parts = 1,
@@ -92,7 +92,7 @@ struct Store : TemporaryFolder {
     return load_newest(store, config, numerics, state);
   }
 
-  // The step loaded, 0 without one.
+  // Returns the loaded step, or 0 if there is none.
   std::uint64_t load(Loaded* report = nullptr) const {
     State state(layout());
     const auto loaded = try_load(state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of checkpoints: fencing, taking over, pruning, errors.
+// The folder of checkpoints: fencing, take-over, pruning, errors.
 #include "tests/unit/train/checkpoint_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace dts::train;
 
 namespace {
 
-// Attempt 1 is about to commit step 20 when attempt 2 is about to begin; step 10 is there.
+// Attempt 1 is about to commit step 20, and attempt 2 is about to begin; step 10 exists.
 struct Rivals : Store {
   struct Writers {
     CheckpointStore old;
@@ -61,7 +61,7 @@ TEST_CASE("a newer attempt's fence refuses the commit and leaves nothing behind"
   CHECK_FALSE(store.try_save(state_at(30)));
 }
 
-// No file `fence`: that is what a writer sees whose check of it came just before it was raised.
+// Without a file `fence`, as if a writer checked it just before it was raised.
 TEST_CASE("an attempt that took over between the check of the fence and the rename is obeyed") {
   Rivals store;
   auto& [old, heir, manifest] = store.writers;
@@ -78,7 +78,7 @@ TEST_CASE("an attempt that took over between the check of the fence and the rena
   CHECK(refused->refusal.find("a later start of this training has taken over") == 0);
   CHECK(list_folder(store.path) == before);
   if (before.size() > 2) CHECK(read_manifest(store.folder_of(20))->files.size() == 1);
-  // An attempt that is not the latest does not take over in turn.
+  // An older attempt cannot take over in turn.
   CheckpointStore late(store.options, layout());
   CHECK(late.take_over()->refusal.find("attempt 2 is writing") == 0);
 }
@@ -98,7 +98,7 @@ TEST_CASE("of a commit and a take-over at the same time, either is first") {
     CHECK(loaded->refusals.empty());
     const auto result = commit.get();
     REQUIRE(result);
-    // Refused, or committed before the take-over, which then has seen it whole.
+    // Refused, or committed before the take-over, which then saw it complete.
     CHECK(loaded->name == (result->refusal.empty() ? "step-000000020" : "step-000000010"));
     CHECK(exists(store.folder_of(20)) == result->refusal.empty());
     committed += result->refusal.empty() ? 1 : 0;

@@ -36,7 +36,7 @@ TEST_CASE("a checkpoint comes back with the same bits, whatever the number of it
 
 TEST_CASE("arrays that come in pieces make the same files, and are known by who needs them") {
   const Store whole, pieces;
-  Layout two = layout();  // moments
+  Layout two = layout();  // two moments
   two.moments = {"exp_avg", "exp_avg_sq"};
   State state(two);
   initialise(two, 5, state);
@@ -100,7 +100,7 @@ TEST_CASE("the file does not depend on who wrote it and is a readable safetensor
   CHECK(bytes.find("\"model.conv1.weight\":{") != std::string::npos);
 }
 
-// The inputs of fc1 as PyTorch orders them: input c * 49 + p of a row is channel c, pixel p.
+// The inputs of fc1 in PyTorch's order: input c * 49 + p of a row is channel c, pixel p.
 TEST_CASE("the weights of fc1 have PyTorch's order of columns in the file") {
   const State state = state_at(3);
   const Tensor& fc1 = layout().parameter("fc1.weight");
@@ -115,7 +115,7 @@ TEST_CASE("the weights of fc1 have PyTorch's order of columns in the file") {
                 ours[row * k_cnn2_features + (c / 16 * 49 + p) * 16 + c % 16]);
 }
 
-// Written here as the first release wrote it: one file, columns in the trainer's own order.
+// As the first release wrote it: one file, with columns in the trainer's own order.
 TEST_CASE("a checkpoint of format 1 is still read") {
   const Store store;
   const State state = state_at(42);
@@ -184,7 +184,7 @@ TEST_CASE(
     CHECK(store.load(&report) == 10);
     CHECK(report.refusals.size() == 1);
   }
-  // Trained again up to that step: the bad one is replaced.
+  // After training up to that step again, the bad checkpoint is replaced.
   store.save(20);
   CHECK(store.load() == 20);
 }
@@ -251,7 +251,7 @@ TEST_CASE("every single damaged byte of a manifest is refused or harmless, and n
   CHECK(parse_manifest(text));
 }
 
-// The manifest agrees with the file in each of them: what lies is the file's header.
+// The manifest always matches the file; only the header of the file is wrong.
 TEST_CASE("a state file with lying offsets is refused before anything is copied out of bounds") {
   const Store store;
   store.save(1);
@@ -346,7 +346,7 @@ TEST_CASE("a state that is not finite is neither written nor loaded") {
   CHECK(refused.error().message == "tensor momentum.fc1.bias is not finite");
   CHECK(list_folder(store.path).empty());
 
-  // As a trainer that did not look would have left it: with the right hash.
+  // As a trainer without checks would have written it: with the right hash.
   const float marked = 1234.5F, nan = NAN;
   state.momentum.data()[layout().parameter("fc1.bias").offset] = marked;
   REQUIRE(store.try_save(state));
@@ -403,7 +403,7 @@ TEST_CASE("a checkpoint of another configuration is an error that says what diff
   CHECK(loaded.error().message.find("seed: 1 there, 2 here") != std::string::npos);
 }
 
-// More than 1 GiB in one file, above which nothing was read back once.
+// More than 1 GiB in one file; once, files above that size were not read back.
 TEST_CASE("a state of more than 1 GiB comes back") {
   struct statvfs disk {};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CIFAR-10's binary files, good and bad, and what becomes of images that are trained on.
+// CIFAR-10's binary files, good and bad, and the augmentation of training images.
 #include "core/base/files/files.hpp"
 #include "core/base/random.hpp"
 #include "core/train/data/augmentation.hpp"
@@ -129,7 +129,7 @@ TEST_CASE("placements depend on seed, epoch and image alone, and all of them com
     same_epoch += same(one, placement_of(both, 1, 1, i)) ? 1 : 0;
     same_seed += same(one, placement_of(both, 2, 0, i)) ? 1 : 0;
   }
-  for (const int times : seen) {  // 123 each, with a standard deviation of 11
+  for (const int times : seen) {  // 123 each on average, standard deviation 11
     CHECK(times > 60);
     CHECK(times < 190);
   }

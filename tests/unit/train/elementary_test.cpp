@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our exp and cos against those of double precision, and their bits, which no processor may change.
+// Our exp and cos against double precision, and their bits, which must not depend on the processor.
 #include "core/train/device/elementary.hpp"
 
 #include "core/base/hash.hpp"

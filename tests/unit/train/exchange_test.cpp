@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients that travel in buckets of any size, early or not, straight or within each node first:
-// the same bits, and what arrives changed is found. And how much crosses between nodes.
+// Gradients that travel in buckets of any size, early or not, directly or within each node first:
+// the same bits, and changed messages are detected. And the amount of data that crosses between
+// nodes.
 #include "core/train/memory/shared_buffers.hpp"
 #include "core/train/update/gradient_exchange.hpp"
 #include "tests/unit/train/cnn2.hpp"
@@ -35,7 +36,7 @@ float element(int shard, std::size_t at) {
   return 1.0F / static_cast<float>(1 + at % 97 + static_cast<std::size_t>(shard) * 31);
 }
 
-// The partials of a run of shards, and their memory.
+// The partials of a run of shards, with their memory.
 struct RunSums {
   std::vector<Buffer> buffers;
   Partials partials;
@@ -75,7 +76,7 @@ struct Way {
   bool early = false;
 };
 
-// Whether slices of every owner come to this rank.
+// Whether slices of every owner reach this rank.
 bool gathered(Levels& levels, const Ownership& ownership) {
   Buffer whole = Buffer::shared(cnn2_layout().parameter_floats);
   std::vector<Levels::Sliced> all;
@@ -91,7 +92,7 @@ bool gathered(Levels& levels, const Ownership& ownership) {
   return true;
 }
 
-// "" if this rank has the right sums of what it owns, and of the tail, twice.
+// Returns "" if this rank gets the right sums of what it owns, and the right tail, twice.
 std::string exchanged(Group& group, const Way& way) {
   const Ownership ownership(cnn2_grid(), {group.size(), way.servers}, way.bucket_bytes);
   Levels levels(group, hierarchy_of(group.size(), way.nodes));
@@ -115,7 +116,7 @@ std::string exchanged(Group& group, const Way& way) {
     if (!std::equal(expected.end() - static_cast<std::ptrdiff_t>(tail), expected.end(), sums.tail))
       return "tail";
     if (!exchange.damaged().empty()) return "damaged";
-    group.barrier();  // others may still read what is mine
+    group.barrier();  // others may still read this rank's memory
   }
   return gathered(levels, ownership) ? "" : "gathered";
 }
@@ -211,11 +212,11 @@ TEST_CASE("of sums that are added up on nodes, what changes on either way is fou
   struct Case {
     What what;
     int rank;
-    int sender;  // of the message that changes
+    int sender;  // of the message that is changed
   };
 
-  // Ranks 0 and 1 are on one node. The relay of rank 2's slices there is rank 0, of rank 3's
-  // rank 1.
+  // Ranks 0 and 1 are on one node, where rank 0 relays rank 2's slices, and rank 1 those of rank
+  // 3.
   const Hierarchy nodes({0, 0, 1, 1});
   const Ownership ownership(cnn2_grid(), {4, 4}, 30000);
   int chunk = 0;
@@ -258,7 +259,7 @@ TEST_CASE("of sums that are added up on nodes, what changes on either way is fou
 
 namespace {
 
-// Counts what goes to ranks on other nodes.
+// Counts the data sent to ranks on other nodes.
 class Counted : public Transport {
  public:
   Counted(std::shared_ptr<Transport> inner, const Hierarchy& nodes, int rank)
@@ -299,8 +300,8 @@ struct Crossed {
   bool operator==(const Crossed&) const = default;
 };
 
-// Of all ranks, in one exchange of sums and one of weights, by `way` among ranks that are on these
-// nodes.
+// The total of all ranks, in one exchange of sums and one of weights. Ranks are on `nodes` and use
+// the hierarchy `way`.
 Crossed crossed(const Hierarchy& nodes, const Hierarchy& way, const Ownership& ownership) {
   const int ranks = nodes.ranks();
   std::vector<std::shared_ptr<Transport>> between = transports(ranks);
@@ -337,14 +338,15 @@ Crossed crossed(const Hierarchy& nodes, const Hierarchy& way, const Ownership& o
   return sum;
 }
 
-// dttrain(1), --hierarchy, without what does not grow with the model: a header of each call and a
-// checksum of each sum for every two ranks on different nodes, and the sums of all but gradients.
+// dttrain(1), --hierarchy, without what does not grow with the model: for every two ranks on
+// different nodes a header per call and a checksum per sum, and the sums of everything but
+// gradients.
 Crossed by_formula(const Hierarchy& nodes, const Hierarchy& way, const Ownership& ownership) {
   std::size_t sums = 0;
   std::size_t weights = 0;
   for (int node = 0; node < way.nodes(); ++node)
     for (int owner = 0; owner < way.ranks(); ++owner) {
-      // Within a node nothing crosses, as it does not between ranks of one that travel flat.
+      // Within a node nothing crosses, even if ranks use a flat hierarchy.
       if (nodes.node_of(way.ranks_of(node).front()) == nodes.node_of(owner)) continue;
       sums += way.sums_of_node(node, k_all_shards).size() * ownership.floats_of(owner);
       weights += ownership.floats_of(owner);

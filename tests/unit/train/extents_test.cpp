@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of more than 2^31 parameters: where everything is, and, in memory of which hardly any
-// page is ever there, that it is found.
+// Models with more than 2^31 parameters: the places of everything, and access to them, in memory of
+// which hardly any page ever exists.
 #include "core/base/files/files.hpp"
 #include "core/base/files/unique_fd.hpp"
 #include "core/train/checkpoint/checkpoint.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t k_int = std::size_t{1} << 31;
 
-// As Llama 2 7B, of which nothing is allocated.
+// Like Llama 2 7B; nothing of it is allocated.
 const Layout& large_layout() {
   static const Layout layout = make_model("llama").value().layout;
   return layout;
@@ -40,7 +40,7 @@ const ChunkGrid& large_grid() {
   return grid;
 }
 
-// One matrix that is too large for an int, [k_rows][k_width].
+// One matrix [k_rows][k_width] with too many elements for an int.
 constexpr int k_width = 1024;
 constexpr int k_rows = (1 << 21) + 64;
 
@@ -151,7 +151,7 @@ TEST_CASE("shares and headers of a checkpoint of 7 billion parameters") {
   std::size_t elements = 0;
   for (const Rows& rows : all_rows(layout)) elements += rows.floats();
   CHECK(floats == 2 * elements);
-  // Where the last matrix's momentum is.
+  // The place of the last matrix's momentum.
   CHECK(all_rows(layout).back().range().end == layout.parameter_floats);
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("a run beyond 2^31 floats is read out of a checkpoint, and nothing els
   const std::uint64_t bytes = begin + 2 * layout.parameter_floats * sizeof(float);
   const Range run{layout.parameter_floats - 1500, layout.parameter_floats};
   const std::vector<float> values(run.size(), 2.0F);
-  // Of the weights and of the momentum, the last floats; the rest is a hole.
+  // Only the last floats of the weights and of the momentum; the rest of the file is a hole.
   const dts::UniqueFd fd(
       ::open((folder.path + "/state.safetensors").c_str(), O_RDWR | O_CREAT, 0600));
   REQUIRE(::ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0);

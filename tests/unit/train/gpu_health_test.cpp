@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVML says of a GPU while it computes, by a library that stands in for it, and what cards can
-// do at most.
+// What NVML reports about a GPU while it computes, with a simulated library, and the peak rates of
+// cards.
 #include "core/train/telemetry/gpu_health.hpp"
 
 #include "core/train/telemetry/card_peaks.hpp"
@@ -24,7 +24,7 @@ TEST_CASE("clocks, temperature, power, errors and what slows a GPU down are read
   CHECK(throttle_words(static_cast<std::uint64_t>(health.throttling)) ==
         std::vector<std::string>{"hardware slowdown", "hardware thermal slowdown"});
   const GpuHealth sound = GpuMonitor("0000:3b:00.0", NVML_FIXTURE).read();
-  CHECK(sound.uncorrected == -1);  // of a card that does not count them
+  CHECK(sound.uncorrected == -1);  // the card does not count them
   CHECK(throttle_words(static_cast<std::uint64_t>(sound.throttling)).empty());  // it is idle
   const auto json = nlohmann::json::parse(healths_json(std::array{sound, health}));
   CHECK(json[0]["ecc_uncorrected"].is_null());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values and gradients of float code against a function in double precision.
+// Checks values and gradients of float code against a function in double precision.
 #pragma once
 
 #include "tests/unit/train/reference.hpp"
@@ -12,7 +12,7 @@
 
 namespace reference {
 
-constexpr std::size_t k_probes = 24;  // elements whose derivative is checked, spread over an array
+constexpr std::size_t k_probes = 24;  // elements of an array whose derivatives are checked
 constexpr double k_smooth = 1e-3;     // a step for functions without kinks
 
 inline void check_values(const float* ours, const Values& expected, double tolerance) {
@@ -38,7 +38,7 @@ inline void check_gradient(const float* ours,
     largest = std::max(largest, std::abs(expected));
   }
   CAPTURE(largest);
-  CHECK(largest > 1e-6);  // else nothing was checked
+  CHECK(largest > 1e-6);  // otherwise nothing was checked
   CHECK(worst < tolerance * largest);
 }
 

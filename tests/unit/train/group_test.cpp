@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups whose ranks are threads or processes of this machine, over its memory.
+// Groups whose ranks are threads or processes of this machine and communicate through its memory.
 #include "core/train/comm/group.hpp"
 
 #include "core/train/comm/core_waits.hpp"
@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// The sum of eight shards' arrays of `count` floats, along the tree, by this group.
+// The sum of eight shards' arrays of `count` floats, computed along the tree by this group.
 std::vector<float> summed(Group& group, int count) {
   constexpr int k_shards = 8;
   std::vector<Buffer> buffers;
@@ -147,7 +147,7 @@ TEST_CASE("collectives give each rank what it should have") {
       for (int peer = 0; peer < ranks; ++peer)
         out[static_cast<std::size_t>(peer)] = rank * 100 + peer;
       const auto ticket = group.post_exchange(out.data(), in.data(), sizeof(int));
-      group.barrier();  // completes what was posted before
+      group.barrier();  // completes everything posted before
       if (!group.test(ticket)) return "test";
       for (int peer = 0; peer < ranks; ++peer)
         if (in[static_cast<std::size_t>(peer)] != peer * 100 + rank) return "exchange";
@@ -227,7 +227,7 @@ TEST_CASE("sizes that do not match are told, and calls that differed before") {
       Group group = group_of(pairs[place], 2, rank, k_long);
       Group other(std::make_shared<SelfTransport>(), {rank}, 0, settings(k_long));
       try {
-        other.barrier();  // of another group: does not count
+        other.barrier();  // of another group, which does not count
         if (rank == 0) group.split(0).barrier();
         group.barrier();
       } catch (const Lost& lost) {
@@ -286,7 +286,7 @@ TEST_CASE("a process that shares its core has waited for it, one that sleeps has
   }
   CoreWaits busy({children[0], children[1]}), sleeping({children[2]});
   std::this_thread::sleep_for(milliseconds(300));
-  (void)sleeping.since_last();  // until it sleeps
+  (void)sleeping.since_last();  // waits until it sleeps
   std::this_thread::sleep_for(milliseconds(300));
   CHECK(busy.since_last() > milliseconds(100));
   CHECK(sleeping.since_last() < milliseconds(50));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of Hugging Face's transformers: there and back, and what is wrong with them.
+// Folders of Hugging Face's transformers: round trips, and errors.
 #include "core/base/files/files.hpp"
 #include "core/train/hub/config.hpp"
 #include "core/train/hub/weights.hpp"
@@ -36,7 +36,7 @@ std::string reasons_against(const json& config) {
   return model.error().message;
 }
 
-// A safetensors file of these tensors, which have the type's width each and are zero.
+// A safetensors file with these tensors, filled with zeros.
 std::string tensors_file(const json& header, std::size_t bytes) {
   const std::string text = header.dump();
   const std::uint64_t length = text.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks of residual networks: forward passes against a double-precision reference, gradients
-// against its differences.
+// against finite differences of it.
 #include "core/train/model/image_blocks.hpp"
 
 #include "core/train/models/model_table.hpp"
@@ -28,13 +28,13 @@ Layout norm_layout(int channels) {
   return layout;
 }
 
-// Pixels as floats hold them, so that no tie is broken by rounding.
+// Pixels that float can represent, so that rounding does not break ties.
 Values rounded(Values values) {
   for (double& v : values) v = static_cast<double>(static_cast<float>(3 * v + 1));
   return values;
 }
 
-// Of one image the channels after each other, as samples have them.
+// A pixel of an image with one channel after another, as in samples.
 double plain(const Images& s, const Values& x, int n, int c, int y, int col) {
   return x[static_cast<std::size_t>(((n * s.channels + c) * s.height + y) * s.width + col)];
 }

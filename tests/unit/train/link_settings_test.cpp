@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL's configuration files say, as NCCL reads them.
+// The settings in NCCL's configuration files, as NCCL reads them.
 #include "core/train/accelerator/exchange/link_settings.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks have to agree on, and how a difference is put into words.
+// What ranks must agree on, and the messages about differences.
 #include "core/train/loop/numerics.hpp"
 
 #include "core/train/loop/not_finite.hpp"

@@ -14,9 +14,9 @@ using namespace dts::train;
 
 namespace {
 
-constexpr int k_count = 19;  // no multiple of a vector
+constexpr int k_count = 19;  // not a multiple of a vector
 
-// Some steps of an optimiser on k_count elements, with gradients that change.
+// Some steps of an optimiser on k_count elements, with changing gradients.
 struct OptimizerSteps {
   const OptimizerRow& row;
   OptimizerSettings settings;
@@ -47,7 +47,7 @@ struct OptimizerSteps {
     moments[1] = next_moments[1];
   }
 
-  // The i-th weight after `steps` steps of `formula(weight, gradient, first, second, step)`.
+  // Checks each weight after `steps` steps of `formula(weight, gradient, first, second, step)`.
   template <class Formula>
   void check(int steps, const Formula& formula) {
     const std::vector<float> begin = weights;

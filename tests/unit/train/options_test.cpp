@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command line and environment of dttrain.
+// The command line and environment of dttrain.
 #include "core/train/options/options.hpp"
 
 #include "core/base/files/files.hpp"
@@ -153,7 +153,7 @@ TEST_CASE("of the ways in which gradients travel, that is chosen whose steps tak
   }
   CHECK(tuner.is_over());
   CHECK(changes == 3);
-  CHECK(tuner.fastest() == 1);  // neither a first step nor a single slow one counts
+  CHECK(tuner.fastest() == 1);  // ignores first steps and single slow ones
   tuner.choose(1);
   CHECK(tuner.way() == ways[1]);
   CHECK(tuner.table().find("250000  on       flat       2.000000  chosen\n") != std::string::npos);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16: how it is rounded to, and layers with products of it against those of fp32.
+// Rounding to bf16, and layers with bf16 products against those with fp32.
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/model/network.hpp"
 #include "core/train/model/token_blocks.hpp"
@@ -36,21 +36,21 @@ float widened(Bf16 value) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16);
 }
 
-// By arithmetic of double precision: a multiple of the distance between neighbours in bf16. Below
-// 2^-126 that stays what it is there.
+// Computed in double precision: a multiple of the distance between neighbours in bf16, which is
+// constant below 2^-126.
 double nearest(float value) {
   const int exponent = std::max(std::ilogb(value), -126);
   const double spacing = std::ldexp(1.0, exponent - 7);
   return std::nearbyint(static_cast<double>(value) / spacing) * spacing;
 }
 
-// Numbers of all exponents and what is between two of bf16, exactly and nearly.
+// Numbers of all exponents, and numbers exactly and nearly halfway between two of bf16.
 std::vector<float> numbers() {
   std::vector<float> all;
   for (std::uint32_t top = 0; top < 0x10000U; top += 3)
     for (const std::uint32_t rest : {0U, 1U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU})
       all.push_back(std::bit_cast<float>(top << 16 | rest));
-  all.push_back(0.5F);  // no multiple of a vector
+  all.push_back(0.5F);  // not a multiple of a vector
   return all;
 }
 
@@ -63,8 +63,8 @@ bool has_bf16() {
 // The largest relative error of rounding: half of the distance between 1 and its neighbour.
 constexpr double k_unit = 0x1.0p-8;
 
-// Each element may be wrong by what rounding both factors does to the sum of the products'
-// magnitudes, and by the little that fp32 sums lose.
+// The error of an element may be what rounding both factors does to the sum of the products'
+// magnitudes, plus the little that fp32 sums lose.
 void check_within(const float* ours,
                   const float* exact,
                   const float* magnitudes,
@@ -78,10 +78,10 @@ void check_within(const float* ours,
   }
   CAPTURE(worst);
   CHECK(worst < 2 * k_unit + k_unit * k_unit + 1e-5);
-  CHECK(largest > 0);  // otherwise these were no products of bf16
+  CHECK(largest > 0);  // otherwise these were no bf16 products
 }
 
-// What went through several roundings: within two of the largest number's.
+// After several roundings: within two roundings of the largest number.
 void check_near(const Buffer& ours, const Buffer& exact) {
   double worst = 0;
   double largest = 0;
@@ -92,7 +92,7 @@ void check_near(const Buffer& ours, const Buffer& exact) {
   }
   CAPTURE(worst / largest);
   CHECK(worst < 2 * k_unit * largest);
-  CHECK(worst > 0);  // otherwise these were no products of bf16
+  CHECK(worst > 0);  // otherwise these were no bf16 products
 }
 
 struct Ran {
@@ -106,7 +106,7 @@ struct Inputs {
   std::vector<std::pair<std::string, Values>> weights;
   Values d_y;
 
-  // Of which all products are positive.
+  // Inputs whose products are all positive.
   [[nodiscard]] Inputs magnitudes() const {
     Inputs all = *this;
     const auto make = [](Values& values) {
@@ -130,7 +130,7 @@ std::unique_ptr<Ran> run(const Layout& layout, const Inputs& inputs, const Make&
   return ran;
 }
 
-// `make` is told the precision.
+// `make` gets the precision.
 template <class Make>
 void check_precisions(const Layout& layout, const Inputs& inputs, const Make& make) {
   const auto of = [&](Precision precision) {
@@ -181,7 +181,7 @@ TEST_CASE("numbers are rounded to the nearest of bf16, ties to even, with every 
         wrong += static_cast<double>(to) == nearest(all[i]) ? 0 : 1;
     }
     CHECK(wrong == 0);
-    CHECK(rounded(1.00390625F) == 0x3F80);  // a tie, to even below
+    CHECK(rounded(1.00390625F) == 0x3F80);  // a tie, rounded to even below
     CHECK(rounded(1.01171875F) == 0x3F82);  // and above
     CHECK(rounded(std::numeric_limits<float>::denorm_min()) == 0);
     CHECK(rounded(0x1.0p-133F) == 1);  // the smallest of bf16

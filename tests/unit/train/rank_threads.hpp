@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that are threads of this process, over its memory.
+// Ranks that are threads of this process and communicate through its memory.
 #pragma once
 
 #include "core/train/comm/group.hpp"
@@ -51,7 +51,7 @@ inline Group group_of(std::shared_ptr<Transport> transport,
   return {std::move(transport), std::move(members), rank, settings(timeout)};
 }
 
-// What each rank's `work` returned, each on a thread; what it threw as Lost, otherwise.
+// Runs each rank's `work` on a thread. Returns what each returned, or threw as Lost.
 template <class Work>
 std::vector<std::string> on_threads(const std::vector<std::shared_ptr<Transport>>& between,
                                     std::chrono::milliseconds timeout,

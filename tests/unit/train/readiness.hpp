@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a network announces each range of gradients once, when it is final, and all of them.
+// Checks that a network announces each range of gradients exactly once, when it is final.
 #pragma once
 
 #include "core/train/model/network.hpp"

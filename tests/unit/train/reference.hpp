@@ -23,14 +23,14 @@ inline Values random_values(std::size_t count, std::uint64_t salt) {
   return values;
 }
 
-// Index into blocked images.
+// The index of a pixel in blocked images.
 inline std::size_t at(const dts::train::Images& s, int n, int c, int y, int x) {
   const int blocks = s.channels / 16;
   return static_cast<std::size_t>((((n * blocks + c / 16) * s.height + y) * s.width + x) * 16 +
                                   c % 16);
 }
 
-// 3x3, padding 1; its stride is that of the two shapes. in(n, c, y, x) is asked only inside the
+// 3x3, padding 1; the stride follows from the two shapes. in(n, c, y, x) is only called inside the
 // image.
 template <class In>
 Values convolution(const dts::train::Images& in_shape,
@@ -57,7 +57,7 @@ Values convolution(const dts::train::Images& in_shape,
   return out;
 }
 
-// Batch normalisation by the statistics of this batch.
+// Batch normalisation with the statistics of this batch.
 inline Values batch_norm(const dts::train::Images& s,
                          const Values& x,
                          const Values& gamma,

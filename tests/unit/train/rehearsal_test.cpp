@@ -82,7 +82,7 @@ TEST_CASE("a payload is read back by any number of readers") {
     }
     CHECK(bytes == 3 * k_bytes);
   }
-  CHECK(!read_payload(folder.path, 21, 1, 0));  // another step's
+  CHECK(!read_payload(folder.path, 21, 1, 0));  // of another step
   CHECK(!write_payload(folder.path, {3, 0, 20}, k_bytes));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients that no rank has whole, weights that come and go: the same bits as ever, and memory
-// that is given back.
+// Gradients that no rank has complete, and weights that come and go: the same bits, and memory is
+// given back.
 #include "core/train/backend/shard_sums.hpp"
 #include "core/train/memory/window.hpp"
 #include "core/train/update/round_exchange.hpp"
@@ -33,7 +33,7 @@ void fill_shard(int shard, float* sums) {
     sums[at] = 1.0F / static_cast<float>(3 + at % 89 + static_cast<std::size_t>(shard) * 17);
 }
 
-// The partials of a run, in the first of its shards' arrays.
+// The partials of a run, in the arrays of their first shards.
 Partials partials_of(Span run, std::vector<Buffer>& shards) {
   Partials leaves, nodes;
   for (int shard = run.lo; shard < run.hi; ++shard) {
@@ -64,7 +64,7 @@ struct Way {
   bool waits = false;
 };
 
-// A step; what has left and is free is overwritten at once.
+// Makes a step, and immediately overwrites what has left and is free.
 RoundExchange::Sums make_step(RoundExchange& exchange, std::vector<Buffer>& shards, bool waits) {
   const std::vector<Range> buckets = exchange.leaving();
   for (int round = 0; round < exchange.rounds(); ++round) {
@@ -81,7 +81,7 @@ RoundExchange::Sums make_step(RoundExchange& exchange, std::vector<Buffer>& shar
   return exchange.sum();
 }
 
-// "" if this rank has the right sums, twice.
+// Returns "" if this rank gets the right sums, twice.
 std::string exchanged(Group& group, const Way& way) {
   const Ownership ownership(chunks(), {group.size(), way.servers}, way.bucket_bytes);
   RoundExchange exchange(group,
@@ -109,7 +109,7 @@ std::size_t pages_in_memory(const Buffer& buffer) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t bytes = buffer.size() * sizeof(float);
   std::vector<unsigned char> there((bytes + page - 1) / page);
-  void* const at = const_cast<float*>(buffer.data());  // NOLINT: it is only looked at
+  void* const at = const_cast<float*>(buffer.data());  // NOLINT: only inspected
   REQUIRE(::mincore(at, bytes, there.data()) == 0);
   return static_cast<std::size_t>(
       std::count_if(there.begin(), there.end(), [](unsigned char one) { return (one & 1) != 0; }));
@@ -250,7 +250,7 @@ TEST_CASE("within a window, parts are fetched and dropped as the places need the
   window.end();
   CHECK(told == " +0 +1 -0  +2 -1-2 +0");
   told.clear();
-  window.begin({window.parts_of(3, 12)}, 1);  // what is there is not fetched again
+  window.begin({window.parts_of(3, 12)}, 1);  // parts that are present are not fetched again
   window.enter(0, 0);
   window.leave(0);
   window.end();

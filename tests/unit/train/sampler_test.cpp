@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampler is a permutation for every size, and another one for every epoch and seed.
+// The sampler is a permutation for every size, and differs for every epoch and seed.
 #include "core/train/data/sampler.hpp"
 
 #include <doctest/doctest.h>
@@ -57,7 +57,7 @@ TEST_CASE("without dropped tails, steps go through one epoch after the other") {
   for (const int visit : visits) CHECK(visit == 3);
   CHECK(order.steps_of(1) == 3);
   CHECK(order.steps_of(2) == 5);
-  const SampleOrder small{3, 2, 5, false};  // a batch is more than two epochs
+  const SampleOrder small{3, 2, 5, false};  // a batch has more than two epochs
   CHECK(small.at(0, 4) == sample_index(3, 2, 0, 2));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When dttrain saves while it trains.
+// When dttrain saves during training.
 #include "core/train/checkpoint/save_rule.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ TEST_CASE("every so many steps, as advised, or every 50 steps until something is
 
   for (const Row& row : {Row{10, 10, 0ms, 0ms, true},
                          Row{10, 11, 1h, 0ms, false},
-                         Row{10, 20, 0ms, 1h, true},  // steps that were asked for win over advice
+                         Row{10, 20, 0ms, 1h, true},  // an explicit interval overrides advice
                          Row{10, 25, 2h, 1h, false},
                          Row{0, 50, 1h, 1s, false},  // never
                          Row{{}, 49, 1h, 0ms, false},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of a step: the same bits for every number of threads and every cut into runs.
+// The sums of a step have the same bits for every number of threads and every division into runs.
 #include "core/train/backend/shard_sums.hpp"
 
 #include "core/train/data/sampler.hpp"
@@ -112,7 +112,7 @@ TEST_CASE("gradients that leave early are those of the end, in their order") {
         if (run == Span{0, k_shards}) CHECK(step.whole(all) == expected);
         left.clear();
         polls = 0;
-        step.input.miscomputed = 7;  // then nothing leaves before the end
+        step.input.miscomputed = 7;  // then nothing leaves early
         (void)sums->sum(step.input, run);
         CHECK(left.size() == cuts);
         CHECK(polls == 0);

@@ -17,7 +17,7 @@ TEST_CASE("running statistics move a tenth of the way to the mean over shards") 
   Buffer sums(layout.statistic_floats);
   const Tensor& mean = layout.statistic("bn1.running_mean");
   const Tensor& variance = layout.statistic("bn2.running_var");
-  sums.data()[mean.offset] = 8.0F;  // of 4 shards together
+  sums.data()[mean.offset] = 8.0F;  // sum over 4 shards
   sums.data()[variance.offset] = 12.0F;
   update_statistics(layout, sums.data(), {4, 2}, running);
   CHECK(running.data()[mean.offset] == doctest::Approx(0.2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals wait for the training loop and do nothing else.
+// Signals stay pending for the training loop, and have no other effect.
 #include "core/train/loop/stop.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured of a training, and how it is written for other programs.
+// Measurements of a training, and their output for other programs.
 #include "core/train/models/model_table.hpp"
 #include "core/train/telemetry/noise_scale.hpp"
 #include "core/train/telemetry/progress.hpp"
@@ -51,7 +51,7 @@ TEST_CASE("phases are those of the slowest thread, without what interrupts them"
   CHECK(of(seconds, Phase::forward) == doctest::Approx(0.015));
   CHECK(of(seconds, Phase::backward) == doctest::Approx(0.020));
   CHECK(of(seconds, Phase::communication) == doctest::Approx(0.003));
-  CHECK(of(seconds, Phase::reduce) < 0);  // what it was interrupted for is longer than the test is
+  CHECK(of(seconds, Phase::reduce) < 0);  // its interruption is longer than the phase itself
   CHECK(of(seconds, Phase::optimizer) == 0);
   timeline.clear();
   CHECK(of(phase_seconds(timeline), Phase::forward) == 0);
@@ -81,10 +81,10 @@ TEST_CASE("operations of a sample are those of its matrices, three times over") 
   CHECK(flops("resnet:20") == 2 * 2 * 9.0 * 784 * 16 + 3 * 2 * (stages + 64 * 10));
   CHECK(flops("mlp,hidden_size=32,num_hidden_layers=2") ==
         2 * 2.0 * 784 * 32 + 3 * 2.0 * (32 * 32 + 32 * 10));
-  // 12 width^2 a layer and the tied head; positions are only looked up.
+  // 12 width^2 per layer, plus the tied head; positions are only looked up.
   const double n = 4 * 12.0 * 128 * 128 + 256.0 * 128;
   CHECK(flops("gpt2:char-mini") == 64 * (6 * n + 12.0 * 4 * 128 * 64));
-  // An untied table of tokens is only looked up, a tied one is the head.
+  // An untied table of tokens is only looked up; a tied one is also the head.
   const double layer = 2.0 * 128 * 128 + 2.0 * 64 * 128 + 3.0 * 384 * 128;
   const double llama = 64 * (6 * (4 * layer + 256.0 * 128) + 12.0 * 4 * 128 * 64);
   CHECK(flops("llama:char-mini") == llama);

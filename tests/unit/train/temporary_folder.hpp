@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that is gone after the test.
+// A folder that is removed after the test.
 #pragma once
 
 #include "core/base/files/files.hpp"

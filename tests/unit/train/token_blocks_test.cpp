@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of transformers against double-precision references, every gradient against its
+// The blocks of transformers against double-precision references, every gradient against
 // fourth-order differences, with each instruction set of this processor.
 #include "core/train/model/token_blocks.hpp"
 
@@ -32,7 +32,7 @@ void with_each_instruction_set(const std::function<void()>& test) {
   }
 }
 
-// What `ours` is without what had been there before.
+// `ours` minus what was there before.
 std::vector<float> less(const Buffer& ours, float before) {
   std::vector<float> rest(ours.all().begin(), ours.all().end());
   for (float& v : rest) v -= before;
@@ -231,7 +231,7 @@ TEST_CASE("rotations turn pairs by their position's angle, and gradients back") 
       expected[b] = x.values[b] * std::cos(angle) + x.values[a] * std::sin(angle);
     }
   check_values(x.value.data(), expected, 1e-6);
-  // A rotation keeps products: what it does to a gradient is the inverse.
+  // A rotation preserves products: its effect on a gradient is the inverse rotation.
   std::copy(expected.begin(), expected.end(), x.gradient.data());
   block->backward({});
   check_values(x.gradient.data(), x.values, 1e-6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of tokens: with and without a header, as text, and what is wrong with them.
+// Files of tokens: with and without a header, as text, and invalid ones.
 #include "core/train/data/token_file.hpp"
 
 #include "core/base/files/files.hpp"
@@ -98,7 +98,7 @@ TEST_CASE("a file is mapped as its name and the vocabulary say, and its tokens a
 
 namespace {
 
-// Whether the page that has `at` is in memory.
+// Whether the page that contains `at` is in memory.
 bool is_resident(const std::byte* at) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   unsigned char is = 0;
@@ -106,7 +106,7 @@ bool is_resident(const std::byte* at) {
   return ::mincore(begin, 1, &is) == 0 && (is & 1U) != 0;
 }
 
-// Has the kernel forget what it has of a file in memory.
+// Makes the kernel drop its cached pages of a file.
 void forget(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   REQUIRE(file.valid());
@@ -136,5 +136,5 @@ TEST_CASE("a sample that is asked for is read meanwhile, and no other one") {
   for (int tries = 0; tries < 500 && !is_resident(sample(4000)); ++tries) ::usleep(10000);
   CHECK(is_resident(sample(4000)));
   CHECK_FALSE(is_resident(sample(7000)));
-  read_ahead({}, 7);  // images: nothing
+  read_ahead({}, 7);  // images: does nothing
 }

@@ -11,7 +11,7 @@ inline std::size_t index(int row, int width, int column) {
          static_cast<std::size_t>(column);
 }
 
-// Layer norm, or RMS norm if `beta` is empty, of rows as wide as gamma.
+// Layer norm, or RMS norm if `beta` is empty. Rows are as wide as gamma.
 inline Values norm(const Values& x, const Values& gamma, const Values& beta, double epsilon) {
   const auto width = static_cast<int>(gamma.size());
   Values y(x.size());
@@ -49,7 +49,7 @@ struct AttentionShape {
   int batch, context, width, heads, key_heads;
 };
 
-// Queries [batch][context][heads][width], keys and values likewise.
+// Queries are [batch][context][heads][width]; keys and values have key_heads.
 inline Values attention(const AttentionShape& s,
                         const Values& q,
                         const Values& k,
@@ -81,7 +81,7 @@ inline Values attention(const AttentionShape& s,
   return out;
 }
 
-// x [rows][in], w [out][in], or [in][out].
+// x is [rows][in]; w is [out][in], or [in][out] if `is_in_out`.
 inline Values product(int rows, int in, int out, const Values& x, const Values& w, bool is_in_out) {
   Values y(static_cast<std::size_t>(rows * out));
   for (int row = 0; row < rows; ++row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shard tree: sums must not depend on how many owners the shards have.
+// The shard tree: sums must not depend on the number of owners of the shards.
 #include "core/train/comm/tree.hpp"
 
 #include "core/train/comm/hierarchy.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t k_floats = 48;
 
-// Values over six decades of both signs, so that another order of additions gives other bits.
+// Values of both signs over six decades, so that another order of additions changes bits.
 std::vector<std::vector<float>> shard_values(int shards) {
   std::vector<std::vector<float>> all;
   for (int shard = 0; shard < shards; ++shard) {
@@ -41,7 +41,7 @@ void node_sum(Span node, std::vector<std::vector<float>>& values) {
         values[static_cast<std::size_t>(right_child(node).lo)][i];
 }
 
-// The sum as `owners` owners compute it together.
+// The sum as computed by `owners` owners together.
 std::vector<float> sum_by(int owners, int shards) {
   std::vector<std::vector<float>> values = shard_values(shards);
   Partials partials;
@@ -136,7 +136,7 @@ TEST_CASE(
   const Hierarchy one({5, 5, 5});
   CHECK(one.is_flat());
   CHECK(one.ranks_of(2) == std::vector<int>{2});
-  // Servers that are evenly spread come to different ranks of the others' nodes.
+  // Evenly spread servers are assigned to different ranks of other nodes.
   const Hierarchy four({0, 0, 1, 1, 2, 2, 3, 3});
   CHECK(four.relay(3, 0) == 6);
   CHECK(four.relay(3, 2) == 7);

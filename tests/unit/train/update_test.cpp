@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid of chunks, who is blamed for what was found, and faults on purpose.
+// The grid of chunks, who is blamed for findings, and injected faults.
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/memory/buffer.hpp"
@@ -33,7 +33,7 @@ Finding found(Found what, int rank, int peer, Span chunks) {
   return one;
 }
 
-// "rank: what" of each, in lines.
+// "rank: what" for each, one per line.
 std::string in_words(const std::vector<Blame>& blames) {
   std::string text;
   for (const Blame& one : blames) text += std::to_string(one.rank) + ": " + one.what + "\n";
@@ -220,7 +220,7 @@ TEST_CASE("audits fall on a share of the steps, on any shard, and on another ran
       CHECK((run.lo <= audit->shard && audit->shard < run.hi));
       CHECK((audit->auditor != audit->owner) == (ranks > 1));
       const auto alone = audit_of(0.25, 1, step, 5, 1);
-      CHECK((alone && alone->shard == audit->shard));  // whatever the number of ranks
+      CHECK((alone && alone->shard == audit->shard));  // for any number of ranks
     }
     CHECK(std::abs(audits - k_steps / 4) < 300);  // five standard deviations
     for (const int count : shards) CHECK(count > audits / 5 - 200);
@@ -233,8 +233,8 @@ TEST_CASE("audits fall on a share of the steps, on any shard, and on another ran
 TEST_CASE("an audit blames who computes other sums than the majority of recomputations") {
   const std::string words = "the sums of shard 4 are not what a recomputation gives\n";
   const Audit audit{4, 1, 2};
-  CHECK(in_words(judge(audit, {8, 7, {7, 8, 7}})) == "1: " + words);  // its owner, each time
-  CHECK(in_words(judge(audit, {8, 7, {7, 7, 7}})) == "1: " + words);  // once
+  CHECK(in_words(judge(audit, {8, 7, {7, 8, 7}})) == "1: " + words);  // its owner, both times
+  CHECK(in_words(judge(audit, {8, 7, {7, 7, 7}})) == "1: " + words);  // its owner, once
   CHECK(in_words(judge(audit, {7, 8, {7, 7, 8}})) == "2: " + words);  // the auditor
   CHECK(in_words(judge({4, 0, 1}, {8, 7, {7, 7}})) == "0: " + words);
   CHECK(in_words(judge({4, 0, 1}, {8, 7, {8, 7}})) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where two trainings part: by the digests of their steps, and by their tensors.
+// Where two trainings diverge: according to the digests of their steps, and to their tensors.
 #include "core/train/verify/first_difference.hpp"
 #include "core/train/verify/history.hpp"
 #include "tests/unit/train/checkpoint_folder.hpp"
