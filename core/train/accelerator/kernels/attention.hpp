@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causal attention without its weights in memory: 64 queries and 64 keys at a time, the weights of
-// a row over the largest score so far and its sum (M. Milakov and N. Gimelshein, "Online Normalizer
-// Calculation for Softmax", 2018; T. Dao, "FlashAttention-2", 2023). The backward pass computes
-// them once more. Gradients of queries and those of keys and values have a kernel each, in which
-// one block adds up all that a value gets, in order. A block has 64 columns of what it gives, of
-// one head, so that threads keep the sums of them; wider heads have several, which compute the same
-// weights. Kernels are of PlainFactors, and all arrays are fp32, or of TensorFactors, and they are
+// Causal attention without its weights in memory: 64 queries and 64 keys at a time. The weights of
+// a row are relative to the largest score so far and its sum (M. Milakov and N. Gimelshein, "Online
+// Normalizer Calculation for Softmax", 2018; T. Dao, "FlashAttention-2", 2023). The backward pass
+// recomputes them. The gradients of queries, and those of keys and values, have a kernel each, in
+// which one block adds up everything for a value, in order. A block computes 64 columns of one
+// head's output, so that threads can keep their sums; wider heads have several blocks, which
+// compute the same weights. With PlainFactors all arrays are fp32. With TensorFactors they are
 // bf16, as are the weights and the gradients of scores that products read.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace dts::train::accelerator {
 
-// out = softmax(scale q k^T) v, and for each position and head the logarithm of its weights' sum.
+// out = softmax(scale q k^T) v, and for each position and head the logarithm of the sum of its
+// weights.
 template <class Factors>
 struct AttendForward : Attend<Factors> {
   using Base = Attend<Factors>;
@@ -94,14 +95,14 @@ struct AttendForward : Attend<Factors> {
   }
 
  private:
-  // Of its rows a thread keeps the largest score so far, and the sum of the weights of its own
-  // columns.
+  // State of a thread's rows: the largest score so far, and the sum of the weights in the thread's
+  // own columns.
   struct Rows {
     float top[Part::k_rows];
     float sum[Part::k_rows];
   };
 
-  // Of a thread's own columns, before the scale's.
+  // Finds the largest scores in a thread's own columns.
   DTS_BLOCK_CODE void find_tops(
       int thread, Shared& shared, Part& scores, const Place& place, int key_tile) const {
     for (int i = 0; i < Part::k_rows; ++i) {
@@ -115,7 +116,8 @@ struct AttendForward : Attend<Factors> {
     }
   }
 
-  // Of the scores: over the largest so far, to which what was added up before is brought.
+  // Turns scores into weights relative to the largest score so far, and rescales earlier sums to
+  // it.
   DTS_BLOCK_CODE void make_weights(int thread,
                                    const Shared& shared,
                                    Part& scores,

@@ -7,7 +7,7 @@
 
 namespace dts::train::accelerator {
 
-// The base of both kernels of it. A product of queries and keys is [query][key] in one of them and
+// The base of both kernels. A product of queries and keys is [query][key] in one of them and
 // [key][query] in the other, so that what threads keep of it is a left factor in both.
 template <class Factors>
 struct AttendBackward : Attend<Factors> {
@@ -31,7 +31,7 @@ struct AttendBackward : Attend<Factors> {
   };
 
   typename Base::Given d_out;
-  const float* log_sums = nullptr;  // what the forward pass gave
+  const float* log_sums = nullptr;  // from the forward pass
 
   template <class Visit>
   void reads_backward(const Visit& visit) const {
@@ -40,7 +40,7 @@ struct AttendBackward : Attend<Factors> {
     accelerator::reads(visit, log_sums, shape.positions());
   }
 
-  // The position of a tile's row, of a head.
+  // The index of a tile's row in arrays of positions, for a head.
   [[nodiscard]] DTS_BLOCK_CODE std::size_t position(const Place& place, int row) const {
     return shape.of_head(place.sample, place.head) +
            static_cast<std::size_t>(place.tile * k_tile + row);
@@ -52,7 +52,8 @@ struct AttendBackward : Attend<Factors> {
     return is_seen ? weight : 0.0F;
   }
 
-  // The gradient of a score, before the scale, from its weight's. `delta`: of the query.
+  // The gradient of a score before scaling, from the gradient of its weight. `delta` is the
+  // query's.
   [[nodiscard]] DTS_BLOCK_CODE float of_score(float weight, float gradient, float delta) const {
     return weight * (gradient - delta) * shape.scale;
   }
@@ -93,8 +94,8 @@ struct AttendBackward : Attend<Factors> {
   }
 };
 
-// The gradients of queries, and for each position and head what the sum of its weights' gradients
-// is: that of the products of the output and its gradient.
+// The gradients of queries, and `deltas`: for each position and head the sum of its weights times
+// their gradients, which is the product of the output and its gradient.
 template <class Factors>
 struct AttendQueries : AttendBackward<Factors> {
   using Base = AttendBackward<Factors>;
@@ -174,7 +175,7 @@ struct AttendQueries : AttendBackward<Factors> {
   }
 
  private:
-  static constexpr int k_parts = k_threads / k_tile;  // threads that add up a row
+  static constexpr int k_parts = k_threads / k_tile;  // threads per row
 
   DTS_BLOCK_CODE void add_deltas(int thread, Shared& shared, const Place& place) const {
     const int in_tile = thread / k_parts;

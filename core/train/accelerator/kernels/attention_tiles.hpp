@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of attention share: heads in rows, which part of them a block has, and scores.
+// Shared by the kernels of attention: rows of heads, the part that a block computes, and scores.
 #pragma once
 
 #include "core/train/accelerator/kernels/plain_factors.hpp"
@@ -9,7 +9,7 @@
 
 namespace dts::train::accelerator {
 
-// Heads one after the other in each row, as in model/token_blocks.hpp.
+// Rows with heads one after another, as in model/token_blocks.hpp.
 template <class Value>
 struct HeadRows {
   Value* values = nullptr;
@@ -19,7 +19,7 @@ struct HeadRows {
     return values + row * pitch + head * width;
   }
 
-  // What there is of some rows.
+  // Calls each(address, values) for the first `rows` rows.
   template <class Each>
   void for_each_row(int rows, int heads, int width, const Each& each) const {
     for (int row = 0; row < rows; ++row)
@@ -33,17 +33,17 @@ struct AttendShape {
   int context = 0;
   int width = 0;  // of a head
   int heads = 0;  // of queries
-  int keys = 0;   // heads of keys and values; each serves heads / keys in a run
+  int keys = 0;   // heads of keys and values; each serves a run of heads / keys
   float scale = 1;
 
   [[nodiscard]] DTS_CODE_OF_BOTH int tiles() const { return (context + k_tile - 1) / k_tile; }
 
-  // Of 64 columns of a head.
+  // Parts of 64 columns per head.
   [[nodiscard]] DTS_CODE_OF_BOTH int parts() const { return (width + k_tile - 1) / k_tile; }
 
   [[nodiscard]] DTS_CODE_OF_BOTH int group() const { return heads / keys; }
 
-  // Where a head's values of each position are, [batch][heads][context].
+  // The offset of a head in arrays with a value per position, [batch][heads][context].
   [[nodiscard]] DTS_BLOCK_CODE std::size_t of_head(int sample, int head) const {
     return (static_cast<std::size_t>(sample) * static_cast<std::size_t>(heads) +
             static_cast<std::size_t>(head)) *
@@ -55,13 +55,13 @@ struct AttendShape {
            static_cast<std::size_t>(context);
   }
 
-  // Of a block for each part of each tile of so many heads.
+  // One block for each part of each tile of `of_heads` heads.
   [[nodiscard]] std::size_t blocks(int of_heads) const {
     return static_cast<std::size_t>(batch) * static_cast<std::size_t>(of_heads * tiles() * parts());
   }
 };
 
-// The base of what has a block for each part of each tile of each head.
+// The base of kernels with a block for each part of each tile of each head.
 template <class Factors>
 struct Attend {
   static constexpr int k_threads = Factors::k_threads;
@@ -78,17 +78,17 @@ struct Attend {
   Given k;
   Given v;
 
-  // Which part of which tile of which head a block has.
+  // The part of a head's tile that a block computes.
   struct Place {
     int sample = 0;
     int head = 0;
     int tile = 0;
-    int column = 0;  // the first one of the head
+    int column = 0;  // first column in the head
 
     DTS_BLOCK_CODE Place(int of_sample, int of_head, int of_tile)
         : sample(of_sample), head(of_head), tile(of_tile) {}
 
-    // The last tiles, which have the most to do for queries, first.
+    // Begins with the last tiles, in which queries have the most work.
     DTS_BLOCK_CODE Place(std::size_t index, int heads, const AttendShape& shape)
         : column(static_cast<int>(index % static_cast<std::size_t>(shape.parts())) * k_tile) {
       const int tiles = shape.tiles();
@@ -128,7 +128,7 @@ struct Attend {
     return left < k_tile ? left : k_tile;
   }
 
-  // Columns of a head from that one on, as many as a block has.
+  // The number of columns of a head, from `column` on, that a block computes.
   [[nodiscard]] DTS_BLOCK_CODE int columns_from(int column) const {
     const int left = shape.width - column;
     return left < k_tile ? left : k_tile;
@@ -138,7 +138,7 @@ struct Attend {
     return static_cast<std::int64_t>(sample) * shape.context + tile * k_tile;
   }
 
-  // Rows of a tile as the rows of a factor.
+  // The rows of a tile as the rows of a factor.
   [[nodiscard]] DTS_BLOCK_CODE RowsFactor<Stored> rows_factor(const Given& of,
                                                               int sample,
                                                               int tile,
@@ -146,7 +146,7 @@ struct Attend {
     return {of.row(row(sample, tile), head, shape.width), of.pitch, rows_of(tile)};
   }
 
-  // As its columns, of 64 columns of the head from `column` on.
+  // The same as its columns, for 64 columns of the head from `column` on.
   [[nodiscard]] DTS_BLOCK_CODE ColumnsFactor<Stored> columns_factor(
       const Given& of, int sample, int tile, int head, int column) const {
     return {of.row(row(sample, tile), head, shape.width) + column, of.pitch, columns_from(column)};
@@ -192,7 +192,7 @@ struct Attend {
                          {is_whole() || (later && fits()), is_whole()});
   }
 
-  // Writes what a thread keeps of a row of the block's part, each value as value_at(value).
+  // Writes a thread's values of a row of the block's part, each as value_at(value).
   template <class ValueAt>
   DTS_BLOCK_CODE void write_row(int thread,
                                 int i,

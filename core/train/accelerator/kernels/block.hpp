@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the kernels of accelerators are written: once, for the device's compiler and for the host's.
+// How to write kernels for accelerators, once for the compilers of the device and of the host.
 //
 // A kernel is a struct of its arguments with
 //   k_threads                the threads of a block, a power of two
@@ -37,27 +37,27 @@
 
 namespace dts::train::accelerator {
 
-// Of most kernels.
+// Used by most kernels.
 inline constexpr int k_block_threads = 256;
 
-// The blocks of `each` elements that cover `count`.
+// The number of blocks of `each` elements that cover `count`.
 [[nodiscard]] constexpr std::size_t blocks_of(std::size_t count, std::size_t each) {
   return (count + each - 1) / each;
 }
 
-// Of a row in an array of rows one after the other.
+// The offset of a row in an array of rows without gaps.
 [[nodiscard]] DTS_CODE_OF_BOTH inline std::size_t row_begin(std::size_t row, int width) {
   return row * static_cast<std::size_t>(width);
 }
 
-// Bytes that something reads, or writes, and perhaps reads, too.
+// Bytes that are read, or, if `writes`, written and possibly also read.
 struct Access {
   const void* at = nullptr;
   std::size_t bytes = 0;
   bool writes = false;
 };
 
-// Visit what there is: `at` may be nullptr.
+// Visit an array unless `at` is nullptr.
 template <class Visit, class Value>
 void reads(const Visit& visit, const Value* at, std::size_t count) {
   if (at != nullptr) visit(Access{at, count * sizeof(Value), false});
@@ -83,8 +83,8 @@ struct Smaller {
   DTS_BLOCK_CODE int operator()(int a, int b) const { return b < a ? b : a; }
 };
 
-// Folds values[t], one a thread, along a fixed binary tree. Afterwards values[i] is the result of
-// all threads t with t % results == i.
+// Folds values[t], one value per thread, along a fixed binary tree. Afterwards values[i] is the
+// result of all threads t with t % results == i.
 template <class Block, class Value, std::size_t threads, class Operation>
 DTS_BLOCK_CODE void fold(const Block& block,
                          Value (&values)[threads],
@@ -109,7 +109,7 @@ DTS_BLOCK_CODE void fold_runs(const Block& block, Value (&values)[threads], Oper
     });
 }
 
-// Calls work(i) for the elements below `count` that are a thread's: i = thread, thread + threads,
+// Calls work(i) for a thread's share of the elements below `count`: i = thread, thread + threads,
 // and so on.
 template <int threads, class Work>
 DTS_BLOCK_CODE void strided(int thread, int count, const Work& work) {
@@ -155,7 +155,7 @@ struct Elementwise {
 struct Groupwise {
   static constexpr int k_threads = k_block_threads;
   static constexpr int k_lanes = 32;
-  static constexpr int k_rows = k_threads / k_lanes;  // of a block
+  static constexpr int k_rows = k_threads / k_lanes;  // per block
 
   int rows = 0;
   int width = 0;
@@ -164,12 +164,12 @@ struct Groupwise {
     return blocks_of(static_cast<std::size_t>(rows), k_rows);
   }
 
-  // Values of all rows.
+  // Number of values in all rows.
   [[nodiscard]] std::size_t area() const {
     return row_begin(static_cast<std::size_t>(rows), width);
   }
 
-  // Calls work(thread, row, place of its first value) in each thread whose row is there.
+  // Calls work(thread, row, offset of its first value) in each thread whose row exists.
   template <class Block, class Work>
   DTS_BLOCK_CODE void each_row(const Block& block, const Work& work) const {
     block.each_in_warps([&](int thread) {
@@ -178,19 +178,19 @@ struct Groupwise {
     });
   }
 
-  // Calls work(column) for a thread's columns.
+  // Calls work(column) for a thread's share of the columns.
   template <class Work>
   DTS_BLOCK_CODE void each_column(int thread, const Work& work) const {
     strided<k_lanes>(thread % k_lanes, width, work);
   }
 
-  // Where fold_runs() leaves the result of a thread's row.
+  // The thread at which fold_runs() leaves the result of this thread's row.
   [[nodiscard]] DTS_BLOCK_CODE static int first_of(int thread) {
     return thread / k_lanes * k_lanes;
   }
 };
 
-// The base of kernels that compute one row a block.
+// The base of kernels that compute one row per block.
 struct Rowwise {
   static constexpr int k_threads = k_block_threads;
 
@@ -199,7 +199,7 @@ struct Rowwise {
 
   [[nodiscard]] std::size_t blocks() const { return static_cast<std::size_t>(rows); }
 
-  // Values of all rows.
+  // Number of values in all rows.
   [[nodiscard]] std::size_t area() const { return row_begin(blocks(), width); }
 };
 

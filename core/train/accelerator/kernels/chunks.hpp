@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over chunks of parameters, a block a chunk, so that sums, checksums and bits depend on
-// the chunk alone. Checksums are those of device/kernels.hpp, which has 8 chains of 16 lanes: 128
-// threads, one for each.
+// Kernels over chunks of parameters, one block per chunk, so that sums, checksums and bits depend
+// only on the chunk. Checksums are those of device/kernels.hpp, which have 8 chains of 16 lanes:
+// 128 threads compute one each.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -17,12 +17,12 @@ struct Chunkwise {
 
   std::size_t count = 0;
   const OwnChunk* chunks = nullptr;
-  std::size_t owned = 0;       // floats of all of them
+  std::size_t owned = 0;       // floats of all these chunks
   std::size_t parameters = 0;  // floats of all parameters
 
   [[nodiscard]] std::size_t blocks() const { return count; }
 
-  // Calls work(i) for the floats of a chunk that are a thread's, in the order of its chain.
+  // Calls work(i) for a thread's share of a chunk's floats, in the order of its chain.
   template <class Work>
   DTS_BLOCK_CODE static void each_float(int thread, const OwnChunk& chunk, const Work& work) {
     const std::uint32_t whole = chunk.count / k_threads * k_threads;
@@ -47,7 +47,7 @@ struct Chunkwise {
   }
 };
 
-// The checksums of `arrays` arrays of a chunk's length at once.
+// Computes the checksums of `arrays` arrays of a chunk's length at once.
 template <int arrays>
 struct Checksums {
   std::uint32_t chains[arrays][Chunkwise::k_threads];
@@ -62,7 +62,7 @@ struct Checksums {
     chain = chain * k_factor + bits;
   }
 
-  // From chains, in each() before, to `all`.
+  // Combines the chains, which an earlier each() stored, into `all`.
   template <class Block>
   DTS_BLOCK_CODE void finish(const Block& block, std::uint32_t count) {
     block.each([&](int thread) {
@@ -84,7 +84,7 @@ struct Checksums {
   }
 };
 
-// The checksums of weights and moments as they are.
+// The checksums of the current weights and moments.
 struct LookAtChunks : Chunkwise {
   static constexpr int k_arrays = 1 + k_most_chunk_moments;
 
@@ -94,7 +94,7 @@ struct LookAtChunks : Chunkwise {
 
   const float* weights = nullptr;  // of all parameters
   const float* moments = nullptr;  // of what is owned, one moment after the other
-  int kinds = 0;                   // of moments
+  int kinds = 0;                   // number of moments
   ChunkReport* reports = nullptr;
 
   template <class Visit>
@@ -128,7 +128,7 @@ struct LookAtChunks : Chunkwise {
   }
 };
 
-// squares[chunk] = the sum of the squares of its gradients.
+// squares[chunk] = the sum of the squares of the chunk's gradients.
 struct ChunkSquares : Chunkwise {
   struct Shared {
     double sums[k_threads];

@@ -31,7 +31,7 @@ struct Columnwise {
     return static_cast<std::size_t>(runs()) * blocks_of_run();
   }
 
-  // Values of what comes of it.
+  // Number of values of the result.
   [[nodiscard]] std::size_t sums_of_runs() const {
     return row_begin(static_cast<std::size_t>(runs()), width);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division by what is the same for all of a kernel, of which a device has no instruction: a product
-// and a shift (T. Granlund and P. L. Montgomery, "Division by Invariant Integers using
-// Multiplication", 1994, theorem 4.2).
+// Division by a number that is constant in a kernel, by a multiplication and a shift, because
+// devices have no instruction for it (T. Granlund and P. L. Montgomery, "Division by Invariant
+// Integers using Multiplication", 1994, theorem 4.2).
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -17,7 +17,7 @@ struct Divisor {
 
   Divisor() = default;
 
-  // Above zero.
+  // `divisor` must be positive.
   explicit Divisor(int divisor)
       : value(divisor),
         shift(k_bits + std::bit_width(static_cast<std::uint32_t>(divisor) - 1)),
@@ -25,7 +25,7 @@ struct Divisor {
                                               static_cast<std::uint32_t>(divisor)) +
                    1) {}
 
-  // Of a dividend that is not negative.
+  // `dividend` must not be negative.
   [[nodiscard]] DTS_BLOCK_CODE int quotient(int dividend) const {
     return static_cast<int>(std::uint64_t{static_cast<std::uint32_t>(dividend)} * multiplier >>
                             shift);

@@ -11,7 +11,7 @@ namespace dts::train::accelerator {
 inline constexpr float k_gelu = 2 * 0.7978845608F;  // 2 sqrt(2 / pi)
 inline constexpr float k_gelu_cubic = 0.044715F;
 
-// x / (1 + exp(-2 k (x + 0.044715 x^3))) as its second factor: GELU by its tanh
+// GELU by its tanh approximation is x times this factor, 1 / (1 + exp(-2 k (x + 0.044715 x^3)))
 // (device/token_kernels.hpp).
 [[nodiscard]] DTS_BLOCK_CODE inline float gelu_gate(float x) {
   return 1.0F / (1.0F + expf(-k_gelu * (x + k_gelu_cubic * x * x * x)));
@@ -139,7 +139,7 @@ struct SwigluBackward : Fourwise {
   }
 };
 
-// Turns each pair (x[i], x[i + half]) of each head by the angle of its row's position, in place:
+// Rotates each pair (x[i], x[i + half]) of each head, in place, by the angle of its row's position:
 // rotary positions (device/token_kernels.hpp). An element is a pair.
 template <class Value>
 struct Rotate : Elementwise {
@@ -147,9 +147,9 @@ struct Rotate : Elementwise {
   int heads = 0;
   int half = 0;                   // of a head
   int pitch = 0;                  // floats from one row to the next
-  const float* cosine = nullptr;  // [context][half], as is
+  const float* cosine = nullptr;  // [context][half], like sine
   const float* sine = nullptr;
-  float sign = 1;  // -1 turns back
+  float sign = 1;  // -1: rotates back
   Value* values = nullptr;
 
   template <class Visit>
@@ -182,7 +182,7 @@ struct Rotate : Elementwise {
   }
 };
 
-// y = max(y, 0), in place; a NaN stays.
+// y = max(y, 0), in place; a NaN is kept.
 struct Relu : Elementwise {
   float* y = nullptr;
 
@@ -199,7 +199,7 @@ struct Relu : Elementwise {
   }
 };
 
-// d = 0 where y was not above zero.
+// Sets d to 0 where y is not above zero.
 struct ReluBackward : Elementwise {
   const float* y = nullptr;
   float* d = nullptr;

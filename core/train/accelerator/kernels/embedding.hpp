@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that look tokens up in a table, and add up the gradients of its rows, so that no two
-// blocks add to one place.
+// Kernels that look tokens up in a table, and add up the gradients of its rows without two blocks
+// adding to the same place.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -41,10 +41,10 @@ struct EmbeddingForward : Elementwise {
   }
 };
 
-// gradient[token] += d_out of all rows with that token, from the first to the last. A block has
-// some columns of one row in `order`, and goes on to the end of its token's run if it is the first
-// one. Where that is, is known before, so that several rows are read ahead: of text, some runs have
-// thousands.
+// gradient[token] += d_out of all rows with that token, from first to last. A block handles some
+// columns of one row in `order`; if that row is the first with its token, it continues to the end
+// of the token's run. It finds that end first, so that it can read several rows ahead: in text,
+// some runs have thousands of rows.
 struct TokenGradients {
   static constexpr int k_threads = k_block_threads;
 
@@ -54,7 +54,7 @@ struct TokenGradients {
   int width = 0;
   int rows = 0;  // of d_out
   const std::uint32_t* ids = nullptr;
-  const std::uint32_t* order = nullptr;  // rows by token, those of one token ascending
+  const std::uint32_t* order = nullptr;  // rows ordered by token, then ascending
   const float* d_out = nullptr;
   float* gradient = nullptr;
 
@@ -100,7 +100,7 @@ struct TokenGradients {
   }
 
  private:
-  // By steps that double, and then by halves.
+  // Searches by doubling steps, then by bisection.
   [[nodiscard]] DTS_BLOCK_CODE int end_of_run(int first, std::uint32_t token) const {
     int step = 1;
     while (first + step < rows && ids[order[first + step]] == token) step *= 2;
@@ -114,7 +114,7 @@ struct TokenGradients {
   }
 };
 
-// gradient[position] = the sum of d_out at that position of all samples.
+// gradient[position] = the sum of d_out at that position over all samples.
 struct PositionGradients : Elementwise {  // an element of [context][width]
   int batch = 0;
   const float* d_out = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of single elements that have four neighbours a thread, so that it reads and writes 8 or
-// 16 bytes at once: what they take is what moving memory does.
+// Kernels of single elements in which a thread has four neighbours, so that it reads and writes 8
+// or 16 bytes at once, because moving memory determines their time.
 #pragma once
 
 #include "core/train/accelerator/kernels/rounding.hpp"
@@ -21,7 +21,7 @@ struct Four {
   }
 };
 
-// As they are in an array: one access of memory.
+// Neighbours as they are stored in an array, for a single memory access.
 template <class Value, int count>
 struct alignas(count * sizeof(Value)) StoredFew {
   Value values[count];
@@ -69,13 +69,14 @@ DTS_BLOCK_CODE void write_four(Value* at, const Four& four, int count) {
       if (i < count) at[i] = all.values[i];
 }
 
-// Whether a row has such neighbours, from multiples of `count` on, at multiples of their size.
+// Whether runs of `count` values, from the beginning of the row on, are aligned to their size.
 template <int count, class Value>
 [[nodiscard]] DTS_BLOCK_CODE bool suits_few(const Value* row) {
   return reinterpret_cast<std::uintptr_t>(row) % sizeof(StoredFew<Value, count>) == 0;
 }
 
-// Writes those of some neighbours that are below `there`: all at once where their row suits that.
+// Writes the values whose index is below `there`, all at once if the alignment of the row allows
+// it.
 template <class Value, int count>
 DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int there, bool suits) {
   const StoredFew<Value, count> all = stored<Value>(values);
@@ -96,7 +97,7 @@ template <class Value>
   return four;
 }
 
-// The base of kernels that compute each of `count` elements alone.
+// The base of kernels that compute each of `count` elements separately.
 struct Fourwise {
   static constexpr int k_threads = k_block_threads;
 
@@ -108,7 +109,7 @@ struct Fourwise {
     return blocks_of(count, std::size_t{k_threads} * Four::k_count);
   }
 
-  // Calls work(first element, how many from there are a thread's).
+  // Calls work(first element, number of elements) for a thread's elements.
   template <class Block, class Work>
   DTS_BLOCK_CODE void for_each(const Block& block, const Work& work) const {
     block.each([&](int thread) {

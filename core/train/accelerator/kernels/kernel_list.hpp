@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All kernels, by number: how the trainer names one to the module that has it compiled.
+// All kernels, by number, which identifies a kernel to the module that has it compiled.
 #pragma once
 
 #include "core/train/accelerator/kernels/arrays.hpp"
@@ -25,7 +25,7 @@ namespace dts::train::accelerator {
 
 template <class... Kernel>
 struct KernelList {
-  // A fingerprint of numbers and arguments: module and trainer must have the same (64-bit FNV-1a).
+  // A fingerprint of the list, which must be equal in module and trainer (64-bit FNV-1a).
   [[nodiscard]] static constexpr std::uint64_t signature() {
     std::uint64_t hash = 14695981039346656037U;
     const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 1099511628211U; };
@@ -42,8 +42,8 @@ struct KernelList {
     return number;
   }
 
-  // Calls visit(kernel) with the arguments at `bytes` as the kernel of that number; false if there
-  // is none.
+  // Calls visit(kernel) with the kernel of that number, whose arguments are at `bytes`; false if
+  // there is no such kernel.
   template <class Visit>
   static bool visit(std::uint32_t number, const void* bytes, const Visit& visit) {
     std::uint32_t at = 0;
@@ -60,7 +60,7 @@ struct KernelList {
   }
 };
 
-// A new one at the end.
+// New kernels must be added at the end.
 using Kernels = KernelList<Add<float>,
                            GeluForward<float>,
                            GeluBackward<float>,

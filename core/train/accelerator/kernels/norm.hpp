@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of layer normalisation and of RMS normalisation, which is the same about zero instead of
-// the mean, without beta.
+// Kernels of layer normalisation, and of RMS normalisation, which uses zero instead of the mean and
+// has no beta.
 #pragma once
 
 #include "core/train/accelerator/kernels/rounding.hpp"
@@ -11,7 +11,7 @@ namespace dts::train::accelerator {
 
 enum class About { mean, zero };
 
-// What the values of a row are taken about.
+// The middle that is subtracted from the values of a row.
 template <About about>
 [[nodiscard]] DTS_BLOCK_CODE inline float middle_of(const float* mean, std::size_t row) {
   if constexpr (about == About::mean)
@@ -20,9 +20,9 @@ template <About about>
     return 0;
 }
 
-// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, of each row; keeps mean and
-// inverse = 1 / sqrt(variance + epsilon). About zero: y = x / sqrt(mean square + epsilon) * gamma;
-// beta and mean are not used.
+// For each row y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; keeps mean and inverse = 1
+// / sqrt(variance + epsilon). With About::zero, y = x / sqrt(mean square + epsilon) * gamma; beta
+// and mean are not used.
 template <About about, class Out>
 struct Normalise : Groupwise {
   struct Shared {
@@ -106,24 +106,24 @@ struct Normalise : Groupwise {
   }
 };
 
-// The rows of a block of NormaliseBackward, a multiple of 32: few runs have sums that are added up
-// later, and enough blocks of few rows keep a device busy.
+// The rows per block of NormaliseBackward, a multiple of 32: many rows mean few runs, whose sums
+// are added up later; few rows mean enough blocks to keep a device busy.
 [[nodiscard]] constexpr int norm_rows_each(int rows) {
   return rows >= 32768 ? 128 : 32;
 }
 
-// The gradient of x, which is added to d_x or overwrites it, and those of gamma and, about the
-// mean, of beta, of each block's run of rows: d_gamma and d_beta are [blocks()][width]. 32 rows are
-// read twice, the second time from a cache: first for the sums of each row, 32 threads a row, then
-// column by column.
+// The gradient of x, which overwrites d_x or is added to it, and the gradients of gamma and (with
+// About::mean) beta, summed over each block's run of rows: d_gamma and d_beta are
+// [blocks()][width]. 32 rows are read twice, the second time from a cache: first for the sums of
+// each row, with 32 threads per row, then column by column.
 template <About about, class Given>
 struct NormaliseBackward {
   static constexpr int k_threads = k_block_threads;
-  static constexpr int k_lanes = 32;  // of a row
+  static constexpr int k_lanes = 32;  // per row
   static constexpr int k_rows = 32;   // at once
   static constexpr int k_groups = k_rows * k_lanes / k_threads;
 
-  // Of k_groups groups of rows side by side.
+  // Sums for k_groups groups of rows that are handled side by side.
   struct Shared {
     float levels[k_groups][k_threads];
     float slopes[k_groups][k_threads];
@@ -139,7 +139,7 @@ struct NormaliseBackward {
   const Given* d_y = nullptr;
   float* d_x = nullptr;
   bool adds = false;
-  Bfloat* copy = nullptr;  // of d_x, if set
+  Bfloat* copy = nullptr;  // rounded copy of d_x; nullptr: none
   float* d_gamma = nullptr;
   float* d_beta = nullptr;
 
@@ -181,7 +181,7 @@ struct NormaliseBackward {
   }
 
  private:
-  // The means of each row, where its first thread was.
+  // Computes the means of each row, stored at the index of its first thread.
   template <class Block>
   DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, int first, int end) const {
     block.each_in_warps([&](int thread) {
@@ -227,14 +227,14 @@ struct NormaliseBackward {
     shared.slopes[group][thread] = slope;
   }
 
-  // Of the column in this block's run.
+  // The offset of a column's sums for this block's run.
   template <class Block>
   [[nodiscard]] DTS_BLOCK_CODE std::size_t sums_of(const Block& block, int column) const {
     return row_begin(block.index(), width) + static_cast<std::size_t>(column);
   }
 
-  // A column of all rows; the sums at `to` go on unless they begin. Some rows are read before any
-  // of them is written, which the compiler, who does not know the arrays apart, would not do.
+  // Computes a column for all rows. If `begins` is false, adds to the sums at `to`. Reads some rows
+  // before it writes any of them; the compiler would not, because the arrays might overlap.
   DTS_BLOCK_CODE void give(
       const Shared& shared, int first, int end, int column, std::size_t to, bool begins) const {
     constexpr int k_ahead = 4;

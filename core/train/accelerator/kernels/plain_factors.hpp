@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of fp32. The order of sums is that of the columns.
+// Products of fp32 factors. Sums are in the order of the columns.
 #pragma once
 
 #include "core/train/accelerator/kernels/tiles.hpp"
@@ -10,7 +10,8 @@ struct alignas(16) FourFloats {
   float values[4];
 };
 
-// What a thread keeps of a product: rows 4 (thread / 16) and on, columns 4 (thread % 16) and on.
+// A thread's part of a product: four rows from 4 (thread / 16) on, four columns from 4 (thread %
+// 16) on.
 struct PlainPart {
   static constexpr int k_side = 4;
   static constexpr int k_rows = k_side;
@@ -22,7 +23,7 @@ struct PlainPart {
     return thread / k_sharing * k_side + i;
   }
 
-  // Among the threads that share its rows.
+  // The thread's index among those that share its rows.
   [[nodiscard]] DTS_BLOCK_CODE static int which(int thread) { return thread % k_sharing; }
 
   [[nodiscard]] DTS_BLOCK_CODE static int first_column(int thread) {
@@ -38,20 +39,20 @@ struct PlainPart {
       for (float& value : row.values) value = 0;
   }
 
-  // Calls work(column, value) for each of row number i.
+  // Calls work(column, value) for each value of row number i.
   template <class Work>
   DTS_BLOCK_CODE void for_each_of_row(int thread, int i, const Work& work) {
     for (int j = 0; j < k_side; ++j) work(first_column(thread) + j, rows[i].values[j]);
   }
 
-  // Calls work(column, value, that of `other`), likewise.
+  // The same with the value of `other`: work(column, value, other value).
   template <class Work>
   DTS_BLOCK_CODE void for_each_of_row(int thread, int i, const PlainPart& other, const Work& work) {
     for (int j = 0; j < k_side; ++j)
       work(first_column(thread) + j, rows[i].values[j], other.rows[i].values[j]);
   }
 
-  // Writes row number i, of `columns` from `row` on, each value as value_at(value).
+  // Writes row number i of `columns` values to `row`, each as value_at(value).
   template <class Value, class ValueAt>
   DTS_BLOCK_CODE void write_row(
       int thread, int i, Value* row, int columns, const ValueAt& value_at) const {
@@ -71,16 +72,17 @@ struct PlainFactors {
   static constexpr int k_columns = 32;
   static constexpr bool k_multiplies_parts = false;
 
-  // [column][row], with a gap, so that columns are in other banks.
+  // [column][row], with a gap, so that columns are in different banks.
   struct Side {
     static constexpr int k_pitch = k_tile / 4 + 1;
 
     FourFloats columns[k_columns][k_pitch];
   };
 
-  // Which value of a side comes in turn `i`, of which 32 neighbours are a warp's. They are
-  // neighbours in memory. But where those are columns, which are 4 banks apart, a warp brings 8 of
-  // 4 rows: each value has a bank of its own, and what is read of a row is a sector, or two.
+  // The value of a side that a thread brings in turn `i`; 32 consecutive turns belong to a warp.
+  // They are neighbours in memory, except if those are neighbours in a row, whose columns are 4
+  // banks apart: then a warp brings 8 values of each of 4 rows, so that each value has a bank of
+  // its own, and reads of a row are one or two sectors.
   template <bool is_upright>
   [[nodiscard]] DTS_CODE_OF_BOTH static int row_of(int i) {
     return is_upright ? i % k_tile

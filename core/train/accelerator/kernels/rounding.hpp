@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding to bf16, as round_to_bf16 of device/kernels.hpp: to nearest with ties to even.
+// Rounding to bf16, like round_to_bf16() in device/kernels.hpp: to nearest, ties to even.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -36,7 +36,7 @@ using Bfloat = std::uint16_t;  // the upper half of a float
 #endif
 }
 
-// The value of one of an array, of floats or rounded.
+// The value of an element of an array, which has floats or rounded values.
 [[nodiscard]] DTS_BLOCK_CODE inline float value_of(float stored) {
   return stored;
 }
@@ -56,13 +56,13 @@ DTS_BLOCK_CODE inline void put(Bfloat& to, float value) {
   to = rounded_to_bf16(value);
 }
 
-// The rounded copy of what is written, if there is one.
+// Writes a value to the rounded copy, if there is one.
 DTS_BLOCK_CODE inline void write_copy(Bfloat* copy, std::size_t at, float value) {
   if (copy != nullptr) copy[at] = rounded_to_bf16(value);
 }
 
-// to [matrices][rows][columns], without gaps, of matrices that may have gaps between rows and
-// between each other. An element is one of `to`.
+// Rounds matrices, which may have gaps between rows and between matrices, to `to`
+// [matrices][rows][columns] without gaps. An element is one of `to`.
 struct RoundMatrices : Elementwise {
   int rows = 0;
   int columns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of softmax: of logits with their cross-entropy.
+// Kernels of softmax: cross-entropy of logits.
 #pragma once
 
 #include "core/train/accelerator/kernels/fours.hpp"
@@ -32,7 +32,7 @@ struct CrossEntropy : Rowwise {  // width: classes
     float at_label;
   };
 
-  // Logits that a thread has seen, relative to the largest of them.
+  // The logits that a thread has seen, relative to the largest of them.
   struct Seen {
     float top = -INFINITY;
     float sum = 0;    // of powers
@@ -125,7 +125,7 @@ struct CrossEntropy : Rowwise {  // width: classes
   }
 
  private:
-  // Shares of the target: the label's, and that of every class.
+  // Shares of the target: the additional share of the label, and the share of every class.
   [[nodiscard]] DTS_BLOCK_CODE float kept() const { return 1.0F - smoothing; }
 
   [[nodiscard]] DTS_BLOCK_CODE float spread() const {
@@ -150,8 +150,8 @@ struct CrossEntropy : Rowwise {  // width: classes
     });
   }
 
-  // Calls work(first class, values, how many) for what is a thread's of a row: four neighbours at a
-  // time where rows begin at multiples of them.
+  // Calls work(first class, values, count) for a thread's share of a row: four neighbours at a time
+  // if rows are aligned for four.
   template <class Work>
   DTS_BLOCK_CODE void each_few(int thread, const Value* row, const Work& work) const {
     const bool suits = (pitch == 0 ? width : pitch) % Four::k_count == 0;

@@ -24,16 +24,17 @@ namespace dts::train::accelerator {
 
 inline constexpr int k_tile = 64;
 
-// Of a tile, what there is.
+// The rows and columns of a tile that exist.
 struct TileSize {
   int rows = 0;
   int columns = 0;
 };
 
-// Factors: (row, column) is a value of it, `rows` there are; where neighbours in memory are
-// neighbours of a column, k_is_upright. Some have eight neighbours in memory at multiples of eight
-// rows, or columns below `end`, if suits_eights(end): from at(row, column) on, nullptr for zeros.
-// These are rows of a matrix, each a row of the factor:
+// A factor is a matrix with `rows` rows; factor(row, column) is a value of it. k_is_upright means
+// that neighbours in memory are neighbours in a column. If suits_eights(end), at(row, column)
+// points to eight neighbours in memory, at multiples of eight rows, or of eight columns below
+// `end`; nullptr means zeros. This factor is made of rows of a matrix, each of which is a row of
+// the factor:
 template <class Value>
 struct RowsFactor {
   static constexpr bool k_is_upright = false;
@@ -55,7 +56,7 @@ struct RowsFactor {
   }
 };
 
-// each a column of it:
+// In this factor, each row of the matrix is a column:
 template <class Value>
 struct ColumnsFactor {
   static constexpr bool k_is_upright = true;
@@ -77,7 +78,8 @@ struct ColumnsFactor {
   }
 };
 
-// Writes what is in a thread's part of `these` rows and columns, each row from row_at(row) on.
+// Writes the values of a thread's part that are in `these` rows and columns; row_at(row) is the
+// address of a row.
 template <class Part, class RowAt>
 DTS_BLOCK_CODE void write_part(const Part& part,
                                int thread,
@@ -88,14 +90,14 @@ DTS_BLOCK_CODE void write_part(const Part& part,
       part.write_row(thread, i, row_at(row), these.columns, [](float value) { return value; });
 }
 
-// What the threads that share a row say to each other, a value each.
+// A value from each of the threads that share a row.
 template <class Part>
 struct RowParts {
   static constexpr int k_gap = Part::k_sharing > 4 ? 4 : 0;  // so that rows are in other banks
 
   float values[k_tile][Part::k_sharing + k_gap];
 
-  // Of a row, from `first` on, in order: four at a time, which are one access.
+  // Folds a row's values into `first`, in order: four at a time, which are one memory access.
   template <class Operation>
   [[nodiscard]] DTS_BLOCK_CODE float folded(int row, float first, Operation operation) const {
     DTS_UNROLLED(1)

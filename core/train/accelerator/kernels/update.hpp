@@ -8,7 +8,7 @@
 
 namespace dts::train::accelerator {
 
-// Of one float: what it was and what it becomes.
+// The state of one float, before or after the step.
 struct Moved {
   float weight = 0;
   float moments[k_most_chunk_moments] = {};
@@ -17,8 +17,8 @@ struct Moved {
 template <UpdateRule rule>
 inline constexpr int k_moments_of = rule == UpdateRule::sgd || rule == UpdateRule::nesterov ? 1 : 2;
 
-// As the processor's update of that name (core/train/optim), but for the contraction of products
-// and sums, which is each compiler's.
+// The same as the processor's update of that name (core/train/optim), except that each compiler may
+// contract products and sums differently.
 template <UpdateRule rule>
 [[nodiscard]] DTS_BLOCK_CODE Moved
 moved(const UpdateFactors& f, bool decays, float gradient, const Moved& was) {
@@ -37,14 +37,14 @@ moved(const UpdateFactors& f, bool decays, float gradient, const Moved& was) {
     if constexpr (rule == UpdateRule::adam)
       next.weight = (decays ? f.keep : 1.0F) * was.weight - f.rate * along;
     else if (decays)
-      next.weight = along + f.decay * was.weight;  // the direction stays
+      next.weight = along + f.decay * was.weight;  // leaves the direction there
     else
       next.weight = was.weight - f.rate * along;
   }
   return next;
 }
 
-// The step itself: reads everything once, writes everything once.
+// The complete step: reads and writes everything once.
 template <UpdateRule rule>
 struct UpdateChunks : Chunkwise {
   static constexpr int k_kinds = k_moments_of<rule>;
@@ -62,7 +62,7 @@ struct UpdateChunks : Chunkwise {
   };
 
   UpdateFactors factors;
-  const float* gradients = nullptr;  // of what is owned, as are all but
+  const float* gradients = nullptr;  // for owned parameters, as are all but
   const float* weights = nullptr;    // of all parameters
   float* next_weights = nullptr;
   const float* moments = nullptr;
@@ -140,15 +140,15 @@ struct UpdateChunks : Chunkwise {
   }
 };
 
-// next_weights = weights - rates[chunk] next_weights, of chunks that decay: what is there so far is
-// their direction.
+// next_weights = weights - rates[chunk] next_weights for chunks that decay; next_weights has their
+// direction before.
 struct MoveChunks : Chunkwise {
   struct Shared {
     double squares[k_threads];
     Checksums<1> sums;
   };
 
-  const float* rates = nullptr;  // of each chunk
+  const float* rates = nullptr;  // by chunk
   const float* weights = nullptr;
   float* next_weights = nullptr;
   ChunkReport* reports = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of batch normalisation with what follows it: ReLU, and before that a residual. Images are
-// floats, or rounded to bf16.
+// Kernels of batch normalisation followed by an optional residual and ReLU. Images are floats, or
+// rounded to bf16.
 #pragma once
 
 #include "core/train/accelerator/kernels/images/channels.hpp"
@@ -13,7 +13,7 @@ namespace dts::train::accelerator {
 
 inline constexpr float k_batch_norm_epsilon = 1e-5F;  // device/kernels.hpp
 
-// Each [channels].
+// All arrays are [channels].
 struct ChannelNorm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
@@ -27,7 +27,7 @@ struct ChannelNorm {
   }
 };
 
-// Of one channel.
+// The factors of one channel.
 struct ChannelScale {
   float mean = 0;
   float inverse = 0;
@@ -42,11 +42,11 @@ struct ChannelScale {
 
   [[nodiscard]] DTS_BLOCK_CODE float normal(float x) const { return (x - mean) * inverse; }
 
-  // The same bits wherever it is computed.
+  // fmaf, so that the bits are the same everywhere.
   [[nodiscard]] DTS_BLOCK_CODE float operator()(float x) const { return fmaf(x, scale, shift); }
 };
 
-// Zero for what is below it; a NaN stays.
+// Zero for negative values; a NaN is kept.
 [[nodiscard]] DTS_BLOCK_CODE inline float above_zero(float x) {
   return x < 0 ? 0.0F : x;
 }
@@ -100,7 +100,8 @@ struct ChannelStatistics : ChannelEnds {
   }
 };
 
-// The gradients of beta and gamma, of sums of a gradient and of its products with what is normal.
+// The gradients of beta and gamma, from the sums of a gradient and of its products with normalised
+// x.
 struct ChannelGradients : ChannelEnds {
   float* d_gamma = nullptr;
   float* d_beta = nullptr;
@@ -121,7 +122,8 @@ struct ChannelGradients : ChannelEnds {
   }
 };
 
-// Through the statistics of the batch: the gradient of x from that of what it became.
+// The gradient of x, including that through the batch statistics, from the gradient of the scaled
+// x.
 struct ThroughStatistics {
   float level = 0;
   float slope = 0;
@@ -138,7 +140,7 @@ struct ThroughStatistics {
   }
 };
 
-// y = relu(batch norm(x) + residual); nullptr: no residual.
+// y = relu(batch norm(x) + residual); residual may be nullptr.
 template <class Value>
 struct BatchNormRelu : Channelwise {
   struct Shared {};
@@ -184,7 +186,8 @@ struct BatchNormRelu : Channelwise {
   }
 };
 
-// d_y becomes the gradient before the ReLU; its sums, and those of its products with the normal x.
+// Turns d_y into the gradient before the ReLU, and computes its sums and those of its products with
+// normalised x.
 template <class Value>
 struct BatchNormReluGradients : ChannelPartials {
   struct Given {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over images whose pixels have their channels together, [image][row][column][channel]: 16
-// channels of some pixels a block, so that a thread has one channel, and sums over all pixels are
-// those of blocks, which a second kernel adds up in double precision.
+// Kernels over images in the layout [image][row][column][channel]. A block handles 16 channels of
+// some pixels, so that a thread has a single channel. Sums over all pixels are computed per block,
+// and added up by a second kernel in double precision.
 #pragma once
 
 #include "core/train/accelerator/kernels/block.hpp"
@@ -10,14 +10,14 @@ namespace dts::train::accelerator {
 
 struct Channelwise {
   static constexpr int k_threads = k_block_threads;
-  static constexpr int k_channels = 16;  // of a block
+  static constexpr int k_channels = 16;  // per block
   static constexpr int k_lanes_each = k_threads / k_channels;
-  static constexpr int k_rows = 32 * k_lanes_each;  // of a block
+  static constexpr int k_rows = 32 * k_lanes_each;  // per block
 
   int rows = 0;      // pixels of all images
   int channels = 0;  // a multiple of k_channels
 
-  // Of the sums of each channel.
+  // The number of partial sums per channel.
   [[nodiscard]] DTS_CODE_OF_BOTH std::size_t parts() const {
     return (static_cast<std::size_t>(rows) + k_rows - 1) / k_rows;
   }
@@ -28,7 +28,7 @@ struct Channelwise {
 
   [[nodiscard]] std::size_t blocks() const { return parts() * groups(); }
 
-  // Values of all rows.
+  // Number of values in all rows.
   [[nodiscard]] std::size_t area() const {
     return row_begin(static_cast<std::size_t>(rows), channels);
   }
@@ -38,7 +38,7 @@ struct Channelwise {
     return static_cast<int>(block.index() % groups()) * k_channels + thread % k_channels;
   }
 
-  // Calls work(row) for the rows that are a thread's, some 32.
+  // Calls work(row) for a thread's rows, about 32.
   template <class Block, class Work>
   DTS_BLOCK_CODE void for_each_row(const Block& block, int thread, const Work& work) const {
     const auto begin = static_cast<int>(block.index() / groups()) * k_rows;
@@ -63,13 +63,13 @@ struct Channelwise {
   }
 };
 
-// Two sums of each channel.
+// Two sums for each channel.
 struct TwoSums {
   float first = 0;
   float second = 0;
 };
 
-// The base of kernels that add up over pixels: partials [parts][2][channels].
+// The base of kernels that add up over pixels into partials [parts][2][channels].
 struct ChannelPartials : Channelwise {
   struct Shared {
     double first[k_threads];
@@ -78,7 +78,7 @@ struct ChannelPartials : Channelwise {
 
   double* partials = nullptr;
 
-  // `sums(thread)` are those of a thread's rows.
+  // `sums(thread)` returns the sums of a thread's rows.
   template <class Block, class Sums>
   DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, const Sums& sums) const {
     block.each([&](int thread) {
@@ -108,7 +108,7 @@ struct ChannelPartials : Channelwise {
   }
 };
 
-// The base of kernels that end these sums: a block each channel.
+// The base of kernels that add up these partials, with one block per channel.
 struct ChannelEnds {
   static constexpr int k_threads = k_block_threads;
 

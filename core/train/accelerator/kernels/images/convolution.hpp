@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3x3 convolutions with padding 1 as products with the matrix of taps.hpp: what they give, the
-// gradients of their inputs, which are convolutions as well, and those of their weights.
+// 3x3 convolutions with padding 1, as products with the matrix in taps.hpp: their outputs, the
+// gradients of inputs, which are convolutions as well, and the gradients of weights.
 #pragma once
 
 #include "core/train/accelerator/kernels/images/taps.hpp"
@@ -9,7 +9,7 @@
 
 namespace dts::train::accelerator {
 
-// The base of both: 64 x 64 values of a product a block.
+// The base of both kernels: a block computes 64 x 64 values of a product.
 template <class Factors>
 struct TiledProduct {
   static constexpr int k_threads = Factors::k_threads;
@@ -28,7 +28,7 @@ struct TiledProduct {
     return count - begin < k_tile ? count - begin : k_tile;
   }
 
-  // Writes left right^T, each row from row_at(row) on.
+  // Writes left right^T; row_at(row) is the address of a row.
   template <class Block, class Left, class Right, class RowAt>
   DTS_BLOCK_CODE static void multiply(const Block& block,
                                       Shared& shared,
@@ -45,7 +45,7 @@ struct TiledProduct {
   }
 };
 
-// out [pixels][out_channels], of all images.
+// out [pixels][out_channels], for the pixels of all images.
 template <class Factors, class From>
 struct Convolve : TiledProduct<Factors> {
   using Stored = typename Factors::Stored;
@@ -86,9 +86,9 @@ struct Convolve : TiledProduct<Factors> {
   }
 };
 
-// Of each run of `part` pixels of the output the gradient of the weights, [runs][out_channels]
-// [pitch], by tap: the last one has what is left. Their few values alone would leave most of a
-// device idle.
+// The gradient of the weights for each run of `part` pixels of the output,
+// [runs][out_channels][pitch], by tap; the last run may be shorter. Without runs, the few values
+// would leave most of a device idle.
 template <class Factors, class From>
 struct ConvolveWeights : TiledProduct<Factors> {
   static constexpr int k_blocks_together = 3;
@@ -140,14 +140,14 @@ struct ConvolveWeights : TiledProduct<Factors> {
   }
 
  private:
-  // Blocks.
+  // The number of blocks per run.
   [[nodiscard]] DTS_CODE_OF_BOTH int of_part() const {
     return this->tiles_of(out_channels) * this->tiles_of(images.shape.pitch());
   }
 };
 
-// Weights as the rows of a factor, [rows][pitch] by tap, an element each. From one row and one
-// channel to the next are so many values of the array in memory, whose taps are neighbours.
+// Copies weights to the rows of a factor, [rows][pitch] by tap; an element is a value of it. In
+// `from`, rows are of_row values apart, channels of_channel; the taps of a channel are neighbours.
 template <class Value>
 struct WeightsByTap : Elementwise {
   int channels = 0;
@@ -178,7 +178,8 @@ struct WeightsByTap : Elementwise {
   }
 };
 
-// Gradients of weights as weights are: [out][channels][9], an element each, of [out][pitch] by tap.
+// Copies gradients of weights from [out][pitch] by tap to the layout of weights,
+// [out][channels][9].
 struct WeightsByChannel : Elementwise {
   int channels = 0;
   int pitch = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the shortcut into a stage of half the size and twice the channels: every second pixel
-// of every second row, between zeros for the channels that are new (model/image_blocks.hpp).
+// of every second row, with zeros in the new channels on both sides (model/image_blocks.hpp).
 #pragma once
 
 #include "core/train/accelerator/kernels/images/channels.hpp"
@@ -8,7 +8,7 @@
 
 namespace dts::train::accelerator {
 
-// Where a pixel of the output comes from.
+// Maps pixels of the output to those of the input.
 struct NarrowedShape {
   int height = 0;  // of the input
   int width = 0;
@@ -21,14 +21,14 @@ struct NarrowedShape {
     return (image * height + 2 * y) * width + 2 * (row % out_width);
   }
 
-  // Of all images of `rows` pixels of the output.
+  // The pixels of the input for `rows` pixels of the output.
   [[nodiscard]] std::size_t pixels(int rows) const {
     const int of_image = (height + 1) / 2 * ((width + 1) / 2);
     return static_cast<std::size_t>(rows / of_image) * static_cast<std::size_t>(height * width);
   }
 };
 
-// channels: of the output.
+// `channels` is the number of output channels.
 template <class Value>
 struct Narrow : Channelwise {
   struct Shared {};
@@ -59,7 +59,7 @@ struct Narrow : Channelwise {
   }
 };
 
-// Adds to d_x. channels: of the input.
+// Adds to d_x. `channels` is the number of input channels.
 template <class Value>
 struct NarrowBackward : Channelwise {
   struct Shared {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of images that become smaller: 2x2 maxima after batch normalisation and ReLU, and means
+// Kernels that make images smaller: 2x2 max pooling after batch normalisation and ReLU, and means
 // of all pixels.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace dts::train::accelerator {
 
-// 2x2 maxima of images [row][column][channel] of even sizes; a row is a pixel of the output. The
-// output is in blocks of 16 channels, [image][channel / 16][row][column][16], as linear layers
-// after it expect it (model/layout.hpp).
+// 2x2 max pooling of images [row][column][channel] with even sizes; a row is a pixel of the output.
+// The output is in blocks of 16 channels, [image][channel / 16][row][column][16], as linear layers
+// expect it (model/layout.hpp).
 struct PooledShape {
   int height = 0;  // of the input
   int width = 0;
@@ -21,7 +21,7 @@ struct PooledShape {
     return 2 * above * width + 2 * (row - above * half);
   }
 
-  // That of number 0 to 3 among them, from left to right and then down.
+  // Pixel number 0 to 3 of the four, row by row.
   [[nodiscard]] DTS_BLOCK_CODE int pixel(int first, int number) const {
     return first + number / 2 * width + number % 2;
   }
@@ -38,7 +38,7 @@ struct PooledShape {
   }
 };
 
-// The largest of four values, and which one is the first of its size.
+// The largest of four values, and the index of its first occurrence.
 struct Largest {
   float value = 0;
   int number = 0;
@@ -54,7 +54,7 @@ struct Largest {
   }
 };
 
-// Of a channel of four pixels of x, the first of which is `first`, after the normalisation.
+// The largest normalised value of a channel in the four pixels of x that begin with `first`.
 template <class Value>
 [[nodiscard]] DTS_BLOCK_CODE Largest largest_of(const Channelwise& rows,
                                                 const PooledShape& shape,
@@ -66,7 +66,7 @@ template <class Value>
       [&](int i) { return scale(value_of(x[rows.place(shape.pixel(first, i), channel)])); });
 }
 
-// y = the 2x2 maxima of relu(batch norm(x)).
+// y = 2x2 max pooling of relu(batch norm(x)).
 template <class Value>
 struct BatchNormReluPool : Channelwise {
   struct Shared {};
@@ -97,7 +97,7 @@ struct BatchNormReluPool : Channelwise {
   }
 };
 
-// Sums of the gradient that passes the maximum, and of its products with the normal x.
+// The sums of the gradient that passes the maximum, and of its products with normalised x.
 template <class Value>
 struct BatchNormPoolGradients : ChannelPartials {
   PooledShape shape;
@@ -133,7 +133,7 @@ struct BatchNormPoolGradients : ChannelPartials {
   }
 };
 
-// The gradient of x: the first of the largest gets that of the maximum.
+// The gradient of x. The first of equal maxima gets the gradient of the maximum.
 template <class Value>
 struct BatchNormPoolBackward : Channelwise {
   struct Shared {};
@@ -175,7 +175,7 @@ struct BatchNormPoolBackward : Channelwise {
   }
 };
 
-// means [images][channels] of all pixels.
+// means [images][channels] over all pixels.
 template <class Value>
 struct PixelMeans {
   static constexpr int k_threads = k_block_threads;
@@ -186,7 +186,7 @@ struct PixelMeans {
   };
 
   int images = 0;
-  int pixels = 0;    // of each
+  int pixels = 0;    // per image
   int channels = 0;  // a multiple of k_channels
   const Value* x = nullptr;
   float* means = nullptr;
@@ -225,12 +225,12 @@ struct PixelMeans {
   }
 };
 
-// d_x of each pixel is that of the mean, in equal shares.
+// Divides the gradient of a mean equally among the pixels.
 template <class Value>
 struct PixelMeansBackward : Channelwise {
   struct Shared {};
 
-  int pixels = 0;  // of an image
+  int pixels = 0;  // per image
   const float* d_means = nullptr;
   Value* d_x = nullptr;
 

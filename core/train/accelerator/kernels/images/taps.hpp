@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What 3x3 convolutions with padding 1 read, as a matrix that is nowhere in memory: a row for each
-// pixel of what comes of it, with the nine values of each channel that the pixel sees, by tap and
-// then by channel, so that neighbours in memory are neighbours there (implicit products: S. Chetlur
-// et al., "cuDNN: Efficient Primitives for Deep Learning", 2014, section 3.1).
+// The input of 3x3 convolutions with padding 1, as a matrix that is not stored in memory. It has a
+// row for each pixel of the output, with the nine values of each channel that the pixel sees, by
+// tap and then by channel, so that neighbours in memory are neighbours in the matrix (implicit
+// products: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", 2014, section 3.1).
 #pragma once
 
 #include "core/train/accelerator/kernels/divisor.hpp"
@@ -12,12 +12,13 @@ namespace dts::train::accelerator {
 
 inline constexpr int k_taps = 9;
 
-// Tap t of pixel (row, column) of the output is at row * stride + t / 3 - 1 and column * stride +
-// t % 3 - 1 of images with `spread` - 1 zeros between their rows and columns: an input's gradient
-// is a convolution of the output's, whose pixels are a stride apart, with mirrored weights (V.
-// Dumoulin and F. Visin, "A guide to convolution arithmetic for deep learning", 2016, section 4).
+// Tap t of pixel (row, column) of the output is at row * stride + t / 3 - 1 and column * stride + t
+// % 3 - 1 of images with `spread` - 1 zeros between their rows and columns: the gradient of an
+// input is a convolution of the output's gradient, whose pixels are a stride apart, with mirrored
+// weights (V. Dumoulin and F. Visin, "A guide to convolution arithmetic for deep learning", 2016,
+// section 4).
 struct TapShape {
-  int channels = 0;  // of images that are read
+  int channels = 0;  // of the images that are read
   int height = 0;
   int width = 0;
   int out_height = 0;
@@ -25,13 +26,13 @@ struct TapShape {
   int stride = 1;
   int spread = 1;
 
-  // Values of a row of the matrix, up to a multiple of 8.
+  // The length of a row of the matrix, rounded up to a multiple of 8.
   [[nodiscard]] DTS_CODE_OF_BOTH int pitch() const { return (k_taps * channels + 7) / 8 * 8; }
 
   [[nodiscard]] DTS_CODE_OF_BOTH int out_pixels() const { return out_height * out_width; }
 };
 
-// From one image, channel, row and pixel to the next.
+// The distances between images, channels, rows and pixels.
 struct PixelStrides {
   std::int64_t image = 0;
   std::int64_t channel = 0;
@@ -39,16 +40,16 @@ struct PixelStrides {
   std::int64_t pixel = 0;
 };
 
-// The matrix. Pixels of the output, of all images, fit into 31 bits.
+// The matrix. The number of output pixels of all images must fit into 31 bits.
 template <class Value>
 struct TappedImages {
   TapShape shape;
   PixelStrides strides;
-  const Value* first = nullptr;  // pixel, of the first image
+  const Value* first = nullptr;  // pixel of the first image
   Divisor by_channels;
   Divisor by_spread;
   Divisor by_width;   // of the output
-  Divisor by_pixels;  // likewise, of an image
+  Divisor by_pixels;  // of the output, per image
 
   TappedImages() = default;
 
@@ -61,7 +62,8 @@ struct TappedImages {
         by_width(of.out_width),
         by_pixels(of.out_pixels()) {}
 
-  // Where a value of a row is; nullptr: outside of the image, or in a gap, so that it is zero.
+  // The address of a value of a row; nullptr if it is zero, outside of the image or between spread
+  // pixels.
   [[nodiscard]] DTS_BLOCK_CODE const Value* at(int pixel, int value) const {
     const int tap = by_channels.quotient(value);
     const int image = by_pixels.quotient(pixel);
@@ -79,13 +81,13 @@ struct TappedImages {
            y * strides.row + x * strides.pixel;
   }
 
-  // Whether eight neighbours of a row, or none of them, are neighbours in memory.
+  // Whether any eight neighbours of a row are either neighbours in memory or all zero.
   [[nodiscard]] DTS_BLOCK_CODE bool suits_eights() const {
     return shape.channels % Eight::k_count == 0 && strides.channel == 1 &&
            accelerator::suits_eights(first, strides.pixel);
   }
 
-  // Of so many pixels of the output.
+  // For `pixels` pixels of the output.
   template <class Visit>
   void accesses(const Visit& visit, int pixels) const {
     const std::int64_t images = pixels / shape.out_pixels();
@@ -121,7 +123,7 @@ struct PixelsFactor {
   }
 };
 
-// As its columns; its rows are values that pixels see, from a multiple of eight on.
+// The same as its columns. Its rows are values that pixels see, from a multiple of eight on.
 template <class Value>
 struct SeenFactor {
   static constexpr bool k_is_upright = true;
