@@ -19,22 +19,22 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// The first training may be over within a second of its launcher's start.
+// How often to look at first: a short training may end within a second of its launcher's start.
 constexpr milliseconds k_often{250};
 constexpr seconds k_often_for{30};
 constexpr seconds k_look{1};
-// Short-lived processes are remembered for a while, so that the agent can compare them.
+// How long short-lived processes are remembered, so that the agent can compare them.
 constexpr seconds k_remember{10};
 constexpr std::size_t k_longest_command = 200;
 constexpr std::uint64_t k_most_ranks = 10'000'000;
 
-// The variables from which a process takes its rank and rendezvous.
+// A set of variables from which a process takes its rank and rendezvous.
 struct Family {
   const char* rank;
   const char* size;
   const char* address;
   const char* port;
-  const char* launcher;  // the only launcher that sets these; empty: several do
+  const char* launcher;  // the only launcher that sets these variables; empty: several launchers do
 };
 
 constexpr Family k_families[] = {
@@ -48,8 +48,8 @@ constexpr Family k_families[] = {
     {"PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "", "", ""},
 };
 
-// Variables by which a launcher that runs under another name, a Python file for instance, can be
-// recognised in its processes.
+// Variables that identify a launcher in its processes even if it runs under another name, for
+// instance as a Python file.
 constexpr std::pair<const char*, const char*> k_signs[] = {{"TORCHELASTIC_RUN_ID", "torchrun"}};
 
 using Variables = std::map<std::string, std::string, std::less<>>;
@@ -79,7 +79,7 @@ std::vector<std::string> command_of(pid_t pid) {
   return split(text, '\0');
 }
 
-// Equal for processes that were started by the same command in the same folder.
+// The same text for all processes that the same command started in the same folder.
 std::string started_as(pid_t pid) {
   std::error_code failed;
   const auto folder = std::filesystem::read_symlink(proc_path(pid, "cwd"), failed);
@@ -91,14 +91,15 @@ struct Found {
   std::string launcher;  // according to its variables; empty: they do not show it
 };
 
-// The launcher that a process's variables show, unless it is the one that started the program.
+// The launcher that a process's variables identify, unless it is the one that started the program.
 std::string sign_of(const Variables& variables, const OwnVariables& own) {
   for (const auto& [variable, launcher] : k_signs)
     if (variables.count(variable) > 0 && own.count(variable) == 0) return launcher;
   return {};
 }
 
-// A rank of another launcher may well be the program itself.
+// Compares with the rank's own values: the process may be the program itself, started as a rank of
+// another launcher.
 bool is_own(const Variables& variables, const Family& family, const OwnVariables& own) {
   const auto is_same = [&](const char* name) {
     return value_of(variables, name) == value_of(own, name);
@@ -146,7 +147,7 @@ void name_starter(Launched& launched, pid_t starter, const std::string& by_its_v
   launched.started = started_as(starter);
 }
 
-// The launcher that is nearest to the processes it will start.
+// The launcher closest to the processes that it is about to start.
 std::optional<pid_t> last_launcher(const std::vector<pid_t>& family) {
   for (auto pid = family.rbegin(); pid != family.rend(); ++pid)
     if (plan::find_own_launcher(command_of(*pid)).kind != plan::OwnLauncher::Kind::none)
@@ -208,7 +209,7 @@ std::optional<Launched> LaunchedWatch::look(pid_t program, Time now) {
     gone_at_ = now + k_remember;
   } else if (told_ && !told_->processes.empty()) {
     if (now < gone_at_) return std::nullopt;
-    if (!found) found.emplace();  // nothing is left of it
+    if (!found) found.emplace();  // report that nothing is left of it
   }
   if (!found || found == told_) return std::nullopt;
   told_ = found;

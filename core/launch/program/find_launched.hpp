@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that a rank's program has started as ranks of their own, see second_launcher.hpp.
-// Reads /proc; what it may not read is ignored. Not thread-safe.
+// Finds the processes that a rank's program has started as ranks of their own, see
+// second_launcher.hpp. Reads /proc and ignores what it lacks permission to read. Not thread-safe.
 #pragma once
 
 #include "core/launch/wire/protocol.hpp"
@@ -16,27 +16,27 @@
 
 namespace dts::launch {
 
-// The values, in the program's environment, of the variables that name a rank, its world and its
-// meeting place.
+// The variables of the program's environment that give its rank, world size and rendezvous address,
+// with their values.
 using OwnVariables = std::map<std::string, std::string, std::less<>>;
 
-// `program` and the processes below it whose environment has another rank, world or meeting place
-// than `own`, and what started them. A process that inherited the same values, such as a data
-// loader, does not count. nullopt: neither such a process nor a known launcher.
+// Finds the processes, `program` included, whose environment gives another rank, world or
+// rendezvous than `own`, and what started them. A process that inherited the same values, such as a
+// data loader, does not count. nullopt: there is neither such a process nor a known launcher.
 [[nodiscard]] std::optional<Launched> find_launched(pid_t program, const OwnVariables& own);
 
-// When to look, and whether what was seen is new.
+// Decides when to look, and whether what was found is new.
 class LaunchedWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // The program has started, with `given` on top of our own environment.
+  // Call it when the program has started with `given` on top of our own environment.
   void begin(const plan::Environment& given, Time now);
 
-  // Time::max(): never.
+  // When to call look(); Time::max(): never.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
-  // Looks at the processes below the program (0: it has ended); returns what to report.
+  // Looks at the processes below `program` (0: it has ended); returns what to report, if anything.
   [[nodiscard]] std::optional<Launched> look(pid_t program, Time now);
 
  private:
@@ -44,7 +44,7 @@ class LaunchedWatch {
   Time often_until_;
   Time next_look_ = Time::max();
   std::optional<Launched> told_;
-  Time gone_at_ = Time::max();  // when the reported launcher had disappeared
+  Time gone_at_ = Time::max();  // when the reported launcher was first found to be gone
 };
 
 }  // namespace dts::launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a program uses processors at all. One that waits for ever for a lock or a socket does
-// not; one that waits in MPI or NCCL may spin and look busy. Pure.
+// Detects a program that uses no processor time, because it waits for ever for a lock or a socket.
+// A program that waits in MPI or NCCL may spin and look busy. Pure.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@ class IdleWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Clock ticks (of 10 ms) between two looks, a second apart, that count as work: a thread that
-  // only polls now and then uses less.
+  // Clock ticks (10 ms) between two calls, a second apart, that count as work. A thread that only
+  // polls now and then uses less.
   static constexpr std::uint64_t k_work = 2;
 
   explicit IdleWatch(Time start) : worked_(start) {}
 
-  // The processor time of all processes of the program so far. If it is less than before, one of
+  // `ticks`: the total processor time of the program's processes. It is less than before if one of
   // them has ended.
   void see(std::uint64_t ticks, Time now) {
     const std::uint64_t change = ticks > ticks_ ? ticks - ticks_ : ticks_ - ticks;
@@ -29,7 +29,7 @@ class IdleWatch {
   [[nodiscard]] Time::duration idle(Time now) const { return now - worked_; }
 
  private:
-  Time worked_;  // the last time it worked
+  Time worked_;  // when the program last worked
   std::uint64_t ticks_ = 0;
 };
 

@@ -91,7 +91,7 @@ void LogPump::run() const {
     stamper.add({block.data(), static_cast<std::size_t>(n)},
                 line_time(std::chrono::system_clock::now()),
                 text);
-    // The program must not stop when the disk is full: its output is lost, and that is reported
+    // The program must not stop because the disk is full: its output is lost, which is reported
     // once.
     if (!write_all(log_.get(), text) && !failed) {
       failed = true;

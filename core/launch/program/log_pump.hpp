@@ -24,17 +24,17 @@ class LineStamper {
   bool in_line_ = false;
 };
 
-// Copies a pipe into a log with those times, on its own thread: a file system that hangs must not
-// keep the rank from handling signals. Both output streams of the program go through one pipe, so
-// they stay in order; if the log is slow, the pipe fills and the program waits, as it would for the
-// file itself. Part of a line is written at once.
+// Copies a pipe into a log and stamps its lines, on a thread of its own, because a file system that
+// hangs must not keep the rank from handling signals. Both output streams of the program share one
+// pipe and so keep their order. If the log is slow, the pipe fills and the program blocks, as it
+// would on the file itself. Incomplete lines are written at once.
 class LogPump {
  public:
   LogPump(UniqueFd pipe, UniqueFd log);
   LogPump(const LogPump&) = delete;
   LogPump& operator=(const LogPump&) = delete;
-  // Waits for the end of the pipe, for 2 s at most, because another process may have inherited its
-  // other end.
+  // Waits for the end of the pipe, but at most 2 s, because another process may have inherited the
+  // write end.
   ~LogPump();
 
  private:

@@ -26,7 +26,7 @@ Result<void> Program::start(const std::vector<std::string>& argv,
                             const Log& log,
                             const Limits& limits) {
   UniqueFd file(::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  // Not not_found, which stands for a missing program.
+  // Not Errc::not_found, which means a missing program.
   if (!file.valid())
     return fail(Errc::io, fmt::format("cannot open {}: {}", log.path, std::strerror(errno)));
   if (log.timestamps) {
@@ -68,8 +68,8 @@ void Program::kill() {
   if (pid_ > 0) ::kill(-group_, SIGKILL);
 }
 
-// The wrapper died of a stop signal; the process that handles it is its program, which becomes
-// ours.
+// The wrapper died of a stop signal: continue with the process below it that handles the signal, as
+// if it were the program.
 bool Program::adopt_heir(int code) {
   if (!is_wrapper_ || stop_signal_ == 0 || code != 128 + stop_signal_) return false;
   for (const pid_t orphan : own_children())

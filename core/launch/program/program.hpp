@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's program: started, signalled, reaped, and cleaned up after. The caller must be a child
-// subreaper (prctl(2)), so that the program's orphans become its children. Not thread-safe.
+// Starts, signals and reaps the program of one rank, and cleans up after it. The caller must be a
+// child subreaper (prctl(2)), so that orphans of the program become its children. Not thread-safe.
 #pragma once
 
 #include "core/base/os/limits.hpp"
@@ -21,7 +21,7 @@ class Program {
  public:
   struct Log {
     std::string path;
-    bool timestamps = false;  // see LogPump; otherwise the program itself writes to the file
+    bool timestamps = false;  // through a LogPump; otherwise the program itself writes to the file
   };
 
   struct Limits {
@@ -42,17 +42,16 @@ class Program {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Signals the program itself only, see stop_targets(): its workers are its own responsibility,
-  // and many die of a SIGTERM that their parent would have handled for them.
+  // Signals only the program itself, see stop_targets(). Its workers are its own responsibility:
+  // many would die of a SIGTERM that their parent would have handled for them.
   void signal(int number);
 
-  // Call it every second while the program runs: whether it is a wrapper can be seen only while it
-  // is alive.
+  // Call it every second while the program runs: only then can a wrapper be recognised.
   void look();
 
-  // A stop was requested, by us or by a sender that signals every process: if the program is a
-  // wrapper that dies of the signal, the program that it ran is waited for, and we return its exit
-  // code.
+  // Call it when a stop was requested, by us or by a sender that signals every process. If the
+  // program is a wrapper that dies of the signal, reap() waits for the program that it ran, and
+  // returns that program's exit code.
   void expect_stop(int number) { stop_signal_ = number; }
 
   // Sends SIGKILL to the whole process group.
@@ -73,7 +72,7 @@ class Program {
   std::unique_ptr<LogPump> pump_;
 };
 
-// Errc::invalid where one is no limit, Errc::io where it may not be set here.
+// Errc::invalid if an entry is not a valid limit, Errc::io if it may not be set here.
 [[nodiscard]] Result<Program::Limits> program_limits(const std::vector<std::string>& limits,
                                                      const std::string& umask);
 

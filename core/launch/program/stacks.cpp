@@ -23,7 +23,7 @@ std::string proc(pid_t pid, const std::string& name) {
   return read_file(proc_path(pid, name)).value_or("");
 }
 
-// The state letter in the text of a stat file (proc(5)); the name before it may hold any character.
+// The state letter in the text of a stat file (proc(5)). The name before it may hold any character.
 char state_in(const std::string& stat) {
   const std::size_t after = stat.rfind(") ");
   return after == std::string::npos || after + 2 >= stat.size() ? '?' : stat[after + 2];
@@ -44,7 +44,7 @@ std::string kernel_view(pid_t pid) {
   return text;
 }
 
-// The output of `argv`, if that program is installed; a tool that fails reports the reason itself.
+// The output of `argv` if the program is installed. A tool that fails reports the reason itself.
 std::string view_of(std::vector<std::string> argv, seconds limit) {
   if (!find_program(argv[0])) return fmt::format("({} is not installed)\n", argv[0]);
   const std::string name = argv[0];

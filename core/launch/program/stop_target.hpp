@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a rank's processes receives a stop signal. A shell that runs its script's command
-// without `exec` would be killed by the signal and the program would end with it, unsaved; so the
-// signal is sent to the program that handles it. Reads proc(5). Thread-safe.
+// Chooses which of a rank's processes receives a stop signal. A shell that runs a command without
+// `exec` would die of the signal, and the command would end with it, unsaved, so the signal goes to
+// the process that handles it. Reads proc(5). Thread-safe.
 #pragma once
 
 #include <sys/types.h>

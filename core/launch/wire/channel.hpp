@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel, for our processes that have one thing to report.
+// How our own short-lived processes, which have one thing to report, reach the agent.
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
@@ -9,17 +9,17 @@
 
 namespace dts::launch {
 
-// attempt-<k>/channel.json below `run_directory`.
+// Reads attempt-<k>/channel.json below `run_directory`.
 [[nodiscard]] Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt);
 
 // Connects, sends the message and closes. Errc::unreachable if the agent is gone.
 [[nodiscard]] Result<void> tell_agent(const ChannelFile& channel, const FromRank& message);
 
-// A connection that the agent keeps open for as long as it lives. Errc::unreachable if the agent is
-// gone.
+// Opens a connection that the agent keeps open for as long as it lives. Errc::unreachable if the
+// agent is gone.
 [[nodiscard]] Result<LineConnection> attach_to_agent(const ChannelFile& channel);
 
-// True if somebody still listens there.
+// True if a process still listens at the channel's addresses.
 [[nodiscard]] bool agent_lives(const ChannelFile& channel);
 
 }  // namespace dts::launch

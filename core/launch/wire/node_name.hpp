@@ -7,7 +7,7 @@
 
 namespace dts::launch {
 
-// The node's name: SLURMD_NODENAME, which slurmd sets on the node itself; `host` if it is not set.
+// The node's name: SLURMD_NODENAME, which slurmd sets on the node itself, or `host` if it is unset.
 [[nodiscard]] std::string node_name(const Lookup& lookup, const std::string& host);
 
 }  // namespace dts::launch

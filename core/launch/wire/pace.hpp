@@ -9,14 +9,14 @@
 
 namespace dts::launch {
 
-// Milliseconds. Medians, because one slow step or save does not make a slow rank; 0: not reported,
-// or not yet long enough to be known.
+// Durations in milliseconds. They are medians, because one slow step or save does not make a slow
+// rank. 0: not reported, or too few observations yet.
 struct Pace {
-  std::uint64_t save = 0;   // of the last five checkpoints
-  unsigned saves = 0;       // saves that were seen
-  std::uint64_t work = 0;   // of the last steps that were seen: 20, or 5 within half a minute
-  std::uint64_t input = 0;  // of the same steps, the part that waited for input
-  std::uint64_t pause = 0;  // the longest between two beats: no response to a stop meanwhile
+  std::uint64_t save = 0;   // median of the last five checkpoints
+  unsigned saves = 0;       // saves seen so far
+  std::uint64_t work = 0;   // median of the last steps seen: 20, or 5 or more over half a minute
+  std::uint64_t input = 0;  // the part of these steps that waited for input
+  std::uint64_t pause = 0;  // longest time between two heartbeats: no response to a stop
 
   [[nodiscard]] bool operator==(const Pace&) const = default;
 };
@@ -30,15 +30,15 @@ class PaceWatch {
   static constexpr std::chrono::seconds k_longest{30};
   static constexpr std::size_t k_saves = 5;
 
-  // The page's present content; called every second. A step that began and ended between two looks
-  // is not seen: those that are seen represent all.
+  // Takes the page's current content; call it every second. A step that begins and ends between two
+  // calls is missed: the steps that are seen serve as a sample of all.
   void see(
       std::uint64_t step, std::uint64_t save, std::uint64_t work, std::uint64_t input, Time now);
 
-  // The caller adds the program's longest pause between two beats, as ProgressWatch measured it.
+  // Leaves `pause` at 0: the caller fills in the longest pause that ProgressWatch measured.
   [[nodiscard]] Pace pace() const;
 
-  // True once for the first save, and once when the work is first known: others wait for these.
+  // True once for the first save, and once when `work` becomes known: other code waits for these.
   [[nodiscard]] bool take_news();
 
  private:

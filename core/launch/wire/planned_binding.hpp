@@ -12,8 +12,8 @@ namespace dts::launch {
 struct PlannedBinding {
   std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: not bound
   plan::MemoryPolicy memory;
-  unsigned gpus_per_node = 0;  // the job's GPUs, which its ranks on a node share
-  unsigned node_cpus = 0;      // PUs of all its ranks on this node; 0: not known
+  unsigned gpus_per_node = 0;  // the job's GPUs on this node, which its ranks there share
+  unsigned node_cpus = 0;      // PUs of all ranks of the job on this node; 0: not known
 
   bool operator==(const PlannedBinding&) const = default;
 };

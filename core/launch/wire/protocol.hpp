@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
-// Pure.
+// The messages of the control channel between each `rank` and the `agent`: one JSON object per
+// line. Pure.
 //
 //   rank  -> agent   hello, topology, measured, clock, listening, reached, set_up_ended, bound,
-//   started,
-//                    launched, signalled, progress, dumped, exited, failed; or refused, in place of
-//                    hello, from one that cannot tell which rank it is
-//   step  -> agent   notice, from a process that is no rank but hears the step's signals; attached,
-//                    from one that has to end when the agent does
-//   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
-//   a person's command -> agent  verify
+//                    started, launched, signalled, progress, dumped, exited, failed; or, instead
+//                    of hello, refused from a process that cannot determine its rank
+//   step  -> agent   notice, from a process that is no rank but receives the step's signals;
+//                    attached, from a process that has to end when the agent does
+//   launcher -> agent  not_launched, from our own launcher (`dtsubmit ssh`)
+//   a user's command -> agent  verify
 //   agent -> rank    ask_clock, listen, probe, set_up, go, advise, read_back, stacks, stop, kill,
-//   bye
+//                    bye
 //
 // Every message is validated on arrival: an unknown type, a missing or mistyped field and text that
 // is not JSON are Errc::invalid, never an exception.
@@ -33,16 +32,16 @@
 
 namespace dts::launch {
 
-// A line longer than this ends the connection; the largest message is a topology.
+// A longer line ends the connection. The largest message is a topology.
 inline constexpr std::size_t k_longest_line = std::size_t{4} << 20;
-// Before the hello, which shows the token: anybody can connect.
+// The limit until hello has presented the token, since anybody can connect.
 inline constexpr std::size_t k_longest_first_line = std::size_t{16} << 10;
 inline constexpr std::size_t k_most_addresses = 64;  // in one hello
 
 // An interface of a host.
 struct Link {
   std::string interface;
-  unsigned mbps = 0;  // of its adapter; 0: not known, see link_speed()
+  unsigned mbps = 0;  // speed of its adapter; 0: not known, see link_speed()
 };
 
 struct Hello {
@@ -51,9 +50,9 @@ struct Hello {
   std::string host;
   int pid = 0;
   std::vector<std::string> addresses;  // of this host's interfaces, loopback last
-  std::vector<Link> links;             // of these, in their order; empty: not known
-  bool topology = false;               // a Topology follows: from the first rank of each node
-  unsigned worker_port = 0;            // held for the program's own server; 0: none was free
+  std::vector<Link> links;             // of the same interfaces, in the same order; empty: unknown
+  bool topology = false;               // the first rank of each node sends a Topology next
+  unsigned worker_port = 0;            // reserved for the program's own server; 0: none was free
 };
 
 struct Topology {
@@ -65,30 +64,30 @@ struct Measured {
 };
 
 struct ClockReading {
-  std::int64_t milliseconds = 0;  // Unix time there
+  std::int64_t milliseconds = 0;  // Unix time on the rank's node
 };                                // the answer to AskClock
 
 struct Listening {
-  unsigned port = 0;   // rank 0 holds it; 0: none was free
-  std::string note{};  // why it is one of an unusual kind; mostly empty
+  unsigned port = 0;   // held open by rank 0; 0: none was free
+  std::string note{};  // why the port is an unusual one; mostly empty
 };
 
-// A connection to rank 0, as the prober saw it.
+// A route to rank 0, as the probing rank saw it.
 struct Route {
-  std::string address;    // of the probe
-  std::string from;       // the prober's own address on it
-  std::string interface;  // at both ends; empty: the two names differ
+  std::string address;    // the probed address of rank 0
+  std::string from;       // the local address of the connection
+  std::string interface;  // its name on both nodes; empty: the names differ
 };
 
 struct Reached {
   std::vector<Route> routes;
-};  // one for each address of the probe that led to rank 0
+};  // one for each probed address that led to rank 0
 
 struct Bound {
   std::string text;  // to_text() of BoundState
-};  // before the program starts, when its threads have settled, and in answer to ReadBack
+};  // sent before the program starts, once its threads have settled, and in answer to ReadBack
 
-// Of a process's environment: "NAME=value" entries, and names.
+// Changes to a process's environment: `set` has "NAME=value" entries, `unset` has names.
 struct EnvironmentChanges {
   std::vector<std::string> set{};
   std::vector<std::string> unset{};
@@ -97,11 +96,11 @@ struct EnvironmentChanges {
 };
 
 struct SetUpEnded {
-  std::string failure{};         // empty: it is done
-  EnvironmentChanges changes{};  // then
+  std::string failure{};         // empty: the set-up succeeded
+  EnvironmentChanges changes{};  // valid if it succeeded
 };
 
-// Of a set-up that still runs: it is not stuck.
+// Progress of a set-up that still runs, which shows that it is not stuck.
 struct Staging {
   std::uint64_t done = 0;   // bytes
   std::uint64_t total = 0;  // bytes
@@ -111,21 +110,21 @@ struct Started {
   int pid = 0;
 };
 
-// A process below a rank's program that is a rank of another launcher.
+// A process below a rank's program that another launcher started as one of its ranks.
 struct LaunchedProcess {
   unsigned rank = 0;
   unsigned world_size = 0;
-  std::string master;   // "127.0.0.1:29500", where its world meets; empty: not known
-  std::string program;  // equal if the same program was started in the same folder
+  std::string master;   // where its ranks meet, "127.0.0.1:29500"; empty: not known
+  std::string program;  // equal for processes of the same program, started in the same folder
 
   bool operator==(const LaunchedProcess&) const = default;
 };
 
 struct Launched {
   std::string launcher;  // "torchrun"; empty: not a known launcher
-  std::string command;   // the command line of the launcher, or of whatever started the processes
-  std::string started;   // equal if the same command was started in the same folder
-  std::vector<LaunchedProcess> processes;  // by rank; empty: none yet, or none any more
+  std::string command;   // command line of the launcher, or of the process that started the others
+  std::string started;   // equal for the same command, started in the same folder
+  std::vector<LaunchedProcess> processes;  // sorted by rank; empty: none yet, or none any more
 
   bool operator==(const Launched&) const = default;
 };  // the program has started a launcher, or processes with ranks of their own
@@ -137,42 +136,42 @@ struct Signalled {
 struct Exited {
   int code = 0;                // exit code, or 128 + signal
   bool out_of_memory = false;  // the kernel killed it for lack of memory
-  bool done = false;           // the program reported that nothing is left to do
+  bool done = false;           // the program reported that no work is left
 };
 
 struct Progress {
-  std::uint64_t step = 0;        // of the heartbeat; 0: none
-  unsigned stalled_seconds = 0;  // without progress for too long; 0: all is well
-  std::string state;             // of the program, as in proc(5)
+  std::uint64_t step = 0;        // from the heartbeat; 0: none
+  unsigned stalled_seconds = 0;  // time without progress if that is too long; 0: all is well
+  std::string state;             // state letter of the program, see proc(5)
   Pace pace{};
-  unsigned quiet_seconds = 0;  // neither a beat nor output for this long
-  unsigned idle_seconds = 0;   // no processor time, for the program and its descendants
-  bool asleep = false;         // it waits for time to pass, not for another process
-};  // every 30 s, when progress stops, and when something is known for the first time
+  unsigned quiet_seconds = 0;  // time with neither a heartbeat nor output
+  unsigned idle_seconds = 0;   // time without processor use by the program or its descendants
+  bool asleep = false;         // it sleeps, rather than waits for another process
+};  // sent every 30 s, when progress stops, and when a value becomes known for the first time
 
 struct Dumped {};  // the requested stacks have been written
 
 struct Failed {
   std::string message;
   int program = 0;  // 127 or 126 if the program is missing or not executable; otherwise 0
-};                  // could not bind or start the program
+};                  // sent if the rank could not bind or start the program
 
 struct Refused {
   std::string token;
   std::string node;
   std::string message;
-  bool of_node = false;  // the node cannot run a rank
-};                       // otherwise: what is wrong with the variables that the launcher set
+  bool of_node = false;  // true: the node cannot run a rank
+};                       // otherwise: the message names the bad variables that the launcher set
 
 struct Notice {
   std::string token;
   std::string node;
-  int signal = 0;  // received by its step; 0: none, it listens from now on
+  int signal = 0;  // signal that the step received; 0: none yet, the sender is now listening
 };
 
 struct Attached {
   std::string token;
-};  // nothing follows: the other side waits for the connection to close
+};  // the last message of its sender, which waits for the connection to close
 
 struct NotLaunched {
   std::string token;
@@ -220,36 +219,37 @@ struct Probe {
 
 struct SetUp {
   std::string script;     // bash, see set_up_script(); empty: none
-  std::string tear_down;  // bash, when the programs have ended; empty: none
+  std::string tear_down;  // bash, run when the programs have ended; empty: none
   std::string log;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
-  bool stages = false;  // files are staged: the script does it, in a folder that the rank keeps
-};                      // to the first rank of each node
+  bool stages = false;  // the script stages files, into a folder that the rank keeps
+};                      // sent to the first rank of each node
 
-// A node's tear-down is killed then.
+// A node's tear-down script is killed after this time.
 inline constexpr std::chrono::seconds k_tear_down_limit{30};
 
 struct Go {
   PlannedBinding binding;
-  bool strict_binding = false;  // do not start the program with another binding than planned
+  bool strict_binding = false;  // do not start the program if its binding differs from the plan
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
-  std::string log;                                               // file for both streams
+  std::string log;                                               // file for both output streams
   int stop_signal = 15;         // if the agent vanishes, the rank itself asks its program to save
   bool log_timestamps = false;  // each line of the log begins with the time
   // Seconds without progress after which the program hangs; 0: ProgressWatch decides, -1: never.
   int hang_seconds = 0;
-  std::uint64_t checkpoint_every = 0;  // milliseconds, as Advise has it; 0: not known yet
-  // For --bind-threads auto: the first PU of each core, in the cores' order; empty: not requested.
+  std::uint64_t checkpoint_every = 0;  // milliseconds, see Advise; 0: not known yet
+  // For --bind-threads auto: the first PU of each core, in the order of the cores; empty: not
+  // requested.
   std::vector<unsigned> thread_cpus{};
-  // The scheduler's signals to a step reach programs directly, too.
+  // Whether the scheduler's signals to a step also reach programs directly.
   bool signals_reach_programs = false;
-  // The program and its arguments where they differ from the job's: a launcher that is given its
-  // node's place. Empty: the job's.
+  // The program and its arguments if they differ from the job's, as for a launcher that is told the
+  // place of its node. Empty: the job's.
   std::vector<std::string> command{};
-  spec::Container container{};        // that the program runs in; no image: none
-  EnvironmentChanges set_up{};        // of the node, for the program
-  std::vector<std::string> limits{};  // of the program, parse_resource_limit()
-  std::string umask{};                // of the program, octal; empty: as it is
+  spec::Container container{};        // to run the program in; no image: none
+  EnvironmentChanges set_up{};        // what the node's set-up changed, applied to the program
+  std::vector<std::string> limits{};  // resource limits of the program, see parse_resource_limit()
+  std::string umask{};                // umask of the program, octal; empty: inherited
 };
 
 struct Advise {
@@ -269,22 +269,22 @@ struct Stop {
 struct Kill {};
 
 struct Bye {
-  bool leaves_node = false;  // nothing follows in this job: what was staged is removed
+  bool leaves_node = false;  // nothing else of this job will run on the node: remove staged files
 };
 
 using ToRank =
     std::variant<AskClock, Listen, Probe, SetUp, Go, Advise, ReadBack, Stacks, Stop, Kill, Bye>;
 
-// Without the newline.
+// One line without its newline.
 [[nodiscard]] std::string to_line(const FromRank& message);
 [[nodiscard]] std::string to_line(const ToRank& message);
 [[nodiscard]] Result<FromRank> parse_from_rank(std::string_view line);
 [[nodiscard]] Result<ToRank> parse_to_rank(std::string_view line);
 
-// attempt-<k>/channel.json, mode 0600: how ranks find the agent.
+// The content of attempt-<k>/channel.json (mode 0600), by which ranks find the agent.
 struct ChannelFile {
   std::string token;
-  std::string node;                    // the agent's own, whose topology it already knows
+  std::string node;                    // the agent's own node, whose topology it already knows
   std::vector<std::string> addresses;  // tried in order
   unsigned port = 0;
   bool preflight = false;   // the first rank of each node measures the node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the control channel's messages: what comes from the other side is checked field by field.
+// Reads the control channel's messages and checks each field that the peer sent.
 #include "core/base/text/json_fields.hpp"
 #include "core/launch/wire/protocol.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Reads fields of `text` with `build`; any json exception becomes one Error.
+// Calls `build` with the JSON value that `text` holds; any JSON exception becomes one Error.
 template <class Build>
 auto parse(std::string_view text, const char* what, Build build)
     -> Result<decltype(build(json()))> {
@@ -126,7 +126,7 @@ decltype(Go::environment) environment_from(const json& j) {
   return all;
 }
 
-// A text of a list as `parse` reads it.
+// Reads the list element `text` with `parse`.
 template <class One>
 One part_of(const json& text, Result<One> (*parse)(std::string_view)) {
   auto one = parse(text.get_ref<const std::string&>());
@@ -198,7 +198,7 @@ Failed failed_from(const json& j) {
   return {j.at("message").get<std::string>(), whole<int>(j.at("program"), "program", 255)};
 }
 
-// One message's name and how its fields are read.
+// A message's name on the wire, and the function that reads its fields.
 template <class Message>
 struct Reader {
   std::string_view type;
