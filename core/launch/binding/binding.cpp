@@ -12,7 +12,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_most_cpus = k_highest_cpu + 1;  // some nodes exceed CPU_SETSIZE, 1024
+constexpr unsigned k_most_cpus = k_highest_cpu + 1;  // some nodes have more than CPU_SETSIZE, 1024
 
 struct FreeCpuSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores of the calling process, or of a thread: set, and read back from the kernel
-// (sched_setaffinity(2)).
+// Sets the cores of the calling process, and reads those of a process or thread back from the
+// kernel (sched_setaffinity(2)).
 #pragma once
 
 #include "core/base/result.hpp"
@@ -17,7 +17,7 @@ namespace dts::launch {
 // The PUs this process may run on, ascending.
 [[nodiscard]] std::vector<unsigned> current_binding();
 
-// The same for any thread on this machine; empty if there is no such thread.
+// The PUs that any thread on this machine may run on; empty if there is no such thread.
 [[nodiscard]] std::vector<unsigned> binding_of(pid_t thread);
 
 }  // namespace dts::launch

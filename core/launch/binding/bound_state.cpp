@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr unsigned k_most = 1'000'000;  // threads of one rank
 
-// PUs or memory nodes.
+// Reads the numbers of PUs or NUMA nodes.
 std::vector<unsigned> cpus_of(const json& j, const char* key) {
   return numbers(j, key, k_highest_cpu);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a rank, the threads of its program and its memory may be, according to the kernel. A value:
-// plain data, as text on the control channel and in binding.json.
+// Where the kernel lets a rank, the threads of its program and its memory be. Plain data, with a
+// text form for the control channel and binding.json.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -14,29 +14,29 @@
 
 namespace dts::launch {
 
-// Threads that may run on the same PUs, of all processes of one name.
+// Threads that may run on the same PUs, in all processes of one name.
 struct ThreadGroup {
-  std::string program;  // their processes' name (comm of proc(5))
-  std::string name;     // their own names if these show their origin ("NCCL..."); otherwise empty
+  std::string program;  // name of their processes (comm in proc(5))
+  std::string name;     // the threads' name if it shows their origin ("NCCL..."); otherwise empty
   std::vector<unsigned> cpus;  // ascending
   unsigned threads = 0;
-  unsigned working = 0;  // those that have used processor time
+  unsigned working = 0;  // how many of them have used processor time
 
   bool operator==(const ThreadGroup&) const = default;
 };
 
 struct BoundState {
   // The state of the rank's process before the program starts.
-  std::vector<unsigned> inherited;  // PUs of the mask that the process was started with, ascending
-  std::string inherited_from;       // the variable that requested that mask; empty: none known
-  std::vector<unsigned> cpus;       // of the mask read back after binding
-  std::vector<unsigned> cgroup;     // of its cpuset; empty: not known
+  std::vector<unsigned> inherited;  // PUs of the mask that the process started with, ascending
+  std::string inherited_from;       // the variable that caused this mask; empty: none known
+  std::vector<unsigned> cpus;       // PUs of the mask read back after binding
+  std::vector<unsigned> cgroup;     // PUs of its cpuset; empty: not known
   unsigned allotted = 0;            // PUs that the scheduler gave the job on a node; 0: not known
   plan::MemoryPolicy memory;        // read back
-  std::string memory_error;         // why it could not be set; mostly empty
-  std::vector<unsigned> memory_nodes;      // that the cpuset allows; empty: not known
-  std::optional<unsigned> gpus_visible{};  // of the inherited CUDA_VISIBLE_DEVICES
-  std::optional<unsigned> gpus_open{};     // /dev/nvidia<n> that its cgroup allows it to open
+  std::string memory_error;         // why the policy could not be set; mostly empty
+  std::vector<unsigned> memory_nodes;      // allowed by the cpuset; empty: not known
+  std::optional<unsigned> gpus_visible{};  // number in the inherited CUDA_VISIBLE_DEVICES
+  std::optional<unsigned> gpus_open{};     // number of /dev/nvidia<n> that its cgroup lets it open
   std::string thread_places{};  // which variables bind OpenMP's threads, and why these; empty:
                                 // --bind-threads auto was not requested
 
@@ -44,16 +44,16 @@ struct BoundState {
   bool settled = false;
   std::vector<unsigned> cgroup_now;  // `cgroup` at that time
   std::vector<ThreadGroup> threads;
-  std::vector<std::string> openmp;  // runtimes that they have loaded: libgomp, libiomp5, libomp
-  std::vector<std::string> places;  // "NAME=value" of the environment that places threads
-  std::vector<unsigned> pages_on;   // NUMA nodes of a sample of its pages; empty: none was taken
+  std::vector<std::string> openmp;  // OpenMP runtimes that they loaded: libgomp, libiomp5, libomp
+  std::vector<std::string> places;  // variables that place threads, "NAME=value"
+  std::vector<unsigned> pages_on;   // NUMA nodes of sampled pages; empty: none were sampled
 
   bool operator==(const BoundState&) const = default;
 };
 
-inline constexpr std::size_t k_most_thread_groups = 64;  // in one state; any more are left out
+inline constexpr std::size_t k_most_thread_groups = 64;  // in one state; further groups are omitted
 
-// One line of JSON, and back. Errc::invalid for anything that is not such a line.
+// to_text() yields one line of JSON; parse_bound_state() yields Errc::invalid for anything else.
 [[nodiscard]] std::string to_text(const BoundState& state);
 [[nodiscard]] Result<BoundState> parse_bound_state(std::string_view text);
 

@@ -24,7 +24,7 @@ Numbers common(const Numbers& a, const Numbers& b) {
   return both;
 }
 
-// "core 3", "cores 0-7": dtsubmit's name for PUs in messages to people.
+// "core 3", "cores 0-7": messages to users call PUs cores.
 std::string cores(const Numbers& cpus) {
   return fmt::format("core{} {}", cpus.size() == 1 ? "" : "s", fold_numbers(cpus));
 }
@@ -33,9 +33,9 @@ std::string nodes(const Numbers& numbers) {
   return fmt::format("node{} {}", numbers.size() == 1 ? "" : "s", fold_numbers(numbers));
 }
 
-// The plan divides the cores that the first rank of a node may use, so a mask that somebody else
-// narrowed silently narrows the plan too; it does no harm if the plan has all cores. If no culprit
-// is known, it may be intended (taskset).
+// The plan divides the cores that a node's first rank may use, so if something narrowed that mask,
+// it silently narrowed the plan, too. This does no harm if the plan has all cores. If nothing is
+// known to have done it, the user may have intended it (taskset).
 void judge_inherited(const PlannedBinding& planned, const BoundState& found, Findings& findings) {
   std::size_t entitled = found.cgroup.size();
   if (found.allotted > 0) entitled = std::min<std::size_t>(entitled, found.allotted);
@@ -103,7 +103,7 @@ void judge_memory(const PlannedBinding& planned, const BoundState& found, Findin
                       planned.memory.nodes.begin(),
                       planned.memory.nodes.end(),
                       std::back_inserter(elsewhere));
-  // If our node is only preferred, a full node is a reason to use another one's memory.
+  // If the planned node is only preferred, it may be full, and memory comes from another one.
   if (!elsewhere.empty())
     findings.push_back({fmt::format("its memory comes from {}, planned {}",
                                     nodes(elsewhere),
@@ -133,7 +133,8 @@ void judge_cgroup_now(const PlannedBinding& planned, const BoundState& found, Fi
     findings.push_back(too_little("now leaves", found.cgroup_now, planned.cpus));
 }
 
-// If a cpuset loses PUs, their threads move to the PUs that are left to them, or to any.
+// When a cpuset loses PUs, the kernel moves their threads to the remaining PUs of their mask, or to
+// any PUs of the cpuset.
 bool is_by_cgroup(const ThreadGroup& group,
                   const PlannedBinding& planned,
                   const BoundState& found) {
@@ -176,8 +177,8 @@ bool has(const std::vector<std::string>& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// A variable has no effect if the runtime that the program loaded does not read it; two runtimes in
-// one process bind against each other.
+// A variable has no effect if the program's runtime does not read it. With two runtimes in one
+// process, one may bind the thread from which the other counts its cores.
 void judge_openmp(const BoundState& found, Findings& findings) {
   const auto is_set = [&](std::string_view name) {
     return std::any_of(found.places.begin(), found.places.end(), [&](const std::string& place) {

@@ -18,11 +18,11 @@ namespace {
 
 using Kind = plan::MemoryPolicy::Kind;
 
-constexpr unsigned k_most_nodes = 1024;  // the largest MAX_NUMNODES
+constexpr unsigned k_most_nodes = 1024;  // the kernel's largest MAX_NUMNODES
 constexpr unsigned k_word = 8 * sizeof(unsigned long);
 constexpr int k_preferred_many = 5;  // MPOL_PREFERRED_MANY, in <linux/mempolicy.h> since 5.15
 constexpr std::size_t k_regions = 4;
-constexpr std::size_t k_pages = 16;  // of each
+constexpr std::size_t k_pages = 16;  // sampled in each region
 
 using Mask = std::array<unsigned long, k_most_nodes / k_word>;
 
@@ -44,7 +44,7 @@ struct Region {
   std::uint64_t end = 0;
 };
 
-// The largest private regions without a file, "begin-end rw-p 0 00:00 0 [heap]" (proc(5)).
+// The largest private regions not backed by a file, "begin-end rw-p 0 00:00 0 [heap]" (proc(5)).
 std::vector<Region> anonymous_regions(const std::string& maps) {
   std::vector<Region> regions;
   for (const std::string& line : split(maps, '\n')) {
@@ -101,7 +101,7 @@ std::vector<unsigned> nodes_of_pages(pid_t pid, const std::string& maps) {
       pages.push_back(region.begin + i * count / std::min<std::uint64_t>(k_pages, count) * page);
   }
   std::vector<int> where(pages.size(), -1);
-  // Without target nodes, it only reports where each page is; negative: not present yet.
+  // Without target nodes, the call only reports each page's node; negative: not present yet.
   if (pages.empty() ||
       ::syscall(SYS_move_pages, pid, pages.size(), pages.data(), nullptr, where.data(), 0) < 0)
     return {};

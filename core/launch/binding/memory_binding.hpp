@@ -12,17 +12,16 @@
 
 namespace dts::launch {
 
-// Several preferred nodes become the first of them on a kernel before 5.15. Kind::none changes
-// nothing. Errc::io if the kernel refuses: the node is not in the cpuset, or a container's filter
-// forbids the call.
+// On a kernel before 5.15, only the first of several preferred nodes is used. Kind::none changes
+// nothing. Errc::io if the kernel refuses, because a node is not in the cpuset or a container's
+// filter forbids the call.
 [[nodiscard]] Result<void> bind_memory(const plan::MemoryPolicy& policy);
 
-// Kind::none for any policy that bind_memory() does not set, and for a kernel without memory
-// policies.
+// Kind::none for any policy that bind_memory() cannot set, and on a kernel without memory policies.
 [[nodiscard]] plan::MemoryPolicy current_memory_policy();
 
-// The NUMA nodes of a sample of the anonymous pages of `pid`, by `maps`, its /proc/PID/maps;
-// ascending. Empty if we lack the permission.
+// The NUMA nodes of a sample of the anonymous pages of `pid`, ascending. `maps` is the content of
+// its /proc/PID/maps. Empty if we lack the permission.
 [[nodiscard]] std::vector<unsigned> nodes_of_pages(pid_t pid, const std::string& maps);
 
 }  // namespace dts::launch

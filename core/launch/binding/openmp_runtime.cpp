@@ -18,8 +18,8 @@ std::string real_path(const std::string& path) {
   return failed ? path : real.string();
 }
 
-// "libgomp.so.1 => /opt/env/lib/libgomp.so.1 (0x7f...)": in a conda environment, that name may be a
-// link to LLVM's runtime.
+// Adds the targets of symbolic links. In a conda environment, "libgomp.so.1 =>
+// /opt/env/lib/libgomp.so.1 (0x7f...)" may be a link to LLVM's runtime.
 std::string behind_links(const std::string& list) {
   std::string text;
   for (const std::string& line : split(list, '\n')) {

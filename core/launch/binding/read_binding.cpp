@@ -24,7 +24,7 @@ namespace dts::launch {
 namespace {
 
 constexpr std::size_t k_most_processes = 1024;
-constexpr std::size_t k_maps_read = 16;  // processes whose libraries are looked at
+constexpr std::size_t k_maps_read = 16;  // processes whose loaded libraries are read
 constexpr unsigned k_most_gpus = 64;
 
 // The path and all its parents: a controller may be enabled only for a group that contains ours.
@@ -58,8 +58,8 @@ unsigned allotted_by_slurm() {
   return counts && !counts->empty() ? *std::min_element(counts->begin(), counts->end()) : 0;
 }
 
-// NVIDIA's devices; a control group that forbids a device also makes access(2) fail, without waking
-// the device.
+// Counts NVIDIA's devices. access(2) also fails if a control group forbids a device, and does not
+// wake the device.
 std::optional<unsigned> openable_gpus() {
   unsigned there = 0, open = 0;
   for (unsigned gpu = 0; gpu < k_most_gpus; ++gpu) {
@@ -74,7 +74,7 @@ std::optional<unsigned> openable_gpus() {
 // Gathers the threads of one process at a time into groups.
 class Gatherer {
  public:
-  // Its children are appended to `found`.
+  // Adds the threads of `pid`, and appends its children to `found`.
   void add(pid_t pid, std::vector<pid_t>& found) {
     // No name if its main thread has ended before the others.
     const std::string program = process_info(pid).value_or(ProcessInfo{}).name;
@@ -83,7 +83,7 @@ class Gatherer {
       const auto thread = thread_info(pid, id);
       if (!thread) continue;
       std::vector<unsigned> cpus = binding_of(id);
-      if (cpus.empty()) continue;  // it has just ended
+      if (cpus.empty()) continue;  // the thread has just ended
       const bool is_nccl = thread->name.starts_with("NCCL");
       Count& count = groups_[{program, is_nccl ? "NCCL" : "", std::move(cpus)}];
       ++count.threads;

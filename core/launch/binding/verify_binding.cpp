@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds k_look{100};
 
-// Asks the agent; returns why it could not be asked, empty: it was.
+// Asks the agent to read the binding anew. Returns why it could not be asked; empty: it was asked.
 std::string ask(const run::RunDirectory& run, unsigned attempt) {
   const auto channel = read_channel(run.path, attempt);
   if (!channel) return "its channel cannot be read: " + channel.error().message;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apptainer, and SingularityCE with the same options: `exec` runs the program without the image's
-// runscript, in the namespaces and control groups of the rank. Its parent process passes signals on
-// where it has no terminal, as here. apptainer-exec(1), "Environment and Metadata" of the user
-// guide (https://apptainer.org/docs/user/latest/environment_and_metadata.html).
+// Apptainer, and SingularityCE, which has the same options. `exec` runs the program without the
+// image's runscript, in the namespaces and control groups of the rank. Its parent process forwards
+// signals if it has no terminal, as here. See apptainer-exec(1) and "Environment and Metadata" in
+// the user guide (https://apptainer.org/docs/user/latest/environment_and_metadata.html).
 #include "core/launch/container/container.hpp"
 
 namespace dts::launch {
@@ -12,8 +12,8 @@ std::string apptainer_image(const Image& image) {
   return image.kind == ImageKind::reference ? "docker://" + image.name : image.name;
 }
 
-// `prefix`: NAME=VALUE under PREFIXNAME is set inside over what the image says, and with --cleanenv
-// as well.
+// `prefix`: a variable PREFIXNAME sets NAME inside, overrides the image's value, and has an effect
+// even with --cleanenv.
 ContainerCommand exec_command(const ContainerOrder& order,
                               const char* program,
                               const std::string& prefix) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charliecloud: ch-run becomes the program (execve(2)), so signals and exit codes need nobody to
-// pass them on. It shares /dev, /proc, /sys and /tmp with the node, has no read-only mounts, and
-// cannot make mount points in an image that it does not write to; drivers of GPUs are put into the
-// image by ch-fromhost(1). ch-run(1).
+// Charliecloud, see ch-run(1). ch-run becomes the program (execve(2)), so nothing has to forward
+// signals and exit codes. It shares /dev, /proc, /sys and /tmp with the node, has no read-only
+// mounts, and cannot create mount points in an image that it does not write to. ch-fromhost(1) puts
+// GPU drivers into the image.
 #include "core/launch/container/container.hpp"
 
 namespace dts::launch {
@@ -21,7 +21,7 @@ ContainerCommand by_charliecloud(const ContainerOrder& order) {
     if (!is_shared(mount)) command.argv.push_back("--bind=" + mount.source + ":" + mount.target);
   command.argv.insert(command.argv.end(), {"--cd=" + order.folder, order.image.name, "--"});
   command.argv.insert(command.argv.end(), order.program.begin(), order.program.end());
-  // Another TMPDIR would be mounted at /tmp, where the run's folders may be.
+  // Another TMPDIR would be mounted at /tmp and could hide the run's folders there.
   command.environment = {{"TMPDIR", "/tmp"}};
   return command;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtimes that put a rank's program into a container: one interface, a file for each of them.
-// A new runtime is a row of core/spec/container_runtimes.inc and its file. `dtsubmit rank` starts
-// the command as if it were the program, outside of the container: so its signals, its exit code
-// and its output are the runtime's, which has to pass them on. Pure, thread-safe.
+// The runtimes that put a rank's program into a container: one interface, and one file per runtime.
+// A new runtime needs a row in core/spec/container_runtimes.inc and its file. `dtsubmit rank`
+// starts the runtime's command as if it were the program, outside of the container, so signals,
+// exit code and output all pass through the runtime, which has to forward them. Pure, thread-safe.
 #pragma once
 
 #include "core/base/os/limits.hpp"
@@ -21,45 +21,46 @@ namespace dts::launch {
 
 enum class GpuVendor { none, nvidia, amd };
 
-// One rank's program and what it needs of its node.
+// A rank's program, and what it needs from its node.
 struct ContainerOrder {
   Image image;
   std::vector<std::string> program;  // argv inside
   std::vector<spec::ContainerMount> mounts;
-  std::string folder;           // the working directory, which is mounted
-  plan::Environment variables;  // of the rank; their values are in the runtime's own environment
-  std::vector<std::string> inherited;  // further names that the program needs
+  std::string folder;           // working directory, which is also mounted
+  plan::Environment variables;  // the rank's own; the runtime's environment holds their values
+  std::vector<std::string> inherited;  // names of further variables that the program needs
   GpuVendor gpus = GpuVendor::none;
-  std::vector<unsigned> gpu_numbers;  // for a daemon outside of the job's limits; empty: all
-  std::vector<std::string> devices;   // beside GPUs, "/dev/infiniband"
-  std::vector<unsigned> cpus;         // that the rank is bound to
-  // Of the program. Most runtimes hand down those that they are started with, and so do not look.
+  std::vector<unsigned> gpu_numbers;  // for a daemon outside of the job's cgroup; empty: all GPUs
+  std::vector<std::string> devices;   // device files besides those of GPUs, "/dev/infiniband"
+  std::vector<unsigned> cpus;         // cores that the rank is bound to
+  // Of the program. Most runtimes pass on the limits they were started with, and ignore this
+  // member.
   std::vector<ResourceLimit> limits{};
-  std::optional<unsigned> umask{};  // absent: as it is
-  std::string name;                 // of the rank's container, the same in each attempt
+  std::optional<unsigned> umask{};  // absent: inherited
+  std::string name;                 // of the rank's container; the same in each attempt
   unsigned uid = 0;
   unsigned gid = 0;
-  std::string file;  // where `file_text` goes
+  std::string file;  // where ContainerCommand::file_text is written
 };
 
 struct ContainerCommand {
-  std::vector<std::string> argv;    // without a value of any variable: anybody can read it
-  plan::Environment environment{};  // of the runtime, beside the program's
-  std::string file_text{};  // for a file with mode 0600 at ContainerOrder::file; empty: none
-  // Ends a container that outlives its client; empty: nothing does.
+  std::vector<std::string> argv;    // without the value of any variable, as every user can read it
+  plan::Environment environment{};  // for the runtime, in addition to the program's
+  std::string file_text{};  // written with mode 0600 to ContainerOrder::file; empty: no file
+  // The command that ends a container that outlived its client; empty: none is needed.
   std::vector<std::string> removal{};
-  bool remove_first = false;  // before an attempt that is not the first: its rank was killed too
-  bool sets_limits = false;   // the program's are in `argv`, and not for the runtime itself
+  bool remove_first = false;  // run `removal` before later attempts: the rank may have been killed
+  bool sets_limits = false;   // `argv` sets the program's limits; do not set them for the runtime
 };
 
 struct ContainerType {
-  const char* program;            // in PATH where the runtime is installed
-  std::vector<ImageKind> images;  // that it can run; none: see `advice`
-  const char* advice;             // for an image that it cannot run; nullptr: nothing particular
-  bool pulls;                     // fetches an image from its registry by itself
-  bool read_only_mounts;          // whether it has them
-  // The program runs in a file system that nobody can add mount points to, so that they have to be
-  // there before; only for images that are folders.
+  const char* program;            // found in PATH where the runtime is installed
+  std::vector<ImageKind> images;  // kinds that it can run; none: see `advice`
+  const char* advice;             // hint about an image that it cannot run; nullptr: none
+  bool pulls;                     // whether it fetches an image from its registry by itself
+  bool read_only_mounts;          // whether it supports them
+  // Mount points cannot be created when the program starts, so they must already exist in the
+  // image. Checked only for images that are folders.
   bool needs_mount_points;
   ContainerCommand (*command)(const ContainerOrder& order);
 };
@@ -68,10 +69,10 @@ struct ContainerType {
 #include "core/spec/container_runtimes.inc"
 #undef DTS_CONTAINER_RUNTIME
 
-// Not of `automatic`.
+// `runtime` must not be `automatic`.
 [[nodiscard]] const ContainerType& type_of(spec::ContainerRuntime runtime);
 
-// Whether the runtime can run this; Errc::invalid says why not.
+// Whether the runtime can run such an image with these mounts; Errc::invalid says why not.
 [[nodiscard]] Result<void> accepts(spec::ContainerRuntime runtime,
                                    ImageKind image,
                                    const std::vector<spec::ContainerMount>& mounts);
@@ -84,15 +85,16 @@ struct RuntimeChoice {
 // Whether a runtime is installed on this node.
 using IsInstalled = std::function<bool(spec::ContainerRuntime)>;
 
-// `asked`, or for `automatic` the first that accepts the image, can fetch it if it is a name in a
-// registry, and is installed. Asks no more than it must. Errc::not_found: it is not installed, or
-// none is; the error's text follows "n1: ".
+// Returns `asked`, or for `automatic` the first installed runtime that accepts the image, and that
+// can pull it if it is a registry reference. Calls `is_installed` no more often than needed.
+// Errc::not_found if the runtime, or every suitable one, is not installed. The error's text is
+// written to follow "n1: ".
 [[nodiscard]] Result<RuntimeChoice> choose_runtime(const spec::Container& asked,
                                                    ImageKind image,
                                                    const IsInstalled& is_installed);
 
-// Variables of the rank's own environment that a program in a container needs: those by which MPI
-// programs find their peers, and those by which users direct communication and threads.
+// True for variables of the rank's environment that a program in a container needs: MPI programs
+// find their peers by them, and users control communication and threads with them.
 [[nodiscard]] bool is_inherited_inside(std::string_view name);
 
 }  // namespace dts::launch

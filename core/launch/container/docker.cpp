@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Docker: its daemon starts the program, outside of the job's control groups, so cores and GPUs are
-// given by number, the user by uid and limits by options, and the container has to be removed where
-// its client was killed. https://docs.docker.com/reference/cli/docker/container/run/
+// Docker: its daemon starts the program outside of the job's control groups. Therefore cores and
+// GPUs are given by number, the user by uid and limits by options, and a container whose client was
+// killed has to be removed. https://docs.docker.com/reference/cli/docker/container/run/
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/container/oci_options.hpp"
@@ -13,7 +13,7 @@
 namespace dts::launch {
 namespace {
 
-// The quotes are Docker's: a comma would end the field (--gpus is a CSV value).
+// Docker needs the quotes: --gpus is a CSV value, in which a comma would end the field.
 std::string docker_gpus(const std::vector<unsigned>& numbers) {
   if (numbers.empty()) return "--gpus=all";
   std::vector<std::string> words;
@@ -30,7 +30,7 @@ ContainerCommand by_docker(const ContainerOrder& asked) {
     command.argv.insert(command.argv.end(), words.begin(), words.end());
   };
   add(oci_options(order));
-  // As process 1 of a PID namespace, a program would ignore signals that it has no handler for.
+  // A program that is process 1 of a PID namespace ignores signals for which it has no handler.
   add({"--pid=host", fmt::format("--user={}:{}", order.uid, order.gid)});
   if (!order.cpus.empty()) add({"--cpuset-cpus=" + fold_numbers(order.cpus)});
   if (order.gpus == GpuVendor::nvidia) add({docker_gpus(order.gpu_numbers)});

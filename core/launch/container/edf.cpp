@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environment definition files of the Container Engine at CSCS, which only srun reads
-// (--environment, https://docs.cscs.ch/software/container-engine/run): refused, because a program
-// could not save before a preemption. See core/decisions/0011-containers.md.
+// (--environment, https://docs.cscs.ch/software/container-engine/run). They are refused, because a
+// program could not save before a preemption. See core/decisions/0011-containers.md.
 #include "core/launch/container/container.hpp"
 
 namespace dts::launch {

@@ -8,12 +8,12 @@
 namespace dts::launch {
 
 enum class ImageKind {
-  folder,     // with a root file system
-  file,       // SIF, or another that Apptainer reads
+  folder,     // contains a root file system
+  file,       // SIF, or another format that Apptainer reads
   squashfs,   // a root file system
   edf,        // an environment definition file, which names the image
   reference,  // a name in a registry: "nvcr.io/nvidia/pytorch:24.01-py3"
-  other,      // of another kind of source: "oras://..."
+  other,      // any other source: "oras://..."
 };
 
 struct Image {
@@ -21,7 +21,7 @@ struct Image {
   std::string name;  // the path, or the reference without "docker://"
 };
 
-// `is_folder`: whether a path leads to a folder.
+// `is_folder`: whether `text` is the path of a folder.
 [[nodiscard]] Image read_image(std::string_view text, bool is_folder);
 
 // "a folder", "a SquashFS file", ...

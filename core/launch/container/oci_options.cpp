@@ -6,17 +6,18 @@
 namespace dts::launch {
 namespace {
 
-// The only one that `--ulimit` does not know (github.com/docker/go-units, ulimit.go).
+// The only limit that `--ulimit` does not know (github.com/docker/go-units, ulimit.go).
 bool is_set_in_shell(const ResourceLimit& limit) {
   return limit.resource == RLIMIT_AS;
 }
 
-// -1 is no limit.
+// -1 means unlimited.
 std::string number_of(rlim_t value) {
   return value == RLIM_INFINITY ? "-1" : std::to_string(value);
 }
 
-// sh(1) counts in KiB. The hard limit comes last: the soft one must not be above it.
+// sh(1) counts in KiB. The hard limit is set last, because it must not be below the current soft
+// limit.
 std::string line_of_shell(const ResourceLimit& limit) {
   const auto number = [](rlim_t value) {
     return value == RLIM_INFINITY ? std::string("unlimited") : std::to_string(value / 1024);

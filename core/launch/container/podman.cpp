@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Podman: the container stays in the job's control groups, and with an ordinary user's own uid.
-// podman-run(1); GPUs by the container device interface, "Support for Container Device Interface"
-// of the NVIDIA Container Toolkit's guide.
+// Podman: the container stays in the job's control groups and keeps the uid of an ordinary user.
+// See podman-run(1), and for GPUs "Support for Container Device Interface" in the guide of the
+// NVIDIA Container Toolkit.
 #include "core/launch/container/oci_options.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +18,12 @@ ContainerCommand by_podman(const ContainerOrder& asked) {
     command.argv.insert(command.argv.end(), words.begin(), words.end());
   };
   add(oci_options(order));
-  // What a killed client has left is replaced. Without control groups of its own, which needs crun,
-  // the container is bound, limited and ended as the rank is; Podman wants a PID namespace then.
+  // --replace removes the container of a client that was killed. Without control groups of its own
+  // (needs crun), the container is bound, limited and ended like the rank; Podman then insists on a
+  // PID namespace.
   add({"--replace", "--cgroups=disabled"});
-  // It changes its own limits and umask when it starts, so that the container does not inherit them
-  // from the rank; `host` is refused beside others.
+  // Podman changes its own limits and umask when it starts, so the container does not inherit those
+  // of the rank. `host` cannot be combined with other limits.
   const std::vector<std::string> limits = oci_limits(order);
   add(limits.empty() ? std::vector<std::string>{"--ulimit=host"} : limits);
   command.sets_limits = true;

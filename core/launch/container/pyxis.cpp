@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pyxis is NVIDIA's plug-in of Slurm that starts a step's tasks by enroot. As an option of srun, it
-// would put `dtsubmit rank` into the image, or need a step of its own for each program, whose srun
-// answers SIGTERM with SIGKILL to its task. So enroot itself is started, which a node with pyxis
-// has: it becomes the program (enroot-switchroot(1) executes the command script, and that the
-// program). https://github.com/NVIDIA/enroot/blob/master/doc/cmd/start.md, image-format.md and
-// standard-hooks.md.
+// Pyxis is NVIDIA's Slurm plug-in that starts a step's tasks with enroot. As an option of srun, it
+// would either put `dtsubmit rank` into the image, or need a step for each program, whose srun
+// answers SIGTERM by sending SIGKILL to its task. Therefore we start enroot itself, which a node
+// with pyxis has. It becomes the program: enroot-switchroot(1) executes the command script, which
+// executes the program. https://github.com/NVIDIA/enroot/blob/master/doc/cmd/start.md,
+// image-format.md and standard-hooks.md.
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
 
@@ -28,7 +28,7 @@ ContainerCommand by_enroot(const ContainerOrder& order) {
   for (const spec::ContainerMount& mount : order.mounts) add("--mount", enroot_mount(mount));
   for (const auto& [name, value] : order.variables) add("--env", name);
   for (const std::string& name : order.inherited) add("--env", name);
-  // What the hooks for GPUs and InfiniBand read.
+  // Enroot's hooks for GPUs and InfiniBand read these.
   if (order.gpus == GpuVendor::nvidia)
     command.environment = {{"NVIDIA_VISIBLE_DEVICES", "all"},
                            {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}};
@@ -36,7 +36,7 @@ ContainerCommand by_enroot(const ContainerOrder& order) {
   for (const auto& [name, value] : command.environment) add("--env", name);
   command.argv.push_back(order.image.name);
   command.argv.insert(command.argv.end(), order.program.begin(), order.program.end());
-  // In place of the image's own command script, which may start other things.
+  // Replaces the image's own command script, which may start something else.
   if (order.umask) command.file_text = fmt::format("umask {:04o} && ", *order.umask);
   command.file_text += "cd " + shell_quote(order.folder) + " && exec \"$@\"\n";
   return command;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shifter: it becomes the program (execvpe(3)), with the variables of the rank; the site's gateway
-// has the images, and its modules bring the drivers of GPUs.
+// Shifter: it becomes the program (execvpe(3)) with the rank's variables. The site's image gateway
+// provides the images, and Shifter's modules provide GPU drivers.
 // https://shifter.readthedocs.io/en/latest/command/shifter.html
 #include "core/launch/container/container.hpp"
 
