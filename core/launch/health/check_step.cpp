@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds k_look{10};
 constexpr milliseconds k_late{3000};
-constexpr milliseconds k_end{1000};  // for srun, once every node has answered
+constexpr milliseconds k_end{1000};  // for srun to end after every node has answered
 
 std::vector<NodeReport> reports_in(const std::string& file) {
   std::vector<NodeReport> reports;
@@ -82,7 +82,7 @@ Result<std::vector<NodeReport>> run_check_step(const CheckStep& step) {
       until = std::min<Clock::time_point>(until, now + 2 * (now - began) + k_late);
   }
   if (!over) {
-    // On this signal srun ends its step; if it is killed, the step keeps running.
+    // On SIGTERM srun ends its step. If srun were killed, the step would keep running.
     ::kill(-pid, SIGTERM);
     const auto patience = Clock::now() + k_end;
     while (!(over = has_ended(pid)) && Clock::now() < patience) std::this_thread::sleep_for(k_look);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every node of an allocation with spares measures itself in one srun step, before nodes are
+// An srun step in which every node of an allocation with spares measures itself, before nodes are
 // chosen.
 #pragma once
 
@@ -13,18 +13,18 @@
 namespace dts::launch {
 
 struct CheckStep {
-  std::vector<std::string> command;    // see launcher.hpp
-  std::string file;                    // receives the step's output, a line for each node
-  std::size_t nodes = 1;               // that should answer
-  std::size_t enough = 1;              // of them, if the others are late
-  std::chrono::milliseconds limit{0};  // after which nodes without an answer are skipped
+  std::vector<std::string> command;    // argv of the step's process, see check_command()
+  std::string file;                    // receives the step's output, one line per node
+  std::size_t nodes = 1;               // number of nodes that should answer
+  std::size_t enough = 1;              // number of answers that suffice if the others are late
+  std::chrono::milliseconds limit{0};  // nodes that have not answered by then are skipped
 };
 
-// The answers that came within the limit; the step is over or killed. Once enough nodes have
-// answered, the others get twice the time that took, plus 3 s.
+// Returns the answers that arrived within the limit; the step has then ended or been killed. Once
+// enough nodes have answered, the others get twice the time that this took, plus 3 s.
 [[nodiscard]] Result<std::vector<NodeReport>> run_check_step(const CheckStep& step);
 
-// `dtsubmit measure`: this node's line on standard output.
+// `dtsubmit measure`: prints this node's report to standard output.
 [[nodiscard]] Result<int> run_measure(const std::string& run_directory,
                                       unsigned attempt,
                                       GpuUse gpus);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds k_loopback_limit{2000};
 
-// The errno of writing, syncing and removing a file in `folder`; 0: it works.
+// The errno of writing, syncing or removing a file in `folder`; 0: all succeeded.
 int try_to_write(const std::string& folder) {
   const std::string path = fmt::format("{}/.preflight-{}-{}", folder, host_name(), ::getpid());
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> available_memory() {
   return kib ? std::optional(*kib << 10) : std::nullopt;
 }
 
-// A node without IPv4 only has the second of these.
+// Tries 127.0.0.1, then ::1, since a node may lack IPv4.
 int try_loopback() {
   const auto listener = listen_on(0);
   if (!listener) return errno != 0 ? errno : EIO;

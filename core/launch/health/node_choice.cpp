@@ -35,7 +35,7 @@ NodeChoice choose_nodes(const std::vector<NodeStanding>& nodes, unsigned wanted)
     for (std::size_t i = wanted; i < usable.size(); ++i) choice.spare.push_back(usable[i]->node);
     usable.resize(wanted);
   }
-  std::sort(usable.begin(), usable.end());  // they point into one array
+  std::sort(usable.begin(), usable.end());  // pointers into one array, so in the allocation's order
   for (const NodeStanding* node : usable) choice.used.push_back(node->node);
   return choice;
 }

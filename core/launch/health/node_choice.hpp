@@ -21,30 +21,30 @@ struct NodeStanding {
 };
 
 struct NodeChoice {
-  std::vector<std::string> used;      // in the allocation's order; fewer than wanted: not enough
+  std::vector<std::string> used;      // in the allocation's order; fewer than wanted: too few
   std::vector<std::string> spare;     // usable but not needed
   std::vector<run::UnfitNode> unfit;  // according to their pre-flight check
   std::vector<std::string> away;      // down or silent
 };
 
-// The `wanted` best nodes: healthy ones first, then those with a warning, in quarantine, and
-// suspects; among equals the first of the allocation, so that nodes stay the same from attempt to
-// attempt.
+// Chooses the `wanted` best nodes: healthy ones first, then those with a warning, then those in
+// quarantine, then suspects. Among equals, the allocation's order decides, so the choice stays the
+// same from attempt to attempt.
 [[nodiscard]] NodeChoice choose_nodes(const std::vector<NodeStanding>& nodes, unsigned wanted);
 
-// A node's own report in the step that measures all nodes before some are chosen.
+// What a node reports in the step that measures all nodes before some are chosen.
 struct NodeReport {
   std::string node;
-  std::int64_t milliseconds = 0;  // Unix time there
+  std::int64_t milliseconds = 0;  // Unix time on the node
   NodeFacts facts;
 };
 
-// Conversion to one line and back. Errc::invalid for anything else.
+// to_text() yields one line; parse_node_report() yields Errc::invalid for anything else.
 [[nodiscard]] std::string to_text(const NodeReport& report);
 [[nodiscard]] Result<NodeReport> parse_node_report(std::string_view line);
 
-// `standing` updated with the node's report, and texts for the log. A clock reading outside of
-// [from, to] is off by at least the distance.
+// Updates `standing` with the node's report, and makes texts for the log. A clock that shows a time
+// outside [from, to] is wrong by at least the distance to that interval.
 struct Judged {
   NodeStanding standing;
   std::vector<std::string> notes;

@@ -16,24 +16,24 @@
 namespace dts::launch {
 
 struct NodeDoubt {
-  std::vector<std::string> nodes;       // of the job, in Slurm
+  std::vector<std::string> nodes;       // those of the job, by Slurm's names
   std::string dtsubmit;                 // the program that ranks run
-  std::string file;                     // the first file that they read
-  std::optional<unsigned> component{};  // whose nodes they are, of a heterogeneous job
+  std::string file;                     // the first file that the ranks read
+  std::optional<unsigned> component{};  // that the nodes belong to, in a heterogeneous job
 };
 
-// The nodes that report a problem, in their order; blocks for `limit` at most. Errors: no srun, or
-// no end within the limit.
+// Returns the nodes that report a problem, in their order; blocks for at most `limit`. Errors: srun
+// is missing, or the step did not end within the limit.
 [[nodiscard]] Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                                std::chrono::milliseconds limit);
 
-// Parses the output of such a step, a line for each node: "n1 cannot read /runs/a". Lines that name
-// none of `nodes` are ignored. Pure.
+// Parses the output of such a step, one line per node: "n1 cannot read /runs/a". Ignores lines that
+// name none of `nodes`. Pure.
 [[nodiscard]] std::vector<run::UnfitNode> parse_unable(const std::string& output,
                                                        const std::vector<std::string>& nodes);
 
-// `outcome`, a failed launch, with the unable nodes added; unless all are unable, in which case no
-// single node is at fault. Pure.
+// Adds the unable nodes to `outcome`, a failed launch, unless all nodes are unable, in which case
+// no single node is at fault. Pure.
 [[nodiscard]] run::Outcome without_unable(run::Outcome outcome,
                                           std::vector<run::UnfitNode> unable,
                                           std::size_t nodes);

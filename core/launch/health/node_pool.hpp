@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of an allocation from attempt to attempt: which of them run ranks, which are spare and
-// which are excluded. Without spares, all are used and none is checked here.
+// The nodes of an allocation over its attempts: which of them run ranks, which are spare and which
+// are excluded. Without spares, all nodes are used, and none is checked here.
 #pragma once
 
 #include "core/launch/health/node_choice.hpp"
@@ -15,11 +15,11 @@
 namespace dts::launch {
 
 struct NodePoolSettings {
-  std::vector<std::string> nodes;  // of the allocation
-  unsigned wanted = 1;             // for an attempt
+  std::vector<std::string> nodes;  // those of the allocation
+  unsigned wanted = 1;             // number of nodes that an attempt needs
   NodeDemand demand;
   std::chrono::seconds preflight{0};  // 0: nodes are not measured
-  std::string dtsubmit;               // our own program's path
+  std::string dtsubmit;               // path of our own program
   run::RunDirectory run;
 };
 
@@ -27,24 +27,24 @@ class NodePool {
  public:
   explicit NodePool(NodePoolSettings settings) : settings_(std::move(settings)) {}
 
-  // Chooses nodes for the attempt, whose folder exists. With spares, every node is measured first,
-  // and the findings are logged. Unfit nodes are reported once.
+  // Chooses nodes for the attempt, whose folder must exist. With spares, measures every node first
+  // and logs the findings. Reports each unfit node once.
   [[nodiscard]] NodeChoice choose(unsigned attempt);
 
-  // True if choose() has measured the nodes: the attempt need not.
+  // True if choose() has measured the nodes, so that the attempt need not.
   [[nodiscard]] bool measured() const { return measured_; }
 
-  // The end of an attempt for which `choice` has too few nodes.
+  // The outcome of an attempt for which `choice` has too few nodes.
   [[nodiscard]] run::Outcome too_few(const NodeChoice& choice) const;
 
-  // After an attempt on `used`: remembers what its outcome shows about nodes, and those that the
+  // Remembers what the outcome of an attempt shows about its nodes, and `down`, the nodes that the
   // scheduler reports down.
   void remember(const run::Outcome& outcome, const std::vector<std::string>& down);
 
-  // The job's nodes, without those that the scheduler reports down.
+  // The job's nodes, except those that the scheduler reports down.
   [[nodiscard]] std::vector<std::string> reachable() const;
 
-  // True if enough nodes are left that have not failed yet.
+  // True if there are enough nodes that have not failed yet.
   [[nodiscard]] bool has_spares() const;
 
  private:
@@ -56,7 +56,7 @@ class NodePool {
   NodePoolSettings settings_;
   std::set<std::string> down_;
   std::set<std::string> suspects_;
-  std::set<std::string> told_;  // unfit nodes reported so far
+  std::set<std::string> told_;  // unfit nodes that have been reported
   bool measured_ = false;
 };
 

@@ -17,14 +17,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One address of one node.
+// The probe of one address of one node.
 struct Try {
   std::size_t node = 0;
   UniqueFd socket;
   bool connected = false;
 };
 
-// What an errno of connect(2) means for the other side. Other errors are our own host's problems.
+// What an errno of connect(2) says about the other side. Other errors are problems of our own host.
 Reach reach_of(int error) {
   switch (error) {
     case ECONNREFUSED:
@@ -63,7 +63,7 @@ class Probes {
     }
   }
 
-  // The remaining nodes have not answered.
+  // Nodes that are not settled have not answered.
   [[nodiscard]] std::vector<NodeSight> conclude() {
     for (const Try& one : tries_)
       if (one.connected)
@@ -104,10 +104,10 @@ class Probes {
     }
   }
 
-  // True if nothing more can be learnt from it.
+  // True if nothing more can be learnt from `one`.
   bool settled(Try& one) {
     if (one.connected) {
-      saw(one.node, Reach::answers);  // an end of file or a reset: the daemon reacted
+      saw(one.node, Reach::answers);  // an end of file or a reset shows that the daemon reacted
       return true;
     }
     int error = 0;

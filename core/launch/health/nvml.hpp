@@ -9,9 +9,10 @@
 
 namespace dts::launch {
 
-// Every GPU that this process may use, as NVML counts them, and those that it can no longer reach.
-// Errc::not_found: no library or no driver here, with NVML's or the loader's message. Takes about a
-// second for each GPU if the driver is not kept loaded (nvidia-persistenced). Thread-safe.
+// Returns all GPUs that this process may use, in NVML's order, including those that it can no
+// longer reach. Errc::not_found, with NVML's or the loader's message, if the library or the driver
+// is missing. Takes about a second per GPU unless the driver is kept loaded (nvidia-persistenced).
+// Thread-safe.
 [[nodiscard]] Result<std::vector<GpuFacts>> ask_nvml(const char* library = topo::Nvml::k_library);
 
 }  // namespace dts::launch

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t k_mib = std::uint64_t{1} << 20;
-constexpr std::uint64_t k_least_run_mib = 16;  // no checkpoint fits into less
+constexpr std::uint64_t k_least_run_mib = 16;  // too little for any checkpoint
 constexpr std::uint64_t k_scarce_run_mib = 1024;
 constexpr std::uint64_t k_least_shm_mib = 1;    // for each rank
 constexpr std::uint64_t k_scarce_shm_mib = 64;  // for each rank: data loaders, NCCL
@@ -25,7 +25,7 @@ constexpr std::uint64_t k_scarce_memory_mib = 1024;
 constexpr milliseconds k_skew{1000};
 constexpr milliseconds k_large_skew{30000};
 
-// nvml.h, nvmlClocksThrottleReason*: those that slow down a GPU for lack of cooling or power.
+// Reasons for throttling (nvml.h, nvmlClocksThrottleReason*) that mean too little cooling or power.
 constexpr std::pair<std::uint64_t, const char*> k_throttles[] = {
     {0x08, "hardware slowdown"},
     {0x20, "software thermal slowdown"},
@@ -120,7 +120,7 @@ void judge_gpus(const NodeFacts& facts, const NodeDemand& demand, Findings& foun
   if (demand.gpus == 0) return;
   if (facts.no_nvml.empty()) {
     for (const GpuFacts& gpu : facts.gpus) judge_gpu(gpu, found);
-    std::size_t there = 0;  // in MIG mode, Slurm counts the instances of a GPU as GPUs
+    std::size_t there = 0;  // in MIG mode, Slurm counts a GPU's instances as GPUs
     for (const GpuFacts& gpu : facts.gpus) there += gpu.instances;
     if (there < demand.gpus)
       found.add(Severity::unfit,
@@ -131,7 +131,7 @@ void judge_gpus(const NodeFacts& facts, const NodeDemand& demand, Findings& foun
   }
   const std::string counted =
       demand.pci_gpus ? fmt::format("{} on its PCI buses", *demand.pci_gpus) : "not even counted";
-  // A machine whose GPUs are simulated or not PCI devices shows no GPUs at all.
+  // A machine whose GPUs are simulated, or are not PCI devices, shows no GPUs on its PCI buses.
   const bool fewer = demand.pci_gpus.value_or(0) > 0 && *demand.pci_gpus < demand.gpus;
   found.add(fewer ? Severity::unfit : Severity::note,
             "the health of its GPUs is unknown without NVML ({}): {}, {} are planned",

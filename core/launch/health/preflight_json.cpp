@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a node's facts and its report to and from the lines that it sends.
+// Converts a node's facts and report to and from lines of text.
 #include "core/base/text/json_fields.hpp"
 #include "core/launch/health/node_choice.hpp"
 #include "core/launch/health/preflight.hpp"
@@ -28,7 +28,7 @@ json to_json(const GpuFacts& gpu) {
   return j;
 }
 
-// nullopt: absent.
+// nullopt if `key` is absent.
 std::optional<std::uint64_t> amount(const json& j, const char* key) {
   const auto found = j.find(key);
   return found == j.end() ? std::nullopt : std::optional(whole<std::uint64_t>(*found, key));

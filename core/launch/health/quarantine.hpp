@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quarantine as a job's agent uses it: that of the user and cluster that its variables name.
+// The quarantine list of the user and cluster that the agent's variables name.
 #pragma once
 
 #include "core/run/ledger/decision.hpp"
@@ -9,11 +9,11 @@
 
 namespace dts::launch {
 
-// Records and logs the nodes that an attempt's outcome speaks against. A file that cannot be
-// written is only logged: it must not harm the run.
+// Records and logs the nodes that were at fault according to an attempt's outcome. A file that
+// cannot be written is only logged, because it must not harm the run.
 void remember_nodes(const run::Outcome& outcome, const std::string& run, unsigned attempt);
 
-// The nodes in quarantine now, those that have been there longest first; none if that is not known.
+// The nodes now in quarantine, the oldest entries first; empty if the list cannot be read.
 [[nodiscard]] std::vector<std::string> nodes_in_quarantine();
 
 }  // namespace dts::launch

@@ -19,13 +19,13 @@ bool is_there(const Source& source, const Lookup& lookup) {
   return lookup(source.rank) || lookup(source.world_size);
 }
 
-// The run id distinguishes torchrun from an exported RANK.
+// The run id shows that RANK comes from torchrun and was not merely exported.
 bool is_torchrun(const Lookup& lookup) {
   return lookup("TORCHELASTIC_RUN_ID") && lookup(k_torchrun.rank);
 }
 
-// The "job.step" for which Slurm's own plug-in made the PMIx name space, or the PMI of --mpi=pmi2;
-// "" if another launcher made it, or did not say.
+// The "job.step" for which Slurm's plug-in created the PMIx namespace, and below, the PMI of
+// --mpi=pmi2; "" if another launcher created it, or its creator is not known.
 std::string pmix_step(const Lookup& lookup) {
   constexpr std::string_view k_prefix = "slurm.pmix.";
   const std::string name = lookup("PMIX_NAMESPACE").value_or("");
@@ -38,7 +38,7 @@ std::string pmi_step(const Lookup& lookup) {
   return parts.size() == 2 && parse_number(parts[0]) && parse_number(parts[1]) ? id : "";
 }
 
-// True if `id`, a "job.step", is not our own: its variables were inherited.
+// True if `id`, a "job.step", is not our own step: the variables that name it were inherited.
 bool is_elsewhere(const std::string& id,
                   const std::optional<SlurmStep>& step,
                   const Lookup& lookup) {
@@ -57,7 +57,7 @@ tl::unexpected<Error> contradiction(const char* one, unsigned a, const char* oth
       "job");
 }
 
-// Open MPI's daemons are PMIx servers too: number 0 is mpirun itself, the others its orted or
+// Open MPI's daemons are PMIx servers, too: number 0 is mpirun itself, the others are orted or
 // prted on other nodes ("540409856.1;tcp4://..."). nullopt: no such server is named.
 std::optional<unsigned> daemon_number(const Lookup& lookup) {
   const auto uri = lookup("PMIX_SERVER_URI2");
@@ -79,9 +79,9 @@ tl::unexpected<Error> world_of_one(const Source& source, const Identity& task) {
               "knows (`srun --mpi=list`)");
 }
 
-// `identity` comes from an mpirun or mpiexec that runs inside `step`. That is right if the step
-// only holds daemons, one on each node; if it has several tasks, each has started a world of its
-// own.
+// `identity` comes from an mpirun or mpiexec inside `step`. This is valid if the
+// step only has one daemon on each node. If it has several tasks, each of them
+// has started a world of its own.
 Result<void> check_inside_step(const Source& source,
                                const Identity& identity,
                                const SlurmStep& step,
@@ -89,9 +89,10 @@ Result<void> check_inside_step(const Source& source,
   const Identity& task = step.identity;
   const auto daemon = daemon_number(lookup);
   if (task.world_size == 1 || (daemon && *daemon > 0)) return {};
-  // `srun --ntasks=8 --pty bash`: only the first task has a terminal, the others are gone.
+  // `srun --ntasks=8 --pty bash`: only the first task has a terminal; the others have already
+  // ended.
   if (task.rank == 0 && lookup("SLURM_PTY_PORT")) return {};
-  // A child of a program of this step, whose MPI exported what it is.
+  // A child of a program in this step, whose MPI exported its own identity.
   if (!step.id.empty() && pmix_step(lookup) == step.id && identity.rank == task.rank &&
       identity.world_size == task.world_size)
     return {};
@@ -112,7 +113,8 @@ Result<void> check_inside_step(const Source& source,
 
 Result<Identity> from_mpirun(const Source& source, const Lookup& lookup) {
   DTS_ASSIGN(const Identity identity, read_source(source, lookup));
-  // A step that cannot be read has leaked: it is no evidence against mpirun.
+  // If the step's variables are unreadable, they leaked from elsewhere and do not contradict
+  // mpirun.
   if (const auto step = slurm_step(lookup); step && *step)
     DTS_TRY(check_inside_step(source, identity, **step, lookup));
   return identity;
@@ -128,7 +130,7 @@ Result<Identity> from_open_mpi(const Lookup& lookup) {
   return identity;
 }
 
-// srun --mpi=pmi2 sets rank and size but no local rank: that comes from the step.
+// srun --mpi=pmi2 sets rank and size, but no local rank: we take it from the step.
 Result<void> check_pmi(const Identity& task, const Lookup& lookup) {
   DTS_ASSIGN(const unsigned rank, read_number(k_pmi, k_pmi.rank, lookup));
   DTS_ASSIGN(const unsigned size, read_number(k_pmi, k_pmi.world_size, lookup));
@@ -139,7 +141,7 @@ Result<void> check_pmi(const Identity& task, const Lookup& lookup) {
   return {};
 }
 
-// Without mpirun: the process is srun's own task, or a worker of the torchrun that is this task.
+// Without mpirun, the process is a task of srun, or a worker of the torchrun that is this task.
 Result<Identity> from_step(const SlurmStep& step, const Lookup& lookup) {
   Identity identity = step.identity;
   if (is_torchrun(lookup)) {

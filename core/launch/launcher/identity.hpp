@@ -15,17 +15,17 @@ struct Identity {
   unsigned world_size = 1;
   unsigned local_rank = 0;
   std::optional<unsigned> local_size;  // ranks on this node, if the source says so
-  std::optional<unsigned> node_rank;   // as the source numbers the nodes: not by their lowest rank
-  std::string source;                  // "Open MPI", "Slurm step", ...; "none": a process by itself
+  std::optional<unsigned> node_rank;   // in the source's own order, not that of the lowest ranks
+  std::string source;                  // "Open MPI", "Slurm step", ...; "none": no launcher
 };
 
 // Order of precedence: OMPI_*, PMIX_* and PMI_*, a Slurm step, torchrun, none. Under mpirun the
-// SLURM_* variables are the batch step's, or those of the daemon that the rank is a child of, and
-// mean nothing. A torchrun that is the only task of the step on its node is inside it, and its
-// workers are the ranks. RANK and WORLD_SIZE without torchrun's run id are not a source: many
-// programs set them. Errc::invalid, naming the variables, if
-// - a source is incomplete, is not a number, or its numbers do not fit together;
-// - one launcher is inside another, so that there are several worlds;
+// SLURM_* variables are those of the batch step, or of the daemon that started the rank, and say
+// nothing about the rank. If torchrun is its node's only task in the step, it is nested in the
+// step, and its workers are the ranks. RANK and WORLD_SIZE without torchrun's run id do not count
+// as a source, because many programs set them. Errc::invalid, naming the variables, if
+// - a source is incomplete, has a value that is not a number, or contradicts itself;
+// - one launcher runs inside another, so that there are several worlds;
 // - two sources that must agree do not.
 [[nodiscard]] Result<Identity> identify(const Lookup& lookup);
 

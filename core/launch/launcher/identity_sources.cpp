@@ -16,12 +16,12 @@ namespace dts::launch {
 namespace {
 
 constexpr std::uint64_t k_most_ranks = 10'000'000;
-// Slurm numbers the batch script, the shell of salloc and the like from here on (slurm.h,
-// SLURM_MAX_NORMAL_STEP_ID): steps without ranks.
+// From this number on, Slurm's steps have no ranks: batch script, salloc's shell and so on
+// (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
 constexpr std::uint64_t k_special_steps = 0xfffffff0;
 
-// SLURM_STEP_NUM_TASKS is the step's own; so is SLURM_NTASKS, except in a batch script, where it is
-// the job's.
+// SLURM_STEP_NUM_TASKS belongs to the step. So does SLURM_NTASKS, except in a batch script, where
+// it belongs to the job.
 constexpr Source k_step{
     "Slurm step", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", nullptr, "SLURM_NODEID"};
 constexpr Source k_step_without_size{
@@ -61,8 +61,8 @@ bool is_special_step(const std::optional<std::string>& id) {
   return number && *number >= k_special_steps;
 }
 
-// For a batch script, slurmd sets SLURM_GTIDS (the tasks on this node) and SLURMD_NODENAME again,
-// but leaves the SLURM_STEP_* variables that it was submitted with: then they do not match.
+// For a batch script, slurmd sets SLURM_GTIDS (the tasks on this node) and SLURMD_NODENAME anew,
+// but keeps the SLURM_STEP_* variables from the submission, so the two do not match.
 bool leaked(const Lookup& lookup, const Identity& identity, const std::vector<unsigned>& counts) {
   const std::size_t node = identity.node_rank.value_or(0);
   if (lookup("SLURM_GTIDS") == "0" && node < counts.size() && counts[node] > 1) return true;
@@ -71,7 +71,7 @@ bool leaked(const Lookup& lookup, const Identity& identity, const std::vector<un
   return name && nodes && std::find(nodes->begin(), nodes->end(), *name) == nodes->end();
 }
 
-// `counts`: SLURM_STEP_TASKS_PER_NODE, one number for each node.
+// `counts`: SLURM_STEP_TASKS_PER_NODE, expanded to one number per node.
 Result<void> add_counts(SlurmStep& step,
                         const Source& source,
                         const std::vector<unsigned>& counts) {
@@ -131,7 +131,7 @@ Result<std::optional<SlurmStep>> slurm_step(const Lookup& lookup) {
   const auto id = lookup("SLURM_STEP_ID");
   if (!lookup("SLURM_PROCID") || is_special_step(id)) return std::nullopt;
   const bool own_size = lookup(k_step.world_size).has_value();
-  // A batch script has SLURM_PROCID 0 but is in no step.
+  // A batch script has SLURM_PROCID=0 but does not belong to a step with ranks.
   if (!own_size && !id && lookup("SLURM_PROCID") == "0") return std::nullopt;
   const Source& source = own_size || !id ? k_step : k_step_without_size;
   SlurmStep step;

@@ -11,7 +11,7 @@
 
 namespace dts::launch {
 
-// Names of variables; nullptr if the launcher has none with that meaning.
+// Names of variables; nullptr if the launcher sets none with that meaning.
 struct Source {
   const char* name;
   const char* rank;
@@ -34,31 +34,31 @@ inline constexpr Source k_mvapich2{"MVAPICH2",
                                    "MV2_COMM_WORLD_LOCAL_RANK",
                                    "MV2_COMM_WORLD_LOCAL_SIZE",
                                    nullptr};
-// Hydra's mpiexec: MPICH, Intel MPI.
+// Hydra's mpiexec: MPICH and Intel MPI.
 inline constexpr Source k_pmi{
     "PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr};
 inline constexpr Source k_torchrun{
     "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK"};
 
-// Errc::invalid, naming the variable: one of rank, world_size and local_rank is not set, one that
-// is set is not a number, or the numbers do not fit together.
+// Errc::invalid, naming the variable, if rank, world_size or local_rank is missing, a value is not
+// a number, or the numbers contradict each other.
 [[nodiscard]] Result<Identity> read_source(const Source& source, const Lookup& lookup);
 
-// A variable of `source` that must be set; Errc::invalid if it is not, or is not a number.
+// Reads a variable that `source` must set; Errc::invalid if it is missing or not a number.
 [[nodiscard]] Result<unsigned> read_number(const Source& source,
                                            const char* name,
                                            const Lookup& lookup);
 
-// The Slurm step of this process, or of the daemon that started it.
+// The Slurm step in which this process, or the daemon that started it, is a task.
 struct SlurmStep {
   Identity identity;               // source "Slurm step"
   std::string id;                  // "4711.0"; empty if Slurm did not set it
-  bool several_on_a_node = false;  // some node of the step has more than one task
+  bool several_on_a_node = false;  // at least one node of the step has more than one task
 };
 
-// nullopt: a batch script, the shell of salloc or ssh, or no Slurm at all. Those have some of the
-// variables too, and can have inherited those of another step: a job submitted from inside a step
-// inherits its variables. Errc::invalid as read_source().
+// nullopt: not in a step, but in a batch script, a shell of salloc or ssh, or without Slurm. Such a
+// process has some of these variables, too, and may have inherited those of another step, since a
+// job that is submitted from a step inherits the step's variables. Errc::invalid as read_source().
 [[nodiscard]] Result<std::optional<SlurmStep>> slurm_step(const Lookup& lookup);
 
 }  // namespace dts::launch

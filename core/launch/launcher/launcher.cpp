@@ -44,7 +44,7 @@ Result<void> check_mpi(spec::Launcher launcher,
                           to_string(type.mpi)));
 }
 
-// The launcher's answer; the error gives the reason why it is not available.
+// The launcher's answer if it is available; otherwise the error says why not.
 Result<std::string> seen(spec::Launcher launcher, const LaunchRequest& request, const Ask& ask) {
   Result<std::string> answer = ask(launcher);
   DTS_TRY(type_of(launcher).available(answer, request.local));
@@ -52,11 +52,11 @@ Result<std::string> seen(spec::Launcher launcher, const LaunchRequest& request, 
   return answer;
 }
 
-// In the order in which `automatic` tries them.
+// Launchers in the order in which `automatic` tries them.
 std::vector<spec::Launcher> candidates(const ProgramMpi& program) {
   std::vector<spec::Launcher> all;
   for (const spec::LauncherRow& row : spec::built_in_launchers())
-    if (row.hosts != nullptr) all.push_back(row.launcher);  // others: --hosts names the launcher
+    if (row.hosts != nullptr) all.push_back(row.launcher);  // --hosts alone selects the others
   std::stable_partition(all.begin(), all.end(), [&](spec::Launcher launcher) {
     return program.mpi != Mpi::unknown && type_of(launcher).mpi == program.mpi;
   });

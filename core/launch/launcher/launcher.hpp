@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts one `dtsubmit rank` for each rank: one interface, a file for each launcher
-// (mpirun.cpp, mpiexec.cpp, srun.cpp, ssh.cpp), and which of them a job gets. A new launcher is a
-// row of core/spec/launchers.inc and its file.
+// Launchers start one `dtsubmit rank` per rank. They share one interface, with one file per
+// launcher (mpirun.cpp, mpiexec.cpp, srun.cpp, ssh.cpp); choose_launcher() decides which of them a
+// job gets. A new launcher needs a row in core/spec/launchers.inc and its file.
 #pragma once
 
 #include "core/base/os/environment.hpp"
@@ -19,54 +19,55 @@
 
 namespace dts::launch {
 
-// For the launcher's own hwloc, which would otherwise open an X display and every OpenCL driver to
-// look for GPUs, bind itself to each processor in turn and read every PCI device: 10 ms and more,
-// for nothing. Set only if the user has not set it; `dtsubmit rank` removes it again.
+// Restricts the launcher's own hwloc, which would otherwise look for GPUs through an X display and
+// every OpenCL driver, bind itself to each processor in turn and read every PCI device: 10 ms or
+// more, for nothing. Set only if the user has not set it; `dtsubmit rank` removes it again.
 inline constexpr std::pair k_launcher_hwloc{"HWLOC_COMPONENTS", "-gl,-opencl,-x86,-pci"};
 
-// How long a launcher may take to answer.
+// How long a launcher may take to answer LauncherType::ask.
 inline constexpr std::chrono::seconds k_question_limit{10};
 
 struct LaunchRequest {
   plan::Plan plan{};
-  std::vector<std::string> rank_command{};  // run once for each rank
-  std::vector<std::string> nodes{};         // the job's nodes to run on; empty: all
-  std::vector<std::string> all_nodes{};     // the same, never empty in a job
+  std::vector<std::string> rank_command{};  // argv of `dtsubmit rank`, run once for each rank
+  std::vector<std::string> nodes{};         // the nodes of the job to run on; empty: all of them
+  std::vector<std::string> all_nodes{};     // the same, but never empty within a job
   ProgramMpi program_mpi{};
-  std::string dtsubmit{};  // our own program's path
+  std::string dtsubmit{};  // path of our own program
   std::string run_directory{};
   unsigned attempt = 1;
   bool local = false;  // no scheduler: this machine only
   bool as_root = false;
 
-  // A step that included a lost node, or whose slurmstepd was killed, holds its cores for as long
-  // as the job lasts: the next one has to share them.
+  // True if a step of an earlier attempt may still hold cores, which the new step then has to
+  // share. A step that included a lost node, or whose slurmstepd was killed, holds its cores until
+  // the job ends.
   [[nodiscard]] bool may_meet_steps() const { return !nodes.empty() || attempt > 1; }
 };
 
 struct LauncherCommand {
   std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> environment{};  // on top of the agent's
+  std::vector<std::pair<std::string, std::string>> environment{};  // in addition to the agent's
   std::string description{};    // for the log: "mpirun (Open MPI) 4.1.4"
-  bool needs_sentinel = false;  // to be signalled on a preemption: see sentinel_command()
+  bool needs_sentinel = false;  // to learn of a preemption, see sentinel_command()
 };
 
-// One launcher. Everything but `ask` is pure.
+// One launcher. All functions but `ask` are pure.
 struct LauncherType {
-  // What it reports about itself on this machine; the other functions get this text. not_found if
-  // the program is missing. May start a process.
+  // What the launcher reports about itself on this machine; the other functions get this text.
+  // Errc::not_found if its program is missing. May start a process.
   Result<std::string> (*ask)();
-  // Whether it can start ranks here, given that answer. Errc::invalid: never without (or never
-  // with) a scheduler, so `auto` does not mention it; not_found: it has to be installed, see the
-  // hint.
+  // Whether it can start ranks here, given the result of `ask`. Errc::invalid: it never can without
+  // (or never with) a scheduler, so `auto` does not mention it. Errc::not_found: it has to be
+  // installed, see the hint.
   Result<void> (*available)(const Result<std::string>& answer, bool local);
   Result<LauncherCommand> (*command)(const LaunchRequest& request,
                                      const std::string& answer,
                                      const Lookup& environment);
   const Source* identity;  // the variables that identify a rank; nullptr: see identify()
   Mpi mpi;                 // the MPI that it belongs to; unknown: to none
-  // Why it cannot start the ranks of a program of that MPI as one world, given its answer; nullptr:
-  // only if `mpi` is another.
+  // Why it cannot start the ranks of the request's program as one world, given its answer. nullptr:
+  // it can, unless `mpi` differs from the program's.
   Result<void> (*suits)(const std::string& answer, const LaunchRequest& request);
 };
 
@@ -84,10 +85,11 @@ struct LauncherChoice {
 
 using Ask = std::function<Result<std::string>(spec::Launcher)>;
 
-// That of the plan, or for `automatic` the first that is available and suits the program: that of
-// its own MPI, then mpirun before srun, since MPI programs work with it however Slurm was built.
-// Asks no more launchers than it must. Errors: as LauncherType::available(); not_found if the one
-// asked for would make a world of each rank, and if there is none at all.
+// Returns the plan's launcher, or for `automatic` the first that is available and suits the
+// program. The launcher of the program's own MPI comes first, then mpirun before srun, since it
+// starts MPI programs however Slurm was built. Calls `ask` no more often than needed. Errors are
+// those of LauncherType::available(), and Errc::not_found if the requested launcher would make each
+// rank a world of its own, or if no launcher is available.
 [[nodiscard]] Result<LauncherChoice> choose_launcher(const LaunchRequest& request, const Ask& ask);
 
 }  // namespace dts::launch

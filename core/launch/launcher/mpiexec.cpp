@@ -15,7 +15,7 @@ namespace {
 constexpr const char* k_mpich_extra = "HYDRA_LAUNCHER_EXTRA_ARGS";
 constexpr const char* k_intel_extra = "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS";
 
-// The text behind `label` in a line of `text`, up to its end or a comma.
+// The part of `text` that follows `label`, up to the end of the line or a comma.
 std::string_view behind(std::string_view text, std::string_view label) {
   const std::size_t at = text.find(label);
   if (at == text.npos) return {};
@@ -23,8 +23,8 @@ std::string_view behind(std::string_view text, std::string_view label) {
   return trim(rest.substr(0, rest.find('\n')));
 }
 
-// Hydra splits its extra arguments at blanks, without quoting: a path with blanks has to do without
-// the shield.
+// Hydra splits its extra arguments at blanks and has no quoting, so if our path contains a blank,
+// the proxy runs without the shield.
 bool can_shield(const LaunchRequest& request) {
   return !request.dtsubmit.empty() && request.dtsubmit.find(' ') == std::string::npos;
 }
@@ -41,13 +41,13 @@ void add_bootstrap(LauncherCommand& command,
   if (!given.empty()) extra.push_back(given);
   if (request.plan.component)
     extra.push_back(fmt::format("--het-group={}", *request.plan.component));
-  // A proxy that is killed takes its step with it; mpiexec itself would notice in MPI_Finalize.
+  // If a proxy is killed, its step ends, too. mpiexec itself would only notice in MPI_Finalize.
   extra.insert(extra.end(), {"--ntasks-per-node=1", "--kill-on-bad-exit=1", "--mpi=none"});
   if (!hydra.of_intel && can_shield(request))
     extra.insert(extra.end(), {request.dtsubmit, "hydra"});
   command.environment.emplace_back(hydra.of_intel ? k_intel_extra : k_mpich_extra,
                                    join(extra, " "));
-  // For the srun that starts the proxies.
+  // Read by the srun that starts the proxies.
   if (request.may_meet_steps()) command.environment.emplace_back("SLURM_OVERLAP", "1");
 }
 
@@ -75,7 +75,7 @@ LauncherCommand mpiexec_command(const LaunchRequest& request,
                                 const std::string& extra) {
   const plan::Plan& plan = request.plan;
   LauncherCommand command;
-  // -rmk user: the nodes are those that are named here, whatever the SLURM_* variables say.
+  // With -rmk user, Hydra uses the nodes named here, whatever the SLURM_* variables say.
   command.argv = {hydra.program,
                   "-launcher",
                   request.local ? "fork" : "slurm",
@@ -119,7 +119,7 @@ namespace {
 
 constexpr const char* k_no_hydra = "no mpiexec of MPICH or Intel MPI";
 
-// The first in PATH that is Hydra: its name, and the output of its --version.
+// The name of the first Hydra in PATH, and the output of its --version.
 Result<std::string> ask_mpiexec() {
   std::string why = k_no_hydra;
   for (const char* name : {"mpiexec", "mpiexec.hydra", "mpiexec.mpich"}) {
@@ -127,7 +127,7 @@ Result<std::string> ask_mpiexec() {
     if (!program) continue;
     std::error_code failed;
     const auto real = std::filesystem::canonical(*program, failed).filename();
-    if (real == "orterun" || real == "prterun") continue;  // saves starting a process to ask
+    if (real == "orterun" || real == "prterun") continue;  // Open MPI's: no need to ask it
     Command ask;
     ask.argv = {name, "--version"};
     const auto version = run_process(std::move(ask), k_question_limit);
@@ -161,7 +161,8 @@ Result<LauncherCommand> start_by_mpiexec(const LaunchRequest& request,
 
 }  // namespace
 
-// Its variables are those of srun --mpi=pmi2 and more: identify() distinguishes them.
+// No source of its own: its variables include those of srun --mpi=pmi2, and identify()
+// distinguishes the two.
 const LauncherType k_mpiexec_launcher{
     ask_mpiexec, mpiexec_available, start_by_mpiexec, nullptr, Mpi::mpich, nullptr};
 

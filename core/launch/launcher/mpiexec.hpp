@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hydra, which is mpiexec of MPICH, Intel MPI and MVAPICH. Pure.
+// mpiexec as Hydra, the process manager of MPICH, Intel MPI and MVAPICH. Pure.
 #pragma once
 
 #include "core/launch/launcher/launcher.hpp"
@@ -17,23 +17,24 @@ struct Hydra {
   bool of_intel = false;
 };
 
-// From "PROGRAM\n" and what PROGRAM --version wrote; nullopt: it is another MPI's.
+// `answer`: "PROGRAM
+// ", then the output of PROGRAM --version. nullopt: it belongs to another MPI.
 [[nodiscard]] std::optional<Hydra> hydra_of(std::string_view answer);
 
-// In a job, Hydra's srun starts a proxy on each of the job's nodes, the first included, below
-// `dtsubmit hydra`, which shields it (see step_daemon.hpp). -genvnone: each rank has the variables
-// of its proxy, which are srun's; those of mpiexec's own node would replace them.
-// `extra`: what the user has set for Hydra's srun.
+// In a job, Hydra calls srun to start a proxy on each of the job's nodes, the first included, below
+// `dtsubmit hydra`, which shields the proxy (see step_daemon.hpp). With -genvnone, each rank gets
+// the variables that its proxy has from srun, instead of those of mpiexec's own node.
+// `extra`: arguments that the user has set for Hydra's srun.
 [[nodiscard]] LauncherCommand mpiexec_command(const LaunchRequest& request,
                                               const Hydra& hydra,
                                               const std::string& extra);
 
-// The word that marks the arguments of an srun as those of Intel MPI's Hydra.
+// Marks the arguments of an srun as those of Intel MPI's Hydra.
 inline constexpr std::string_view k_hydra_srun = "hydra-srun";
 
-// `dtsubmit -N 2 ... hydra-srun ... PROXY ...`: what Intel MPI's Hydra starts for srun, since it
-// puts our words among srun's options and never before the proxy: the srun with `dtsubmit hydra`
-// there.
+// Intel MPI's Hydra puts our words among the options of srun, and never before the proxy. Therefore
+// it starts `dtsubmit -N 2 ... hydra-srun ... PROXY ...` instead of srun, and this function returns
+// the srun command with `dtsubmit hydra` before the proxy.
 [[nodiscard]] std::vector<std::string> shielded_srun(std::vector<std::string> arguments,
                                                      const std::string& dtsubmit);
 

@@ -48,11 +48,11 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
       hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", node, plan.ntasks_per_node);
     command.argv.insert(command.argv.end(), {"--host", hosts});
   }
-  // For the srun that starts mpirun's daemons.
+  // Read by the srun that starts mpirun's daemons.
   if (!request.local && request.may_meet_steps())
     command.environment.emplace_back("SLURM_OVERLAP", "1");
-  // mpirun splits the daemon's command at blanks, without quoting: a path with blanks has to do
-  // without the shield.
+  // mpirun splits the daemon's command at blanks and has no quoting, so if our path contains a
+  // blank, the daemon runs without the shield.
   const bool shielded = !request.local && request.dtsubmit.find(' ') == std::string::npos;
   const auto add = release < k_prrte_release ? add_open_mpi_4 : add_open_mpi_5;
   add(command, request, shielded);
@@ -61,8 +61,7 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
-  // Ranks on the batch script's own node are not in a step, and only steps are signalled on a
-  // preemption.
+  // Ranks on the batch script's own node are not in a step, and a preemption signals only steps.
   command.needs_sentinel = !request.local && plan.nodes == 1;
   return command;
 }
@@ -83,7 +82,7 @@ namespace {
 Result<std::string> ask_mpirun() {
   const auto mpirun = find_program("mpirun");
   if (!mpirun) return fail(Errc::not_found, "no mpirun");
-  // Up to release 4, mpirun is another name of orterun, which saves starting a process to ask.
+  // Up to release 4, mpirun is a link to orterun, and we need not start a process to ask.
   std::error_code failed;
   if (std::filesystem::canonical(*mpirun, failed).filename() == "orterun")
     return "mpirun (Open MPI) 4";
@@ -104,8 +103,9 @@ Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
               "srun");
 }
 
-// For the srun that starts mpirun's daemons. PRRTE removes the variable from its environment since
-// release 3.0.7 (prte_init()), since Slurm sets it as well; only its command line is left.
+// Selects the component for the srun that starts mpirun's daemons. PRRTE removes the variable from
+// srun's environment since release 3.0.7 (prte_init()), because Slurm sets it as well, which leaves
+// only the command line.
 void add_component(LauncherCommand& command,
                    const LaunchRequest& request,
                    unsigned release,

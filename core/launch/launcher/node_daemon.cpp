@@ -29,12 +29,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
-// Without a connection: an agent that is alive ends its ranks itself; if it is gone, they keep the
-// time that a rank gives its program to save.
+// After the connection is lost: an agent that is alive ends its ranks itself. If it is gone, the
+// ranks keep the time that a rank gives its program to save.
 constexpr seconds k_agent_patience{5};
 constexpr seconds k_save_patience{30};
 
-// Equal for two names of one machine: its cores must not be assigned twice.
+// The same text for all names of one machine, whose cores must not be assigned twice.
 std::string machine() {
   return fmt::format("{} {}", host_name(), boot_id());
 }

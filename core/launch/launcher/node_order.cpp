@@ -15,7 +15,7 @@ constexpr std::string_view k_version = "dtsubmit/node/1";
 constexpr std::uint64_t k_most_texts = 1'000'000;
 constexpr std::size_t k_longest_head = 64;
 
-// The texts of an order, each ended by a NUL, after the version and their number.
+// An order consists of a version, the number of texts, and the texts, each terminated by NUL.
 void put(std::string& bytes, std::string_view text) {
   bytes += text;
   bytes += '\0';
@@ -27,7 +27,7 @@ tl::unexpected<Error> no_order(std::string_view what) {
               "`dtsubmit run --hosts` starts it, with the same dtsubmit on every host");
 }
 
-// Takes one text after another; `good` until one is missing or is not a number.
+// Returns one text after another; `good` becomes false when one is missing or not a number.
 struct Reader {
   std::vector<std::string> texts;
   std::size_t next = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order that `dtsubmit ssh` gives `dtsubmit node` on its standard input: which ranks to start,
-// and how. None of it appears on a command line, which everyone could read and a shell would have
-// to parse. Pure.
+// The order that `dtsubmit ssh` writes to the standard input of `dtsubmit node`: which ranks to
+// start, and how. It is not passed on a command line, which every user could read and a shell would
+// have to parse. Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -17,8 +17,8 @@ namespace dts::launch {
 struct NodeOrder {
   std::string run_directory;
   unsigned attempt = 1;
-  std::string node;         // as --hosts names it
-  unsigned first_rank = 0;  // and the ranks that follow
+  std::string node;         // as --hosts spells it
+  unsigned first_rank = 0;  // the others have the next numbers
   unsigned ranks = 1;
   unsigned world_size = 1;
   std::string folder;                    // working directory
@@ -26,18 +26,18 @@ struct NodeOrder {
   std::vector<std::string> command;      // the program's argv
 };
 
-// One order for each of the plan's hosts, in order; run directory, environment and folder are left
-// empty.
+// One order for each of the plan's hosts, in their order. The caller sets run directory,
+// environment and folder.
 [[nodiscard]] std::vector<NodeOrder> node_orders(const plan::Plan& plan);
 
-// Texts may hold any byte except NUL.
+// The order as text for the pipe. Members may hold any byte except NUL.
 [[nodiscard]] std::string to_bytes(const NodeOrder& order);
 
-// nullopt: incomplete. Errc::invalid: not an order, or one of another version of dtsubmit.
+// nullopt: `bytes` is incomplete. Errc::invalid: not an order, or from another version of dtsubmit.
 [[nodiscard]] Result<std::optional<NodeOrder>> parse_node_order(std::string_view bytes);
 
-// True for variables that belong to a machine or to a person's session on it (HOSTNAME, SSH_*,
-// XDG_*, DISPLAY, ...): the other machine keeps its own, and ours are not sent to it.
+// True for variables that belong to a machine or to a user's session on it (HOSTNAME, SSH_*, XDG_*,
+// DISPLAY, ...). They are not sent: the other machine has its own.
 [[nodiscard]] bool stays_with_machine(std::string_view name);
 
 }  // namespace dts::launch

@@ -12,27 +12,27 @@ namespace {
 
 constexpr std::string_view k_run_time_layer = "libopen-rte.so";
 
-// Beginnings of file names, the surest first.
+// Prefixes of file names, the most reliable first.
 constexpr std::array<std::pair<std::string_view, Mpi>, 11> k_libraries{
     {{"libmpi.so.20", Mpi::open_mpi},
      {"libmpi.so.40", Mpi::open_mpi},
      {"libmpi_ibm.so", Mpi::open_mpi},
      {"libopen-pal.so", Mpi::open_mpi},
      {k_run_time_layer, Mpi::open_mpi},
-     {"libopen_mpi.so", Mpi::open_mpi},  // of release 6, below the ABI that all MPIs share
+     {"libopen_mpi.so", Mpi::open_mpi},  // of release 6, below the ABI common to all MPIs
      {"libmpich.so", Mpi::mpich},
      {"libmpi_cray.so", Mpi::mpich},
      {"libmpi_gnu", Mpi::mpich},
      {"libmpi_intel.so", Mpi::mpich},
      {"libmpi.so.12", Mpi::mpich}}};
 
-// The file name in `text` that begins with `beginning`; empty: there is none.
+// The file name in `text` that begins with `beginning`; empty if there is none.
 std::string_view file_with(std::string_view text, std::string_view beginning) {
   constexpr std::string_view k_ends = "/ \t\n:";
   for (auto at = text.find(beginning); at != text.npos; at = text.find(beginning, at + 1)) {
     const std::string_view name = text.substr(at, text.find_first_of(k_ends, at) - at);
     const bool is_whole = at == 0 || k_ends.find(text[at - 1]) != k_ends.npos;
-    // libmpi.so.40 is not libmpi.so.4.
+    // libmpi.so.4 must not match libmpi.so.40.
     const bool ends_here = name.size() == beginning.size() || name[beginning.size()] == '.' ||
                            beginning.find(".so") == beginning.npos;
     const bool is_folder = at + name.size() < text.size() && text[at + name.size()] == '/';

@@ -38,8 +38,9 @@ LauncherCommand srun_command(const LaunchRequest& request, const std::string& mp
       "--wait=60",
       "--mpi=" + mpi};
   command.argv.insert(command.argv.end(), options.begin(), options.end());
-  // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
-  // GPUs are assigned by our plan. Otherwise the job's SLURM_GPU_BIND would apply.
+  // If its control group contained only its own GPU, a rank could not open its peers' memory (CUDA
+  // IPC); besides, the plan assigns GPUs. Without this option, the job's SLURM_GPU_BIND would
+  // apply.
   if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
   if (!request.nodes.empty()) command.argv.push_back("--nodelist=" + fold_hostlist(request.nodes));
   if (request.may_meet_steps()) command.argv.emplace_back("--overlap");

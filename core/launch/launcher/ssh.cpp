@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own launcher for --hosts; what it does is in ssh_launcher.cpp.
+// The launcher for --hosts, `dtsubmit ssh`; ssh_launcher.cpp does the work.
 #include "core/launch/launcher/launcher.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace dts::launch {
 namespace {
 
 Result<std::string> ask_ssh() {
-  return std::string();  // whether a host is reachable shows when ssh connects
+  return std::string();  // ssh shows whether a host is reachable when it connects
 }
 
 Result<void> ssh_available(const Result<std::string>&, bool) {

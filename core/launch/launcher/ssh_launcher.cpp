@@ -32,14 +32,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int k_own_failure = 255;  // ssh(1), EXIT STATUS
 
-// One host and the ssh that leads there.
+// A host, and our ssh process that is connected to it.
 struct Link {
   std::string host;
-  std::string order;  // the part not written yet
+  std::string order;  // the part that is not written yet
   pid_t pid = 0;      // 0: it has ended
   Pipe to_it;
-  Pipe from_it;      // both of its streams
-  std::string part;  // of an incomplete line
+  Pipe from_it;      // both output streams of ssh
+  std::string part;  // an incomplete line
   std::string last;  // the last complete line
   bool up = false;
 };
@@ -72,7 +72,7 @@ class SshLauncher {
   ChannelFile channel_;
   UniqueFd signals_;
   std::vector<Link> links_;
-  std::map<std::string, std::string> host_of_;  // by machine
+  std::map<std::string, std::string> host_of_;  // by the text that identifies a machine
   int code_ = 0;
 };
 
@@ -101,7 +101,7 @@ void SshLauncher::tell(const FromRank& message) {
 void SshLauncher::write_order(Link& link) {
   const ssize_t n = ::write(link.to_it.write_end.get(), link.order.data(), link.order.size());
   if (n > 0) link.order.erase(0, static_cast<std::size_t>(n));
-  // A host that does not read it ends soon, and reports why.
+  // A host that does not read its order ends soon, and reports why.
   if (n < 0 && errno != EAGAIN && errno != EINTR) link.order.clear();
 }
 
@@ -194,7 +194,7 @@ Result<std::string> current_folder() {
   return std::string(path);
 }
 
-// The environment that is passed on to the ranks.
+// The environment that is sent to the ranks' machines.
 std::vector<std::string> travelling_environment() {
   std::vector<std::string> environment = environment_entries();
   std::erase_if(environment,
@@ -210,8 +210,8 @@ std::vector<std::string> with_ssh_options(std::vector<std::string> ssh) {
                              "ConnectTimeout=10",
                              "ServerAliveInterval=15",
                              "ServerAliveCountMax=4",
-                             // A connection master that persists for later connections would be
-                             // killed with us.
+                             // A connection master that is kept for later connections would be
+                             // killed together with us.
                              "ControlMaster=no",
                              "ClearAllForwardings=yes",
                              "RemoteCommand=none"})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dtsubmit ssh`: the launcher of --hosts. One ssh(1) for each host starts `dtsubmit node` there,
-// which starts its ranks; their output goes to standard error with the host's name.
+// `dtsubmit ssh`: the launcher for --hosts. One ssh(1) per host starts `dtsubmit node` there, which
+// starts the host's ranks. Their output goes to our standard error, with the host's name.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -10,12 +10,13 @@
 
 namespace dts::launch {
 
-// `ssh` is the user's ssh command, whose options win over ours: ssh_config(5) uses the first value
-// of each. No password is asked for, nothing is forwarded; a host that does not answer is given up
-// after seconds, one that falls silent after a minute.
+// `ssh` is the user's ssh command. Its options take precedence over ours, because ssh_config(5)
+// uses the first value of an option. No password is requested and nothing is forwarded. We give up
+// a host that does not answer after some seconds, and one that falls silent after a minute.
 [[nodiscard]] std::vector<std::string> with_ssh_options(std::vector<std::string> ssh);
 
-// That, for a command on `host`: the remote shell only has to exec `words`, each in single quotes.
+// with_ssh_options() for a command on `host`. The remote shell only has to exec `words`, each of
+// which is single-quoted.
 [[nodiscard]] std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                                                    const std::string& host,
                                                    const std::vector<std::string>& words);

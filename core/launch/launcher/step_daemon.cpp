@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Ranks whose agent is gone save first; see rank.cpp.
+// Time for ranks whose agent is gone, which save first; see rank.cpp.
 constexpr std::chrono::seconds k_orphan_limit{30};
 
 Result<ChannelFile> own_channel() {
@@ -45,7 +45,7 @@ Result<void> tell_of(int signal) {
   return tell_agent(channel, Notice{channel.token, node_name(getenv_lookup, host_name()), signal});
 }
 
-// 0: it listens from now on.
+// Reports `signal` to the agent; 0: this process is listening from now on.
 void pass_on(int signal) {
   if (const auto told = tell_of(signal); !told)
     log("signal {} reached this step, but the agent could not be notified: {}",
@@ -53,7 +53,7 @@ void pass_on(int signal) {
         told.error().message);
 }
 
-// Its ranks lose their server and exit on their own, with a code that says nothing.
+// When the daemon dies, its ranks lose their server and exit with a code that does not show why.
 void tell_of_death(const std::string& daemon, int signal) {
   const char* name = signal_name(signal);
   const std::string node = node_name(getenv_lookup, host_name());
@@ -87,12 +87,11 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
              take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGCONT, SIGCHLD}));
   Command command;
   command.argv = argv;
-  // orted ends on these, and its ranks cannot end without it.
+  // These signals would end orted, and its ranks cannot finish without it.
   command.blocked_signals = {SIGTERM, SIGINT, SIGHUP};
   command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(const pid_t daemon, start_process(command));
-  // Nobody ends the step on a node that Slurm has lost: orted waits for an mpirun that no longer
-  // exists.
+  // On a node that Slurm has lost, nothing ends the step: orted waits for an mpirun that is gone.
   std::optional<LineConnection> agent = attach();
   Clock::time_point limit = Clock::time_point::max();
   std::array<pollfd, 2> waiting{
