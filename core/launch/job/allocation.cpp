@@ -29,8 +29,8 @@ Result<std::string> required(const Lookup& lookup, const char* name) {
   return *value;
 }
 
-// Slurm treats each component as its own job, and no mpirun spans two of them: ComposedRun starts
-// an agent for each.
+// To Slurm, each component is a job of its own, and no mpirun spans two of them. ComposedRun starts
+// an agent for each component.
 Result<void> refuse_heterogeneous(const Lookup& lookup) {
   const auto size = lookup("SLURM_HET_SIZE");
   if (!size || size == "1") return {};
@@ -55,7 +55,7 @@ Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
 
 }  // namespace
 
-// An array's last task has the array's own job id, so a command with that id would affect all
+// An array's last task has the same job id as the array, so a command with that id would affect all
 // tasks.
 JobId own_job(const Lookup& lookup) {
   const auto array = lookup("SLURM_ARRAY_JOB_ID");
@@ -80,7 +80,7 @@ std::vector<std::pair<const char*, std::string>> corrected_job_ids(const Lookup&
 
 namespace {
 
-// Everything except its nodes.
+// The allocation without its nodes.
 Result<Allocation> allocated_job(const Lookup& lookup) {
   Allocation allocation;
   DTS_ASSIGN(const std::string job, required(lookup, "SLURM_JOB_ID"));

@@ -26,21 +26,21 @@ struct Allocation {
 // tasks also have job ids of their own. Empty outside a job.
 [[nodiscard]] JobId own_job(const Lookup& lookup);
 
-// Variables with this job's id as a negative number, and their right values: Slurm 26.05.5 prints
-// ids from 2^31 on, which a federation's clusters from the 32nd on have, as signed numbers, and its
-// own srun then refuses to start a step.
+// Names of variables that give this job's id as a negative number, with the right values. Slurm
+// 26.05.5 prints ids from 2^31 on as signed numbers (a federation's 32nd cluster and those after it
+// have such ids), and its own srun then refuses to start a step.
 [[nodiscard]] std::vector<std::pair<const char*, std::string>> corrected_job_ids(
     const Lookup& lookup);
 
 // Errc::invalid if a variable is missing or malformed, for a heterogeneous job, and for a job whose
-// tasks are distributed by a host file: Slurm then does not report how many each node has. The
-// order of the nodes is meaningless here: since Slurm 26.05 ranks may follow the network topology
-// instead, and only the ranks themselves know where rank 0 is.
+// tasks are distributed by a host file, because Slurm then does not report how many tasks each node
+// has. The order of the nodes is meaningless: since Slurm 26.05 ranks may follow the network
+// topology instead, and only the ranks themselves know where rank 0 is.
 [[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
-// For a heterogeneous job: the nodes of its components, in order. Errors: as above, and
-// Errc::invalid for any other job.
+// For a heterogeneous job: the nodes of its components, in order. Errors: as for
+// slurm_allocation(), and Errc::invalid for any other job.
 [[nodiscard]] Result<Allocation> heterogeneous_allocation(const Lookup& lookup);
-// Without a scheduler: --hosts, or this machine.
+// Without a scheduler: the plan's --hosts, or this machine.
 [[nodiscard]] Allocation local_allocation(const plan::Plan& plan);
 
 // Errc::invalid if the allocation differs from the plan in the number of nodes or in the tasks on

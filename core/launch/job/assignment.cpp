@@ -35,7 +35,8 @@ Result<Allocation> allocation_of(const Assignment& job, bool local) {
   if (local) return local_allocation(job.plan);
   if (job.spec.heterogeneous) return heterogeneous_allocation(getenv_lookup);
   DTS_ASSIGN(Allocation allocation, slurm_allocation(getenv_lookup));
-  // A later component has its own records, under its own number and that of the whole job.
+  // A component after the first has records of its own, under its own number and the whole job's
+  // id.
   if (job.plan.component.value_or(0) > 0)
     allocation.job = JobId::parse(fmt::format("{}+{}", allocation.job, *job.plan.component))
                          .value_or(allocation.job);

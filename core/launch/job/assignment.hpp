@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent's assignment: the run's own files, and the scheduler's allocation for them.
+// What an agent has to run: the run's own files, and the allocation that the scheduler gave for
+// them.
 #pragma once
 
 #include "core/launch/job/allocation.hpp"
@@ -17,19 +18,19 @@ struct Assignment {
   spec::JobSpec spec;
   run::Policy policy;
   plan::Plan plan;
-  Allocation allocation;                        // as planned
-  std::optional<sweep::Membership> membership;  // of an element of a sweep
+  Allocation allocation;                        // checked against the plan
+  std::optional<sweep::Membership> membership;  // for an element of a sweep
 };
 
-// With `local` there is no scheduler, and the plan enforces --cpus-per-task. Errors: those of
+// `local`: there is no scheduler, and the plan enforces --cpus-per-task. Errors: those of
 // read_spec() and read_plan(); Errc::invalid for an allocation that differs from the plan.
 [[nodiscard]] Result<Assignment> read_assignment(const run::RunDirectory& run, bool local);
 
-// Errors: a file that cannot be read, or whose text is damaged.
+// Errors: the file cannot be read, or its text is damaged.
 [[nodiscard]] Result<spec::JobSpec> read_spec(const run::RunDirectory& run);
 [[nodiscard]] Result<plan::Plan> read_plan(const run::RunDirectory& run);
 
-// The policy of --on and --time-total.
+// The policy that --on and --time-total define.
 [[nodiscard]] Result<run::Policy> read_policy(const spec::JobSpec& spec);
 
 }  // namespace dts::launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next job of a run: it waits in the queue while this one runs (--chain), and takes over when
-// this one's time is up.
+// The next job of a run (--chain): it waits in the queue while the current one runs, and takes over
+// when that job's time is up.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -12,13 +12,13 @@
 
 namespace dts::launch {
 
-// chain.json of a run.
+// The content of a run's chain.json.
 struct Chain {
-  unsigned jobs = 1;  // of the chain so far, including the waiting one
-  JobId waiting{};    // empty: none
+  unsigned jobs = 1;  // in the chain so far, including the waiting job
+  JobId waiting{};    // the waiting job; empty: none
 };
 
-// Without the file the chain has one job.
+// A run without chain.json has a chain of one job.
 [[nodiscard]] Result<Chain> read_chain(const run::RunDirectory& run);
 
 // Submits the next job, to start after `own` has ended in any way, unless one already waits or the

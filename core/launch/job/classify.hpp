@@ -13,34 +13,34 @@
 
 namespace dts::launch {
 
-// Facts that are not in the job's record.
+// Facts about a job that its record does not contain.
 struct Surroundings {
-  bool a_node_is_down = false;  // a lost node, not a requeue by hand
-  // The controller was restarted after the job's steps had been signalled, and may have lost a
-  // preemption that it had begun. It will begin it again; nothing else signals steps without ending
+  bool a_node_is_down = false;  // a node was lost, so it is not a requeue by hand
+  // The controller was restarted after the job's steps had been signalled, and may have forgotten a
+  // preemption that it had begun. It will begin it again: nothing else signals steps without ending
   // the job.
   bool reason_is_lost = false;
 };
 
-// The cause that `job` shows, otherwise `observed`. Measured on Slurm 22.05: at the moment of the
-// signal, one record distinguishes cancel, time limit, requeue and preemption (a preempted job is
-// RUNNING with preempt_time set during its grace time, PENDING with it set after; see classify.cpp
-// for the table).
+// The cause that `job` shows, or `observed` if it shows none. Measured on Slurm 22.05: at the
+// moment of the signal, the record distinguishes cancel, time limit, requeue and preemption. A
+// preempted job is RUNNING with preempt_time set during its grace time, and PENDING with it set
+// afterwards; see the table in classify.cpp.
 [[nodiscard]] run::Cause classify(run::Cause observed,
                                   const sched::JobInfo& job,
                                   const Surroundings& around);
 
-// The job's nodes as its agent and the scheduler know them.
+// The job's nodes, as its agent and the scheduler know them.
 struct JobNodes {
   std::vector<std::string> all;
-  std::vector<std::string> down;  // also of other jobs
-  // The nodes that ranks of a job with spares ran on, empty for any other job. A job with spares
-  // survives the loss of one of these nodes, which then explains why an attempt crashed.
+  std::vector<std::string> down;  // nodes that the scheduler reports down, also those of other jobs
+  // The nodes on which ranks of a job with spares ran; empty for any other job. Such a job survives
+  // the loss of one of them, which then explains why an attempt crashed.
   std::vector<std::string> used;
-  bool reason_is_lost = false;  // as in Surroundings
+  bool reason_is_lost = false;  // see Surroundings
 };
 
-// `outcome` with the cause from classify(), and a message about it.
+// `outcome` with the cause from classify() and a message that explains it.
 [[nodiscard]] run::Outcome explain_by_job(run::Outcome outcome,
                                           const sched::JobInfo& job,
                                           const JobNodes& nodes);

@@ -100,7 +100,7 @@ Result<run::RunDirectory> open_element(const run::RunDirectory& run,
     const auto made = run::create_run_directory(run.path, std::to_string(index), files);
     if (made)
       DTS_TRY(run::sync_run_directory(*made));
-    else if (!exists(place.path))  // otherwise another process was faster
+    else if (!exists(place.path))  // otherwise another process has just created it
       return tl::unexpected<Error>(made.error());
   }
   return run::open_run(place.path);

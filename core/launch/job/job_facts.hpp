@@ -18,16 +18,17 @@ struct JobFacts {
   std::map<std::string, unsigned> ports;              // of the nodes' daemons, by node name
   std::map<std::string, plan::Allotment> allotments;  // by node name
   unsigned kill_wait_seconds = 30;
-  bool signals_reach_programs = false;  // as in Go
+  bool signals_reach_programs = false;  // see Go
   bool restarts_ended_jobs = false;     // see sched::ConfigInfo
   std::int64_t deadline = 0;            // Unix seconds at which the job's time is up; 0: not known
 };
 
-// Everything except the job's own record. Both functions block for as long as the scheduler takes.
+// Gathers everything except the job's own record. Both functions block for as long as the scheduler
+// takes to answer.
 [[nodiscard]] JobFacts facts_of(sched::Scheduler& scheduler);
 [[nodiscard]] std::vector<std::string> nodes_down(sched::Scheduler& scheduler);
 
-// Adds what the job's record says.
+// Adds what the job's record shows.
 void add_record(JobFacts& facts, const sched::JobInfo& job);
 
 }  // namespace dts::launch

@@ -22,8 +22,8 @@ constexpr std::chrono::seconds k_retry{3};
 
 const sched::Patience k_patience{k_return_patience};
 
-// Repeats `call` until it reaches the controller. order.hpp finds out what became of lost calls,
-// since a second submission would create a second job.
+// Repeats `call` until it reaches the controller. A repeated submission could create a second job,
+// so order.hpp finds out what became of a lost call.
 template <class Call>
 auto patiently(Call call) {
   const auto give_up = std::chrono::steady_clock::now() + k_return_patience;
@@ -40,14 +40,14 @@ std::string both(const std::string& nodes, const std::string& more) {
   return nodes.empty() || more.empty() ? nodes + more : nodes + "," + more;
 }
 
-// Empty text is not a valid host list but means no nodes; an error if it cannot be parsed.
+// Empty text is not a valid host list, but here it means no nodes. Errors: those of parsing.
 Result<std::vector<std::string>> expanded(const std::string& nodes) {
   if (nodes.empty()) return std::vector<std::string>();
   return expand_hostlist(nodes);
 }
 
-// The nodes of these partitions (an empty name means the default) except those that the job
-// excludes; empty if not known.
+// The nodes of the partitions (an empty name means the default one), except those that the job
+// excludes; empty if they are not known.
 std::set<std::string> nodes_for(sched::Scheduler& scheduler,
                                 const sched::JobInfo& job,
                                 const std::set<std::string>& wanted) {
@@ -63,7 +63,8 @@ std::set<std::string> nodes_for(sched::Scheduler& scheduler,
   return nodes;
 }
 
-// The nodes of how.avoid that can be excluded while `left` keeps how.nodes nodes that are up.
+// Nodes of how.avoid as a host list, as many as can be excluded so that `left` keeps how.nodes
+// nodes that are up.
 std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<std::string> left) {
   std::string nodes;
   std::set<std::string> up = left;

@@ -33,8 +33,8 @@ struct JobWatch::Shared {
   std::mutex mutex;
   std::condition_variable wake;
   bool asked = false;
-  bool facts_asked = true;   // once at the beginning
-  bool facts_taken = false;  // once
+  bool facts_asked = true;   // asked once at the beginning
+  bool facts_taken = false;  // true once the first facts have been taken
   std::optional<Return> return_asked;
   std::optional<Facts> facts;
   std::optional<sched::JobInfo> info;
@@ -138,7 +138,7 @@ void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
   if (record) add_record(loaded, *record);
   publish(facts, std::move(loaded));
   if (record)
-    tell(scheduler, *std::move(record), see_nodes);  // may show an earlier, unheard preemption
+    tell(scheduler, *std::move(record), see_nodes);  // may show a preemption that nobody heard of
   else
     publish(trouble, record.error());
 }
@@ -197,7 +197,7 @@ void JobWatch::ask() {
 
 void JobWatch::begin_attempt() {
   const std::lock_guard lock(shared_->mutex);
-  if (!shared_->facts_taken) return;  // not yet taken, so still to come
+  if (!shared_->facts_taken) return;  // the first facts are still to come
   shared_->facts_taken = false;
   shared_->facts_asked = true;
   shared_->wake.notify_one();

@@ -6,7 +6,7 @@
 namespace dts::launch {
 namespace {
 
-// The agent runs programs, or waits before restarting them by itself.
+// The agent is running programs, or waiting before it restarts them itself.
 bool is_between_begin_and_end(const std::vector<run::Event>& events) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     if (event->is<run::AttemptStarted>()) return true;

@@ -12,8 +12,8 @@
 
 namespace dts::launch {
 
-// Asks the agent to save and end, without a time limit (`dtsubmit stop`). SIGTERM would not do:
-// Slurm sends it to announce SIGKILL after KillWait.
+// The signal that asks the agent to save and end, without a time limit (`dtsubmit stop`). It cannot
+// be SIGTERM, with which Slurm announces the SIGKILL that follows after KillWait.
 inline constexpr int k_stop_request = SIGUSR2;
 
 enum class StopWay {
@@ -23,13 +23,13 @@ enum class StopWay {
   wait,     // the agent is about to begin or to decide: try again soon
 };
 
-// How to stop a job; `lease` is the lease of the newest attempt. An agent that has just requeued
-// its job no longer accepts requests; the job in the queue must then be cancelled.
+// How to stop a job, where `lease` is the lease of its latest attempt. An agent that has just
+// requeued its job no longer accepts requests, so the queued job must be cancelled.
 [[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events,
                                const sched::JobInfo& job,
                                const std::optional<run::Lease>& lease);
 
-// The same for a run without a scheduler; holder_of() gives the state of its agent.
+// The same for a run without a scheduler; `agent` is the result of holder_of().
 [[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events, run::Holder agent);
 
 }  // namespace dts::launch

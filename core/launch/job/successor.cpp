@@ -59,7 +59,7 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
 
 namespace {
 
-// A second requeue waits until the first knows its result.
+// How long a second requeue waits for the first one's result.
 constexpr std::chrono::minutes k_lock_patience{5};
 
 using By = Resumed::By;
@@ -71,8 +71,8 @@ std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
   return jobs;
 }
 
-// A live job of the run that is missing from its ledger, because the answer to its submission was
-// lost. Empty if there is none or the scheduler cannot search.
+// A live job of the run that its ledger does not have, because the answer to its submission was
+// lost. Empty if there is none, or if the scheduler cannot search.
 sched::JobId unrecorded_job(sched::Scheduler& scheduler,
                             const run::RunDirectory& run,
                             const std::set<sched::JobId>& recorded) {
@@ -122,7 +122,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   if (info->state == sched::JobState::pending && !info->completing) return Resumed{job, By::queue};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
-  // If a job that may not be requeued still runs, a second job must not write into the same run.
+  // If the job still runs and may not be requeued, a second job would write into the same run.
   if (requeued.error().code == Errc::unreachable || !sched::is_terminal(info->state))
     return tl::unexpected<Error>(requeued.error());
   return submit_successor(scheduler, run, known, patience);

@@ -14,20 +14,20 @@
 
 namespace dts::launch {
 
-// Our environment without the variables that must not leak into a job.
+// Our environment, without the variables that must not leak into a job.
 [[nodiscard]] std::vector<std::string> scrubbed_environment();
 
-// The working folder of all attempts of the run: the folder it was submitted from, or a copy of it
-// with --snapshot. Errors: a provenance.json that cannot be read.
+// The working folder of all attempts of the run: the folder it was submitted from, or with
+// --snapshot a copy of it. Error: provenance.json cannot be read.
 [[nodiscard]] Result<std::string> work_folder(const run::RunDirectory& run);
 
-// The submission request that the run's files describe, with our own environment. Errors: a file of
-// the run directory that cannot be read.
+// The submission that the run's files describe, with our own environment. Error: a file of the run
+// directory cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);
 
-// The job of a run whose ledger has none because the answer to its submission was lost: found by
-// its script, and recorded. Empty if there is none, or if it is being submitted right now. Errors:
-// the scheduler's; the disk's.
+// Finds, by its script, the job of a run whose ledger has none because the answer to its submission
+// was lost, and records it. Empty if there is none, or if it is being submitted at the moment.
+// Errors: the scheduler's, or those of writing the record.
 [[nodiscard]] Result<sched::JobId> find_job(sched::Scheduler& scheduler,
                                             const run::RunDirectory& run);
 
@@ -36,17 +36,17 @@ struct Resumed {
     requeue,     // the job is requeued
     queue,       // it was already in the queue
     submission,  // a successor under a new id
-    another,     // another request for the same was faster
+    another,     // another request for the same run was faster
   };
 
   sched::JobId job{};  // the job that continues the run
   By by = By::requeue;
 };
 
-// Continues the run at a user's request, made at `since`: records it in the ledger with `why`, and
-// resets budgets. Of several simultaneous requests one is carried out. Errors: the scheduler's,
-// quoted in the message; `rejected` also for a job that still runs and may not be requeued;
-// unreachable also if the outcome stays unknown, see sched/order.hpp.
+// Continues the run at a user's request made at `since`: records it in the ledger with `why`, and
+// resets budgets. Of several simultaneous requests, one is carried out. Errors: the scheduler's,
+// quoted in the message; `rejected` also if the job still runs and may not be requeued;
+// `unreachable` also if the outcome remains unknown, see sched/order.hpp.
 [[nodiscard]] Result<Resumed> run_again(sched::Scheduler& scheduler,
                                         const run::RunDirectory& run,
                                         const std::string& why,

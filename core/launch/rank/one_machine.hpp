@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are one machine: those of a private cluster.
+// For nodes that are in fact one machine, as in a private cluster.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -8,11 +8,11 @@
 
 namespace dts::launch {
 
-// Open MPI 6 connects no process to an address of its own machine (btl/tcp: "unable to find
-// reachable pairing"; measured on 6.0.0rc2, where no setting of btl/tcp changes it). If the job's
-// nodes are one machine, since the master's address on several nodes is a loopback address, adds
-// the variables with which its processes use UCX instead, except those that `is_set`.
-// `open_mpi`: its release, "6.0.0rc2"; empty: another MPI. Pure.
+// Open MPI 6 cannot connect a process to an address of its own machine (btl/tcp: "unable to find
+// reachable pairing"; measured on 6.0.0rc2, where no setting of btl/tcp changes it). If the
+// master's address on several nodes is a loopback address, the nodes are one machine. Then this
+// adds the variables that make the processes use UCX instead, except variables that `is_set`.
+// `open_mpi`: the release of Open MPI, "6.0.0rc2"; empty: another MPI. Pure.
 void join_one_machine(plan::Environment& variables,
                       std::string_view open_mpi,
                       const plan::IsSet& is_set);

@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::chrono::milliseconds k_connect_limit{2000};
 
-// The launcher ends the other ranks when this one fails: the agent must learn the reason before
-// that.
+// Reports `why` to the agent. The launcher ends the other ranks when this one fails, and the agent
+// must learn the reason before that.
 tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why, bool of_node) {
   const std::string node = node_name(getenv_lookup, host_name());
   if (const auto told = tell_agent(channel, Refused{channel.token, node, why.message, of_node});
@@ -40,7 +40,7 @@ tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why, bool 
 }  // namespace
 
 Result<int> run_rank(const RankOptions& options) {
-  // A variable that was set for the launcher is not meant for the program.
+  // This variable was set for the launcher, and is not meant for the program.
   if (getenv_lookup(k_launcher_hwloc.first) == k_launcher_hwloc.second)
     ::unsetenv(k_launcher_hwloc.first);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -50,7 +50,7 @@ Result<int> run_rank(const RankOptions& options) {
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error(), false);
-  DetachedCall<NodeFacts> measurement;  // begins first, to have all the time until the start
+  DetachedCall<NodeFacts> measurement;  // starts first, to have all the time until the start
   if (channel.preflight && identity->local_rank == 0)
     measurement.start([folder = run::RunDirectory{options.run_directory}.attempt(options.attempt),
                        gpus = channel.check_gpus ? GpuUse::all : GpuUse::none] {
@@ -65,8 +65,8 @@ Result<int> run_rank(const RankOptions& options) {
   }
   HeldPort worker = hold_worker_port(options.run_directory, options.attempt, hello.rank.rank);
   hello.worker_port = worker.port;
-  // Last, so that no connection is silent for long: the agent drops connections without a hello
-  // when there are too many.
+  // Connects last, so that no connection is silent for long: when the agent has too many
+  // connections, it drops those that have not said hello.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
   RankSegments segments(fmt::format(
       "{} {} {} {}", options.run_directory, options.attempt, hello.rank.node, channel.token));

@@ -48,8 +48,8 @@ bool is_below(const std::string& path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-// The user's, and each of `places` at its own path unless one of those is in its place already.
-// Parents come before what is below them.
+// The user's mounts, and each of `places` mounted at its own path unless a mount already puts it
+// there. Parents precede their subfolders.
 Result<std::vector<spec::ContainerMount>> all_mounts(const spec::Container& container,
                                                      const std::vector<std::string>& places) {
   std::vector<spec::ContainerMount> mounts = container.mounts;
@@ -82,8 +82,8 @@ GpuVendor vendor_of_gpus() {
   return exists("/dev/kfd") ? GpuVendor::amd : GpuVendor::none;
 }
 
-// The job's GPUs as the machine counts them, where the job's control group numbers them anew;
-// empty: the two are the same, or nothing is known.
+// The GPUs of the job by the machine's numbers, if the job's control group renumbers them. Empty if
+// the numbers are the same, or not known.
 std::vector<unsigned> renumbered_gpus() {
   constexpr unsigned k_most_gpus = 1023;
   const auto visible = getenv_lookup("CUDA_VISIBLE_DEVICES");
@@ -108,7 +108,7 @@ std::vector<std::string> inherited_names(const plan::Environment& variables) {
   return names;
 }
 
-// ch-run(1) needs to know it, and batch jobs of some sites do not have it.
+// ch-run(1) needs USER, which batch jobs of some sites do not have.
 void add_user(plan::Environment& variables) {
   if (getenv_lookup("USER")) return;
   const passwd* user = ::getpwuid(::geteuid());
@@ -156,7 +156,7 @@ Result<ContainerOrder> RankContainer::order_for(const spec::Container& container
   std::error_code failed;
   order.folder = std::filesystem::current_path(failed).string();
   std::vector<std::string> places{order.folder, place_.run_directory, shared};
-  // Of the node's set-up, so that it is there now.
+  // The node's set-up has created it by now.
   if (const auto staged = getenv_lookup("DTSUBMIT_STAGE_DIR"); staged && exists(*staged))
     places.push_back(*staged);
   DTS_ASSIGN(order.mounts, all_mounts(container, places));

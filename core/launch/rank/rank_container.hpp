@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container of one rank's program: what the node has for it, the runtime that is used, and what
-// is started in place of the program.
+// The container of one rank's program: the mounts and devices that the node has for it, the choice
+// of the runtime, and the command that is started instead of the program.
 #pragma once
 
 #include "core/launch/container/container.hpp"
@@ -20,13 +20,13 @@ struct RankPlace {
   unsigned local_rank = 0;
 };
 
-// The user's own variables for the program, with their values here; names that have none are
-// logged, and left out.
+// The variables that the user wants in the container, with their values on this node. A name
+// without a value is logged and omitted.
 [[nodiscard]] plan::Environment own_variables(const spec::Container& container);
 
 [[nodiscard]] bool has_variable(const plan::Environment& variables, std::string_view name);
 
-// The program that runs inside.
+// The program that runs inside the container.
 struct EnclosedProgram {
   std::vector<std::string> argv;
   Program::Limits limits{};
@@ -36,26 +36,26 @@ class RankContainer {
  public:
   explicit RankContainer(RankPlace place) : place_(std::move(place)) {}
 
-  // What to start instead of `program`, with what variables: those of the rank are `variables`.
-  // `segments`: the folder of this node's ranks; empty: there is none. Errors say what the node
-  // lacks, and are the program's (exit_code_of_start()).
+  // Returns the command and environment to start instead of `program`. `variables` are the rank's.
+  // `segments`: the folder in which the ranks of this node share memory; empty: there is none.
+  // Errors say what the node lacks, and count as failures of the program (exit_code_of_start()).
   [[nodiscard]] Result<ContainerCommand> enclose(const spec::Container& container,
                                                  const EnclosedProgram& program,
                                                  const plan::Environment& variables,
                                                  unsigned gpus_per_node,
                                                  const std::string& segments);
 
-  // Where the page of its heartbeat is, inside as outside.
+  // The path of the program's heartbeat page, which is the same inside and outside.
   [[nodiscard]] std::string page_file(const std::string& segments) const;
 
-  // Its client was killed: ends what is left of it.
+  // Ends what is left of a container whose client was killed.
   void remove() const;
 
  private:
   [[nodiscard]] Result<ContainerOrder> order_for(const spec::Container& container,
                                                  const std::string& segments) const;
 
-  // A folder that both sides have, which nobody else can read.
+  // A folder that exists inside and outside, and that no other user can read.
   [[nodiscard]] std::string shared_folder(const std::string& segments) const;
 
   RankPlace place_;

@@ -48,7 +48,7 @@ Hello make_hello(const ChannelFile& channel, const Identity& identity, const std
           parse_number_list(getenv_lookup(name).value_or(""), k_most_gpus).value_or(Numbers());
   hello.pid = ::getpid();
   add_addresses(hello);
-  // The agent knows its own node.
+  // The agent already knows the topology of its own node.
   hello.topology = identity.local_rank == 0 && hello.rank.node != channel.node;
   return hello;
 }

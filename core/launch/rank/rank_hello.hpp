@@ -9,8 +9,8 @@
 
 namespace dts::launch {
 
-// `node`: the node's name if the launcher has passed it; empty: it is determined here. Without the
-// port that is held for the program's own server.
+// `node`: the node's name if the launcher passed it; empty: it is determined here. The port for the
+// program's own server is not filled in.
 [[nodiscard]] Hello make_hello(const ChannelFile& channel,
                                const Identity& identity,
                                const std::string& node);

@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned k_port_candidates = 64;
 
 // The route to the socket that rank 0 holds, if `address` leads there: rank 0 answers with the
-// nonce and the name of the interface that it was reached on, then closes the connection.
+// nonce and the name of the interface on which it was reached, then closes the connection.
 std::optional<Route> route_to_rank0(const std::string& address,
                                     unsigned port,
                                     const std::string& nonce) {
@@ -71,7 +71,7 @@ HeldPort hold_master_port(const std::vector<unsigned>& ports, std::string& note)
 void answer_probe(const HeldPort& rendezvous, const std::string& nonce) {
   const UniqueFd peer = accept_from(rendezvous.socket.get());
   if (!peer.valid()) return;
-  // The answer is short and the socket's buffer empty: this cannot block.
+  // This cannot block: the answer is short, and the socket's buffer is empty.
   const std::string answer = nonce + interface_of(local_address(peer.get()));
   ::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
 }

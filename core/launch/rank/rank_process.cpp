@@ -25,11 +25,11 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
 constexpr std::chrono::seconds k_bye_limit{30};
-// Time from the first process of a job that the scheduler signals to the last.
+// The longest time between the scheduler's signals to the first and the last process of a job.
 constexpr milliseconds k_signal_spread{500};
 
 bool is_of_slurm(pid_t sender) {
-  if (sender == 0) return true;  // a sender that we cannot see
+  if (sender == 0) return true;  // the kernel does not show us the sender
   const auto process = process_info(sender);
   return !process || process->name.rfind("slurm", 0) == 0;
 }
@@ -119,7 +119,7 @@ Result<void> RankProcess::start_program(const Go& order,
 
 void RankProcess::handle(const Stacks& message) {
   if (program_.running()) say(progress_.report(program_.pid(), Clock::now()));
-  // In its own process: gdb is slow, and we must notice the program's end meanwhile.
+  // In a process of its own: gdb is slow, and we must notice meanwhile if the program ends.
   Command command;
   command.argv = {
       program_path(), "stacks", "--pid", std::to_string(program_.pid()), "--file", message.file};
@@ -134,7 +134,7 @@ void RankProcess::handle(const Advise& message) {
   progress_.advise(message.milliseconds);
 }
 
-// What the program wrote into its page since the last look, and where its threads run now.
+// Reports what the program wrote into its page since the last look, and where its threads run now.
 void RankProcess::look_at_program() {
   const auto now = Clock::now();
   if (now >= stop_at_) stop_program();
@@ -161,8 +161,8 @@ void RankProcess::handle(const Stop& message) {
   stop_at_ = Clock::now() + (signals_reach_program_ ? k_signal_spread : milliseconds(0));
 }
 
-// Only once: a program that is already exiting may be killed by a second signal, and then what it
-// saved would not count.
+// Signals the program only once: a second signal may kill a program that is already exiting, and
+// then what it saved would not count.
 void RankProcess::stop_program() {
   stop_at_ = Time::max();
   if (!stop_due_ || reached_by_ == stop_due_) return;
@@ -193,7 +193,7 @@ void RankProcess::on_agent_lost() {
     return;
   }
   log("the agent is gone: asking the program to save, {} s at most", k_orphan_save_limit.count());
-  if (!stop_due_) handle(Stop{stop_signal_});  // only once, as always
+  if (!stop_due_) handle(Stop{stop_signal_});  // not a second time
   deadline_ = Clock::now() + k_orphan_save_limit;
 }
 
@@ -206,7 +206,7 @@ void RankProcess::on_signals() {
         say(Dumped{});
       }
       if (const auto ended = set_up_.reap()) say(*ended);
-      // It waits for any child, and must not take the set-up's.
+      // Program::reap() waits for any child, and must not take the set-up's exit status.
       if (set_up_.running()) continue;
       if (const auto code = program_.reap()) report_exit(*code);
     } else if (*signal != SIGCONT) {
@@ -240,7 +240,8 @@ RankProcess::Time RankProcess::next_event() const {
                    deadline_});
 }
 
-// A program that still runs at the deadline is killed; after as much time again it is given up.
+// False if we have to give up. A program that still runs at the deadline is killed, and gets the
+// same time again to end.
 bool RankProcess::outlives_deadline() {
   if (Clock::now() < deadline_) return true;
   if (!program_.running()) return false;

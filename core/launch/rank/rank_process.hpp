@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank once it is connected to its agent: follows the agent's orders, runs the program, watches
-// it and reports what it does. One thread.
+// One rank, once it is connected to its agent: follows the agent's orders, runs and watches the
+// program, and reports to the agent. Single-threaded.
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
@@ -33,7 +33,7 @@ class RankProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // `command`: the program and its arguments. It must outlive this object.
+  // `command`: the program's argv, which must outlive this object.
   RankProcess(const std::vector<std::string>& command,
               UniqueFd socket,
               UniqueFd signals,
@@ -80,7 +80,7 @@ class RankProcess {
   [[nodiscard]] Result<void> start_program(const Go& order,
                                            const std::vector<std::string>& command,
                                            const plan::Environment& environment);
-  [[nodiscard]] Time next_event() const;  // of the timed ones
+  [[nodiscard]] Time next_event() const;  // when the next timed event is due
   [[nodiscard]] bool outlives_deadline();
   [[nodiscard]] bool serve();
   void read_agent();
@@ -89,10 +89,10 @@ class RankProcess {
   const std::vector<std::string>& command_;
   LineConnection agent_;
   UniqueFd signals_;
-  HeldPort worker_;  // port sockets: until the program starts; claims: as long as we live
+  HeldPort worker_;  // sockets are open until the program starts, claims as long as we live
   HeldPort rendezvous_;
   RankSegments segments_;                // declared before the program, so destroyed after it
-  DetachedCall<NodeFacts> measurement_;  // by the first rank of a node
+  DetachedCall<NodeFacts> measurement_;  // in the first rank of a node
   std::string nonce_;
   RankContainer container_;
   Program program_;
@@ -103,15 +103,15 @@ class RankProcess {
   LaunchedWatch launched_;
   pid_t stacks_ = 0;  // the process that writes the stacks
   int stop_signal_ = SIGTERM;
-  bool signals_reach_program_ = false;  // the scheduler's signals, without us
-  std::optional<int> reached_by_;       // a signal of that kind
-  std::optional<int> stop_due_;         // from the agent, if the scheduler's does not arrive
+  bool signals_reach_program_ = false;  // whether the scheduler's signals reach it without us
+  std::optional<int> reached_by_;       // the last such signal
+  std::optional<int> stop_due_;         // the agent's, in case the scheduler's does not arrive
   Time stop_at_ = Time::max();
   bool agent_alive_ = true;
   bool reported_ = false;
   bool over_ = false;
   bool leaves_node_ = false;
-  Time deadline_ = Time::max();  // when the program is killed, or we give up
+  Time deadline_ = Time::max();  // when to kill the program, or to give up
 };
 
 }  // namespace dts::launch

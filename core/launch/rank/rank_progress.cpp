@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds k_look{1};     // at the program's heartbeat
+constexpr seconds k_look{1};     // from one look at the heartbeat to the next
 constexpr seconds k_report{30};  // from one report to the agent to the next
 
 unsigned whole_seconds(std::chrono::steady_clock::duration time) {
@@ -87,10 +87,10 @@ std::optional<Progress> RankProgress::look(pid_t pid, Time now) {
   if (pid <= 0) return std::nullopt;
   idle_->see(ticks_worked(pid), now);
   const Progress seen = read_page(now);
-  // Reported at once when it begins and when it ends: one rank that hangs does not mean that all
-  // do.
+  // A hang is reported as soon as it begins and as soon as it ends: if one rank hangs, others may
+  // still work.
   const bool was_hung = std::exchange(hung_, watch_ && may_hang_ && watch_->hung(now).has_value());
-  // The first beat matters: it shows that the program is back at work.
+  // The first beat is news: it shows that the program is back at work.
   const bool news = pace_.take_news() || (told_step_ == 0 && seen.step != 0) || hung_ != was_hung;
   if (!news && now < next_report_) return std::nullopt;
   next_report_ = now + k_report;

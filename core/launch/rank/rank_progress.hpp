@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress of a rank's program, and what is reported to the agent. Not thread-safe.
+// Follows the progress of a rank's program and reports it to the agent. Not thread-safe.
 #pragma once
 
 #include "core/base/files/beat_page.hpp"
@@ -20,35 +20,36 @@ class RankProgress {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Makes the page for the program's heartbeat and adds the variables that name it. `file`: its
-  // name, for a program in a container; empty: it has none.
+  // Creates the page for the program's heartbeat and adds the variables that lead to it. `file`:
+  // the page's path, for a program in a container; empty: the page has no name.
   [[nodiscard]] Result<void> prepare(std::uint64_t checkpoint_every,
                                      const std::string& file,
                                      plan::Environment& variables);
 
-  // The program has been started by `order`.
+  // Call it when the program has been started by `order`.
   void begin(const Go& order, Time now);
 
   void advise(std::uint64_t milliseconds) {
     if (page_) page_->advise(milliseconds);
   }
 
-  // Saving is not a hang: the agent has its own limit for it.
+  // From now on nothing counts as a hang: the agent has a limit of its own for saving.
   void expect_end() { watch_.reset(); }
 
-  // All that is known of the program `pid` now.
+  // All that is currently known about the program `pid`.
   [[nodiscard]] Progress report(pid_t pid, Time now);
 
-  // Time::max(): there is nothing to look at.
+  // When to call look(); Time::max(): never.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
   // Looks at the program `pid` (0: it has ended); returns a report if one is due.
   [[nodiscard]] std::optional<Progress> look(pid_t pid, Time now);
 
-  // After its end: what has not been reported yet. The save that it was asked for may be its first.
+  // After the program has ended: what has not been reported yet. The save at the stop may be its
+  // first.
   [[nodiscard]] std::optional<Progress> last_news(Time now);
 
-  // The program has reported that nothing is left to do.
+  // True if the program has reported that nothing is left to do.
   [[nodiscard]] bool says_done() const { return page_ && page_->finished(); }
 
  private:
@@ -56,14 +57,14 @@ class RankProgress {
 
   std::optional<BeatPage> page_;
   std::optional<ProgressWatch> watch_;  // while the program should make progress
-  bool may_hang_ = false;               // a hang would be reported
-  bool hung_ = false;                   // it hung at the last look
+  bool may_hang_ = false;               // whether a hang would be reported
+  bool hung_ = false;                   // at the last look
   std::optional<IdleWatch> idle_;
   PaceWatch pace_;
   std::string log_;
   Time next_look_ = Time::max();
   Time next_report_;
-  std::uint64_t told_step_ = 0;  // in the last report
+  std::uint64_t told_step_ = 0;  // step in the last report
 };
 
 }  // namespace dts::launch

@@ -6,7 +6,7 @@
 namespace dts::launch {
 namespace {
 
-// Parameters of Open MPI 4 and of 5 (its btl/sm is 4's btl/vader).
+// Parameters of Open MPI 4 and 5: btl/vader was renamed to btl/sm in 5.
 constexpr const char* k_variables[] = {"OMPI_MCA_btl_vader_backing_directory",
                                        "OMPI_MCA_btl_sm_backing_directory",
                                        "OMPI_MCA_osc_sm_backing_directory",

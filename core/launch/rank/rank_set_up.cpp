@@ -25,7 +25,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr int k_results_fd = 200;  // the shell's, beyond those that scripts use themselves
+constexpr int k_results_fd = 200;  // results pipe of the shell, a number that scripts do not use
 constexpr std::size_t k_most_results = std::size_t{3} << 20;  // less than k_longest_line
 constexpr std::chrono::seconds k_look_every{5};
 constexpr std::size_t k_last_lines = 5;
@@ -35,7 +35,7 @@ std::string name_of_entry(const std::string& entry) {
   return entry.substr(0, entry.find('='));
 }
 
-// Those that the shell changes for itself, or our script has set under `set -a`.
+// True for variables that the shell changes by itself, or that our script has set under `set -a`.
 bool is_of_shell(const std::string& name) {
   for (const std::string_view own : {"_", "SHLVL", "PWD", "OLDPWD"})
     if (name == own) return true;
@@ -81,7 +81,7 @@ void apply(const EnvironmentChanges& changes) {
   }
 }
 
-// A folder for what is staged, known to all that the node's set-up runs.
+// Opens the folder for staged files, and tells the set-up's processes where it is.
 Result<void> RankSetUp::open_stage(std::vector<std::string>& environment) {
   const Lookup variables = [&](const char* name) -> std::optional<std::string> {
     for (const std::string& entry : environment)
@@ -138,8 +138,8 @@ std::optional<SetUpEnded> RankSetUp::reap() {
   return read_results(status);
 }
 
-// Where that is what failed, of `words` from the shell; the line that ran it says nothing to
-// people.
+// Why staging failed, if `words` from the shell say that it was staging. The line that ran it would
+// mean nothing to users.
 std::string RankSetUp::staging_failure(const std::vector<std::string>& words) const {
   if (words.front() != "failed" || words.size() < 5 || !words[1].starts_with("--stage ")) return {};
   if (std::string failure = stage::read_failure(stage_.path); !failure.empty()) return failure;
@@ -182,7 +182,7 @@ SetUpEnded RankSetUp::read_results(int wait_status) {
   return ended;
 }
 
-// The last lines that it wrote, on one.
+// The last lines of the log, joined to one line.
 std::string RankSetUp::last_output() const {
   std::vector<std::string> lines = run::last_lines(order_.log, k_last_lines);
   std::erase_if(lines, [](const std::string& line) { return line.empty(); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The set-up of this rank's node, run by its first rank: a shell beside us, whose changes to its
-// environment are read when it has ended. Not thread-safe.
+// The set-up of this rank's node, run by the node's first rank in a child shell, whose changes to
+// its environment are read when it has ended. Not thread-safe.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -26,28 +26,29 @@ class RankSetUp {
   RankSetUp(stage::StagePlace place, std::string record)
       : place_(std::move(place)), record_(std::move(record)) {}
 
-  // The error is the machine's: no bash, no log.
+  // Errors are the machine's: bash is missing, or the log cannot be written.
   [[nodiscard]] Result<void> start(const SetUp& order);
 
   [[nodiscard]] bool running() const { return pid_ > 0; }
 
-  // What came of it, once it has ended; to be called on SIGCHLD, before anybody else waits for
+  // The result, once the set-up has ended. Call it on SIGCHLD, before anything else waits for
   // children.
   [[nodiscard]] std::optional<SetUpEnded> reap();
 
-  // When staging is to be looked at.
+  // When to call look(); Time::max(): never.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
-  // What is new of it.
+  // How far staging is, if that has changed.
   [[nodiscard]] std::optional<Staging> look(Time now);
 
-  // What still runs of it is killed.
+  // Kills all processes of the set-up that still run.
   void kill();
 
-  // The programs have ended, or never started: runs the job's tear-down, for so long at most.
+  // Runs the job's tear-down for at most `limit`. Call it when the programs have ended or failed to
+  // start.
   void tear_down(std::chrono::milliseconds limit);
 
-  // Removes what was staged; otherwise the next attempt finds it.
+  // Removes the staged files. Without this, the next attempt finds them.
   void remove_staged();
 
  private:
@@ -58,21 +59,21 @@ class RankSetUp {
 
   stage::StagePlace place_;
   std::string record_;
-  stage::StageFolder stage_;  // in use as long as we live
+  stage::StageFolder stage_;  // kept in use as long as we live
   stage::Progress staged_;
   Time next_look_ = Time::max();
   pid_t pid_ = 0;
   SetUp order_;
   UniqueFd results_;
-  std::vector<std::string> before_;  // the environment that it was given
+  std::vector<std::string> before_;  // environment that the set-up started with
 };
 
-// "NAME=value" entries that `after` has and `before` has not or otherwise, and names that only
-// `before` has; without those that a shell sets for itself. Pure.
+// `set` has the "NAME=value" entries that are new or different in `after`, `unset` the names that
+// only `before` has. Variables that a shell sets for itself are omitted. Pure.
 [[nodiscard]] EnvironmentChanges changes_of_environment(const std::vector<std::string>& before,
                                                         const std::vector<std::string>& after);
 
-// Makes them in our own environment.
+// Applies them to our own environment.
 void apply(const EnvironmentChanges& changes);
 
 }  // namespace dts::launch
