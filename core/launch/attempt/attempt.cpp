@@ -38,7 +38,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   } else if (const auto rank = ranks_.rank_of(peer)) {
     on_rank(*rank, message, now);
   } else {
-    news_.refused.push_back(peer);  // sent a message before its hello
+    news_.refused.push_back(peer);  // its first message was not a hello
   }
   advance(now);
 }

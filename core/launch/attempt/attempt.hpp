@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One launch of all ranks, from the first hello to the last exit, as a state machine without I/O:
-// events go in, messages and the outcome come out; the agent moves the bytes. Each phase is a class
-// that owns its state; here they receive the messages and the time. Not thread-safe.
+// events go in, messages and the outcome come out, and AttemptRunner transfers the bytes. Each
+// phase is a class that owns its state; Attempt gives the phases messages and the time. Not
+// thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/gathering.hpp"
@@ -51,44 +52,44 @@ class Attempt {
     ending_.stop(cause, kill_at, detail, now);
   }
 
-  // Nothing can be saved any more: every rank is killed at once.
+  // Kills every rank at once, because nothing can be saved any more.
   void on_run_vanished(const std::string& detail, Time now) {
     ending_.end({run::Cause::run_vanished, dts::exit_code(Errc::io), detail}, now);
   }
 
-  // The launcher's step was signalled, not the batch script. While programs run, this may be the
-  // beginning of a preemption, and they must save. Before that there is nothing to save, and most
-  // often the launcher is ending the other ranks because one could not start.
+  // The launcher's step was signalled, but the batch script was not. While programs run, a
+  // preemption may be beginning, so they must save. Earlier there is nothing to save, and the
+  // launcher is most likely ending the other ranks because one could not start.
   void on_step_signal(run::Cause cause, const std::string& detail, Time now);
-  // Time left until the scheduler ends the job. If the ranks have reported how long a save takes,
-  // they are asked to save while there is time for it (stop_margin()).
+  // `left`: time until the scheduler ends the job. If the ranks have reported how long a save
+  // takes, they are asked to save while there is time for it (stop_margin()).
   void on_time_left(Seconds left, Time now);
 
   // A new checkpoint was seen.
   void on_checkpoint(Time now) { hangs_.on_checkpoint(now); }
 
-  // What a look at the nodes of take_silent_nodes() found.
+  // The results of probing the nodes of take_silent_nodes().
   void on_sights(const std::vector<NodeSight>& sights, Time now);
-  // Nodes of take_mute_nodes() that cannot run ranks, by their own report, see node_doubt.hpp.
+  // Those nodes of take_mute_nodes() that reported that they cannot run ranks, see node_doubt.hpp.
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
-  // Asks all ranks to report anew where their threads are.
+  // Asks all ranks to report again where their threads are.
   void on_verify();
 
-  // The agent's own node; call it before the last rank can have said hello.
+  // The topology of the agent's own node. Call it before the last rank can have said hello.
   void set_topology(topo::NodeTopology topology) { settings_.topology = std::move(topology); }
 
-  // The scheduler's addresses by node name; may come at any time before the rendezvous, or never.
+  // The scheduler's address of each node, by name. Call it before the rendezvous, or never.
   void set_node_addresses(std::map<std::string, std::string> addresses) {
     rendezvous_.set_node_addresses(std::move(addresses));
   }
 
-  // What the scheduler allotted on each node; may come at any time before the rendezvous, or never.
+  // What the scheduler allotted on each node. Call it before the rendezvous, or never.
   void set_allotments(std::map<std::string, plan::Allotment> allotments) {
     places_.set_allotments(std::move(allotments));
   }
 
-  // The scheduler itself signals every process of a step, not only the step's own children; known
-  // before the ranks start, or never.
+  // Whether the scheduler signals every process of a step, and not only the step's own children.
+  // Call it before the ranks start, or never.
   void set_signals_reach_programs(bool reach) { start_.set_signals_reach_programs(reach); }
 
   // Adds a variable for all ranks; call it before they start.
@@ -96,7 +97,7 @@ class Attempt {
     settings_.environment.emplace_back(std::move(name), std::move(value));
   }
 
-  // --- results; each take_*() empties what it gives ---
+  // --- results; each take_*() returns its news only once ---
   // Messages to send, in order.
   [[nodiscard]] std::vector<std::pair<Peer, ToRank>> take_messages() {
     return ranks_.take_messages();
@@ -108,16 +109,16 @@ class Attempt {
   // True once, after all ranks have started: placements() and rendezvous() are final.
   [[nodiscard]] bool take_started() { return std::exchange(started_news_, false); }
 
-  // True once, after a stop was requested while programs ran: they have been signalled.
+  // True once, after a stop was requested while programs ran, and these have been signalled.
   [[nodiscard]] bool take_stop_news() { return ending_.take_stop_news(); }
 
-  // Nodes to look at because no rank of theirs has arrived yet.
+  // Nodes to probe, because none of their ranks has said hello yet.
   [[nodiscard]] std::vector<std::string> take_silent_nodes() {
     return gathering_.silent_nodes().take_to_look_at();
   }
 
-  // Nodes that have been silent for so long that each should be probed, once, by a step of its own
-  // that shows whether it can run a rank at all.
+  // Nodes that have been silent for so long that a step of its own should check, once, whether each
+  // can run a rank at all.
   [[nodiscard]] std::vector<std::string> take_mute_nodes() {
     return gathering_.silent_nodes().take_to_ask();
   }
@@ -125,10 +126,10 @@ class Attempt {
   // Lines for the log.
   [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(news_.notes, {}); }
 
-  // Further events for the ledger: how far staging is, and once all ranks run advice, stragglers.
+  // More events for the ledger: how far staging is, and once all ranks run, advice and stragglers.
   [[nodiscard]] std::vector<run::Event> take_events();
 
-  // The binding that all ranks reported, if anything is new; not before all ranks run.
+  // The binding that all ranks reported, if it is news; nullopt until all ranks run.
   [[nodiscard]] std::optional<BindingReport> take_binding() { return binding_.take_report(); }
 
   // A signal that a rank process received from outside; reported once.
@@ -144,7 +145,7 @@ class Attempt {
   // The highest step in any rank's heartbeat; 0: no steps reported.
   [[nodiscard]] std::uint64_t newest_step() const { return ranks_.newest_step(); }
 
-  // How long a save takes, measured in this attempt or, failing that, in the previous one; 0: not
+  // How long a save takes, measured in this attempt, or otherwise in the previous one; 0: not
   // known.
   [[nodiscard]] Seconds save_time() const { return pace_.save_time(); }
 
@@ -165,13 +166,13 @@ class Attempt {
  private:
   enum class Phase { gathering, meeting, checking, setting_up, starting, running };
 
-  // False for every phase once the attempt ends.
+  // True in `phase`, until the attempt begins to end.
   [[nodiscard]] bool is_in(Phase phase) const { return phase_ == phase && !ending_.begun(); }
 
   void on_rank(unsigned rank, FromRank& message, Time now);
   void on_failed(unsigned rank, const Failed& message, Time now);
   void on_not_launched(Peer peer, const NotLaunched& message, Time now);
-  // Moves to the next phase as long as the current one is complete.
+  // Moves on to the next phase for as long as the current one is complete.
   void advance(Time now);
   void place_ranks(Time now);
   void set_up_nodes(Time now);

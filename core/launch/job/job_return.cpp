@@ -79,8 +79,8 @@ std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<s
   return nodes;
 }
 
-// Removes from how.exclude the nodes the job could not run without, and adds as many of how.avoid
-// as possible. If the nodes are not known, the job still excludes all of how.exclude.
+// Clears how.exclude if it would leave too few nodes for the job, and adds as many of how.avoid as
+// possible. If the nodes are not known, the job still excludes all of how.exclude.
 void settle_exclusion(sched::Scheduler& scheduler,
                       sched::JobId job,
                       JobReturn& how,

@@ -38,8 +38,8 @@ std::string Gathering::missing() const {
 std::string Gathering::incomplete_node(Time now) const {
   const plan::Plan& plan = settings_.plan;
   if (ranks_.empty() || plan.world_size != plan.nodes * plan.ntasks_per_node) return {};
-  // One daemon starts all ranks of a node in quick succession. How long that takes here is known
-  // from the ranks that have arrived; whole nodes may be late, when their file systems are.
+  // One daemon starts all ranks of a node in quick succession. The ranks that have arrived show how
+  // long that takes here. Whole nodes may be late, if their file systems are slow.
   const auto patience = std::max<Time::duration>(k_sibling_patience, 2 * ranks_.arrival());
   if (now - ranks_.last_hello() < patience) return {};
   std::map<std::string, unsigned> there;

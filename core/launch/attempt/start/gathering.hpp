@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first phase of an attempt: every rank says hello. Pure, not thread-safe.
+// The first phase of an attempt, in which every rank says hello. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/silent_nodes.hpp"
@@ -22,28 +22,29 @@ class Gathering {
             AttemptNews& news,
             Time now);
 
-  // True: a new rank. Otherwise the connection should be closed.
+  // Returns true for a new rank; otherwise the connection should be closed.
   [[nodiscard]] bool on_hello(Peer peer, Hello&& hello, const std::string& reached_at, Time now);
   void on_refused(Peer peer, const Refused& message, Time now);
 
-  // The functions below apply only while ranks are missing.
+  // The functions below have an effect only while ranks are missing.
   void on_topology(unsigned rank, std::string text);
   void on_launcher_exit(int code, Time now);
   void on_tick(Time now);
 
-  // Every rank has said hello and sent everything that belongs to it.
+  // True if every rank has said hello and sent all messages that must follow.
   [[nodiscard]] bool is_complete() const { return ranks_.all_here() && late_ == 0; }
 
-  // As text, from the first rank of each node except the agent's.
+  // By rank: the topology as text that the first rank of each node sent. The agent's node is
+  // absent.
   [[nodiscard]] const std::map<unsigned, std::string>& topologies() const { return topologies_; }
 
   [[nodiscard]] SilentNodes& silent_nodes() { return silent_; }
 
  private:
-  // It has said hello, but something that belongs to it is missing.
+  // True if the rank has said hello, but a message that must follow is missing.
   [[nodiscard]] bool is_late(unsigned rank) const;
   [[nodiscard]] std::string missing() const;  // "1,3"
-  // A node that only some ranks have said hello from, while the others are overdue; empty: none.
+  // A node with ranks that have said hello and ranks that are overdue; empty: there is none.
   [[nodiscard]] std::string incomplete_node(Time now) const;
 
   const AttemptSettings& settings_;

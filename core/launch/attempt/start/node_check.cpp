@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t k_most_told = 16;  // nodes in the outcome's message; every node has its event
+constexpr std::size_t k_most_told = 16;  // named in the outcome's message; the ledger names all
 
 }  // namespace
 
@@ -37,7 +37,8 @@ void NodeCheck::on_measured(unsigned rank, const Measured& message, Time now) {
   node->facts = *std::move(facts);
 }
 
-// The node read its clock somewhere in the round trip: assume the middle, give or take half.
+// The node read its clock at some time within the round trip. Assume the middle; the uncertainty is
+// half of the round trip.
 void NodeCheck::on_clock(unsigned rank, const ClockReading& message, Time now) {
   Node* node = of(rank);
   if (node == nullptr || node->clock_known) return;
@@ -72,7 +73,8 @@ std::vector<Finding> NodeCheck::findings_of(const std::string& node) const {
   return found;
 }
 
-// If most nodes are late, the file system is to blame, and other nodes would wait for it as well.
+// If most nodes are late, the file system is the likely cause, and other nodes would wait for it as
+// well.
 Finding NodeCheck::too_late() const {
   const auto late = std::count_if(
       nodes_.begin(), nodes_.end(), [](const auto& one) { return !one.second.facts; });
@@ -96,8 +98,8 @@ bool NodeCheck::judge(Time now) {
   return unfit.empty();
 }
 
-// A fault on all nodes is not the fault of any one, and nor is a full disk: other nodes would do no
-// better.
+// A fault that all nodes have is not a fault of a single node, nor is a full disk: other nodes
+// would have the same problem.
 void NodeCheck::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now) {
   const bool everywhere = nodes_.size() > 1 && unfit.size() == nodes_.size();
   bool disk = everywhere || nodes_.size() == 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pre-flight check of an attempt: what each node measured about itself while its ranks met, and
-// whether programs may start there. No program starts before every node has answered or the time is
-// over, so that all faults are reported at once. Pure, not thread-safe.
+// The pre-flight check of an attempt: judges what each node measured about itself while its ranks
+// met, and decides whether programs may start there. No program starts before every node has
+// answered or the time is up, so that all faults are reported at once. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -33,30 +33,30 @@ class NodeCheck {
         ending_(ending),
         news_(news) {}
 
-  // The first rank of a node measures it if the check is enabled.
+  // If the check is enabled, the first rank of a node measures it.
   void on_hello(unsigned rank, Time now);
   void on_measured(unsigned rank, const Measured& message, Time now);
   void on_clock(unsigned rank, const ClockReading& message, Time now);
 
-  // Everything else is ready: from now on the nodes are waited for.
+  // Call it when everything else is ready. From now on, only the nodes' answers are missing.
   void begin(Time now) { limit_ = now + settings_.spec.preflight; }
 
   [[nodiscard]] bool all_answered() const;
 
   [[nodiscard]] bool is_over(Time now) const { return now >= limit_; }
 
-  // True: programs may start. Otherwise the attempt ends.
+  // True if programs may start; otherwise the attempt ends.
   [[nodiscard]] bool judge(Time now);
 
  private:
   struct Node {
-    Time asked;  // when its clock was asked for
+    Time asked;  // when its clock was queried
     std::optional<NodeFacts> facts{};
     std::optional<Finding> clock{};
     bool clock_known = false;
   };
 
-  [[nodiscard]] Node* of(unsigned rank);  // null: nothing is measured there
+  [[nodiscard]] Node* of(unsigned rank);  // null: this rank measures nothing
   [[nodiscard]] std::vector<Finding> findings_of(const std::string& node) const;
   [[nodiscard]] Finding too_late() const;
   void end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now);

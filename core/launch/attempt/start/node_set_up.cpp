@@ -11,7 +11,7 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::hours k_set_up_limit{1};    // it may install packages
-constexpr std::chrono::seconds k_words_every{30};  // a line of the ledger each
+constexpr std::chrono::seconds k_words_every{30};  // from one line in the ledger to the next
 
 double share_of(const Staging& staging) {
   return staging.total == 0
@@ -57,7 +57,7 @@ void NodeSetUp::on_staging(unsigned rank, const Staging& message, Time now) {
   tell_staging();
 }
 
-// The slowest of all decides when programs start.
+// The slowest node decides when programs start.
 void NodeSetUp::tell_staging() const {
   const auto slowest =
       std::min_element(staging_.begin(), staging_.end(), [](const auto& a, const auto& b) {

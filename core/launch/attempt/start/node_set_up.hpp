@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job's set-up on each node, by the node's first rank, once nodes are known to be fit. No
-// program starts before all are done. Pure, not thread-safe.
+// Runs the job's set-up on each node, in the node's first rank, once the nodes are known to be fit.
+// No program starts before all set-ups have ended. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -25,13 +25,13 @@ class NodeSetUp {
 
   void begin(Time now);
   void on_ended(unsigned rank, SetUpEnded message, Time now);
-  // Its node copies what the job stages.
+  // Progress of a node that copies the files that the job stages.
   void on_staging(unsigned rank, const Staging& message, Time now);
   void on_tick(Time now);
 
   [[nodiscard]] bool all_done() const { return done_.size() == nodes_; }
 
-  // Of the environment, for every rank of the node.
+  // Changes to the environment that apply to every rank of the node.
   [[nodiscard]] const EnvironmentChanges& changes_of(const std::string& node) const;
 
  private:
@@ -42,11 +42,11 @@ class NodeSetUp {
   const RankPlaces& places_;
   Ending& ending_;
   AttemptNews& news_;
-  std::size_t nodes_ = 0;  // that were asked
+  std::size_t nodes_ = 0;  // number of nodes that run a set-up
   Time limit_ = Time::max();
   std::map<std::string, EnvironmentChanges> done_;  // by node
-  std::map<std::string, Staging> staging_;          // by node, the newest
-  Time next_words_{};                               // about it, for log and ledger
+  std::map<std::string, Staging> staging_;          // the latest, by node
+  Time next_words_{};                               // when to report staging to log and ledger next
 };
 
 }  // namespace dts::launch

@@ -12,9 +12,9 @@
 namespace dts::launch {
 namespace {
 
-constexpr std::chrono::seconds k_others{5};  // for the other ranks to report whether theirs started
+constexpr std::chrono::seconds k_others{5};  // for the other ranks to report their program's start
 
-// The value for Go.
+// Go::hang_seconds for the limit that the user has set.
 int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
   if (!limit) return 0;
   return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
@@ -85,7 +85,7 @@ void ProgramStart::judge_no_program(Time now) {
 }
 
 void ProgramStart::end_no_program(Time now) {
-  std::map<std::string, unsigned> without;  // the first rank without a program, by node
+  std::map<std::string, unsigned> without;  // by node, its first rank without a program
   for (const auto& [rank, message] : no_program_) without.emplace(ranks_.at(rank).node(), rank);
   const bool is_of_nodes =
       !started_.empty() && std::none_of(started_.begin(), started_.end(), [&](unsigned rank) {

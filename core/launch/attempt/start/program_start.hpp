@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the programs of all ranks, or finds that they cannot start. If the program is missing on
-// every node, the user made a mistake that a retry would repeat; if only on some, those nodes are
-// at fault: a share that is not mounted, an old file. Pure, not thread-safe.
+// Starts the programs of all ranks, or finds that they cannot start. A program that is missing on
+// every node is the user's mistake, which a retry would repeat. If it is missing on some nodes
+// only, those nodes are at fault: a share is not mounted, or a file is outdated. Pure, not
+// thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/node_set_up.hpp"
@@ -30,10 +31,10 @@ class ProgramStart {
   // See Attempt::set_signals_reach_programs().
   void set_signals_reach_programs(bool reach) { signals_reach_programs_ = reach; }
 
-  // `checkpoint_every`: as in Go.
+  // `checkpoint_every`: see Go.
   void begin(const plan::Rendezvous& rendezvous, std::uint64_t checkpoint_every, Time now);
   void on_started(unsigned rank, Time now);
-  // Failed, with an exit code of the program.
+  // `message` is a Failed whose exit code belongs to the program.
   void on_no_program(unsigned rank, const Failed& message, Time now);
   void on_tick(Time now);
 
@@ -54,7 +55,7 @@ class ProgramStart {
   Time limit_;
   std::set<unsigned> started_;
   std::map<unsigned, Failed> no_program_;  // why it cannot start, by rank
-  Time no_program_until_ = Time::max();    // a rank has failed to start, the others are waited for
+  Time no_program_until_ = Time::max();    // until when a failed start waits for the other ranks
 };
 
 }  // namespace dts::launch

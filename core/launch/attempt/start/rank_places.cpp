@@ -71,8 +71,8 @@ tl::expected<void, run::Outcome> RankPlaces::place(
   return {};
 }
 
-// Where Slurm does not confine jobs to their processors (TaskPlugin=task/none), two jobs that share
-// a node would otherwise both use all of it.
+// If Slurm does not confine jobs to their processors (TaskPlugin=task/none), two jobs that share a
+// node would otherwise both use the whole node.
 void RankPlaces::hold_to_allotment(const std::string& node, topo::NodeTopology& topology) {
   const auto found = allotments_.find(node);
   if (found == allotments_.end()) return;

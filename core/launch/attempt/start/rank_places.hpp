@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places the ranks of an attempt once all have said hello: the processors, memory, GPUs and
-// adapters that each gets. Pure, not thread-safe.
+// Decides which processors, memory, GPUs and adapters each rank gets, once all have said hello.
+// Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -28,18 +28,18 @@ class RankPlaces {
     allotments_ = std::move(allotments);
   }
 
-  // `topologies`: as ranks sent them for their nodes, by rank. The error is the attempt's end.
+  // `topologies`: as the ranks sent them, by rank. The error is the outcome that ends the attempt.
   [[nodiscard]] tl::expected<void, run::Outcome> place(
       const std::map<unsigned, std::string>& topologies);
 
   [[nodiscard]] const std::vector<plan::Placement>& placements() const { return placements_; }
 
-  // plan::shared_hcas() of the nodes.
+  // plan::shared_hcas() of all nodes.
   [[nodiscard]] const std::string& hcas() const { return hcas_; }
 
   // GPUs on the node's PCI buses; nullopt: not known yet.
   [[nodiscard]] std::optional<std::size_t> pci_gpus(const std::string& node) const;
-  // Problems with GPUs that ranks got there though they are not of the type that was asked for.
+  // One finding for each GPU given to ranks on `node` that is not of the requested type.
   [[nodiscard]] std::vector<Finding> other_gpus(const std::string& node) const;
   [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
 
@@ -59,7 +59,7 @@ class RankPlaces {
   std::map<std::string, std::size_t> pci_gpus_;  // by node
   std::map<std::string, std::vector<Finding>> other_gpus_;
   std::vector<plan::Placement> placements_;
-  std::map<std::string, std::set<unsigned>> node_cpus_;  // used by the plan, by node
+  std::map<std::string, std::set<unsigned>> node_cpus_;  // used by the plan
   std::string hcas_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::seconds k_rendezvous_limit{20};
 
-// The addresses of one host, by the links that lead to them.
+// The addresses of one host, with the links that they belong to.
 class LinksOfHost {
  public:
   // `scheduled`: the scheduler's address of the host; may be empty.
@@ -27,15 +27,15 @@ class LinksOfHost {
       if (link.mbps > 0) slowest_ = std::min(slowest_.value_or(link.mbps), link.mbps);
   }
 
-  // Empty: not known.
+  // The interface of an address; empty: not known.
   [[nodiscard]] std::string interface_of(const std::string& address) const {
     const Link* link = find(address);
     return link == nullptr ? std::string() : link->interface;
   }
 
-  // An address of which no speed is known, perhaps a name, counts as on the slowest adapter, so
-  // that it only stands back where another is known to be faster than that. A scheduler that knows
-  // nodes by loopback addresses has them all on this machine.
+  // An address whose speed is not known, for instance a name, counts as on the slowest adapter, so
+  // only addresses that are known to be faster precede it. A scheduler that knows nodes by loopback
+  // addresses runs all of them on this machine.
   [[nodiscard]] unsigned speed_of(const std::string& address) const {
     if (is_loopback(address))
       return address == scheduled_ ? std::numeric_limits<unsigned>::max() : 0;
@@ -90,7 +90,7 @@ void Rendezvous::on_listening(unsigned rank, const Listening& message, Time now)
   if (!message.note.empty())
     news_.notes.push_back(fmt::format("MASTER_PORT {}: {}", message.port, message.note));
   choose_probers();
-  if (probers_.empty()) return meet_at("127.0.0.1", {});  // a single rank talks to itself
+  if (probers_.empty()) return meet_at("127.0.0.1", {});  // only one rank
   begin_probes(now);
 }
 
@@ -108,7 +108,8 @@ std::vector<std::string> Rendezvous::address_candidates() const {
       candidates.push_back(address);
   };
   add(scheduled_address(0));
-  // If rank 0 is on the agent's node, its peers have already shown which address they can reach.
+  // If rank 0 is on the agent's node, the addresses that its peers used to reach the agent work for
+  // rank 0 as well.
   if (first.node() == settings_.agent_node)
     for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
   for (const std::string& address : first.hello.addresses) add(address);
@@ -116,14 +117,14 @@ std::vector<std::string> Rendezvous::address_candidates() const {
   if (const std::string& interface = settings_.spec.interface; !interface.empty())
     std::erase_if(candidates,
                   [&](const std::string& one) { return links.interface_of(one) != interface; });
-  // Otherwise the order stays as it is.
+  // The sort is stable: addresses of equal speed keep their order.
   std::stable_sort(candidates.begin(), candidates.end(), [&](const auto& one, const auto& other) {
     return links.speed_of(one) > links.speed_of(other);
   });
   return candidates;
 }
 
-// One rank of every other node; on a single node, any other rank.
+// One rank of every other node, or on a single node any other rank.
 void Rendezvous::choose_probers() {
   std::map<std::string, unsigned> representative;
   for (const auto& [rank, state] : ranks_)
@@ -156,8 +157,8 @@ std::vector<Route> Rendezvous::routes_to(const std::string& address) const {
 void Rendezvous::meet_at(const std::string& address, const std::vector<Route>& routes) {
   step_ = Step::settled;
   result_.master_addr = address;
-  // If the scheduler's address for rank 0's node works, its addresses for the others are used too;
-  // otherwise a node's address is the one that its own connection came from, on the same network.
+  // If the scheduler's address works for rank 0's node, use its addresses for the other nodes, too.
+  // Otherwise use the address from which the node's prober connected, on the same network.
   const bool as_scheduled = scheduled_address(0) == address;
   const auto node_rank = [&](unsigned rank) { return places_.placements().at(rank).node_rank; };
   std::map<unsigned, std::string> hosts;  // by node rank

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the ranks of an attempt meet: rank 0 listens, one rank of every other node tries each of
-// its addresses, those on the fastest adapter first, and the first that all of them reach is
-// chosen. Pure, not thread-safe.
+// Chooses the address at which the ranks of an attempt meet. Rank 0 listens, and one rank of every
+// other node tries each of rank 0's addresses. The first that all of them reach is chosen, in an
+// order that begins with the fastest adapter. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -45,8 +45,8 @@ class Rendezvous {
 
   void begin_probes(Time now);
   void choose_probers();
-  // The routes by which every prober reached `address`, in the order of `probers_`; empty: some did
-  // not.
+  // The routes by which the probers reached `address`, in the order of `probers_`; empty if one of
+  // them did not reach it.
   [[nodiscard]] std::vector<Route> routes_to(const std::string& address) const;
   void meet_at(const std::string& address, const std::vector<Route>& routes);
   [[nodiscard]] std::vector<std::string> address_candidates() const;

@@ -18,7 +18,7 @@ using std::chrono::seconds;
 
 constexpr seconds k_first_look{2};  // after the last hello or the launcher's start
 constexpr seconds k_first_warning{5};
-constexpr seconds k_doubt{4};  // longer than two looks take, one of them already running
+constexpr seconds k_doubt{4};  // longer than two probes take, one of which is already running
 constexpr std::size_t k_most_named = 8;
 
 // "n1, n2 and 7 more"
@@ -64,10 +64,10 @@ void SilentNodes::on_tick(Time now) {
   if (doubt_) return;
   const auto silence = now - ranks_.last_hello();
   if (silence < k_first_look || now < next_look_) return;
-  next_look_ = now + std::max<Time::duration>(k_first_look, silence);  // less and less often
+  next_look_ = now + std::max<Time::duration>(k_first_look, silence);  // at ever longer intervals
   to_look_at_ = nodes();
-  // A slow file system is slow on all nodes: some ranks must have arrived before other nodes are
-  // probed.
+  // A slow file system delays all nodes. So at least one rank must have arrived before nodes are
+  // asked by a step.
   if (silence < k_first_warning || ranks_.empty() || std::exchange(asked_, true)) return;
   to_ask_ = nodes();
 }
@@ -85,8 +85,8 @@ void SilentNodes::on_unable(std::vector<run::UnfitNode> unable, Time now) {
                       now);
 }
 
-// A launcher that finds a node dead ends its ranks on the others before it exits: what is seen
-// first is the last link of the chain.
+// A launcher that finds a node dead ends its ranks on other nodes before it exits, so the first
+// failure that we see may be the last consequence.
 void SilentNodes::end_unless_a_node_is_down(run::Outcome outcome, Time now) {
   if (doubt_) return;
   std::vector<std::string> silent;
@@ -122,7 +122,7 @@ void SilentNodes::judge(const std::vector<NodeSight>& sights,
                        sight.detail,
                        counted(settings_.plan.ntasks_per_node, "rank")),
            std::nullopt,
-           sight.node},  // the next attempt should avoid it
+           sight.node},  // avoided by the next attempt
           now);
     if (silence < k_first_warning) continue;
     const auto [before, first] = last_sight_.try_emplace(sight.node, sight.reach);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that no rank has arrived from. A slow file system or the pull of a container image keeps a
-// healthy node silent for minutes, a node that is down stays silent for ever: the node itself is
-// asked which one it is. Pure, not thread-safe.
+// Nodes from which no rank has said hello. A slow file system, or pulling a container image, can
+// keep a healthy node silent for minutes, whereas a node that is down stays silent. Probing the
+// node shows which it is. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -27,16 +27,16 @@ class SilentNodes {
               Time now)
       : settings_(settings), ranks_(ranks), ending_(ending), news_(news), next_look_(now) {}
 
-  // These functions apply only while ranks are missing.
+  // These functions have an effect only while ranks are missing.
   void on_tick(Time now);
   void on_sights(const std::vector<NodeSight>& sights, Time now);
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
 
-  // Ending::end(), but while nodes are silent only after a look at them: one of them may be the
-  // cause.
+  // Like Ending::end(), but if nodes are silent, it first has them probed, because one of them may
+  // be the cause.
   void end_unless_a_node_is_down(run::Outcome outcome, Time now);
 
-  // An end is waiting for such a look.
+  // True if an end is waiting for this probe.
   [[nodiscard]] bool has_doubt() const { return doubt_.has_value(); }
 
   void end_in_doubt(Time now);
@@ -51,7 +51,7 @@ class SilentNodes {
   [[nodiscard]] std::vector<std::string> take_to_ask() { return std::exchange(to_ask_, {}); }
 
  private:
-  // Empty if the nodes are not known.
+  // The silent nodes; empty if the job's nodes are not known.
   [[nodiscard]] std::vector<std::string> nodes() const;
   void judge(const std::vector<NodeSight>& sights,
              const std::vector<std::string>& silent,
@@ -66,7 +66,7 @@ class SilentNodes {
   std::vector<std::string> to_ask_;
   bool asked_ = false;
   std::map<std::string, Reach> last_sight_;
-  std::optional<run::Outcome> doubt_;  // the end if no silent node turns out to be the cause
+  std::optional<run::Outcome> doubt_;  // how the attempt ends unless a silent node is the cause
   Time doubt_until_;
 };
 

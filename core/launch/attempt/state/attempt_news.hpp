@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attempt reports to its agent. Every phase adds to it; the agent takes it.
+// What an attempt reports to its agent. All phases add to it, and the agent takes it.
 #pragma once
 
 #include "core/run/event/event.hpp"

@@ -15,7 +15,7 @@ int code_of(const RankState& rank) {
   return rank.exit_code.value_or(128 + SIGKILL);
 }
 
-// We killed it because its time was over.
+// True if we killed the rank because its time was up.
 bool is_overdue(const RankState& rank) {
   return code_of(rank) == 128 + SIGKILL && rank.told_to_die;
 }
@@ -67,10 +67,10 @@ std::optional<unsigned> EndedRanks::done_rank() const {
   return std::nullopt;
 }
 
-// Every rank ended, but none with a failure of its own: the signal killed it before its program had
-// installed a handler or after it had removed it, or we killed it when its time was over. torchrun
-// exits 1 whatever its workers did: they may have finished up to 5 s before it checks; and while it
-// waits for the torchrun of another node to end, it handles no signal.
+// True if every rank ended without a failure of its own: the signal killed the program before it
+// installed a handler or after it removed it, or we killed it because its time was up. torchrun
+// exits 1 whatever its workers did: they may have finished up to 5 s before it checks them. While
+// it waits for the torchrun of another node to end, it handles no signal.
 bool EndedRanks::all_ended_by_stop() const {
   if (ranks_.empty()) return false;
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
@@ -100,9 +100,9 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
   return outcome;
 }
 
-// Exit code 0 means "done" if nobody asked the programs to stop. After a request it can also mean
-// "saved": the run is done only if a rank had ended before the request, or reported that it is
-// done.
+// Exit code 0 means "done" if nobody asked the programs to stop. After a request
+// it can also mean "saved", so the run is done only if a rank ended before the
+// request or reported that it is done.
 run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) const {
   if (!stop || !stop->told_programs) return {run::Cause::completed, 0, "every rank exited 0"};
   if (const auto done = done_rank())

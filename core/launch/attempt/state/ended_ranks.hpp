@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outcome of an attempt whose ranks have all ended: saved, done, or failed. Pure.
+// The outcome of an attempt all of whose ranks have ended: saved, done, or failed. Pure.
 #pragma once
 
 #include "core/launch/attempt/state/rank_table.hpp"
@@ -10,11 +10,11 @@
 
 namespace dts::launch {
 
-// The requested stop.
+// A stop that was requested.
 struct AskedStop {
   run::Cause cause = run::Cause::stopped;
   std::string detail;
-  bool told_programs = false;  // false: no program ran yet that could save
+  bool told_programs = false;  // false: no program that could save was running yet
 };
 
 class EndedRanks {
@@ -22,7 +22,7 @@ class EndedRanks {
   EndedRanks(const RankTable& ranks, int stop_signal, bool torchrun)
       : ranks_(ranks), stop_signal_(stop_signal), torchrun_(torchrun) {}
 
-  // Precondition: every rank has its exit code.
+  // Precondition: every rank has an exit code.
   [[nodiscard]] run::Outcome outcome(const std::optional<AskedStop>& stop,
                                      const std::optional<run::Outcome>& failure) const;
 

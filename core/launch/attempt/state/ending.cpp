@@ -26,7 +26,7 @@ void Ending::stop(run::Cause cause, Time kill_at, const std::string& detail, Tim
 void Ending::blame(run::Outcome outcome) {
   if (failure_) return;
   if (outcome.rank) outcome.node = ranks_.at(*outcome.rank).node();
-  // It may quote launchers and programs.
+  // The text may quote launchers and programs.
   outcome.detail = printable(outcome.detail, k_longest_detail);
   failure_ = std::move(outcome);
 }
@@ -50,7 +50,7 @@ void Ending::kill_all(Time now) {
     state.told_to_die = true;
     ranks_.send(rank, Kill{});
   }
-  finish_if_all_ended();  // there may be nobody left to kill
+  finish_if_all_ended();  // needed if no rank is left to kill
 }
 
 void Ending::on_tick(Time now) {

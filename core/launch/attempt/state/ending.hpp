@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an attempt ends: why, which ranks are killed and when, and the outcome once none is left. All
-// phases end it through this class. Pure, not thread-safe.
+// Why an attempt ends, which ranks are killed and when, and the outcome once no rank is left. All
+// phases end the attempt through this class. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_settings.hpp"
@@ -18,34 +18,34 @@ class Ending {
  public:
   Ending(const AttemptSettings& settings, RankTable& ranks) : settings_(settings), ranks_(ranks) {}
 
-  // From now on programs run, or are starting, and can be asked to save.
+  // From now on programs are starting or running, and can be asked to save.
   void begin_programs() { programs_run_ = true; }
 
   // See Attempt::on_stop().
   void stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
 
-  // Sets why the attempt ends, unless that is known already. Kills nobody yet.
+  // Sets the reason for the end, unless there is one already. Kills no rank yet.
   void blame(run::Outcome outcome);
 
-  // The blamed failure is another rank's fault.
+  // Withdraws the reason: the failure was caused by another rank.
   void withdraw() { failure_.reset(); }
 
-  // Kills every rank, for this reason unless another is known already.
+  // Kills every rank, for this reason unless there is one already.
   void end(run::Outcome outcome, Time now);
-  // Like end(), but replaces any reason given before.
+  // Like end(), but replaces an earlier reason.
   void end_instead(run::Outcome outcome, Time now);
   void kill_all(Time now);
 
-  // Ranks that still run then are killed.
+  // Kills ranks that are still running at `time`.
   void kill_by(Time time) { kill_at_ = std::min(kill_at_, time); }
 
   [[nodiscard]] Time kill_at() const { return kill_at_; }
 
-  // Killed ranks that do not answer are given up.
+  // Gives up killed ranks that do not answer.
   void on_tick(Time now);
   void finish_if_all_ended();
 
-  // The ranks are being killed, or have all ended.
+  // True if the ranks are being killed or have all ended.
   [[nodiscard]] bool begun() const { return begun_; }
 
   [[nodiscard]] const std::optional<AskedStop>& asked_stop() const { return stop_; }
@@ -66,7 +66,7 @@ class Ending {
   bool stop_news_ = false;
   std::optional<AskedStop> stop_;
   Time kill_at_ = Time::max();
-  Time give_up_at_ = Time::max();  // killed ranks that do not answer are left to the launcher's end
+  Time give_up_at_ = Time::max();  // then killed ranks that do not answer are left to the launcher
   std::optional<run::Outcome> failure_;  // the first reason to end, if any
   std::optional<run::Outcome> outcome_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit codes in words.
+// What exit codes mean.
 #pragma once
 
 #include "core/base/exit_codes.hpp"
@@ -8,8 +8,8 @@
 
 namespace dts::launch {
 
-// 128 + the number of a signal, as shells and process.hpp say it. Programs that exit(-1) end with
-// 255, which is none.
+// True for 128 + the number of a signal, the notation of shells and process.hpp. 255, the code of
+// programs that call exit(-1), is not one.
 [[nodiscard]] bool is_death_by_signal(int code);
 
 // "exited 1", or "was killed by SIGTERM" for 128 + its number.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of an attempt that have said hello: who they are, how far each has got, and the
-// messages queued for them. State that only one phase needs stays in that phase.
+// The ranks of an attempt that have said hello: their identity and progress, and the messages
+// queued for them. State that only one phase needs belongs to that phase.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_clock.hpp"
@@ -19,13 +19,13 @@ namespace dts::launch {
 struct RankState {
   Peer peer = -1;
   Hello hello{};
-  std::string reached_at{};  // the agent's address that it connected to
-  Progress progress{};       // the last one
+  std::string reached_at{};  // the agent's address that the rank connected to
+  Progress progress{};       // the latest
   Time heard{};              // when it last reported its program's start or progress
   std::optional<int> exit_code{};
   bool gone = false;           // its connection is closed
-  bool done = false;           // as it reported, see BeatPage
-  bool ended_unasked = false;  // before any stop request
+  bool done = false;           // as the program reported, see BeatPage
+  bool ended_unasked = false;  // without a stop request before
   bool told_to_die = false;
 
   [[nodiscard]] const std::string& node() const { return hello.rank.node; }
@@ -38,7 +38,7 @@ class RankTable {
 
   void add(Peer peer, Hello hello, const std::string& reached_at, Time now);
 
-  // The peer's number may be reused for another connection.
+  // Call it when the connection is closed: its number may be reused for another.
   void forget(Peer peer) { rank_of_.erase(peer); }
 
   [[nodiscard]] std::optional<unsigned> rank_of(Peer peer) const;
@@ -55,7 +55,7 @@ class RankTable {
 
   [[nodiscard]] const RankState& at(unsigned rank) const { return ranks_.at(rank); }
 
-  // By rank.
+  // Iterates over (rank, RankState), sorted by rank.
   [[nodiscard]] auto begin() { return ranks_.begin(); }
 
   [[nodiscard]] auto end() { return ranks_.end(); }
@@ -71,14 +71,14 @@ class RankTable {
 
   [[nodiscard]] Time last_hello() const { return last_hello_; }
 
-  // Time from the attempt's beginning to the last hello so far.
+  // Time from the start of the attempt to the latest hello.
   [[nodiscard]] Time::duration arrival() const { return last_hello_ - began_; }
 
   void send(unsigned rank, ToRank message);
   // Sends to all ranks whose program has not ended.
   void send_alive(const ToRank& message);
 
-  // In the order they were sent; empties the queue.
+  // The queued messages in order; empties the queue.
   [[nodiscard]] std::vector<std::pair<Peer, ToRank>> take_messages() {
     return std::exchange(messages_, {});
   }

@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds k_patience{5};          // for the other ranks, once one has reported
+constexpr seconds k_patience{5};          // for the other ranks, after the first has reported
 constexpr seconds k_last_save{60};        // for programs that are stopped because of their binding
 constexpr std::size_t k_most_events = 8;  // limits the size of the ledger
 
@@ -96,7 +96,7 @@ std::string BindingWatch::record_mismatches(const BindingReport& report) {
   return first;
 }
 
-// Identified by its text without the numbers of threads, which change.
+// Findings are identified by their text without the numbers of threads, which vary.
 void BindingWatch::record_once(const BindingGroup& group, const BindingFinding& finding) {
   if (recorded_.size() >= k_most_events || !recorded_.insert(who(group) + finding.text).second)
     return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of an attempt are bound: one report for all, a warning where a rank is not bound as
-// planned, and the end of the attempt if that was requested. Pure, not thread-safe.
+// Watches how the ranks of an attempt are bound: makes one report for all, warns if a rank is not
+// bound as planned, and ends the attempt if the user requested that. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -37,12 +37,13 @@ class BindingWatch {
         ending_(ending),
         news_(news) {}
 
-  // `all_run`: if false, programs are only starting, and a strict binding keeps one from starting.
+  // If `all_run` is false, programs are only starting, and a mismatch keeps the program from
+  // starting if the binding is strict.
   void on_bound(unsigned rank, const Bound& message, bool all_run, Time now);
   // Call it once all ranks run.
   void on_tick(Time now);
 
-  // The binding that all ranks reported, if anything is new.
+  // The binding that all ranks reported, if it is news.
   [[nodiscard]] std::optional<BindingReport> take_report() {
     return std::exchange(report_, std::nullopt);
   }
@@ -52,7 +53,7 @@ class BindingWatch {
   [[nodiscard]] BindingReport make_report(Time now);
   void tell(const BindingReport& report, Time now);
   void note_lines(const BindingReport& report);
-  // Returns the first mismatch in words; empty: there is none.
+  // Returns a description of the first mismatch; empty: there is none.
   [[nodiscard]] std::string record_mismatches(const BindingReport& report);
   void record_once(const BindingGroup& group, const BindingFinding& finding);
 
@@ -63,11 +64,11 @@ class BindingWatch {
   const JobPace& pace_;
   Ending& ending_;
   AttemptNews& news_;
-  std::map<unsigned, BoundState> bound_;  // the last report of each rank
+  std::map<unsigned, BoundState> bound_;  // the latest report of each rank
   std::set<unsigned> not_read_;  // ranks that have not reported their binding since the last report
   std::optional<Time> report_by_;
   unsigned reports_ = 0;
-  std::vector<std::string> lines_;  // of the last report
+  std::vector<std::string> lines_;  // of the latest report
   std::set<std::string> recorded_;  // what the ledger already has
   std::optional<BindingReport> report_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a run should save, learnt while it runs. Pure.
+// How often a run should save, learnt while the run is active. Pure.
 #pragma once
 
 #include "core/base/text/duration.hpp"
@@ -11,32 +11,32 @@
 namespace dts::launch {
 
 struct Advice {
-  Seconds every{0};    // computing time between two checkpoints, without the save
-  Seconds save{0};     // the time that a save keeps the ranks from computing
-  Seconds failure{0};  // expected time between two
+  Seconds every{0};    // computing time between two checkpoints, excluding the save
+  Seconds save{0};     // time for which a save keeps the ranks from computing
+  Seconds failure{0};  // expected time between two failures
   unsigned failures = 0;
   Seconds running{0};
-  bool notable = false;  // differs much from the last notable advice: worth an event in the ledger
+  bool notable = false;  // differs much from the last notable advice, so the ledger gets an event
 };
 
-// reliability::checkpoint_interval() of the save that the ranks measured and of
-// learnt_time_to_failure() of the run's own record. New advice is given if it differs by more than
-// a tenth: missing the best interval by a tenth costs less than 1 % of the total cost of saves and
-// lost work.
+// Applies reliability::checkpoint_interval() to the save time that the ranks measured and to
+// learnt_time_to_failure() of the run's record. The advice changes only if the new one differs by
+// more than a tenth: an interval that is a tenth away from the best adds less than 1 % to the total
+// cost of saves and lost work.
 class CheckpointAdvice {
  public:
   static constexpr double k_change = 1.1;
   static constexpr double k_notable_change = 1.5;
   static constexpr unsigned k_most_notable = 32;  // limits the size of the ledger
 
-  // For a run on `nodes` nodes that has the history `record`.
+  // For a run on `nodes` nodes with the history `record`.
   CheckpointAdvice(unsigned nodes, const run::FailureRecord& record);
 
-  // With saves of length `save` (0: not known), after all ranks have run for `running` in this
-  // attempt; nullopt if the advice does not change or nothing is known about saves.
+  // `save`: how long a save takes (0: not known); `running`: how long all ranks have run in this
+  // attempt. nullopt if the advice does not change or nothing is known about saves.
   [[nodiscard]] std::optional<Advice> update(Seconds save, Seconds running);
 
-  // The interval advised last; 0: none.
+  // The last interval that was advised; 0: none.
   [[nodiscard]] Seconds every() const { return every_; }
 
  private:
@@ -44,7 +44,7 @@ class CheckpointAdvice {
   run::FailureRecord record_;
   Seconds every_{0};
   Seconds noted_{0};
-  unsigned notable_ = 0;  // given so far
+  unsigned notable_ = 0;  // number given so far
 };
 
 // "save every 93 s: a save takes 0.05 s, and a failure is expected every 23.8 h (0 in 12 min)"

@@ -9,14 +9,15 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_clearly_longer = 3;  // seconds; ranks report what was true at their last look
+constexpr unsigned k_clearly_longer = 3;  // seconds; ranks report the state at their last look
 
 bool is_stopped(const std::string& state) {
   return state == "T" || state == "t";
 }
 
 // Without steps to compare: the only rank that uses the processor while all others wait, as in an
-// endless loop. Of two, the one that works may as well be the one that waits, in MPI.
+// endless loop. In a pair this proves nothing: the busy rank may be the one that waits, spinning in
+// MPI.
 std::optional<Culprit> busy_rank(const RankTable& ranks) {
   std::vector<std::pair<unsigned, unsigned>> alive;  // idle seconds, rank
   for (const auto& [rank, state] : ranks) {
@@ -32,8 +33,8 @@ std::optional<Culprit> busy_rank(const RankTable& ranks) {
 
 }  // namespace
 
-// Without steps to compare: the rank that only sleeps, or that has been idle longer than any other.
-// Ranks that wait for it became idle later, or spin.
+// Without steps to compare: the rank that only sleeps, or that has been idle for longer than any
+// other. Ranks that wait for it became idle later, or spin.
 std::optional<Culprit> inactive_rank(const RankTable& ranks) {
   std::vector<unsigned> asleep, alive;
   for (const auto& [rank, state] : ranks) {

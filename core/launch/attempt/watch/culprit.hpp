@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank is to blame when an attempt makes no progress: the one that the others most likely
-// wait for, and the reason for that verdict. Pure.
+// Finds the rank to blame when an attempt makes no progress: the rank that the others are most
+// likely waiting for, and why. Pure.
 #pragma once
 
 #include "core/launch/attempt/state/rank_table.hpp"
@@ -18,7 +18,7 @@ struct Culprit {
 // `first`: the first rank that stopped making progress.
 [[nodiscard]] Culprit find_culprit(const RankTable& ranks, unsigned first);
 
-// Judged by what ranks do, without their steps; nullopt: they all do the same.
+// Judges by the ranks' activity, not by their steps; nullopt: all are equally active.
 [[nodiscard]] std::optional<Culprit> inactive_rank(const RankTable& ranks);
 
 }  // namespace dts::launch

@@ -36,8 +36,8 @@ void HangWatch::on_progress(unsigned rank, const Progress& message, Time now) {
   state.heard = now;
   const bool may_find = running_ && !hang_ && !ending_.asked_stop() && !ending_.begun();
   if (message.stalled_seconds == 0 || !may_find) return;
-  // Often one rank writes for all: a program without heartbeats hangs only if none of its ranks
-  // makes progress.
+  // Often one rank does the output for all, so a program without heartbeats hangs only if none of
+  // its ranks makes progress.
   if (message.step == 0 && !all_stalled()) return;
   hang_ = Hang{rank, message.stalled_seconds, now + k_stacks_limit};
   for (const auto& [other, its] : ranks_)
@@ -70,10 +70,10 @@ void HangWatch::end_hang(Time now) {
   ending_.end(std::move(outcome), now);
 }
 
-// After a hang is found, the stacks are waited for; a rank process that does not even report is a
-// hang of its own.
+// After a hang has been found, waits for the stacks. A rank process that does not even report
+// counts as a hang, too.
 void HangWatch::on_tick(Time now) {
-  // We were suspended along with everybody else, so the silence is not theirs.
+  // We were suspended like all other processes, so do not count the ranks' silence.
   if (now - last_check_ > k_silence_look)
     for (auto& [rank, state] : ranks_) state.heard = now;
   last_check_ = now;

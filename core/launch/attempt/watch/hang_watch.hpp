@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a running attempt makes progress: which rank holds up the others, whose stacks are
-// dumped, and when all ranks are given up. Pure, not thread-safe.
+// Detects that a running attempt makes no progress, finds the rank that holds up the others, has
+// stacks dumped, and decides when to give up all ranks. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -31,14 +31,14 @@ class HangWatch {
   // Call it once all ranks run.
   void on_tick(Time now);
 
-  // A rank has reported a hang: the end only waits for the stacks.
+  // True if a rank has reported a hang; then the attempt ends as soon as the stacks are dumped.
   [[nodiscard]] bool has_found() const { return hang_.has_value(); }
 
  private:
   struct Hang {
     unsigned first = 0;    // the first rank that reported it
-    unsigned stalled = 0;  // seconds, as it reported
-    Time give_up;          // waiting for the stacks
+    unsigned stalled = 0;  // seconds, as that rank reported
+    Time give_up;          // until then we wait for stacks
   };
 
   [[nodiscard]] bool all_stalled() const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pace of an attempt's ranks: how often they are advised to save, when they must save before
-// the job's time is over, and which are named as slow. Pure, not thread-safe.
+// The pace of an attempt's ranks: how often to advise them to save, when they must save before the
+// job's time is up, and which ranks to report as slow. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -24,15 +24,15 @@ class JobPace {
         news_(news),
         advice_(settings.plan.nodes, settings.record) {}
 
-  // How long a save takes, measured in this attempt or, failing that, in the previous one; 0: not
+  // How long a save takes, measured in this attempt, or otherwise in the previous one; 0: not
   // known.
   [[nodiscard]] Seconds save_time() const;
 
-  // Milliseconds between two checkpoints, from what earlier attempts measured; 0: nothing known.
-  // Called once, before programs start.
+  // Milliseconds between two checkpoints, from what earlier attempts measured; 0: nothing is known.
+  // Call it once, before programs start.
   [[nodiscard]] std::uint64_t first_advice();
 
-  // All ranks run; the other functions apply only from then on.
+  // Call it when all ranks run. The other functions have an effect only from then on.
   void begin(Time now) { running_since_ = now; }
 
   void on_tick(Time now);
@@ -40,7 +40,7 @@ class JobPace {
   void on_time_left(Seconds left, Time now);
 
  private:
-  // The longest of one of the times in all ranks' paces; 0: none reported.
+  // The largest value of one time in the paces of all ranks; 0: none reported.
   [[nodiscard]] Seconds longest(std::uint64_t Pace::*what) const;
   void name_stragglers();
   void name(const Straggler& slow);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that shows no sign of life: no heartbeat, output or checkpoint from any rank, and at
-// least one rank that has not even computed. Reported once, until there is another sign. What
-// follows is up to --hang-timeout. Pure, not thread-safe.
+// Detects a program without a sign of life: no heartbeat, output or checkpoint from any rank, and
+// at least one rank that has not even computed. This is reported once, until the next sign of life.
+// Whether it has consequences is up to --hang-timeout. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -15,7 +15,7 @@ class QuietWatch {
   QuietWatch(const AttemptSettings& settings, const RankTable& ranks, AttemptNews& news)
       : settings_(settings), ranks_(ranks), news_(news) {}
 
-  // A checkpoint was seen, or the programs have started.
+  // Call it when the programs have started and when a checkpoint was seen.
   void on_sign(Time now) { sign_at_ = now; }
 
   void look(Time now);
@@ -26,7 +26,7 @@ class QuietWatch {
   const AttemptSettings& settings_;
   const RankTable& ranks_;
   AttemptNews& news_;
-  bool quiet_ = false;  // recorded in the ledger
+  bool quiet_ = false;  // reported to the ledger
   Time sign_at_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds k_settle{300};
 constexpr std::chrono::milliseconds k_settle_torchrun{6000};  // it checks its workers every 5 s
-constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one has exited 85
+constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, after one has exited 85
 
 run::Cause cause_of_exit(const Exited& message) {
   if (message.code == k_no_restart) return run::Cause::no_restart;
@@ -22,7 +22,7 @@ run::Cause cause_of_exit(const Exited& message) {
   return is_death_by_signal(message.code) ? run::Cause::rank_killed : run::Cause::user_exit;
 }
 
-// By a signal that no program sends itself when a peer fails, unlike SIGABRT.
+// True for signals that a program, unlike with SIGABRT, does not send itself when a peer fails.
 bool is_killed_from_outside(const Exited& message) {
   constexpr std::array k_signals{SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   return message.out_of_memory ||
@@ -39,7 +39,7 @@ void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
   state.done = message.done;
   state.ended_unasked = !stopping;
   launchers_.on_exited(rank, message.code, now);
-  // The others have to follow soon: a rank that waits for one that is gone would wait for ever.
+  // The others have to end soon, because a rank that waits for a rank that is gone never ends.
   if (message.code == k_checkpointed || (message.code != 0 && stopping))
     ending_.kill_by(now + k_last_saves);
   if (message.code == k_checkpointed) {
@@ -54,8 +54,8 @@ void RankExits::withdraw_victim(Time now) {
   if (settle_until_ != Time::max() && now < settle_until_ && !ending_.begun()) ending_.withdraw();
 }
 
-// When a program is killed, MPI can make its peers fail before the rank of the killed one has
-// reported it: a rank that is killed within a moment of the first failure is taken as the cause.
+// When a program is killed, MPI can make its peers fail before its own rank has reported that. A
+// rank that is killed shortly after the first failure is therefore taken as the cause.
 void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
   const bool killed = is_killed_from_outside(message);
   if (killed) withdraw_victim(now);

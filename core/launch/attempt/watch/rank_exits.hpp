@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows when a rank's program has ended or a rank is lost. Pure, not thread-safe.
+// Handles the end of a rank's program and the loss of a rank. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/silent_nodes.hpp"
@@ -32,7 +32,7 @@ class RankExits {
   // The connection `peer` has ended.
   void on_lost(Peer peer, Time now);
   void on_tick(Time now);
-  // Withdraws the failure that something else may have caused, if it is only a moment old.
+  // Withdraws a failure, if it is recent, that may be a consequence of something else.
   void withdraw_victim(Time now);
 
  private:

@@ -20,17 +20,17 @@ bool meets_on_loopback(const LaunchedProcess& process) {
   return is_loopback(place.substr(0, place.rfind(':')));
 }
 
-// Where `process` meets the others of its world; a loopback address differs for each node.
+// The rendezvous of `process`. Loopback addresses of different nodes are different places.
 std::string meeting_place(const LaunchedProcess& process, const std::string& node) {
   return meets_on_loopback(process) ? node + " " + process.master : process.master;
 }
 
-// What no other process of the job may claim, as texts that are equal if the claims are.
+// Claims that no other process of the job may make; equal claims have equal texts.
 std::set<std::string> claims_of(const Launched& launched, const std::string& node) {
   std::set<std::string> claims;
   for (const LaunchedProcess& process : launched.processes) {
     const std::string who = fmt::format("{} of {}", process.rank, process.world_size);
-    // A world of one rank meets nobody: a single process started by mpirun is a tool.
+    // A world of one rank has no rendezvous: a single process started by mpirun is a tool.
     if (!launched.launcher.empty() && (process.world_size > 1 || !process.master.empty()))
       claims.insert(fmt::format("{}: {} {}", who, launched.launcher, process.program));
     if (!process.master.empty() && process.world_size > 1)
@@ -39,7 +39,7 @@ std::set<std::string> claims_of(const Launched& launched, const std::string& nod
   return claims;
 }
 
-// The ranks of a world below one of ours, ascending.
+// The ranks that exist below one of ours, ascending.
 std::set<unsigned> ranks_of(const Launched& launched) {
   std::set<unsigned> ranks;
   for (const LaunchedProcess& process : launched.processes) ranks.insert(process.rank);

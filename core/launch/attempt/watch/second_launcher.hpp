@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A launcher that was not visible when the job was submitted, in a script for instance: one is
-// started by each rank, none knows of the others, and the processes of each are ranks 0, 1, 2, ...
-// It is found by ranks that exist twice. Pure, not thread-safe.
+// Detects a launcher that was not visible when the job was submitted, for instance in a script.
+// Each rank starts one, none of them knows of the others, and the processes below each are ranks 0,
+// 1, 2, ... The sign is that ranks exist twice. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/wire/protocol.hpp"
@@ -14,11 +14,11 @@
 
 namespace dts::launch {
 
-// The same ranks of one world, started below several of our ranks.
+// Ranks of one world that were started below several of our ranks.
 struct RanksTwice {
-  std::vector<unsigned> ours;   // our ranks above them, ascending
-  std::vector<unsigned> ranks;  // those that exist more than once, ascending
-  unsigned world_size = 0;      // as they know it
+  std::vector<unsigned> ours;   // our ranks that started them, ascending
+  std::vector<unsigned> ranks;  // ranks that exist more than once, ascending
+  unsigned world_size = 0;      // the size of the world, as these ranks know it
   std::set<std::string> nodes;
   std::string launcher;  // "torchrun"; empty: not a known launcher
   std::string command;
@@ -26,15 +26,15 @@ struct RanksTwice {
 
 // Ranks exist twice if two processes below different ranks of ours have the same rank in worlds of
 // the same size, and
-//  - meet at the same place, so that they are taken for one, or
-//  - come from a known launcher and run the same program, with the same arguments, in the same
-//    folder: both do the same training and overwrite each other's files.
-// So these are not faults: one torchrun on each node that knows of the others, a program that
-// starts something with a rank of its own (a server of one process), separate trainings (with other
-// arguments) that each have a launcher.
+//  - use the same rendezvous, so that they are taken for one, or
+//  - come from a known launcher and run the same program with the same arguments in the same
+//  folder: both do the same training and overwrite each other's files.
+// Therefore the following are not faults: one torchrun per node that knows of the others, a program
+// that starts something with a rank of its own (a server of one process), and separate trainings,
+// with different arguments, that each have a launcher.
 class SecondLaunchers {
  public:
-  // What was found below `rank`; replaces what was found before.
+  // `launched`: what was found below `rank`; replaces what was found there before.
   void see(unsigned rank, const std::string& node, Launched launched);
   void forget(unsigned rank);
 
@@ -44,10 +44,10 @@ class SecondLaunchers {
 
   [[nodiscard]] std::optional<RanksTwice> ranks_twice() const;
 
-  // For a launcher below `rank` that has failed: it may have ended before it started processes,
-  // because another launcher, started by the same command, had taken its port. Set if the other one
-  // has started a whole world, all of which this one would have started again: on the same node, or
-  // one that cannot know of any other node.
+  // For a launcher below `rank` that failed. It may have ended before it started processes, because
+  // another launcher, started by the same command, had taken its port. Set if that other launcher
+  // has started a whole world, which this one would have started again: because it is on the same
+  // node, or cannot know of any other node.
   [[nodiscard]] std::optional<RanksTwice> ranks_beside(unsigned rank) const;
 
  private:
@@ -58,7 +58,7 @@ class SecondLaunchers {
   };
 
   std::map<unsigned, Below> below_;                       // by rank
-  std::map<std::string, std::set<unsigned>> claimed_by_;  // the ranks that make the same claim
+  std::map<std::string, std::set<unsigned>> claimed_by_;  // claim and the ranks that make it
   std::size_t twice_ = 0;                                 // claims made by more than one rank
 };
 

@@ -9,13 +9,14 @@
 namespace dts::launch {
 namespace {
 
-// An elastic launcher renumbers its processes when a node comes or goes, and our ranks do not all
+// An elastic launcher renumbers its processes when a node joins or leaves, and not all of our ranks
 // see that at the same moment.
 constexpr std::chrono::seconds k_sure{3};
-// How much longer the other processes of that world may take to start, so that all are named.
+// How much longer to wait for the other processes of that world, so that the message names all.
 constexpr std::chrono::seconds k_late{7};
 
-// What to write instead. With one task on each node, the program's RANK is that of the node.
+// What the user should write instead. With one task per node, the program's RANK is the node's
+// number.
 std::string remedy(const plan::Plan& plan, const std::string& launcher) {
   std::vector<std::string> words;
   if (plan.ntasks_per_node > 1)
@@ -48,7 +49,7 @@ void SecondLauncherWatch::on_launched(unsigned rank, const Launched& message, Ti
 
 void SecondLauncherWatch::on_exited(unsigned rank, int code, Time now) {
   if (launchers_.are_ranks_twice()) judge(now);
-  if (code == 0) launchers_.forget(rank);  // others may get its ranks
+  if (code == 0) launchers_.forget(rank);  // a later process may get its ranks
 }
 
 void SecondLauncherWatch::on_tick(Time now) {
@@ -68,7 +69,7 @@ void SecondLauncherWatch::judge_failed(unsigned rank, Time now) {
 
 void SecondLauncherWatch::end(const RanksTwice& twice, Time now) {
   if (ending_.asked_stop() || ending_.begun()) return;
-  ending_.withdraw();  // one of the two failed because of the other
+  ending_.withdraw();  // one failure may have caused the other
   ending_.end(
       {run::Cause::second_launcher,
        k_wrong,

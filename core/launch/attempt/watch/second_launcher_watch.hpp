@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers that the program itself has started, see second_launcher.hpp: ends an attempt whose
-// ranks exist twice. Pure, not thread-safe.
+// Watches launchers that the program has started itself, see second_launcher.hpp, and ends an
+// attempt whose ranks exist twice. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/ending.hpp"
@@ -16,7 +16,7 @@ class SecondLauncherWatch {
 
   void on_launched(unsigned rank, const Launched& message, Time now);
   void on_exited(unsigned rank, int code, Time now);
-  // A rank has failed in a way that another launcher may have caused.
+  // A rank failed in a way for which another launcher may be the cause.
   void judge_failed(unsigned rank, Time now);
   void on_tick(Time now);
 
@@ -30,7 +30,7 @@ class SecondLauncherWatch {
   const RankTable& ranks_;
   Ending& ending_;
   SecondLaunchers launchers_;
-  Time twice_at_ = Time::max();  // when ranks that seem to exist twice are taken to do so
+  Time twice_at_ = Time::max();  // when ranks that seem to exist twice count as such
 };
 
 }  // namespace dts::launch

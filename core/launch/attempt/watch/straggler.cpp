@@ -9,7 +9,7 @@
 namespace dts::launch {
 namespace {
 
-// The median of `sorted` without one element that equals `own`. At least two elements.
+// The median of `sorted` without one element that equals `own`. `sorted` has at least two elements.
 std::uint64_t median_of_others(const std::vector<std::uint64_t>& sorted, std::uint64_t own) {
   const auto mine = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), own) -
                                              sorted.begin());
@@ -22,7 +22,7 @@ struct OwnWork {
   std::uint64_t own;
 };
 
-// One measure of all ranks that report it.
+// One measure, of all ranks that report it.
 class Comparison {
  public:
   void add(unsigned rank, std::uint64_t own) {
