@@ -45,23 +45,23 @@ Result<run::RunDirectory> run_of_job(const std::string& folder) {
   return open_element(run, sweep, static_cast<unsigned>(*index), *array);
 }
 
-// The next job of a chain whose run stopped before that job could be cancelled.
+// True if this job is the next job of a chain whose run stopped before the job could be cancelled.
 bool is_left_over(const run::RunDirectory& run) {
   const auto chain = read_chain(run);
   return chain && !chain->waiting.empty() && chain->waiting == own_job(getenv_lookup);
 }
 
-// The decision that ended the run, if that was in this very job and nobody has asked for more
-// since; otherwise null.
+// The decision that ended the run, if it was made in this very job and no user has continued the
+// run since; otherwise null.
 const run::Decided* end_in_own_job(const std::vector<run::Event>& events) {
   const run::Event* last = run::final_decision(events);
   return last != nullptr && last->job == own_job(getenv_lookup) ? last->as<run::Decided>()
                                                                 : nullptr;
 }
 
-// Slurm may start a job again that has ended, see sched::ConfigInfo::restarts_ended_jobs. The
-// decision that ended the run in this job if Slurm may have done so; nullopt otherwise. Without an
-// answer from Slurm the ledger's word counts.
+// Slurm may start a job again that has ended, see sched::ConfigInfo::restarts_ended_jobs. Returns
+// the decision that ended the run in this job, if Slurm may have done so; otherwise nullopt. If
+// Slurm does not answer, the ledger decides.
 std::optional<run::Decided> ended_before(const run::RunDirectory& run,
                                          const std::vector<run::Event>& events) {
   const run::Decided* end = end_in_own_job(events);
@@ -79,8 +79,8 @@ std::optional<run::Decided> ended_before(const run::RunDirectory& run,
   return *end;
 }
 
-// A run whose own files do not say what to do next is over; the reason goes to the places where
-// users look.
+// If a run's own files do not show what to do next, the run is over. Puts the reason where users
+// look for it.
 void note_unreadable(const run::RunDirectory& run, const Error& failed, bool local) {
   const auto before = run::read_ledger(run.ledger());
   const bool damaged = !read_spec(run) || !read_plan(run);
@@ -103,7 +103,7 @@ Result<int> run_agent(const AgentOptions& options) {
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
   DTS_ASSIGN(const run::RunDirectory run, run_of_job(options.run_directory));
-  // Slurm requeues a job whose batch daemon has vanished, even if the run is finished.
+  // Slurm requeues a job whose batch script has vanished, even if the run is finished.
   if (const auto ledger = run::load_ledger(run.ledger())) {
     if (const auto damage = run::damage_words(*ledger, run.ledger()); !damage.empty())
       log("{}", damage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dtsubmit agent`: the batch script's process. It owns the job from the first attempt to the
-// decision after the last: done, restart here, requeue, or stop. For a composed run, it starts one
-// such agent per part.
+// `dtsubmit agent`: the process of the batch script. It owns the job from the first attempt to the
+// decision after the last one: done, restart here, requeue, or stop. For a composed run, it starts
+// one such agent per part.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,21 +12,21 @@
 
 namespace dts::launch {
 
-// For the agent of one part of a composed run. Its caller handles whatever concerns the whole job,
-// see ComposedRun.
+// Set for the agent of one part of a composed run, whose caller handles all that concerns the whole
+// job, see ComposedRun.
 struct PartOptions {
-  bool returns_restarts = false;  // the caller handles restarts, too
+  bool returns_restarts = false;  // the caller handles restarts as well
 };
 
 struct AgentOptions {
-  std::string run_directory;  // absolute
-  bool local = false;    // `dtsubmit run`: no scheduler, ranks' output also on our standard output
-  std::string dtsubmit;  // path of our program, for `rank`
-  run::RankSelection shown{};  // shown on standard output if `local`
+  std::string run_directory;   // absolute
+  bool local = false;          // `dtsubmit run`: no scheduler; the ranks' output is shown, too
+  std::string dtsubmit;        // path of our program, which also runs ranks
+  run::RankSelection shown{};  // ranks whose output is shown if `local`
   std::optional<PartOptions> part{};
 };
 
-// Blocks until the run is done, stopped, or the scheduler ends the job. Returns the job's exit
+// Blocks until the run is done or stopped, or the scheduler ends the job. Returns the job's exit
 // code. Call it before any thread is started, because it blocks signals.
 [[nodiscard]] Result<int> run_agent(const AgentOptions& options);
 

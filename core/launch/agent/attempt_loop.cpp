@@ -25,8 +25,8 @@ using std::chrono::seconds;
 
 }  // namespace
 
-// Called when no attempt follows on these nodes. Slurm starts no step of a job that it is ending:
-// in that case the ranks themselves have removed what was staged.
+// Call it when no attempt follows on these nodes. Slurm starts no step in a job that it is ending;
+// in that case the ranks themselves have removed the staged files.
 void AttemptLoop::leave_nodes() {
   if (has_left_ || !attempt_ || attempt_->number() == 0 || job_.spec.stage.empty()) return;
   has_left_ = true;
@@ -45,7 +45,7 @@ run::Decision AttemptLoop::decide(const AttemptEnd& ended,
   return run::decide(ended.outcome, now, job_.policy);
 }
 
-// The exit code if the run ends here, at least for this job; nullopt to make the next attempt.
+// The exit code if the run ends here, at least for this job; nullopt if another attempt follows.
 Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
                                                   const run::Decision& decision) {
   switch (decision.action) {
@@ -83,7 +83,7 @@ Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds d
       fmt::format("{} before the next attempt; `dtsubmit requeue` continues it", by));
 }
 
-// A termination signal while no rank runs can also mean preemption or the time limit.
+// A termination signal that arrives while no rank runs can also mean preemption or the time limit.
 Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
   if (signal == SIGTERM) end_.set_told_to_end(true);
   const std::string detail = fmt::format("signal {} while no rank ran", signal);
@@ -103,7 +103,8 @@ Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
   return carry_out(ended, decision);
 }
 
-// An attempt that cannot begin because of a full disk counts as one that ended for that reason.
+// If a full disk keeps an attempt from beginning, this counts as an attempt that ended for that
+// reason.
 Result<AttemptEnd> AttemptLoop::make_attempt() {
   const auto begun = attempt_->begin();
   if (begun) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attempts of one job, one after another, and the decision after each. One thread.
+// The attempts of one job, one after another, and the decision after each. Single-threaded.
 #pragma once
 
 #include "core/launch/agent/job_end.hpp"
@@ -30,17 +30,18 @@ class AttemptLoop {
                options_.dtsubmit,
                run_}) {}
 
-  // Runs until the run is done, stopped, or continues in another job. Returns this job's exit code.
+  // Runs until the run is done, stopped, or continued in another job. Returns this job's exit code.
   [[nodiscard]] Result<int> run();
 
-  // Standard error as it was before the attempts.
+  // Makes standard error again what it was before the attempts.
   void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
 
-  // If the run directory has disappeared, that explains any failure.
+  // `failed`, or if the run directory has disappeared an error that says so, as this explains any
+  // failure.
   [[nodiscard]] Error explained(Error failed);
 
-  // The last event of a run that ended without a decision; reports events that never reached the
-  // ledger.
+  // Records the last event of a run that ended without a decision, and reports events that never
+  // reached the ledger.
   void close(const Error* failed);
 
  private:
@@ -64,12 +65,12 @@ class AttemptLoop {
   run::Presence presence_{run_};
   UniqueFd terminal_;  // standard error at the start; attempts log to their own folders
   std::unique_ptr<JobWatch> watch_;
-  std::optional<RecordedAttempt> attempt_;  // the newest
+  std::optional<RecordedAttempt> attempt_;  // the latest
   JobEnd end_{job_, ledger_, signals_.get(), [this](run::Event event) {
                 return attempt_->note(std::move(event));
               }};
   bool has_left_ = false;       // see leave_nodes()
-  bool disk_was_full_ = false;  // at the end of the last attempt
+  bool disk_was_full_ = false;  // when the last attempt ended
 };
 
 }  // namespace dts::launch

@@ -13,7 +13,7 @@
 namespace dts::launch {
 namespace {
 
-// slurmd sets it for the node of the batch script, along with those below.
+// slurmd sets it, and the variables below, for the node of the batch script.
 constexpr std::string_view k_gpus_of_node = "SLURM_JOB_GPUS";
 const std::set<std::string, std::less<>> k_of_first_node{std::string(k_gpus_of_node),
                                                          "SLURM_GPUS_ON_NODE",
@@ -27,7 +27,7 @@ struct OfComponent {
   unsigned component = 0;
 };
 
-// SLURM_JOB_NODELIST_HET_GROUP_1, or under its older name SLURM_JOB_NODELIST_PACK_GROUP_1.
+// Recognises SLURM_JOB_NODELIST_HET_GROUP_1, or its older name SLURM_JOB_NODELIST_PACK_GROUP_1.
 std::optional<OfComponent> of_component(std::string_view name) {
   for (const std::string_view mark : {"_HET_GROUP_", "_PACK_GROUP_"}) {
     const std::size_t at = name.rfind(mark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One component of a heterogeneous job, as a job of its own. Pure.
+// Presents one component of a heterogeneous job as a job of its own. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 namespace dts::launch {
 
 // Converts the batch script's environment ("NAME=value") to that of a job which consists of this
-// component alone: SLURM_X becomes the value of SLURM_X_HET_GROUP_n (sbatch(1), OUTPUT ENVIRONMENT
-// VARIABLES), and variables of the first component only are omitted. SLURM_JOB_ID stays that of the
-// whole job, since srun accepts no other (Slurm 22.05: "Job not heterogeneous job leader").
+// component alone. SLURM_X gets the value of SLURM_X_HET_GROUP_n (sbatch(1), OUTPUT ENVIRONMENT
+// VARIABLES), and variables that only describe the first component are omitted. SLURM_JOB_ID
+// remains that of the whole job, since srun accepts no other (Slurm 22.05: "Job not heterogeneous
+// job leader").
 [[nodiscard]] std::vector<std::string> environment_of_component(
     const std::vector<std::string>& environment, unsigned component);
 

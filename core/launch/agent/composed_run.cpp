@@ -28,12 +28,12 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::chrono::milliseconds k_tick{200};
-constexpr seconds k_role_patience{120};   // for a role to save when another one ends it
+constexpr seconds k_role_patience{120};   // for a role to save when another role ends it
 constexpr seconds k_server_patience{30};  // for a role with nothing left to do
-constexpr unsigned k_most_vanished = 3;   // agents of parts per job
+constexpr unsigned k_most_vanished = 3;   // agents of parts that may vanish in one job
 constexpr seconds k_longest_pause{60};    // before roles restart together
 
-// 0, 1, 2, 4 ... 60 s.
+// The pause before restart number `restart`: 0, 1, 2, 4 ... 60 s.
 seconds pause_before(unsigned restart) {
   if (restart <= 1) return seconds(0);
   return std::min(k_longest_pause, seconds(1U << std::min(restart - 2, 16U)));
@@ -119,7 +119,7 @@ void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
   while (const auto number = read_signal(signals_.get())) on_signal(*number, parts);
 }
 
-// Called once every other role is done.
+// Ends the roles that never end by themselves, once every other role is done.
 void ComposedRun::end_waiting_roles(const std::vector<PartAgent*>& parts) {
   const bool others_run = std::any_of(parts.begin(), parts.end(), [](const PartAgent* part) {
     return part->runs() && !part->part().until_others_end;
@@ -135,7 +135,7 @@ void ComposedRun::on_end(const run::PartEnd& end, const std::vector<PartAgent*>&
   end_waiting_roles(parts);
 }
 
-// Kills what a killed agent has left behind.
+// Kills the processes that a killed agent has left behind.
 void ComposedRun::bury_orphans(const std::vector<PartAgent*>& parts) const {
   std::vector<pid_t> spared;
   for (const PartAgent* part : parts)
@@ -168,7 +168,7 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
   return ends;
 }
 
-// A role that never ends by itself is done when the others are.
+// Records that a role that never ends by itself is done when the others are.
 void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const {
   for (const PartAgent* part : parts) {
     if (part->is_done()) continue;
@@ -179,7 +179,7 @@ void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const
   }
 }
 
-// Runs the parts side by side, again as often as one of them needs a restart.
+// Runs the parts side by side, and again whenever one of them needs a restart.
 Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& parts) {
   for (unsigned restart = 1;; ++restart) {
     std::vector<PartAgent*> left;
@@ -190,7 +190,7 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     vanished_ += static_cast<unsigned>(std::count_if(
         ends.begin(), ends.end(), [](const auto& end) { return !end.decided && !end.told; }));
     run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
-    // A part knows whether its own nodes are down, not those of the others.
+    // A part knows whether its own nodes are down, but not whether those of the others are.
     if (verdict.outcome.cause == run::Cause::requeued) end_.explain(verdict.outcome);
     if (verdict.decision.action == run::Action::done) note_waiting_roles(parts);
     if (verdict.decision.action != run::Action::restart) return verdict;
@@ -218,7 +218,8 @@ Result<run::Verdict> ComposedRun::run_all() {
   return run::judge_parts({}, false);
 }
 
-// No part has decided anything. In particular, the job must not end with exit code 0.
+// The verdict if no part has decided anything. In particular, the job must not end with exit code
+// 0.
 run::Verdict ComposedRun::given_up(const Error& failed) {
   const bool damaged = parts_.size() < spec::parts_of(job_.spec).size();
   run::Outcome outcome{damaged ? run::Cause::run_damaged : run::Cause::launch_failed,
@@ -232,7 +233,7 @@ run::Verdict ComposedRun::given_up(const Error& failed) {
   return {std::move(outcome), std::move(decision)};
 }
 
-// A termination signal while no part runs can also mean preemption or the time limit.
+// A termination signal that arrives while no part runs can also mean preemption or the time limit.
 run::Verdict ComposedRun::ended_between() {
   run::Verdict verdict;
   const int number = end_signal_.value_or(k_stop_request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of several programs: the job's agent starts one agent per part (steps one after another,
-// roles side by side) and turns their decisions into one for the whole job. One thread.
+// roles side by side) and combines their decisions into one for the whole job. Single-threaded.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -17,7 +17,7 @@ namespace dts::launch {
 
 class ComposedRun {
  public:
-  // `options` must outlive it.
+  // `options` must outlive this object.
   ComposedRun(const AgentOptions& options, Assignment job, UniqueFd signals)
       : options_(options), job_(std::move(job)), signals_(std::move(signals)) {}
 
@@ -55,10 +55,10 @@ class ComposedRun {
   JobEnd end_{
       job_, ledger_, signals_.get(), [this](run::Event event) { return note(std::move(event)); }};
   UniqueFd terminal_;     // standard error at the start
-  unsigned attempt_ = 0;  // of the whole run: one per job
+  unsigned attempt_ = 0;  // number within the whole run, one per job
   std::vector<PartAgent> parts_;
   Variables shared_;
-  unsigned vanished_ = 0;  // agents of parts, in this job
+  unsigned vanished_ = 0;  // agents of parts that vanished in this job
   bool stop_asked_ = false;
   std::optional<int> end_signal_;  // SIGTERM, SIGINT, SIGHUP or SIGUSR1
 };

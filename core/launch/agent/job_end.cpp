@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::seconds k_end_by_scheduler{90};
 
-// How the run spent its time, for the last event in its ledger.
+// How the run used its time, for the last event in its ledger.
 std::map<std::string, double> time_use(const run::RunDirectory& run,
                                        const std::vector<run::Event>& events) {
   const run::RunSummary summary = run::summarise(events, run::read_metrics(run));
@@ -34,7 +34,7 @@ std::map<std::string, double> time_use(const run::RunDirectory& run,
 }  // namespace
 
 std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes) {
-  // Tried in a child first, because libslurm exits the process if it rejects the configuration.
+  // Loads the plug-in in a child process first: libslurm exits if it rejects the configuration.
   return std::make_unique<JobWatch>(
       [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
       allocation.job,
@@ -64,7 +64,7 @@ void JobEnd::wait_for_the_end() {
       told_to_end_ || wait_for_one_of(signals_, {SIGTERM}, k_end_by_scheduler).has_value();
 }
 
-// Hands over to the job of the chain that waits for this one's end; nullopt if there is none.
+// Hands over to the job of the chain that waits for this job's end; nullopt if there is none.
 Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
   if (!chain_.is_for_next(outcome)) return std::nullopt;
   const auto chain = chain_.chain();
@@ -111,7 +111,7 @@ void JobEnd::settle(JobWatch::Return how, const char* otherwise) {
     log("{}: {}", otherwise, settled.error().message);
 }
 
-// If this fails, the job's next agent finds in the ledger that the run has ended.
+// If this fails, the job's next agent learns from the ledger that the run has ended.
 void JobEnd::stay_ended() {
   JobWatch::Return how;
   how.stay_ended = true;
@@ -129,7 +129,8 @@ Result<int> JobEnd::returned(const run::Outcome& outcome,
     log("requeue: {}", answer.error().message);
     auto code =
         end_here(outcome, "the scheduler refused to run the job again: " + answer.error().message);
-    // Without an answer, Slurm may still requeue the job as long as this process lives.
+    // The answer is unknown: Slurm may still requeue the job, but only as long as this process
+    // lives.
     if (answer.error().code != Errc::rejected) wait_for_the_end();
     return code;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job ends once its agent has decided the run's fate: it comes back under its id or as a
-// successor, waits for the scheduler, or is cancelled. One thread.
+// How a job ends once its agent has decided the run's fate: it comes back under its own id or as a
+// successor, waits for the scheduler to end it, or is cancelled. Single-threaded.
 #pragma once
 
 #include "core/launch/agent/after/chain_keeper.hpp"
@@ -17,52 +17,53 @@
 
 namespace dts::launch {
 
-// libslurm's own timeout for an unreachable controller.
+// How long to wait for the job's record: libslurm's own timeout for an unreachable controller.
 inline constexpr std::chrono::seconds k_record_patience{15};
 
-// The scheduler as the job's agent sees it. With `see_nodes` as for JobWatch.
+// The scheduler as the job's agent sees it. `see_nodes`: see JobWatch.
 [[nodiscard]] std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes);
 
 class JobEnd {
  public:
-  // Records an event of the newest attempt.
+  // Records an event of the latest attempt.
   using Note = std::function<Result<void>(run::Event)>;
 
-  // `job` and `ledger` must outlive it. `signals`: see take_signals().
+  // `job` and `ledger` must outlive this object. `signals`: see take_signals().
   JobEnd(const Assignment& job, run::LedgerWriter& ledger, int signals, Note note)
       : job_(job), ledger_(ledger), signals_(signals), note_(std::move(note)), chain_(job) {}
 
-  // Null without a scheduler; required by the functions that query it. With a scheduler, submits
-  // the next job of a chain, and cancels it when the run ends. `is_whole`: false for a part of a
-  // run, whose end is not the job's.
+  // `watch` may be null only without a scheduler; functions that query the scheduler need it. With
+  // a scheduler, submits the next job of a chain, and cancels it when the run ends. `is_whole`:
+  // false for a part of a run, whose end does not end the job.
   void use(JobWatch* watch, bool is_whole);
 
-  // Adds what the scheduler says now of the job, of which no rank runs, and of its nodes. Returns
-  // true if it has requeued the job.
+  // Adds what the scheduler currently reports about the job, of which no rank runs, and about its
+  // nodes. Returns true if the scheduler has requeued the job.
   bool explain(run::Outcome& outcome);
 
-  // The scheduler has notified the batch script that it will kill the job soon.
+  // `told`: the scheduler has notified the batch script that it will kill the job soon.
   void set_told_to_end(bool told) { told_to_end_ = told; }
 
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
 
-  // Carries out a requeue or a new submission. Returns the exit code of this job.
+  // Carries out a requeue or a new submission. Returns this job's exit code.
   [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
 
-  // The decision could not be carried out: the run stops.
+  // Call it if the decision could not be carried out; then the run stops.
   [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
 
-  // Called if the scheduler has requeued the job by itself, but it must not run again.
+  // Call it if the scheduler has requeued the job by itself, although it must not run again.
   void cancel();
 
-  // The job must stay alive until the scheduler ends it: a batch script that exits during a
-  // preemption's grace time is never requeued by Slurm 22.05 to 23.11.
+  // Keeps the job alive until the scheduler ends it: Slurm 22.05 to 23.11 never requeues a batch
+  // script that exits during the grace time of a preemption.
   void wait_for_the_end();
 
  private:
-  // Waits until that is done with the job; otherwise logs what that means.
+  // Waits until the scheduler has carried out `how`; if it cannot, logs the consequence
+  // `otherwise`.
   void settle(JobWatch::Return how, const char* otherwise);
   void stay_ended();
   [[nodiscard]] Result<std::optional<int>> hand_over(const run::Outcome& outcome);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the ranks' logs while an attempt runs, on its own thread: an output that no process reads
-// must not block the agent's handling of signals and ranks.
+// Shows the ranks' logs while an attempt runs. It has a thread of its own, because an output that
+// no process reads must not keep the agent from handling signals and ranks.
 #pragma once
 
 #include "core/run/directory/rank_logs.hpp"
@@ -13,11 +13,11 @@ namespace dts::launch {
 
 class LiveOutput {
  public:
-  // Checks ten times a second. Create it after blocking the process's signals.
+  // Looks at the logs ten times a second. Create it after blocking the process's signals.
   LiveOutput(run::RankLogs logs, int fd);
   LiveOutput(const LiveOutput&) = delete;
   LiveOutput& operator=(const LiveOutput&) = delete;
-  ~LiveOutput();  // first shows what is left
+  ~LiveOutput();  // first shows the rest of the logs
 
  private:
   std::jthread thread_;

@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds k_between_kills{2};  // the second interrupt skips the wait
+constexpr seconds k_between_kills{2};  // a second interrupt during that time ends the wait
 
 std::string shown_ranks(const run::RankSelection& shown) {
   return shown.all ? "all" : fmt::format("{}", fmt::join(shown.ranks, ","));
@@ -53,7 +53,7 @@ Variables variables_of_share(const std::vector<std::string>& nodes,
   const std::string all = std::to_string(nodes.size() * plan.ntasks_per_node);
   const std::string folded = fold_hostlist(nodes);
   const std::string type = gpu_type.empty() ? "" : gpu_type + ":";
-  // An empty value acts as if the job had requested none.
+  // An empty value has the same effect as a job that requested no GPUs.
   const std::string gpus =
       plan.gpus_per_node > 0 ? fmt::format("{}{}", type, plan.gpus_per_node) : "";
   const std::string times = nodes.size() > 1 ? fmt::format("{}(x{})", tasks, count) : tasks;
@@ -84,7 +84,7 @@ Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variab
   command.env = environment_with(all);
   if (!whole.local && plan_.component)
     command.env = environment_of_component(*command.env, *plan_.component);
-  // We forward a Ctrl-C exactly once; a signal must not end the agent before it handles signals.
+  // We forward a Ctrl-C exactly once. Signals stay blocked until the agent handles them.
   command.own_group = true;
   command.blocked_signals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
   command.parent_death_signal = SIGTERM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of one part of a composed run, as a child process: its own `dtsubmit agent` on its
+// The agent of one part of a composed run: a child process that runs `dtsubmit agent` on the part's
 // share of the job's nodes.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace dts::launch {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Slurm's variables for a job with only these nodes, as read by the agent and mpirun. Pure.
+// Slurm's variables for a job with only these nodes, which the agent and mpirun read. Pure.
 [[nodiscard]] Variables variables_of_share(const std::vector<std::string>& nodes,
                                            const plan::Plan& plan,
                                            const std::string& gpu_type);
@@ -29,8 +29,8 @@ class PartAgent {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `part` must outlive it; `words` are for messages: "step `train`". A part that begins together
-  // with others leaves restarts to the caller.
+  // `part` must outlive this object; `words` name the part in messages: "step `train`". If the part
+  // begins together with others, the caller handles restarts.
   PartAgent(const spec::Part& part,
             std::string words,
             run::RunDirectory run,
@@ -44,7 +44,7 @@ class PartAgent {
         nodes_(std::move(nodes)),
         begins_together_(begins_together) {}
 
-  // `variables`: what its programs learn about the whole run.
+  // `variables`: what the part's programs learn about the whole run.
   [[nodiscard]] Result<void> start(const AgentOptions& whole, const Variables& variables);
 
   [[nodiscard]] bool runs() const { return pid_ > 0; }
@@ -61,21 +61,22 @@ class PartAgent {
 
   [[nodiscard]] const std::vector<std::string>& nodes() const { return nodes_; }
 
-  // According to its ledger.
+  // True if the part's ledger says that it is done.
   [[nodiscard]] bool is_done() const;
 
   void signal(int number) const;
 
-  // Called when another part ends: it saves and ends, and is killed after `patience`.
+  // Call it when another part ends: this part has to save and end, and is killed after `patience`.
   void ask_to_end(std::chrono::seconds patience);
 
-  // Ends it once its own time is up.
+  // Ends the part when its own time is up.
   void tick();
 
-  // How it ended, if its process has exited.
+  // How the part ended, once its process has exited.
   [[nodiscard]] std::optional<run::PartEnd> reap();
 
-  // Resets budgets if `dtsubmit requeue` has continued the whole run after this part's last event.
+  // Resets the part's budgets if `dtsubmit requeue` has continued the whole run since its last
+  // event.
   [[nodiscard]] Result<void> resume_after(const std::vector<run::Event>& of_whole) const;
 
  private:
@@ -91,7 +92,7 @@ class PartAgent {
   std::size_t events_before_ = 0;
   bool told_ = false;
   bool out_of_time_ = false;
-  Clock::time_point warn_at_ = Clock::time_point::max();  // when its own time is nearly up
+  Clock::time_point warn_at_ = Clock::time_point::max();  // when the part's own time is nearly up
   Clock::time_point kill_at_ = Clock::time_point::max();
 };
 

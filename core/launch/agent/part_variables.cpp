@@ -20,7 +20,7 @@ constexpr std::chrono::seconds k_patience_with_facts{3};
 
 void choose_ports(const std::string& run, unsigned attempt, std::vector<PartPlace>& places) {
   const auto [low, high] = ephemeral_ports();
-  std::vector<HeldPort> held;  // held until each part has its own
+  std::vector<HeldPort> held;  // until all ports are chosen, so that they differ
   for (PartPlace& place : places) {
     held.push_back(hold_one_of(
         plan::master_port_candidates(run + "/" + place.name, attempt, low, high, k_candidates)));

@@ -47,7 +47,7 @@ void note_event(run::LedgerWriter& ledger,
                 unsigned attempt,
                 run::Event event) {
   event.attempt = attempt;
-  if (event.job.empty()) event.job = job.allocation.job;  // otherwise it is the successor's
+  if (event.job.empty()) event.job = job.allocation.job;  // otherwise it names the successor
   if (const auto noted = ledger.append(std::move(event)); !noted)
     log("{}; the run continues without it", noted.error().message);
 }
@@ -86,7 +86,7 @@ Result<void> RecordedAttempt::begin() {
 Result<void> RecordedAttempt::choose_nodes() {
   choice_ = in_.pool.choose(number_);
   if (choice_.used.size() < plan_.nodes || choice_.unfit.empty()) return {};
-  // The attempt continues without these nodes, so its end will not mention them.
+  // The attempt continues without these nodes, so its end will not name them.
   run::Outcome found;
   found.unfit = choice_.unfit;
   remember_nodes(found, run_.path, number_);
@@ -160,7 +160,7 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
   return runner.run();
 }
 
-// The newest step that the program reported, in a heartbeat or in its metrics.
+// The latest step that the program reported, in a heartbeat or in its metrics.
 std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& runner) const {
   const auto beaten = static_cast<std::int64_t>(
       std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
@@ -170,7 +170,7 @@ std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& ru
   return newest >= 0 ? std::optional(newest) : std::nullopt;
 }
 
-// Why the attempt ended, given everything that is known now.
+// Adds to the attempt's outcome what is known by now about its cause.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
@@ -188,7 +188,7 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   return outcome;
 }
 
-// If a launch on several nodes failed and no node is named as the cause, the nodes are probed.
+// If a launch on several nodes failed and no node is named as the cause, asks each node.
 run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
   constexpr std::chrono::seconds k_limit{15};
   const bool is_in_doubt = outcome.cause == run::Cause::launch_failed && outcome.node.empty();
@@ -207,8 +207,8 @@ Result<AttemptEnd> RecordedAttempt::run() {
   join_beginning();
   DTS_TRY(begun_);
   if (!ended_by) {
-    // The attempt could not even begin (no mpirun). That is recorded as an end too; otherwise the
-    // ledger would show it as still running.
+    // The attempt could not even begin, for instance without mpirun. This is recorded as an end as
+    // well, since the ledger would otherwise show the attempt as still running.
     DTS_TRY(note({.what = run::ended_event({run::Cause::launch_failed,
                                             exit_code(ended_by.error().code),
                                             ended_by.error().message})}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt of a run, with its own number and log, on nodes chosen for it; everything that
-// happens is recorded in the ledger.
+// One attempt of a run, with its own number and log, on nodes chosen for it. Records everything
+// that happens in the ledger.
 #pragma once
 
 #include "core/launch/agent/agent.hpp"
@@ -18,7 +18,7 @@
 
 namespace dts::launch {
 
-// Shared by all attempts; it outlives them.
+// Shared by all attempts, which it must outlive.
 struct AttemptContext {
   const AgentOptions& options;
   const Assignment& job;
@@ -36,12 +36,13 @@ struct AttemptEnd {
   bool stop_asked = false;   // by `dtsubmit stop`
 };
 
-// Takes the run's next attempt for this agent, whose standard error is the attempt's log from then
-// on. Errors: of the disk; without a log the agent continues on its own standard error.
+// Takes the run's next attempt for this agent. From then on, the agent's standard error is the
+// attempt's log. Errors: the disk's. If the log cannot be created, the agent continues on its own
+// standard error.
 [[nodiscard]] Result<run::TakenAttempt> take_attempt(const Assignment& job);
 
 // Records an event with the attempt's number and, unless the event names another, the job. A disk
-// error is logged and does not end the run: the event is kept for later, see LedgerWriter.
+// error is logged and does not end the run: the event is written later, see LedgerWriter.
 void note_event(run::LedgerWriter& ledger,
                 const Assignment& job,
                 unsigned attempt,
@@ -54,7 +55,7 @@ class RecordedAttempt {
   RecordedAttempt(const RecordedAttempt&) = delete;
   RecordedAttempt& operator=(const RecordedAttempt&) = delete;
 
-  // Takes the run's next attempt number and chooses nodes; from then on standard error is the
+  // Takes the run's next attempt number and chooses nodes. From then on, standard error is the
   // attempt's log.
   [[nodiscard]] Result<void> begin();
 
@@ -63,7 +64,7 @@ class RecordedAttempt {
   // run directory failed.
   [[nodiscard]] Result<AttemptEnd> run();
 
-  // note_event() of this attempt.
+  // Calls note_event() for this attempt.
   [[nodiscard]] Result<void> note(run::Event event);
 
   [[nodiscard]] unsigned number() const { return number_; }
@@ -86,11 +87,11 @@ class RecordedAttempt {
   const run::RunDirectory& run_ = job_.run;
   const plan::Plan& plan_ = job_.plan;
   unsigned number_ = 0;
-  run::FailureRecord record_;  // of the previous attempts
+  run::FailureRecord record_;  // of earlier attempts
   NodeChoice choice_;
-  std::vector<std::string> rank_nodes_;  // by rank, once all have started
+  std::vector<std::string> rank_nodes_;  // by rank; empty until all have started
   std::optional<LiveOutput> output_;     // for `dtsubmit run`
-  std::future<Result<void>> beginning_;  // the first records being written to disk
+  std::future<Result<void>> beginning_;  // writes the first records to disk
   Result<void> begun_;                   // the result of that write
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned k_port_candidates = 64;
 constexpr std::chrono::hours k_longest_quiet{24 * 365};
 
-// An hour unless the environment says otherwise.
+// One hour, unless DTSUBMIT_QUIET_LIMIT says otherwise.
 std::chrono::seconds quiet_limit() {
   const auto asked = parse_duration(getenv_lookup("DTSUBMIT_QUIET_LIMIT").value_or(""));
   if (!asked || asked->count() < 1 || *asked > k_longest_quiet)
@@ -27,7 +27,8 @@ std::chrono::seconds quiet_limit() {
   return std::chrono::ceil<std::chrono::seconds>(*asked);
 }
 
-// What ComposedRun passes to the agent of a part; other agents have none: is_leaky_variable().
+// The variables that ComposedRun passes to the agent of a part. Other agents have none, see
+// is_leaky_variable().
 Variables inherited_variables() {
   Variables variables;
   for (const std::string& entry : environment_entries()) {
@@ -59,7 +60,7 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
                           {"DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0"}};
   settings.environment.push_back(began_variable(job.run));
   for (auto& variable : inherited_variables()) {
-    // The whole run's own time, not that of a part.
+    // The time is that of the whole run, not of a part.
     std::erase_if(settings.environment,
                   [&](const auto& one) { return one.first == variable.first; });
     settings.environment.push_back(std::move(variable));

@@ -7,8 +7,8 @@
 
 namespace dts::launch {
 
-// For attempt `number` on all nodes of the allocation, with its own token and the current time;
-// without the topology of the node and the record of earlier attempts.
+// The settings of attempt `number` on all nodes of the allocation, with a token of its own and the
+// current time, but without the node's topology and the record of earlier attempts.
 [[nodiscard]] AttemptSettings attempt_settings(const Assignment& job, unsigned number);
 
 }  // namespace dts::launch

@@ -44,7 +44,7 @@ Result<Awaiting> stand_of_run(sched::Scheduler& scheduler, const run::RunDirecto
   return Awaiting{run::is_done(again) ? Stand::done : stand, {}};
 }
 
-// Alive while any element is; otherwise failed if any element failed.
+// Alive as long as one element is; then failed if any element failed.
 Result<std::vector<Awaiting>> stand_of_elements(sched::Scheduler& scheduler,
                                                 const run::RunDirectory& run) {
   DTS_ASSIGN(const sweep::Sweep sweep, read_sweep(run));

@@ -19,9 +19,9 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::seconds k_pause{3};
-constexpr int k_tries = 40;  // two minutes, as when a job comes back
+constexpr int k_tries = 40;  // over two minutes, as when a job comes back
 
-// Retries, since nothing is known while the controller is away.
+// Retries, because nothing is known while the controller is unreachable.
 Result<Awaited> look_patiently(sched::Scheduler& scheduler, const std::vector<spec::After>& after) {
   for (int i = 1;; ++i) {
     auto awaited = look_at_awaited(scheduler, after);
@@ -40,7 +40,7 @@ Result<int> stop_here(const Assignment& job, const std::string& why) {
   return code;
 }
 
-// Waits in another job, because this one's dependency was satisfied too early.
+// Waits again in another job, because this job's dependency was satisfied too early.
 Result<int> queue_again(sched::Scheduler& scheduler,
                         const Assignment& job,
                         const Awaited& awaited) {

@@ -8,8 +8,9 @@
 
 namespace dts::launch {
 
-// nullopt if the run may start. Otherwise the job's exit code: 0 if another job waits in its place;
-// if not, the run is stopped, with the reason in its ledger. Only the first attempt needs to ask.
+// nullopt if the run may start. Otherwise the job's exit code: 0 if another job now waits in its
+// place; if not, the run is stopped, with the reason in its ledger. Only the first attempt needs to
+// ask.
 [[nodiscard]] Result<std::optional<int>> wait_on(const Assignment& job);
 
 }  // namespace dts::launch

@@ -48,7 +48,7 @@ Result<run::Outcome> AttemptRunner::run() {
     poll_once(attempt_.stopping() ? milliseconds(100) : milliseconds(250));
   connections_.deliver();
   confirm_cause();
-  // Whatever the programs reported, their results are gone.
+  // Whatever the programs reported, their results are lost.
   if (!directory_.is_there())
     return run::Outcome{
         run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(settings_.attempt.run)};
@@ -68,8 +68,8 @@ void AttemptRunner::poll_once(milliseconds limit) {
                              {scheduler_.event_fd(), POLLIN, 0},
                              {connections_.ready(), POLLIN, 0}}};
   if (!wait_for_any(fds, Clock::now() + limit)) return;
-  // Messages are read before lost connections, and those of ranks before the launcher's exit,
-  // because they give the reasons.
+  // Messages are read before lost connections are handled, and ranks before the launcher's exit,
+  // because the former give the reasons for the latter.
   if (fds[1].revents != 0) connections_.accept();
   if (fds[1].revents != 0 || fds[3].revents != 0) connections_.serve();
   if (fds[0].revents != 0)
@@ -130,7 +130,7 @@ void AttemptRunner::on_children() {
 // When a preemption's grace time begins, Slurm signals the job's steps, not its batch script.
 void AttemptRunner::on_notice(const Notice& notice) {
   if (attempt_.outcome()) return;
-  // The sentinel listens from now on; the job's record shows earlier signals.
+  // The sentinel has begun to listen. The job's record shows whether there was an earlier signal.
   if (notice.signal == 0) return scheduler_.ask();
   log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
   on_step_signal(notice.signal, fmt::format("signal {} to the job's steps", notice.signal));
@@ -167,12 +167,12 @@ void AttemptRunner::on_started(Time now) {
     attempt_.on_stop(run::Cause::stopped, now, recorded.error().message, now);
   }
   if (launcher_.needs_sentinel()) launcher_.start_sentinel();  // must not delay the ranks
-  // Steps that did not exist yet received no signal. From now on all of them listen; the job's
+  // Steps that did not exist yet received no signal. From now on all of them listen, and the job's
   // record shows what happened before. Measured: 7 of 37 preemptions in this gap went unnoticed.
   scheduler_.ask();
 }
 
-// Writes to the ledger and the run directory.
+// Passes the attempt's news on to the ledger and the run directory.
 void AttemptRunner::tell_news() {
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
   for (run::Event& event : attempt_.take_events()) settings_.on_event(std::move(event));
@@ -182,7 +182,7 @@ void AttemptRunner::tell_news() {
 }
 
 void AttemptRunner::clean_up() {
-  // Ranks still tear down their nodes after their programs have ended.
+  // Ranks still run their nodes' tear-down after their programs have ended.
   const bool tears_down =
       !settings_.attempt.tear_down.empty() || !settings_.attempt.spec.stage.empty();
   const Time until =
@@ -190,8 +190,9 @@ void AttemptRunner::clean_up() {
   while (launcher_.runs() && Clock::now() < until) poll_once(milliseconds(50));
   launcher_.kill();
   // Orphans of a killed rank process or mpirun are reparented to us and must not run beside the
-  // next attempt. SIGTERM comes first, because it makes srun end its step on the other nodes; a
-  // killed srun leaves the step behind, holding its cores so that no other can start.
+  // next attempt. SIGTERM comes first, because it makes srun end its step on the other nodes,
+  // whereas a killed srun leaves the step behind, which holds its cores so that no other step can
+  // start.
   [[maybe_unused]] const bool any = launcher_.signal_orphans(SIGTERM);
   const Time orphans_until = Clock::now() + k_orphan_patience;
   while (launcher_.signal_orphans(0) && Clock::now() < orphans_until) poll_once(milliseconds(20));
@@ -199,9 +200,10 @@ void AttemptRunner::clean_up() {
   remove_left_segments(k_shared_memory);
 }
 
-// The record that distinguishes preemption, cancel and requeue may predate the end, so ask once
-// more. If the reason for a stop is unknown, wait for an unreachable controller: it may be a
-// preemption, and Slurm 22.05 to 23.11 does not requeue a job that ends before its grace time does.
+// The record that distinguishes preemption, cancel and requeue may be older than the end, so ask
+// once more. If the reason for a stop is unknown, wait for an unreachable controller, because it
+// may be a preemption, and Slurm 22.05 to 23.11 does not requeue a job that ends before its grace
+// time does.
 void AttemptRunner::confirm_cause() {
   const run::Cause cause = attempt_.outcome()->cause;
   if (!scheduler_.is_there() || cause == run::Cause::completed) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one Attempt for real: starts the launcher, moves messages, and turns signals, the
-// scheduler's answers and the clock into events of the attempt. One thread.
+// Runs an Attempt on real processes: starts the launcher, transfers messages, and turns signals,
+// the scheduler's answers and the clock into events of the attempt. Single-threaded.
 #pragma once
 
 #include "core/launch/agent/runner/launcher_process.hpp"
@@ -26,10 +26,11 @@ class AttemptRunner {
   // allows a job that it kills, and the outcome must be recorded before that.
   [[nodiscard]] Result<run::Outcome> run();
 
-  // Ends the launcher and its leftovers: afterwards no process of the attempt is on this node.
+  // Ends the launcher and its remaining processes. Afterwards no process of the attempt is left on
+  // this node.
   void clean_up();
 
-  // True if the batch script received SIGTERM: the scheduler will kill it soon.
+  // True if the batch script received SIGTERM, which means that the scheduler will kill it soon.
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
   // How long a save takes; 0 if not known.
@@ -44,7 +45,7 @@ class AttemptRunner {
   // reason.
   [[nodiscard]] bool stop_asked() const { return stop_asked_; }
 
-  // What the scheduler has reported about the job.
+  // What the scheduler reported about the job during the attempt.
   [[nodiscard]] const SchedulerNews& scheduler() const { return scheduler_; }
 
  private:

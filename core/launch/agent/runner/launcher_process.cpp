@@ -70,7 +70,7 @@ std::vector<std::string> LauncherProcess::rank_command() const {
   return words;
 }
 
-// The nodes that the launcher must use when the job has more; empty: all of the job's.
+// The nodes to which the launcher must restrict itself; empty: it uses all nodes of the job.
 std::vector<std::string> LauncherProcess::named_nodes() const {
   if (!settings_.names_nodes) return {};
   return settings_.attempt.nodes;
@@ -84,8 +84,8 @@ Result<void> LauncherProcess::start() {
   Command command;
   command.argv = launcher.argv;
   command.env = environment_with(launcher.environment);
-  // Slurm sends SIGTERM to every process it sees. On it, mpirun would tear down the ranks' MPI
-  // world while they save.
+  // Slurm sends SIGTERM to every process it sees, and mpirun reacts to it by tearing down the
+  // ranks' MPI world while they save.
   command.blocked_signals = {SIGTERM};
   command.stdout_fd = STDERR_FILENO;  // its few lines belong in the agent's log
   command.own_group = true;
@@ -113,13 +113,13 @@ void LauncherProcess::start_sentinel() {
     log("no sentinel step: {}; a preemption is noticed by polling only", started.error().message);
 }
 
-// Lets our processes in other steps find the channel.
+// By these variables our processes in other steps find the control channel.
 LauncherProcess::Variables LauncherProcess::step_environment() const {
   return {{"DTSUBMIT_RUN_DIR", settings_.attempt.run.path},
           {"DTSUBMIT_ATTEMPT", std::to_string(settings_.attempt.number)}};
 }
 
-// Waits for known children only: those of JobWatch's thread are reaped by that thread.
+// Only waits for known children: JobWatch's thread reaps its own.
 LauncherProcess::Ended LauncherProcess::reap() {
   Ended ended;
   int status = 0;

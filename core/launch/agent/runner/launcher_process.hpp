@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes that the agent starts for an attempt: the launcher and, if it needs one, a sentinel
-// step that is signalled on a preemption. One thread.
+// step that receives the signal of a preemption. Single-threaded.
 #pragma once
 
 #include "core/launch/agent/runner/runner_settings.hpp"
@@ -27,7 +27,7 @@ class LauncherProcess {
   // See LauncherCommand.
   [[nodiscard]] bool needs_sentinel() const { return needs_sentinel_; }
 
-  // Restarts a sentinel that ended, up to a limit.
+  // Starts a sentinel if none runs, and no more of them than a limit allows.
   void start_sentinel();
 
   struct Ended {
@@ -35,14 +35,14 @@ class LauncherProcess {
     bool sentinel = false;
   };
 
-  // The processes that have ended since the last call.
+  // The processes that ended since the last call.
   [[nodiscard]] Ended reap();
 
   [[nodiscard]] bool runs() const { return launcher_ > 0; }
 
   // Kills the launcher and the sentinel.
   void kill();
-  // Signals the launcher's orphans, which were reparented to us; false if there are none.
+  // Signals orphans of the launcher, which were reparented to us; false if there are none.
   [[nodiscard]] bool signal_orphans(int signal) const;
   void kill_orphans() const;
 
@@ -55,10 +55,10 @@ class LauncherProcess {
   [[nodiscard]] Variables step_environment() const;
 
   const RunnerSettings& settings_;
-  std::vector<pid_t> not_ours_;  // earlier children: of the script that exec'ed us
+  std::vector<pid_t> not_ours_;  // children of the batch script, which exec'ed us
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;
-  unsigned sentinels_ = 0;  // started so far
+  unsigned sentinels_ = 0;  // number started so far
   bool needs_sentinel_ = false;
 };
 

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::chrono::milliseconds k_look_limit{
     1500};                                          // a lost SYN is sent again after 1 s (RFC 6298)
-constexpr std::chrono::seconds k_answer_limit{20};  // for a step of a shell
+constexpr std::chrono::seconds k_answer_limit{20};  // for a step that runs a shell
 
 }  // namespace
 
-// On its own thread because a name server can also be slow.
+// On a thread of its own, because a name server can be slow, too.
 void NodeQuestions::look_at_silent() {
   if (auto sights = sights_.take()) attempt_.on_sights(*std::move(sights), Time::clock::now());
   if (sights_.is_pending()) return;
@@ -25,7 +25,7 @@ void NodeQuestions::look_at_silent() {
       [endpoints = std::move(endpoints)] { return probe_nodes(endpoints, k_look_limit); });
 }
 
-// On its own thread because starting a step on such a node can take long.
+// On a thread of its own, because it can take long to start a step on such a node.
 void NodeQuestions::ask_mute() {
   if (auto unable = unable_.take()) {
     if (!*unable) log("cannot find out what silent nodes lack: {}", unable->error().message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Probes of silent nodes, on their own threads: an answer takes a while, and the agent must be able
-// to end without it.
+// Probes of silent nodes. They run on threads of their own, because an answer takes a while, and
+// the agent must be able to end without it.
 #pragma once
 
 #include "core/base/os/detached_call.hpp"
@@ -17,7 +17,7 @@ class NodeQuestions {
   NodeQuestions(const RunnerSettings& settings, Attempt& attempt, const SchedulerNews& scheduler)
       : settings_(settings), attempt_(attempt), scheduler_(scheduler) {}
 
-  // Starts the probes that the attempt asks for and passes on the answers that have arrived.
+  // Starts the probes that the attempt requests, and passes on the answers that have arrived.
   void ask() {
     look_at_silent();
     ask_mute();
@@ -30,8 +30,8 @@ class NodeQuestions {
   const RunnerSettings& settings_;
   Attempt& attempt_;
   const SchedulerNews& scheduler_;
-  DetachedCall<std::vector<NodeSight>> sights_;               // the running look, if any
-  DetachedCall<Result<std::vector<run::UnfitNode>>> unable_;  // the running probe, if any
+  DetachedCall<std::vector<NodeSight>> sights_;               // the running probe, if any
+  DetachedCall<Result<std::vector<run::UnfitNode>>> unable_;  // the running step, if any
 };
 
 }  // namespace dts::launch

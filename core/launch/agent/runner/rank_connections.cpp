@@ -26,12 +26,13 @@ constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their inc
 constexpr unsigned k_most_refusals_logged = 100;
 constexpr unsigned k_own_files = 128;
 
-// The text may quote bytes from a stranger.
+// The text may quote bytes from an unknown peer.
 bool is_plain(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// One connection per rank; the limit that a job inherits from a login shell is often 1,024.
+// We need one connection per rank, and the limit that a job inherits from a login shell is often
+// 1,024.
 void allow_open_files(rlim_t count) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
@@ -164,8 +165,8 @@ void RankConnections::hold(Connection& connection, std::size_t bytes) {
   connection.held = bytes;
 }
 
-// A hello arrives in one piece and is read at once: a peer that holds half a line for long is not a
-// rank, so the oldest is dropped first.
+// A hello arrives in one piece and is read at once, so a peer that has sent half a line for a while
+// is not a rank. The oldest is dropped first.
 void RankConnections::keep_strangers_small() {
   while (held_ > k_most_held)
     drop(*std::find_if(strangers_.begin(), strangers_.end(), [this](int peer) {
@@ -173,7 +174,7 @@ void RankConnections::keep_strangers_small() {
     }));
 }
 
-// A stranger must not fill the disk either.
+// Limits the number of lines, because a stranger must not fill the disk either.
 void RankConnections::log_refusal(int peer, const std::string& why) {
   if (++refusals_ > k_most_refusals_logged) return;
   log("turned away a connection from {}: {}{}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of the control channel: who may connect, the messages that arrive for the
-// attempt, and those it sends. One thread.
+// The connections of the control channel: decides who may connect, reads messages for the attempt,
+// and sends the attempt's messages. Single-threaded.
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
@@ -15,7 +15,7 @@ namespace dts::launch {
 
 class RankConnections {
  public:
-  // `on_notice`: called when a step of the job reports a signal.
+  // `on_notice` is called when a step of the job reports a signal.
   RankConnections(const AttemptSettings& settings,
                   Attempt& attempt,
                   std::function<void(const Notice&)> on_notice)
@@ -31,9 +31,9 @@ class RankConnections {
 
   void accept();
   void serve();
-  // Sends the attempt's messages.
+  // Sends the messages that the attempt has queued.
   void deliver();
-  // Drops connections that have not identified themselves in time.
+  // Drops connections that did not identify themselves in time.
   void drop_silent(Time now);
 
  private:
@@ -41,8 +41,8 @@ class RankConnections {
     LineConnection line;
     std::string reached_at;
     Time since;
-    std::size_t held = 0;   // bytes of an incomplete line, before the hello
-    bool is_known = false;  // has sent the token
+    std::size_t held = 0;   // size of an incomplete line before the hello
+    bool is_known = false;  // has presented the token
   };
 
   void listen_to(int peer, bool and_write);
@@ -58,10 +58,10 @@ class RankConnections {
   Attempt& attempt_;
   std::function<void(const Notice&)> on_notice_;
   UniqueFd listener_;
-  UniqueFd ready_;  // epoll: with poll(2), thousands of ranks would cost most of the time
+  UniqueFd ready_;  // epoll, because with thousands of ranks poll(2) would dominate
   std::map<int, Connection> peers_;  // by file descriptor
   std::vector<int> strangers_;       // no valid hello yet, in order of arrival
-  std::size_t held_ = 0;             // bytes of all strangers
+  std::size_t held_ = 0;             // bytes held for all strangers
   unsigned refusals_ = 0;
 };
 

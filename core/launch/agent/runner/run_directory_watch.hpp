@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the run directory while an attempt runs: new checkpoints, a newer attempt, and the
-// disappearance of the directory. One thread.
+// Watches the run directory during an attempt: for new checkpoints, for a newer attempt, and for
+// the disappearance of the directory. Single-threaded.
 #pragma once
 
 #include "core/launch/agent/runner/runner_settings.hpp"
@@ -27,7 +27,7 @@ class RunDirectoryWatch {
   run::Presence presence_{settings_.attempt.run};
   Time next_content_;
   Time next_presence_;
-  std::string checkpoint_;  // the newest
+  std::string checkpoint_;  // the latest
 };
 
 }  // namespace dts::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of an AttemptRunner: the attempt, where it runs, and who is notified.
+// The inputs of an AttemptRunner: the attempt, where it runs, and whom to notify.
 #pragma once
 
 #include "core/launch/attempt/attempt.hpp"
@@ -13,15 +13,15 @@ namespace dts::launch {
 
 struct RunnerSettings {
   AttemptSettings attempt;
-  std::string dtsubmit;                                     // our own program's path
+  std::string dtsubmit;                                     // path of our own program
   bool names_nodes = false;                                 // the job also has other nodes
   bool local = false;                                       // no scheduler: this machine only
   int signals = -1;                                         // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; being read
   JobWatch* watch = nullptr;                                // may be null; not owned
   std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
-  std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save
-  std::function<void(run::Event)> on_event;                 // for the ledger
+  std::function<void(const Attempt&)> on_stop;              // programs have been asked to save
+  std::function<void(run::Event)> on_event;                 // called with an event for the ledger
 };
 
 }  // namespace dts::launch

@@ -66,7 +66,7 @@ void SchedulerNews::on_facts(JobWatch::Facts facts) {
 
 void SchedulerNews::on_job() {
   if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
-  // A grace period began, with or without a signal to us: the deadline has moved.
+  // A grace time has begun, whether or not we were signalled: the deadline has moved.
   if (job_->preempt_time == 0) return;
   const seconds left = time_after_preemption(*job_, unix_now(), kill_wait());
   if (!attempt_.stopping()) log("preemption: {} s left", left.count());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler reports about the job while an attempt runs: taken from the JobWatch, passed
-// to the attempt, and kept for its end. One thread.
+// What the scheduler reports about the job during an attempt: taken from JobWatch, passed to the
+// attempt, and kept until the attempt's end. Single-threaded.
 #pragma once
 
 #include "core/launch/agent/runner/runner_settings.hpp"
@@ -15,11 +15,12 @@
 
 namespace dts::launch {
 
-// Leaves a margin so that our kill comes before the scheduler's.
+// Time for ranks to save if `left` remains, with a margin so that our kill precedes the
+// scheduler's; at least `least`.
 [[nodiscard]] std::chrono::seconds time_to_save(std::chrono::seconds left,
                                                 std::chrono::seconds least);
 
-// Time until the scheduler kills a job that it preempts. Without a grace time the job is back in
+// Time until the scheduler kills a job that it preempts. Without a grace time, the job returns to
 // the queue at once: its record no longer has an end (Slurm 22.05 shows none, or one far ahead),
 // and its processes have `kill_wait`. Pure.
 [[nodiscard]] std::chrono::seconds time_after_preemption(const sched::JobInfo& job,
@@ -40,10 +41,10 @@ class SchedulerNews {
   void ask();
   void take();
 
-  // The scheduler's node addresses and limits have arrived, or never will.
+  // True once the scheduler's node addresses and limits have arrived, or if they never will.
   [[nodiscard]] bool facts_known() const { return facts_known_ || !is_there(); }
 
-  // The addresses of these nodes' daemons, as far as known.
+  // The addresses of the daemons of `nodes`, as far as they are known.
   [[nodiscard]] std::vector<NodeEndpoint> endpoints(const std::vector<std::string>& nodes) const;
 
   // Time from the scheduler's signal to its kill.
@@ -54,7 +55,7 @@ class SchedulerNews {
   // Time until the scheduler ends the job; nullopt if not known.
   [[nodiscard]] std::optional<std::chrono::seconds> time_left() const;
 
-  // The newest record of the job, if one has arrived.
+  // The latest record of the job, if one has arrived.
   [[nodiscard]] const std::optional<sched::JobInfo>& job() const { return job_; }
 
   void forget_job() { job_.reset(); }
@@ -62,14 +63,14 @@ class SchedulerNews {
   // Nodes that the scheduler reported down when it requeued the job.
   [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
 
-  // The scheduler has answered once, so it will again.
+  // True if the scheduler has answered once, so that further answers can be expected.
   [[nodiscard]] bool has_answered() const { return has_answered_; }
 
-  // Notes that the job's steps were signalled.
+  // Remembers that the job's steps were signalled.
   void note_step_signal();
 
-  // True if the controller was restarted after that signal and thus lost any reason that it had not
-  // saved.
+  // True if the controller was restarted after that signal, and thus lost any reason for it that it
+  // had not saved.
   [[nodiscard]] bool reason_is_lost() const {
     return steps_signalled_at_ != 0 && controller_start_ >= steps_signalled_at_;
   }
@@ -77,7 +78,7 @@ class SchedulerNews {
  private:
   void on_facts(JobWatch::Facts facts);
   void on_job();
-  [[nodiscard]] std::int64_t unix_now() const;  // by Attempt::wall_at()
+  [[nodiscard]] std::int64_t unix_now() const;  // from the clock of Attempt::wall_at()
 
   const RunnerSettings& settings_;
   Attempt& attempt_;
