@@ -13,11 +13,11 @@ struct Allotment {
   unsigned of = 0;             // the node's processors according to the scheduler
 };
 
-// The OS indices of their hardware threads, ascending. Slurm numbers processors through sockets,
-// cores and threads in hwloc's order, regardless of the kernel's numbers (scontrol(1), CPU_IDs); on
-// a node with as many processors as cores, it numbers cores. An empty result means no limit: the
-// job has the whole node, it is already confined to its part, or the numbers do not match this node
-// (config_overrides).
+// The OS indices of the allotted hardware threads, ascending. Slurm numbers processors through
+// sockets, cores and threads in hwloc's order, regardless of the kernel's numbers (scontrol(1),
+// CPU_IDs). If a node has as many processors as cores, Slurm numbers its cores. An empty result
+// means no limit: the job has the whole node, it is already confined to its part, or the numbers do
+// not match this node (config_overrides).
 [[nodiscard]] std::vector<unsigned> allotted_pus(const topo::NodeTopology& node,
                                                  const Allotment& allotment);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of a job's programs, and of the job that has room for all of them. Pure.
+// The layouts of a job's programs, and the layout of a job that has room for all of them. Pure.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -16,10 +16,10 @@ struct Composition {
 
 // Steps share the job's nodes, one after another: the job has as many nodes as its largest step,
 // and with --spares each step treats the nodes that it does not use as spare nodes. Roles add up,
-// and the job has as many spare nodes as the role with the most. Each node of the job has the most
-// cores and GPUs that any part needs on a node. Roles of a heterogeneous job are its components, in
-// order, and get what they ask for; the plan of the whole then only gives the number of nodes.
-// Reports every problem at once, with the name of the part if it is a part's.
+// and the job has as many spare nodes as the role with the most. Each node of the job has as many
+// cores and GPUs as the most demanding part needs per node. Roles of a heterogeneous job are its
+// components, in order, and get what they request; the plan of the whole then only gives the number
+// of nodes. Reports every problem at once, with the name of the part that has it.
 [[nodiscard]] tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spec,
                                                                       const ClusterView& cluster,
                                                                       const std::string& trainer);

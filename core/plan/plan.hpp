@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of a job, first before submission, and finally inside the job. Pure: no I/O, no clock.
+// The layout of a job, both before submission and inside the job. Pure: no I/O, no clock.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -44,13 +44,13 @@ struct ClusterView {
 
   std::vector<Node> nodes;
   std::vector<Partition> partitions;
-  std::vector<Avoided> avoided;      // those avoided longest come first
+  std::vector<Avoided> avoided;      // longest avoided first
   std::uint32_t max_array_size = 0;  // upper bound of array indices, exclusive; 0: unknown
 };
 
-// A decision and why, for `dtsubmit plan` and --dry-run.
+// A decision and its reason, for `dtsubmit plan` and --dry-run.
 struct Reason {
-  std::string name;   // "ntasks-per-node"; from an earlier release, all of what()
+  std::string name;   // "ntasks-per-node"; from an earlier release: all of what()
   std::string value;  // "8"
   std::string why;    // "one rank per GPU"
   bool as_asked = false;
@@ -85,7 +85,7 @@ struct Plan {
   std::chrono::seconds signal_margin{0};
   std::vector<std::string> command;  // the program's argv, never empty
   std::vector<Reason> reasons;
-  std::string srun_mpi{};  // of srun --mpi; empty: as the program is linked
+  std::string srun_mpi{};  // value of srun's --mpi; empty: chosen for the linked MPI
   // For a role of a heterogeneous job: the index of its component.
   std::optional<unsigned> component{};
   bool hides_gpus = false;  // a part without GPUs in a job with some: its ranks see none
@@ -125,7 +125,7 @@ struct MemoryPolicy {
   bool operator==(const MemoryPolicy&) const = default;
 };
 
-// "none", "prefer 0" or "bind 0-3,8"; the inverse refuses any other text.
+// "none", "prefer 0" or "bind 0-3,8"; memory_policy_from() returns nullopt for any other text.
 [[nodiscard]] std::string to_text(const MemoryPolicy& policy);
 [[nodiscard]] std::optional<MemoryPolicy> memory_policy_from(std::string_view text);
 
@@ -136,9 +136,9 @@ struct Placement {
   unsigned node_rank = 0;
   std::string node;
   unsigned cores = 1;          // physical cores behind `cpus`; at least 1
-  unsigned home_cores = 0;     // of these, near its GPUs, for the program's own threads; 0: all
+  unsigned home_cores = 0;     // how many of these are near its GPUs, for its own threads; 0: all
   std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: topology unknown, do not bind
-  std::vector<unsigned> first_cpus;  // the first of each core in `cpus`, in the cores' order
+  std::vector<unsigned> first_cpus;  // first PU of each core in `cpus`, in the order of the cores
   std::vector<std::string> gpus;     // value(s) for CUDA_VISIBLE_DEVICES; empty: none requested
   std::vector<std::string> nics;     // ports for this rank, "mlx5_0:1"; empty: the library chooses
   MemoryPolicy memory;
@@ -151,18 +151,19 @@ struct Placement {
 
 struct PlacedRanks {
   std::vector<Placement> ranks;    // in rank order
-  std::vector<std::string> notes;  // reasons and warnings of the nodes' bindings, merged if alike
+  std::vector<std::string> notes;  // reasons and warnings of the nodes' bindings, equal ones merged
   // GPUs that ranks have although they are not of the requested type, by node: indices in
   // NodeTopology::gpus, ascending.
   std::map<std::string, std::vector<unsigned>> other_gpus;
 };
 
-// One placement per rank, by bind_node() under the plan's policy. `topologies` by node name; on a
-// node without one, nothing is bound, and local rank i of n gets the i-th run of its GPUs. GPUs can
-// be located if their numbers name all of the node's, or if Slurm reports their numbers. GPUs of
-// type `gpu_type` are preferred among those that ranks may use (gpus_by_type()). Node ranks follow
-// each node's lowest rank; local ranks follow the launcher's order. Errc::invalid, naming the node,
-// if it cannot satisfy the policy. Precondition: verify_ranks() passed.
+// One placement per rank, by bind_node() under the plan's policy. `topologies` are given by node
+// name. On a node without one, nothing is bound, and local rank i of n gets the i-th run of its
+// GPUs. GPUs can be located if their numbers cover all GPUs of the node, or if Slurm reports their
+// numbers. GPUs of type `gpu_type` are preferred among those that ranks may use (gpus_by_type()).
+// Node ranks follow each node's lowest rank; local ranks follow the launcher's order.
+// Errc::invalid, naming the node, if it cannot satisfy the policy. Precondition: verify_ranks()
+// passed.
 [[nodiscard]] Result<PlacedRanks> place_ranks(
     const std::vector<RankHello>& hellos,
     const Plan& plan,
@@ -173,8 +174,8 @@ struct PlacedRanks {
 struct Rendezvous {
   std::string master_addr;
   unsigned master_port = 0;
-  std::vector<std::string> hosts;      // by node rank: its address for the other nodes
-  std::vector<unsigned> worker_ports;  // by rank: free on its node, for a server of its own
+  std::vector<std::string> hosts;      // by node rank: the address by which other nodes reach it
+  std::vector<unsigned> worker_ports;  // of `hosts`, if equal on all nodes; otherwise empty
   std::string interface;               // of `hosts`, if the same on every node; otherwise empty
   std::string hcas;                    // shared_hcas()
 };
@@ -197,24 +198,25 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
                                                          const Rendezvous& rendezvous,
                                                          const Plan& plan);
 
-// What W&B and MLflow read: one id for all attempts of the run, with the rank appended unless it is
-// 0, since no two processes may write to the same W&B run (its guide, "Resume a run"). MLflow gets
-// tags instead, because only its server creates ids (`mlflow.tracking.context`). `run_name` is that
-// of the run directory, `job_name` the one for people.
+// The variables by which W&B and MLflow continue one record: one id for all attempts of the run,
+// with the rank appended unless it is 0, since no two processes may write to the same W&B run
+// (W&B's guide, "Resume a run"). MLflow gets tags instead, because only its server creates ids
+// (`mlflow.tracking.context`). `run_name` is the name of the run directory, `job_name` the one that
+// users see.
 [[nodiscard]] Environment tracker_variables(const std::string& run_name,
                                             const std::string& job_name,
                                             unsigned rank);
 
-// A rank's place as srun would set it (srun(1), OUTPUT ENVIRONMENT VARIABLES), for programs that
-// read it there. The variables of mpirun's daemon describe its own step, one task per node, not a
-// rank.
+// The variables in which srun gives a rank's place (srun(1), OUTPUT ENVIRONMENT VARIABLES), for
+// programs that read them. Those that mpirun's daemon has describe the daemon's own step, with one
+// task per node, and not the rank.
 [[nodiscard]] Environment slurm_step_variables(const std::vector<Placement>& placements,
                                                unsigned rank);
 
 using IsSet = std::function<bool(const std::string& name)>;
 
 // True if the variable is only advice (NCCL_*, GLOO_*, UCX_*, OMP_NUM_THREADS, thread places) and
-// the user has set it, or another one with the same purpose: the user's value is kept.
+// the user has set it, or another one with the same purpose. Then the user's value is kept.
 [[nodiscard]] bool is_overruled(std::string_view name, const IsSet& is_set);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
@@ -234,7 +236,8 @@ using IsSet = std::function<bool(const std::string& name)>;
                                                            unsigned ephemeral_high,
                                                            unsigned count);
 
-// "12000-12003,12010", as in SLURM_STEP_RESV_PORTS: every port in order. Empty for any other text.
+// "12000-12003,12010", as in SLURM_STEP_RESV_PORTS, as a list of every port in order. Empty for any
+// other text.
 [[nodiscard]] std::vector<unsigned> parse_ports(std::string_view text);
 
 }  // namespace dts::plan

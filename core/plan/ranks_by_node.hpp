@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a job, by node. Private to core/plan.
+// Groups the ranks of a job by node. Private to core/plan.
 #pragma once
 
 #include "core/plan/plan.hpp"

@@ -14,8 +14,8 @@ namespace dts::plan {
 // The known runtimes by file name without ".so": GNU's, Intel's, LLVM's.
 inline constexpr std::array k_openmp_runtimes{"libgomp", "libiomp5", "libomp"};
 
-// If the user has set one of these, the placement of OpenMP threads is the user's. A runtime that
-// finds two of them ignores one with a warning.
+// If the user has set one of these, the user has placed OpenMP threads, and we leave them alone. A
+// runtime that finds two of them ignores one with a warning.
 inline constexpr std::array k_thread_places{
     "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
 

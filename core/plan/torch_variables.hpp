@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables by which PyTorch's programs find each other, which every rank gets anew:
+// The variables by which PyTorch programs find each other. Every rank gets new values, see
 // environment(7). Pure.
 #pragma once
 

@@ -73,7 +73,7 @@ void say_unreachable(const NodeTopology& node,
   }
 }
 
-// How evenly near cores are divided.
+// Reports how evenly near cores are divided.
 void say_near(const BindRequest& request, NodeBinding& binding) {
   const std::vector<unsigned>& near = binding.score.near_cores;
   if (near.back() == 0) return;
@@ -88,8 +88,8 @@ void say_near(const BindRequest& request, NodeBinding& binding) {
                                         fairest ? ", and no division raises the minimum" : ""));
 }
 
-// The cores that say_near() does not cover: home cores that are far for want of near ones, and
-// annex cores.
+// Reports on cores that say_near() does not cover: home cores that are far because near ones are
+// lacking, and annex cores.
 void say_further(const NodeTopology& node, NodeBinding& binding) {
   std::set<unsigned> far, annex;
   bool is_annex_near = false;
@@ -110,8 +110,9 @@ void say_further(const NodeTopology& node, NodeBinding& binding) {
                                           is_annex_near ? "" : "further away "));
 }
 
-// Says nothing of GPUs that the launcher dealt, and of those with a MIG instance for each rank:
-// there it is intended. Jobs of ours are refused before (plan/layout), so this is for topo.
+// Does not report GPUs that the launcher assigned, or that have a MIG instance for each rank: then
+// sharing is intended. Our own jobs are refused earlier (plan/layout), so this is for `dtsubmit
+// topo`.
 void say_shared_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
   if (!request.gpus_of.empty()) return;
   std::map<unsigned, std::size_t> users;
@@ -169,7 +170,7 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
   say_unreachable(node, used, binding);
 }
 
-// "Ethernet, 252 Gb/s"; the speed is omitted if unknown.
+// "Ethernet, 252 Gb/s", without the speed if that is unknown.
 std::string kind_of(const NodeTopology& node, const std::vector<unsigned>& nics) {
   std::set<unsigned> speeds;
   for (const unsigned nic : nics) speeds.insert(speed_of(node.nics[nic]));

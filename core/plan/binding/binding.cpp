@@ -117,8 +117,8 @@ bool may_be_better(const GpuGroups& way, const BindingScore& best) {
   return most != has ? most > has : way.home_distance <= best.home_distance;
 }
 
-// True if no other assignment can be better: this one keeps its promise, later ones promise no
-// more, and the remaining scores are at their bounds.
+// True if no other assignment can be better: this one achieves its bound, later ones have no better
+// bounds, and the remaining scores are at their bounds.
 bool is_as_promised(const GpuGroups& way, const BindingScore& found, const BindingScore& bound) {
   return found.near_cores == way.near_cores && found.home_distance <= way.home_distance &&
          found.mean_distance <= way.mean_distance && found.farthest_home <= way.home_distance &&
@@ -127,8 +127,8 @@ bool is_as_promised(const GpuGroups& way, const BindingScore& found, const Bindi
          found.numa_load == bound.numa_load && found.numa_span == bound.numa_span;
 }
 
-// The bound for a rank is what it would get alone. With only one choice of GPUs, the flows have
-// already computed the exact optimum.
+// Each rank's bound is what it would get if it were alone on the node. If there is only one choice
+// of GPUs, the flows have already found the exact optimum.
 void add_bound(
     const NodeTopology& node, const GpuChoices& choices, unsigned limit, unsigned smt, Best& best) {
   BindingScore& bound = best.bound;

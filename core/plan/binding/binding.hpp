@@ -11,7 +11,7 @@
 
 namespace dts::plan {
 
-// For one rank, unless the caller changes that.
+// The request of one rank; the caller sets what differs.
 [[nodiscard]] BindRequest request_of(const spec::Bind& bind);
 
 // The best binding of a node under a policy. `automatic` optimises these criteria, most important

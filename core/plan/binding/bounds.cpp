@@ -41,7 +41,8 @@ double least_nic_distance(const NodeTopology& node, const std::vector<unsigned>&
   return node.gpus.empty() || nics.empty() ? 0 : least;
 }
 
-// How many cores have several ranks if hardware threads have as few as possible.
+// The minimum number of cores that several ranks share, given that each hardware thread has as few
+// ranks as possible.
 unsigned least_shared(const CoreQuota& quota, unsigned ranks) {
   std::int64_t left = ranks, shared = 0;
   bool may_share = false;

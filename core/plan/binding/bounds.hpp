@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best that scores of a binding can be, before there is one. Pure. Private to
+// Bounds for the scores of a binding, known before there is a binding. Pure. Private to
 // core/plan/binding.
 #pragma once
 

@@ -38,7 +38,7 @@ std::vector<unsigned> locate_gpus(const std::vector<std::string>& ids,
   std::vector<unsigned> indices;
   std::set<unsigned> taken;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const bool is_instance = ids[i].starts_with(k_instance);  // Slurm then numbers instances
+    const bool is_instance = ids[i].starts_with(k_instance);  // Slurm then numbers the instances
     std::optional<std::uint64_t> gpu = locate_uuid(ids[i], node);
     if (!gpu && ids.size() == node.gpus.size())
       gpu = parse_number(ids[i]);

@@ -20,10 +20,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The GPUs of a node as its ranks were given them, and where they are in its topology.
+// The GPUs of a node as its ranks see them, and their places in the topology.
 struct NodeGpus {
-  std::vector<Names> of_rank;     // each rank's, if the launcher has decided; otherwise empty
-  Names all;                      // the node's, if it has not
+  std::vector<Names> of_rank;     // by rank, if the launcher has assigned them; otherwise empty
+  Names all;                      // those of the node, if it has not
   std::vector<unsigned> indices;  // of `all`, in NodeTopology::gpus; empty: unknown
 };
 
@@ -31,7 +31,8 @@ bool is_in(const std::vector<unsigned>& sorted, unsigned number) {
   return std::binary_search(sorted.begin(), sorted.end(), number);
 }
 
-// GPUs of another type are used only if there are too few of the right one.
+// Puts GPUs of another type last, so that they are used only if there are too few of the right
+// type.
 void put_last(const std::vector<unsigned>& others, NodeGpus& gpus) {
   if (others.empty() || gpus.indices.size() != gpus.all.size()) return;
   NodeGpus sorted;
@@ -81,7 +82,8 @@ std::vector<unsigned> users_of_cores(const NodeBinding& binding, std::size_t cor
   return users;
 }
 
-// A shared core counts as a fraction for each of its ranks, so that each thread has a core.
+// The number of cores of a rank, rounded down, with a shared core counted as a fraction for each of
+// its ranks, so that each thread has a core.
 unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsigned>& users) {
   double sum = 0;
   for (const unsigned core : cores) sum += 1.0 / users[core];
@@ -90,7 +92,7 @@ unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsig
 
 void take_cores(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   placement.cpus = share.cpus;
-  for (const auto* list : {&share.home, &share.annex})  // home is for the program's threads
+  for (const auto* list : {&share.home, &share.annex})  // home cores are for the program's threads
     for (const unsigned core : *list) {
       const std::vector<unsigned>& pus = node.cores[core].pus;
       const auto own = std::find_if(pus.begin(), pus.end(), [&](unsigned pu) {
@@ -101,11 +103,11 @@ void take_cores(Placement& placement, const topo::NodeTopology& node, const Rank
   placement.cores = static_cast<unsigned>(std::max<std::size_t>(1, placement.first_cpus.size()));
 }
 
-// Memory that is copied to and from GPUs must be near them, whichever core allocated it.
+// Memory that is copied to and from GPUs must be near them, whichever core allocates it.
 void take_memory(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   if (share.gpus.empty() || share.numas.size() != 1 || share.numas[0] >= node.numas.size()) return;
   const topo::NumaNode& numa = node.numas[share.numas[0]];
-  // The kernel rejects a node without memory, and falls back to the nearest by itself.
+  // The kernel rejects a policy for a node without memory, and uses the nearest one by itself.
   if (numa.has_memory) placement.memory = {MemoryPolicy::Kind::prefer, {numa.os}};
 }
 
@@ -115,7 +117,7 @@ void take_nics(Placement& placement, const topo::NodeTopology& node, const RankB
       placement.nics.push_back(fmt::format("{}:{}", node.fabric[port].hca, node.fabric[port].port));
 }
 
-// The binding of one node, and GPUs by their names.
+// The binding of one node's ranks, and their GPUs by name.
 class NodePlacing {
  public:
   NodePlacing(const NodeRanks& ranks,
@@ -197,8 +199,8 @@ class NodePlacing {
   }
 
   // For each rank, positions in the node's list of GPUs, in the order of the list. Used if GPUs
-  // cannot be located, if there is one for each rank, and for MIG instances, of which a process
-  // uses only the first. Empty: bind_node() decides.
+  // cannot be located, if there is one GPU per rank, and for MIG instances, of which a process uses
+  // only the first. Empty: bind_node() decides.
   [[nodiscard]] std::vector<std::vector<unsigned>> deal() const {
     std::vector<unsigned> different = gpus_.indices;
     make_set(different);
@@ -219,7 +221,7 @@ class NodePlacing {
   std::vector<unsigned> users_;  // ranks on each core
 };
 
-// One line for all nodes with the same message.
+// One line per message, which names all nodes that have it.
 std::vector<std::string> fold(const std::vector<std::pair<std::string, Names>>& notes_of_nodes) {
   const auto groups =
       group_alike(notes_of_nodes.size(), [&](std::size_t i) { return notes_of_nodes[i].second; });

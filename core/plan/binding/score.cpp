@@ -29,8 +29,8 @@ std::size_t cores_of(const RankBinding& rank) {
   return rank.home.size() + rank.annex.size();
 }
 
-// The number of home cores that each rank should have: as many as all ranks could have, but no more
-// than any rank has cores.
+// The number of home cores that each rank should have: the number that all ranks could have, but at
+// most the largest number of cores that any rank has.
 std::size_t home_cores(const NodeTopology& topology, const std::vector<RankBinding>& ranks) {
   std::size_t most = 0;
   for (const RankBinding& rank : ranks) most = std::max(most, cores_of(rank));
@@ -73,7 +73,7 @@ void add_cores(BindingScore& result,
   result.mean_distance = mean(sum, all);
 }
 
-// Counts the ranks that use something; equal ranks must be adjacent.
+// Counts the ranks that use something. Equal ranks must be added one after another.
 class Users {
  public:
   void add(std::size_t rank) {
@@ -156,7 +156,7 @@ void add_near(BindingScore& result,
   std::sort(result.near_cores.begin(), result.near_cores.end());
 }
 
-// The criteria before near cores of all ranks, and below, those after.
+// The criteria that precede the near cores of all ranks; below, those that follow.
 auto first_order(const BindingScore& s) {
   return std::make_tuple(s.shared_cores,
                          ~s.fewest_cores,

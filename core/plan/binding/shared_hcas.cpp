@@ -20,8 +20,8 @@ const topo::FabricPort* find_same(const std::vector<topo::FabricPort>& ports,
   return found == ports.end() ? nullptr : &*found;
 }
 
-// The ports that every node has, each at the speed of the slowest port of that name; unknown if the
-// speed of any is.
+// The ports that all nodes have, each at the speed of the slowest port with that name; unknown if
+// one speed is.
 std::vector<topo::FabricPort> ports_of_all(const Nodes& nodes) {
   std::vector<topo::FabricPort> shared = nodes.begin()->second.fabric;
   for (const auto& [name, node] : nodes)

@@ -175,8 +175,9 @@ bool is_plainly_fair(const std::vector<RankClass>& classes,
   return fair || !any_far;
 }
 
-// Seats the ranks in turns, each on the cores where the fewest would share a thread, of those where
-// the fewest are. In the last turn there may be fewer ranks than such cores: each may serve one.
+// Seats the ranks in rounds. Each round uses the cores whose threads would get the fewest ranks,
+// and among these the cores with the fewest ranks. If the last round has fewer ranks than cores,
+// each of these cores may serve one more.
 std::vector<CoreQuota::Users> crowd_of(const NodeTopology& node, std::size_t ranks, unsigned smt) {
   std::vector<CoreQuota::Users> users(node.cores.size(), {0, 0});
   const auto turn_of = [&](std::size_t core) {

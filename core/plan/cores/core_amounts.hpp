@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores of each part of a node each rank gets. Pure.
+// How many cores each rank gets from each part of a node. Pure.
 #pragma once
 
 #include "core/base/text/alike.hpp"
@@ -12,10 +12,10 @@
 
 namespace dts::plan {
 
-// Ranks that are equivalent for every core: their relation to each group of cores.
+// Equivalent ranks, which have the same relation to each group of cores.
 using RankClass = Alike<std::vector<Reach>>;
 
-// Equivalent cores, in the order of the first one of each group.
+// Groups of equivalent cores, in the order of each group's first core.
 [[nodiscard]] std::vector<CoreGroup> group_cores(const topo::NodeTopology& topology);
 
 // `gpus`: the GPUs of each rank.
@@ -32,23 +32,23 @@ struct CoreQuota {
   bool crowded = false;  // there are fewer cores than ranks
 
   struct Users {
-    std::int64_t least = 0, most = 0;  // ranks that a core must and may serve
+    std::int64_t least = 0, most = 0;  // number of ranks that a core must and may serve
 
     Users& operator+=(const Users& other);
   };
 
-  std::vector<Users> users{};  // by core if crowded; otherwise, a core serves one rank
+  std::vector<Users> users{};  // by core if crowded; empty otherwise: a core serves one rank
 };
 
-// `most`: the maximum number of cores of a rank; `smt`: of hardware threads of a core, 0: all. With
-// fewer cores than ranks, no two share a thread while another one has none; then no core has two
-// ranks more than another.
+// `most`: the maximum number of cores per rank; `smt`: the maximum number of hardware threads per
+// core, 0: all. With fewer cores than ranks, no two ranks share a thread while another thread has
+// none; then the numbers of ranks per core differ by at most one.
 [[nodiscard]] CoreQuota core_quota(const topo::NodeTopology& topology,
                                    std::size_t ranks,
                                    std::size_t most,
                                    unsigned smt);
 
-// The ranks that all cores of a group together must and may serve.
+// The number of ranks that all cores of a group together must and may serve.
 [[nodiscard]] CoreQuota::Users users_of(const CoreGroup& group, const CoreQuota& quota);
 
 // The criteria to minimise, in lexicographic order.
@@ -58,7 +58,8 @@ enum class CoreAim {
   distance  // all distances
 };
 
-// The number of cores of each class in each group: a minimum-cost flow, and so an optimum.
+// The number of cores of each class in each group, found as a minimum-cost flow and therefore
+// optimal.
 [[nodiscard]] std::vector<std::vector<std::int64_t>> core_amounts(
     const std::vector<RankClass>& classes,
     const std::vector<CoreGroup>& groups,

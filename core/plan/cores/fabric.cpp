@@ -12,13 +12,13 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-// Assumed of an adapter for computing that does not report its speed.
+// Assumed for an adapter for computing that does not report its speed.
 constexpr unsigned k_least_gbps = 100;
 
 // Some carriers of one network, and their bandwidth.
 struct Choice {
   Indices carriers;
-  std::uint64_t total = 0;  // Gb/s of all of them, at the speed of the slowest
+  std::uint64_t total = 0;  // Gb/s together, each at the speed of the slowest
   unsigned slowest = 0;
 };
 
@@ -64,7 +64,7 @@ std::vector<std::size_t> best_network(std::vector<Carrier> carriers) {
     if (carriers[i].gbps > 0 || !any_known) networks[carriers[i].network].push_back(i);
   Choice best;
   std::tuple<std::uint64_t, unsigned> worth;
-  for (const auto& [network, indices] : networks) {  // on a tie, the first one wins
+  for (const auto& [network, indices] : networks) {  // in a tie, the first one wins
     Choice choice = best_of(carriers, indices);
     const std::uint64_t weight = network == topo::Network::ethernet ? 1 : 2;
     const std::tuple its_worth(weight * choice.total, choice.slowest);

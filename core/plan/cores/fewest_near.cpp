@@ -10,8 +10,8 @@
 namespace dts::plan {
 namespace {
 
-// Further regions are merged into one, near every rank that is near any of them, so that the result
-// is never too small.
+// The maximum number of regions. Further ones are merged into one that is near every rank that is
+// near any of them, so that the result is never too small.
 constexpr std::size_t k_most_regions = 64;
 
 }  // namespace
@@ -85,7 +85,7 @@ std::vector<std::vector<FewestNear::Sort>> FewestNear::components(const std::vec
   return found;
 }
 
-// Visits every set of sorts; if there are too many, each one alone and all together.
+// Visits every set of sorts, or if there are too many, each one alone and all together.
 template <class Look>
 void FewestNear::each_set(const std::vector<Sort>& sorts, const Look& look) {
   Sort all;
@@ -113,9 +113,9 @@ std::size_t FewestNear::of_some(const std::vector<std::vector<unsigned>>& groups
   return fewest;
 }
 
-// Each rank has one core, and each core as many ranks as it must and may serve. This is possible if
-// no set of ranks is too large for the cores near to it, and no set of cores for the ranks near to
-// it (by Mendelsohn and Dulmage, both can then hold at once).
+// For ranks that have one core each, where each core serves as many ranks as it must and may. This
+// is possible if no set of ranks is too large for the cores near to it, and no set of cores for the
+// ranks near to it (by Mendelsohn and Dulmage, both can then hold at once).
 std::size_t FewestNear::in_crowd(const std::vector<std::vector<unsigned>>& groups) const {
   bool possible = true;
   std::size_t near = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many near cores the rank with the fewest can have, before cores are assigned. Pure. Private
-// to core/plan.
+// How many near cores the worst-off rank can have, computed before cores are assigned. Pure.
+// Private to core/plan.
 #pragma once
 
 #include "core/plan/cores/core_amounts.hpp"
@@ -16,22 +16,22 @@ namespace dts::plan {
 // as many cores near to any of them. Sets that share no core can be examined separately.
 class FewestNear {
  public:
-  // `gpus`: the GPUs that groups are formed from. `quota`: of each rank.
+  // `gpus`: the GPUs that groups are formed from. `quota`: the cores of each rank.
   FewestNear(const topo::NodeTopology& topology,
              const std::vector<unsigned>& gpus,
              const CoreQuota& quota);
 
-  // For these GPUs of each rank, indices into NodeTopology::gpus. Never too small; exact if at most
-  // k_most_sorts sorts of ranks compete for the same cores.
+  // `groups`: the GPUs of each rank, as indices into NodeTopology::gpus. The result is never too
+  // small. It is exact if at most k_most_sorts sorts of ranks compete for the same cores.
   [[nodiscard]] std::size_t of(const std::vector<std::vector<unsigned>>& groups) const;
 
-  // The same for only some of the groups: an upper bound for more of them.
+  // The same for only some of the groups: an upper bound that holds for more groups, too.
   [[nodiscard]] std::size_t of_some(const std::vector<std::vector<unsigned>>& groups) const;
 
   static constexpr std::size_t k_most_sorts = 10;
 
  private:
-  using Regions = std::uint64_t;  // a set
+  using Regions = std::uint64_t;  // a set of regions, one bit each
 
   // Ranks that are near the same cores.
   struct Sort {
@@ -44,7 +44,7 @@ class FewestNear {
   template <class Look>
   static void each_set(const std::vector<Sort>& sorts, const Look& look);
 
-  // The cores of a region, and the ranks that they must and may serve.
+  // The cores of a region, and how many ranks they must and may serve.
   struct Room {
     std::size_t cores = 0;
     CoreQuota::Users users{};

@@ -27,13 +27,13 @@ class Flow {
   // Sends as much as possible from `source` to `sink`; returns the total cost.
   Cost run(Node source, Node sink);
 
-  // The flow over the edge.
+  // The flow through the edge.
   [[nodiscard]] std::int64_t flow(std::size_t edge) const { return edges_[2 * edge + 1].capacity; }
 
  private:
   struct Edge {
     Node to;
-    std::int64_t capacity;  // residual capacity; that of the reverse edge is the flow
+    std::int64_t capacity;  // residual capacity; the reverse edge's is the flow
     Cost cost;
   };
 

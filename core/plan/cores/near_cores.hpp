@@ -10,7 +10,7 @@ namespace dts::plan {
 
 // A core is near a rank if it is of the node's fastest kind and in the NUMA node of at least one of
 // the rank's GPUs, or in the larger part of the node that this GPU is attached to. For a rank
-// without GPUs, every core of the fastest kind is near.
+// without GPUs, all cores of the fastest kind are near.
 class NearCores {
  public:
   explicit NearCores(const topo::NodeTopology& topology);  // which must outlive it

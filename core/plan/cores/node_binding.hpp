@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request for binding a node's ranks to its cores, GPUs and network adapters, and the result:
-// plain data.
+// The request to bind a node's ranks to its cores, GPUs and network adapters, and the result. Plain
+// data.
 #pragma once
 
 #include "core/spec/bind.hpp"
@@ -10,8 +10,8 @@
 
 namespace dts::plan {
 
-// The number of a rank's cores that must be near its GPUs before any other criterion counts: for
-// its main thread, NCCL's proxy threads and the threads that copy to the GPU.
+// The number of a rank's cores that must be near its GPUs before any other criterion counts. They
+// are for its main thread, NCCL's proxy threads and the threads that copy to the GPU.
 inline constexpr unsigned k_home_cores = 4;
 
 using spec::BindPolicy;
@@ -19,11 +19,11 @@ using spec::BindPolicy;
 struct BindRequest {
   unsigned ranks = 1;
   BindPolicy policy = BindPolicy::automatic;
-  unsigned smt = 0;                        // hardware threads of each core; 0: all
+  unsigned smt = 0;                        // of each core; 0: all
   unsigned cores_per_rank = 0;             // 0: as many as there are
   std::vector<unsigned> gpus{};            // the job's, indices into NodeTopology::gpus, ascending
   std::vector<std::vector<unsigned>> map;  // OS indices of PUs by local rank, cyclic
-  // The GPUs of each rank if the launcher has assigned them; empty: bind_node() does.
+  // The GPUs of each rank if the launcher has assigned them; empty: bind_node() assigns them.
   std::vector<std::vector<unsigned>> gpus_of{};
 };
 
@@ -34,7 +34,7 @@ struct RankBinding {
   std::vector<unsigned> nics;   // indices into NodeTopology::nics, ascending: one for each GPU or
                                 // fewer, one without GPU; empty if the node has none
   std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
-  std::vector<unsigned> numas;  // of the nearest home cores, indices into NodeTopology::numas
+  std::vector<unsigned> numas;  // of the nearest home cores: indices into NodeTopology::numas
 };
 
 // The scores of a binding. Distances are means of topo::distance() over cores and their rank's
@@ -50,16 +50,16 @@ struct BindingScore {
   // Near cores (NearCores) of each rank, ascending. The lexicographically greater list is better:
   // more for the rank with the fewest, then for the one with the second fewest, ...
   std::vector<unsigned> near_cores{};
-  // Mean over each rank's best k_home_cores, or over as many as all ranks could have if that is
-  // less. A missing core counts as farther than any.
+  // Mean over each rank's best k_home_cores, or over the number that all ranks could have if this
+  // is less. A missing core counts as farther than any other.
   double home_distance = 0;
   double mean_distance = 0;
   double farthest_home = 0;  // home distance of the worst-off rank
   unsigned worst_distance = 0;
-  unsigned fewest_cores = 0;  // of a rank
+  unsigned fewest_cores = 0;  // cores of the rank with the fewest
   unsigned most_cores = 0;
   unsigned unused_cores = 0;
-  unsigned shared_cores = 0;  // by more than one rank
+  unsigned shared_cores = 0;  // cores that several ranks use
   unsigned package_span = 0;  // packages that a rank has cores in, sum over ranks
   unsigned shared_l3 = 0;     // L3s with cores of more than one rank
   unsigned numa_load = 0;     // the most ranks with cores in one NUMA node

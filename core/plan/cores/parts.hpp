@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a node that ranks may share: NUMA nodes, L3s, adapters. Pure.
+// Parts of a node that ranks may share: NUMA nodes, L3s or adapters. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace dts::plan {
 // Counts the users of parts while ranks acquire and release items in them. Each add() is O(1).
 class Parts {
  public:
-  // `part_of`: the part of each item.
+  // `part_of`: the number of the part that each item belongs to.
   Parts(std::vector<std::size_t> part_of, std::size_t ranks);
 
-  // Gives the rank `count` of the item; a negative count takes them away.
+  // Gives the rank `count` units of the item; a negative count takes them away.
   void add(std::size_t rank, std::size_t item, int count);
 
   [[nodiscard]] std::int64_t sum() const { return sum_; }  // parts per rank, summed
@@ -31,7 +31,7 @@ class Parts {
   std::vector<std::size_t> part_of_;
   std::vector<std::int64_t> users_;    // by part
   std::vector<std::vector<int>> has_;  // by rank and part
-  std::vector<int> of_rank_;           // parts in which the rank has items
+  std::vector<int> of_rank_;           // number of parts in which the rank has items
   std::int64_t sum_ = 0, squares_ = 0, shared_ = 0;
 };
 

@@ -26,7 +26,7 @@ class HandOut {
       due_.push_back(cores / count + (i < cores % count ? 1 : 0));
   }
 
-  // Gives out this many cores of each of these groups. Each rank gets a run of them.
+  // Distributes (group, number of its cores) pairs. Each rank gets a run of these cores.
   void give(std::vector<std::pair<std::size_t, std::size_t>> amounts) {
     std::size_t left = 0;
     for (const auto& [group, amount] : amounts) left += amount;
@@ -42,7 +42,7 @@ class HandOut {
   }
 
  private:
-  // The first rank with the fewest cores that is still due some.
+  // Among the ranks that still lack cores, the first with the fewest.
   [[nodiscard]] std::size_t neediest() const {
     std::size_t best = has_.size();
     for (std::size_t i = 0; i < has_.size(); ++i)
@@ -69,7 +69,7 @@ void hand_out(const RankClass& ranks,
   for (auto& [reach, groups] : by_reach) hands.give(std::move(groups));
 }
 
-// Divides the cores among the ranks of this class in order: the ranks are equivalent.
+// Divides the cores among this class's ranks in order, since the ranks are equivalent.
 void put_in_order(const RankClass& ranks, CoreShares& shares) {
   std::vector<std::vector<unsigned>> counts;
   for (const std::size_t rank : ranks.members) counts.push_back(std::move(shares.counts[rank]));
@@ -78,7 +78,7 @@ void put_in_order(const RankClass& ranks, CoreShares& shares) {
     shares.counts[ranks.members[i]] = std::move(counts[i]);
 }
 
-// The nearest distance of any core of this class's ranks.
+// The distance of the nearest core that ranks of this class have.
 std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::size_t rank : ranks.members)
@@ -87,8 +87,8 @@ std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   return least;
 }
 
-// The core of each of this number of users. With more users than cores, neighbours share one, and
-// those that may serve one more than they must are spread evenly.
+// The core for each of `users` users. With more users than cores, neighbours share a core, and the
+// cores that serve one user more than they must are spread evenly.
 std::vector<unsigned> seats_of(const CoreGroup& group, std::size_t users, const CoreQuota& quota) {
   if (users <= group.cores.size()) return group.cores;
   const CoreQuota::Users all = users_of(group, quota);

@@ -82,8 +82,8 @@ std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
   return amounts;
 }
 
-// Swaps adapters between users if a rank then shares one with fewer ranks and the total distance
-// does not grow.
+// Swaps adapters between users if a rank then shares its adapter with fewer ranks, and the total
+// distance does not increase.
 void keep_together(const std::vector<User>& users,
                    std::size_t nics,
                    std::size_t ranks,

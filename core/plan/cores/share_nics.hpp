@@ -10,9 +10,9 @@
 
 namespace dts::plan {
 
-// topo::Path, as a number, between the adapter and the nearest of the rank's GPUs. For a rank
-// without GPUs, it depends on its home cores: node if at least half of them are in the adapter's
-// NUMA node, pkg if at least half are in its package, otherwise sys.
+// The distance between the adapter and the nearest of the rank's GPUs, a topo::Path as a number.
+// For a rank without GPUs it depends on its home cores: node if at least half of them are in the
+// adapter's NUMA node, pkg if at least half are in its package, otherwise sys.
 [[nodiscard]] unsigned nic_distance(const topo::NodeTopology& topology,
                                     const RankBinding& rank,
                                     unsigned nic);
@@ -24,19 +24,19 @@ struct NicChoice {
   };
 
   std::vector<unsigned> used;  // indices into NodeTopology::nics, ascending
-  std::vector<Left> left;      // the others
+  std::vector<Left> left;      // the other adapters
 };
 
 // The adapters that ranks use (best_network() of those that may have a link), and why the others
-// are left out.
+// are not used.
 [[nodiscard]] NicChoice choose_nics(const topo::NodeTopology& topology);
 
-// NicChoice::used of choose_nics().
+// Returns choose_nics().used.
 [[nodiscard]] std::vector<unsigned> compute_nics(const topo::NodeTopology& topology);
 
-// Assigns an adapter to each GPU of each rank, and to each rank without GPUs: total distance first,
-// then even load, measured by the squares of the numbers of users. A minimum-cost flow with convex
-// costs.
+// Assigns an adapter to each GPU of each rank, and to each rank without GPUs. Minimises the total
+// distance, then the sum of the squares of the adapters' numbers of users, which evens out the
+// load. A minimum-cost flow with convex costs.
 void share_nics(const topo::NodeTopology& topology, std::vector<RankBinding>& ranks);
 
 }  // namespace dts::plan

@@ -26,7 +26,7 @@ std::vector<std::size_t> parts_of(const std::vector<CoreGroup>& groups, Part Cor
   return part_of;
 }
 
-// The ranks, followed by a placeholder whose cores are free and cost nothing.
+// The ranks, and after them a placeholder whose cores are free and cost nothing.
 class Tidying {
  public:
   explicit Tidying(CoreShares& shares)
@@ -103,8 +103,8 @@ class Tidying {
     add(to, cores);
   }
 
-  // The sum of squares of the near cores that each rank lacks is minimal for the fairest division,
-  // as any sum of convex functions is, since the feasible allocations form a polymatroid.
+  // The sum of squares of the near cores that ranks lack is minimal for the fairest division, like
+  // any sum of convex functions, since the feasible allocations form a polymatroid.
   void add_near(std::size_t rank, int more) {
     unfair_ -= (most_ - near_[rank]) * (most_ - near_[rank]);
     near_[rank] += more;
@@ -129,7 +129,7 @@ class Tidying {
     int cores;
   };
 
-  // Takes all steps together if that improves the cost.
+  // Takes all steps together, if they lower the cost.
   bool attempt(std::initializer_list<Step> steps) {
     if (looks_ == k_most_core_looks) return false;
     ++looks_;
@@ -149,7 +149,7 @@ class Tidying {
     return better;
   }
 
-  // Exchanges cores of one group for as many of another.
+  // Exchanges cores of one group for the same number of another.
   bool exchange(std::size_t a, std::size_t b) {
     bool better = false;
     for (std::size_t g = 0; g < shares_.groups.size() && looks_ < k_most_core_looks; ++g)
@@ -160,7 +160,7 @@ class Tidying {
     return better;
   }
 
-  // Passes on the one core that `a` has more than `b`, directly or through a third rank.
+  // Passes on the one core that `a` has more than `b`, directly or by way of a third rank.
   bool pass_on(std::size_t a, std::size_t b) {
     if (total_[a] != total_[b] + 1) return false;
     for (std::size_t g = 0; g < shares_.groups.size(); ++g) {
@@ -175,7 +175,7 @@ class Tidying {
   }
 
   bool improve(std::size_t a, std::size_t b) {
-    if (looks_ == k_most_core_looks) return false;  // attempts no longer do anything
+    if (looks_ == k_most_core_looks) return false;  // further attempts have no effect
     if (b == nobody_) return exchange(a, b);
     const bool alike = total_[a] == total_[b] && groups_[a] == 1 && groups_[b] == 1;
     if (alike || (!is_untidy(a) && !is_untidy(b))) return false;

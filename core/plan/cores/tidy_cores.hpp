@@ -16,10 +16,10 @@ struct CoreGroup {
   std::vector<unsigned> cores;  // indices into NodeTopology::cores, ascending
 };
 
-// How a group of cores relates to a rank; the best comes first.
+// The relation of a group of cores to a rank, ordered from best to worst.
 struct Reach {
-  bool is_far = false;        // not near by NearCores
-  std::int64_t distance = 0;  // in 1/k_unit; for a slow core, more than any fast one's
+  bool is_far = false;        // not near, according to NearCores
+  std::int64_t distance = 0;  // in 1/k_unit; a slow core's exceeds that of any fast core
 
   auto operator<=>(const Reach&) const = default;
 };
@@ -29,7 +29,7 @@ struct CoreShares {
   std::vector<CoreGroup> groups;
   std::vector<std::vector<Reach>> reaches;    // of each rank, to each group
   std::vector<std::vector<unsigned>> counts;  // of each rank, in each group
-  unsigned home_cores = 0;                    // how many cores of each rank are home cores
+  unsigned home_cores = 0;                    // number of home cores of each rank
 };
 
 // Exchanges cores between ranks, and with unused ones, if that (in this order) brings the home

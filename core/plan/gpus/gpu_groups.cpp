@@ -60,8 +60,8 @@ std::vector<bool> roomiest(const NodeTopology& node,
   return extra;
 }
 
-// With fewer GPUs than ranks, the ways to choose the GPUs that get one rank more. Among equivalent
-// GPUs, the first ones are chosen.
+// With fewer GPUs than ranks, chooses the GPUs that get one rank more. Among equivalent GPUs, it
+// takes the first ones.
 class Sharing {
  public:
   Sharing(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks)
@@ -107,7 +107,7 @@ class Sharing {
   bool all_ = true;
 };
 
-// The ways with the most near cores for the rank with the fewest.
+// Keeps the ways with the most near cores for the worst-off rank.
 void keep_fairest(const FewestNear& near, std::vector<Groups>& ways) {
   std::size_t best = 0;
   std::vector<Groups> fairest;
@@ -120,7 +120,7 @@ void keep_fairest(const FewestNear& near, std::vector<Groups>& ways) {
   ways = std::move(fairest);
 }
 
-// What ranks could have if each were alone on the node, or shared it only with those that have the
+// What ranks could have if each were alone on the node, or shared it only with ranks that have the
 // same near cores. Distances are means over the cores of all ranks.
 class Promise {
  public:
@@ -142,10 +142,10 @@ class Promise {
   }
 
  private:
-  // Each rank has `count` cores, `more` ranks have one more.
+  // For ranks with `count` cores each, of which `more` ranks have one core more.
   double mean_of(const Groups& groups, std::size_t count, std::size_t more) {
     std::int64_t sum = 0;
-    std::vector<std::int64_t> next;  // cost of one core more
+    std::vector<std::int64_t> next;  // cost of one more core
     for (const auto& gpus : groups) {
       const std::vector<std::int64_t>& sums = alone(gpus).sums;
       sum += sums[count];
@@ -158,7 +158,7 @@ class Promise {
            static_cast<double>(groups.size() * count + more);
   }
 
-  // Near cores of each rank, ascending. Ranks with the same near cores share them.
+  // The number of near cores of each rank, ascending. Ranks with the same near cores share them.
   std::vector<unsigned> near_of(const Groups& groups) {
     std::map<const std::vector<bool>*, unsigned> users;
     for (const auto& gpus : groups) ++users[alone(gpus).near];

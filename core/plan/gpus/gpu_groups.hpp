@@ -7,8 +7,7 @@
 
 namespace dts::plan {
 
-// One way: the GPUs of each rank, and bounds on how good it can be, whatever cores the other ranks
-// take.
+// One way: the GPUs of each rank, and bounds for its quality, whatever cores the other ranks take.
 struct GpuGroups {
   std::vector<std::vector<unsigned>> of_rank;  // each ascending; ranks ordered by their first GPU
   std::vector<unsigned> near_cores;            // as BindingScore counts
@@ -18,20 +17,20 @@ struct GpuGroups {
 
 struct GpuChoices {
   std::vector<GpuGroups> ways;  // the most promising first; never empty
-  bool all = true;              // false: there are more that were not examined
+  bool all = true;              // false: not all ways were examined
 };
 
-// The ways to give each of `ranks` ranks the same number of `gpus`, those of a rank as near each
-// other as possible (GpusApart). With fewer GPUs than ranks, each GPU gets the same number of
-// ranks, or one more. At most some hundred ways are examined. `most_cores`: the maximum of each
-// rank; `smt`: as in BindRequest.
+// The ways to give each of `ranks` ranks the same number of `gpus`, so that the GPUs of a rank are
+// as near each other as possible (GpusApart). With fewer GPUs than ranks, the numbers of ranks per
+// GPU differ by at most one. At most some hundred ways are examined. `most_cores`: the maximum per
+// rank; `smt`: see BindRequest.
 [[nodiscard]] GpuChoices gpu_choices(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& gpus,
                                      unsigned ranks,
                                      unsigned most_cores = 1U << 30,
                                      unsigned smt = 0);
 
-// Runs in PCI order, regardless of distances: G/n each, or GPU i*G/n for rank i.
+// Runs in PCI order, regardless of distances: G/n GPUs each, or for rank i the GPU i*G/n.
 [[nodiscard]] std::vector<std::vector<unsigned>> gpu_runs(const std::vector<unsigned>& gpus,
                                                           unsigned ranks);
 

@@ -39,8 +39,8 @@ class Packing {
   }
 
  private:
-  // Forms complete groups of GPUs with the same key. Those left over stay together, the largest set
-  // first.
+  // Forms complete groups of GPUs with the same key. The remaining ones stay together, the largest
+  // set first.
   template <class KeyOf>
   void close_groups(const KeyOf& key_of) {
     std::map<decltype(key_of(0U)), std::vector<unsigned>> pools;

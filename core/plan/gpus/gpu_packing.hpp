@@ -9,11 +9,11 @@
 
 namespace dts::plan {
 
-// Forms groups from the bottom up: behind one switch, one host bridge, in one NUMA node, one
-// package. GPUs left over at a level move up together. No other way has fewer groups that cross a
-// boundary at any level: a part with p GPUs has p/s complete groups of s, whichever they are. GPUs
-// in each group, and the groups, are in ascending order. `gpus`: ascending, at least `ranks` x
-// `each`.
+// Forms groups from the bottom up: behind one switch, behind one host bridge, in one NUMA node, in
+// one package. GPUs that are left over at a level move up together. No other way has fewer groups
+// that cross a boundary at any level, because a part with p GPUs has p/s complete groups of s,
+// whichever they are. The GPUs in each group, and the groups, are in ascending order. `gpus`:
+// ascending, at least `ranks` x `each`.
 [[nodiscard]] std::vector<std::vector<unsigned>> pack_gpus(const topo::NodeTopology& topology,
                                                            const std::vector<unsigned>& gpus,
                                                            unsigned ranks,

@@ -18,7 +18,7 @@ using Groups = std::vector<std::vector<unsigned>>;
 constexpr std::size_t k_most_ways = 500;
 constexpr std::size_t k_most_looks = 5'000;
 
-// Tries every way to choose `ranks` groups of `size` that is no worse than the best so far, nearest
+// Tries all ways to choose `ranks` groups of `size` that are no worse than the best so far, nearest
 // partners first. Ways that differ only by swapping equivalent GPUs are tried once.
 class Search {
  public:
@@ -72,8 +72,8 @@ class Search {
     return worth;
   }
 
-  // The GPUs in order, which keeps linked ones together, without those before the group `skip` if
-  // some are left over.
+  // The GPUs in order, which keeps linked ones together, in groups. If some GPUs are left over,
+  // omits those before the group `skip`.
   [[nodiscard]] Groups in_order(std::size_t skip) const {
     Groups groups(ranks_);
     const std::size_t left = gpus_.size() - ranks_ * size_;
@@ -119,7 +119,7 @@ class Search {
   [[nodiscard]] bool is_over() { return ways_.size() >= k_most_ways || ++looks_ >= k_most_looks; }
 
   // The next group begins with the first free GPU. If some GPUs will be left over, it may begin
-  // with any free one, but only one of each kind is tried.
+  // with any free one, of which one per kind is tried.
   void open_group() {
     if (groups_.size() == ranks_) return finish();
     if (is_over()) return;
@@ -197,7 +197,7 @@ class Search {
     closed_ = closed;
   }
 
-  // The free GPUs after `last`, best for the open group first.
+  // The free GPUs after `last`, the best for the open group first.
   [[nodiscard]] std::vector<std::size_t> partners(std::size_t last) const {
     std::vector<std::tuple<unsigned, std::int64_t, unsigned, unsigned, unsigned, std::size_t>>
         ranked;
@@ -233,7 +233,7 @@ class Search {
   Groups groups_;
   std::vector<Kinds> kinds_;              // of the complete groups
   GpusApart closed_;                      // of the complete groups
-  std::size_t fewest_ = ~std::size_t{0};  // near cores with the complete groups
+  std::size_t fewest_ = ~std::size_t{0};  // near cores of the worst-off rank in the complete groups
   GroupsWorth best_;
   std::vector<Groups> ways_;
 };

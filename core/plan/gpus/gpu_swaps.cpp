@@ -44,14 +44,14 @@ class Swaps {
     return sum;
   }
 
-  // The number of groups stands for the GPUs that are in none.
+  // Group number groups_.size() stands for the GPUs that are in no group.
   std::vector<unsigned>& members(std::size_t group) {
     return group < groups_.size() ? groups_[group] : left_;
   }
 
   bool swap_all() {
     bool better = false;
-    // Swaps among groups of one GPU would change nothing.
+    // Swaps among groups of a single GPU would change nothing.
     const bool are_single = groups_.front().size() == 1;
     for (std::size_t a = 0; a < groups_.size(); ++a)
       for (std::size_t b = are_single ? groups_.size() : a + 1; b <= groups_.size(); ++b)
@@ -68,7 +68,7 @@ class Swaps {
     return all;
   }
 
-  // One GPU for one, and two for two, which may be linked.
+  // Swaps one GPU for one, or two for two, which may be linked.
   bool swap_between(std::size_t a, std::size_t b) {
     bool better = false;
     for (const std::size_t count : {1, 2})
@@ -83,7 +83,7 @@ class Swaps {
     return better;
   }
 
-  // One GPU each of three groups, or of two and those that are in none, in both directions.
+  // Rotates one GPU each of three groups, or of two groups and the free GPUs, in both directions.
   bool rotate_all() {
     if (groups_.front().size() == 1) return false;
     for (std::size_t a = 0; a < groups_.size(); ++a)
@@ -104,7 +104,7 @@ class Swaps {
     return false;
   }
 
-  // Takes the step if it makes the groups better. `changed`: the groups that it changes.
+  // Takes the step if the groups become better. `changed`: the groups that it changes.
   bool attempt(std::initializer_list<std::size_t> changed,
                const std::function<void()>& step,
                const std::function<void()>& undo) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of GPUs, improved by exchanges. Pure. Private to core/plan.
+// Improves groups of GPUs by exchanges. Pure. Private to core/plan.
 #pragma once
 
 #include "core/plan/cores/fewest_near.hpp"
@@ -9,10 +9,10 @@
 
 namespace dts::plan {
 
-// Swaps GPUs, one or two at a time between two groups, or one each of three, and with those of
-// `gpus` that are in no group, as long as that makes the groups better by compare(), or for some
-// thousand attempts. Trying all ways may find better ones. GPUs in each group, and the groups, are
-// in ascending order.
+// Swaps GPUs, one or two at a time between two groups, one each among three groups, and with those
+// of `gpus` that are in no group, as long as the groups become better by compare(), or for some
+// thousand attempts. Trying all ways may find better groups. The GPUs in each group, and the
+// groups, are in ascending order.
 [[nodiscard]] std::vector<std::vector<unsigned>> swap_gpus(
     const GpuPairs& pairs,
     const FewestNear& near,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPUs of a node are of the requested type: the site's name for the type is compared with the
-// products that the node reports. Pure.
+// Which GPUs of a node are of the requested type, found by comparing the site's name for the type
+// with the products that the node reports. Pure.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -18,15 +18,15 @@ namespace dts::plan {
 struct GpusByType {
   // GPUs of another type, ascending; empty if none is of the requested one.
   std::vector<unsigned> others;
-  // Products are known, and none is of the type: the name is the site's own.
+  // The products are known, and none is of the type, so the name is one of the site's own.
   bool has_own_name = false;
 };
 
-// GPUs of unknown product are never among the others, nor are those with MIG instances, whose type
-// may be an instance's. Without a type, all GPUs qualify.
+// GPUs of an unknown product never count as of another type, nor do GPUs with MIG instances, since
+// the type may be an instance's. Without a type, all GPUs qualify.
 [[nodiscard]] GpusByType gpus_by_type(const topo::NodeTopology& node, const std::string& type);
 
-// A warning for GpusByType::has_own_name.
+// The warning for GpusByType::has_own_name.
 [[nodiscard]] std::string own_name_warning(const topo::NodeTopology& node, const std::string& type);
 
 }  // namespace dts::plan

@@ -9,8 +9,8 @@
 namespace dts::plan {
 namespace {
 
-// Paths to the adapters, regardless of which adapter each leads to: four GPUs with one adapter each
-// are equivalent.
+// Paths to the adapters, regardless of which adapter each path leads to, so that four GPUs with one
+// adapter each are equivalent.
 std::vector<topo::Path> ways_to_nics(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& nics,
                                      unsigned gpu) {

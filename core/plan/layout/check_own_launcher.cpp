@@ -81,7 +81,7 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
              ", or say --nnodes and the rendezvous yourself"});
 }
 
-// A launcher on each node that has no way to learn of the others.
+// Reports a launcher on each node that has no way to learn of the others.
 void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.told.empty() &&
       !is_told_its_node(launcher))

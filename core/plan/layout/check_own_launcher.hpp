@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a launcher in the program's command line fits the layout. Pure.
+// Checks whether a launcher in the program's command line fits the layout. Pure.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -7,9 +7,9 @@
 
 namespace dts::plan {
 
-// Appends a problem if the job would start the launcher more than once per node, or on several
-// nodes without giving it its node rank: each instance would start as many processes as a single
-// one should.
+// Appends a problem if the job would start the launcher more than once per node, or
+// on several nodes without its node rank: each instance would start as many
+// processes as a single one should.
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems);
 
 }  // namespace dts::plan

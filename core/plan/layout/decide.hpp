@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of make_plan() that have their own files, and how each records its decision.
+// Those steps of make_plan() that have files of their own, each of which records its decision.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -25,8 +25,8 @@ inline void decide(Plan& plan, std::string_view what, unsigned value, std::strin
   decide(plan, what, std::to_string(value), std::move(why));
 }
 
-// Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
-// limit would fire right at the start.
+// Slurm may send the signal up to 60 s early (sbatch(1), --signal), so a margin within a minute of
+// the limit would take effect right at the start.
 void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems);
 
 // Sets the number of processes that each task starts itself, if the program is known to do so or

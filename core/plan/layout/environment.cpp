@@ -40,7 +40,7 @@ struct World {
   std::string workers;  // JSON; empty: too long
   std::string hosts;    // JSON; empty: too long, or two nodes share an address
   std::string coordinator;
-  std::vector<std::vector<unsigned>> nodes_with;  // node ranks that have it, by local rank
+  std::vector<std::vector<unsigned>> nodes_with;  // node ranks of nodes with this local rank
 
   World(const std::vector<Placement>& all, const Rendezvous& where)
       : placements(all), rendezvous(where) {

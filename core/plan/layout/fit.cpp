@@ -44,7 +44,7 @@ struct Demand {
   Amount amount;
 };
 
-// The nodes with enough; appends a problem if they are fewer than wanted. `nodes` must not be
+// The nodes that have enough. Appends a problem if they are fewer than wanted. `nodes` must not be
 // empty.
 std::vector<Node> demand(const std::vector<Node>& nodes,
                          const Demand& d,
@@ -106,8 +106,8 @@ const Partition* partition_named(const std::string& name,
   return nullptr;
 }
 
-// Of several partitions, of which the scheduler takes one, all their nodes with the longest of
-// their limits: what does not fit this fits none of them.
+// If several partitions are named, the scheduler takes one of them. Returns all their nodes with
+// the longest of their limits: what does not fit this fits none of them.
 std::optional<Partition> find_partition(const spec::JobSpec& spec,
                                         const ClusterView& cluster,
                                         Diagnostics& problems) {
@@ -140,7 +140,7 @@ void check_time(const spec::JobSpec& spec, const Partition& partition, Diagnosti
 // The nodes that the job may get, and how a message names them.
 struct Candidates {
   std::vector<Node> nodes;
-  std::size_t size = 0;  // includes the partition's nodes of which nothing is known
+  std::size_t size = 0;  // includes those of the partition about which nothing is known
   std::string scope;     // " in partition gpu without n3"
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a cluster can run a layout, and the properties of the cluster that the layout depends on.
+// Whether a cluster can run a layout, and the properties of the cluster on which the layout
+// depends.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -9,16 +10,16 @@
 
 namespace dts::plan {
 
-// The nodes a job may land on, after partition, GPUs and memory.
+// The nodes on which a job may run, given partition, GPUs and memory.
 struct Fit {
   std::string partition;                 // its name; empty: unknown
-  bool known = false;                    // false: nothing is known of the nodes
+  bool known = false;                    // false: nothing is known about the nodes
   unsigned fewest_cpus = 0;              // on nodes that are large enough; 0: unknown
   std::vector<ClusterView::Node> nodes;  // those with enough GPUs and memory
   std::vector<ClusterView::Node> all;    // the partition's, whatever their resources
 };
 
-// Appends to `problems` whatever cannot run there.
+// Appends to `problems` whatever the cluster cannot provide.
 [[nodiscard]] Fit fit_nodes(const spec::JobSpec& spec,
                             const ClusterView& cluster,
                             Diagnostics& problems);

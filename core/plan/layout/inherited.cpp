@@ -21,7 +21,7 @@ bool starts_with_one_of(std::string_view name, const std::vector<std::string_vie
 }
 
 // Parameters of Open MPI with which users and sites choose how processes are connected. All others
-// that an mpirun passes on (ess, orte, plm, pmix, ...) say which job a process belongs to.
+// that mpirun passes on (ess, orte, plm, pmix, ...) describe the job that a process belongs to.
 bool is_mpi_setting(std::string_view name) {
   const std::string_view prefix = "OMPI_MCA_";
   return name.starts_with(prefix) && starts_with_one_of(name.substr(prefix.size()),

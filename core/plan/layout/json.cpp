@@ -19,7 +19,7 @@ constexpr const char* k_plan_schema = "dtsubmit/plan/1";
 constexpr const char* k_placement_schema = "dtsubmit/placement/1";
 constexpr std::size_t k_most_bytes = std::size_t{16} << 20;
 
-// make_plan() has checked that texts are UTF-8; `replace` only keeps a later mistake from throwing.
+// make_plan() has checked that texts are UTF-8; `replace` keeps a later mistake from throwing.
 std::string dump(const ordered_json& value, int indent) {
   return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -79,7 +79,7 @@ bool read_reasons(const json& object, std::vector<Reason>& reasons) {
   return true;
 }
 
-// A value that is written as text.
+// Reads a value that is stored as text.
 template <class Parse, class Value>
 bool read(const json& object, const char* name, const Parse& parse, Value& value) {
   std::string text;

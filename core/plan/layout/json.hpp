@@ -14,7 +14,8 @@ namespace dts::plan {
 // Indented, ends in a newline, with "schema": "dtsubmit/plan/1". Times in seconds.
 [[nodiscard]] std::string to_json(const Plan& plan);
 
-// The inverse, for the agent. Errc::invalid for another schema, a missing key or a wrong type.
+// The inverse of to_json(), for the agent. Errc::invalid for another schema, a missing key or a
+// wrong type.
 [[nodiscard]] Result<Plan> plan_from_json(std::string_view text);
 
 // Indented, ends in a newline, with "schema": "dtsubmit/placement/1", one line per rank.

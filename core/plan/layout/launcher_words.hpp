@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that give a launcher in the program's command line its place in the job: the number
-// of nodes and processes, the rank of this node, and where they meet. Options that the user wrote
-// are left alone. Pure.
+// The options that tell a launcher in the program's command line its place in the job: the number
+// of nodes and processes, the rank of its node, and the rendezvous. Options that the user wrote are
+// left alone. Pure.
 #pragma once
 
 #include "core/plan/plan.hpp"

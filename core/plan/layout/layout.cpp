@@ -144,8 +144,8 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
                      counted(plan.ntasks_per_node, "rank")));
 }
 
-// Excludes nodes to avoid, unless the job could not run without them: those avoided longest are
-// used again first.
+// Excludes the nodes to avoid, except as many as the job needs to run at all; those avoided longest
+// are used again first.
 void choose_exclusion(Plan& plan,
                       const spec::JobSpec& spec,
                       const ClusterView& cluster,
@@ -161,7 +161,7 @@ void choose_exclusion(Plan& plan,
     const auto node = std::find_if(fit.nodes.begin(), fit.nodes.end(), [&](const auto& candidate) {
       return candidate.name == one->name;
     });
-    if (node == fit.nodes.end()) continue;  // the job would not get it anyway
+    if (node == fit.nodes.end()) continue;  // the job would not get this node anyway
     if (node->up && left <= std::int64_t{spec.nodes} + spec.spares) {
       decide(plan, "kept", one->name, one->why + ", but the job needs every node there is");
       continue;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned k_first = 1024, k_last = 65535;
 
-// At most `count` of `pool`, in an order that `salt` decides.
+// At most `count` ports of `pool`, in an order that depends on `salt`.
 std::vector<unsigned> pick(const std::vector<unsigned>& pool,
                            std::uint64_t salt,
                            std::size_t count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Experiment trackers continue one record over all attempts of a run.
+// The variables that make experiment trackers continue one record over all attempts of a run.
 #include "core/plan/plan.hpp"
 
 #include <nlohmann/json.hpp>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t k_most_workers = 1'000'000;
 
-// The number that its own option gives: --nproc_per_node=8, --num_processes 16.
+// The number in the launcher's own option: --nproc_per_node=8, --num_processes 16.
 std::optional<unsigned> asked_workers(const OwnLauncher& launcher, unsigned nodes) {
   const auto number = parse_number(option_of(launcher, launcher.count).value_or(""));
   if (!number || *number < 1 || *number > k_most_workers) return std::nullopt;

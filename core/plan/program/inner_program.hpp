@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that a command finally runs, through wrappers, Python and shells. Pure.
+// Finds the program that a command finally runs, behind wrappers, Python and shells. Pure.
 #pragma once
 
 #include "core/plan/program/known_launchers.hpp"
@@ -20,10 +20,10 @@ using CommandWords = std::span<const std::string>;
 [[nodiscard]] bool is_python(std::string_view name);
 [[nodiscard]] bool is_shell(std::string_view name);
 
-// A Python file, not an option: "train.py".
+// True for the name of a Python file ("train.py"), not of an option.
 [[nodiscard]] bool is_script(std::string_view word);
 
-// Without leading A=B assignments.
+// `words` without leading A=B assignments.
 [[nodiscard]] CommandWords without_assignments(CommandWords words);
 
 struct FoundLauncher {
@@ -37,7 +37,7 @@ struct FoundLauncher {
 
 struct FoundWrapper {
   const KnownWrapper* wrapper;
-  std::size_t at;          // index of its program's first word; words.size(): it has none
+  std::size_t at;          // index of its program's first word; words.size(): none
   bool is_module = false;  // that word is a Python module
 };
 

@@ -32,7 +32,7 @@ const std::initializer_list<ToldOption> k_lightning_told{{"--devices", What::wor
                                                          {"--main-port", What::port, true}};
 // Without any torchrun option, torchtune runs one process; the others work as with torchrun.
 const std::initializer_list<ToldOption> k_tune_told{{"--nproc_per_node", What::workers}};
-// MindSpore's. By default it starts 8 processes, and returns before they end.
+// MindSpore's launcher. By default it starts 8 processes, and returns before they end.
 // https://www.mindspore.cn/tutorials/en/stable/parallel/msrun_launcher.html
 const std::initializer_list<ToldOption> k_msrun_told{{"--worker_num", What::all_workers},
                                                      {"--local_worker_num", What::workers},
@@ -92,7 +92,7 @@ const KnownLauncher k_launchers[] = {
     {"swift", "rlhf", Kind::torchrun},
     // xtuner reads NNODES, NPROC_PER_NODE and NODE_RANK, but ADDR and PORT, not MASTER_*.
     {"xtuner", "train", Kind::node, "", false, {}, k_use_xtuner},
-    // Start accelerate: trl passes its options on, axolotl those after a second `--`.
+    // These start accelerate: trl passes its options on, axolotl those after a second `--`.
     {"trl", "sft", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"trl", "dpo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"trl", "grpo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},

@@ -17,7 +17,7 @@ struct KnownLauncher {
   std::string_view count{};  // its option for processes per node, with aliases
   bool counts_all = false;   // the option counts the processes of all nodes
   std::initializer_list<ToldOption> told{};
-  // The advice for several nodes if no option can give it its place.
+  // What to advise on several nodes if no option can tell the launcher its place.
   std::string_view instead{};
   std::string_view
       single{};  // with this option it starts one process on a node, whatever `count` says

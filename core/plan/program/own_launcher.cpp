@@ -75,7 +75,7 @@ OwnLauncher Search::of_python(CommandWords words, int depth) const {
   return in(words.subspan(program->at), depth + 1);  // python /usr/bin/torchrun
 }
 
-// The launcher's place is an offset in that text.
+// Places are offsets in `text`.
 OwnLauncher Search::in_text(const std::string& text, int depth) const {
   for (const ShellCommand& command : split_shell(text)) {
     OwnLauncher found = Search(command.words).in(command.words, depth + 1);

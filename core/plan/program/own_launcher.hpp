@@ -11,7 +11,7 @@
 
 namespace dts::plan {
 
-// An option that gives a launcher its place in the job.
+// An option that tells a launcher its place in the job.
 struct ToldOption {
   enum class What { nodes, node_rank, address, port, workers, all_workers, yes };
 
@@ -29,10 +29,10 @@ struct OwnLauncher {
     submission,  // submits another job; in a shell's text that may well be intended
   };
 
-  // Where options for the launcher can be inserted into the command.
+  // The place in the command at which options for the launcher can be inserted.
   struct Place {
     std::size_t argument = 0;  // inserted before this one
-    // Inside the argument, a shell's text, after this byte.
+    // If this argument is a shell's text: insert after this byte of it.
     std::optional<std::size_t> offset{};
   };
 
@@ -41,7 +41,7 @@ struct OwnLauncher {
   std::string wrapper{};             // the wrapper before it: "uv run", "bash -c"; empty: none
   std::vector<std::string> words{};  // its own words, including the first
   std::size_t arguments = 0;         // index in `words` after its name and verb
-  std::optional<Place> place{};      // nullopt: in a shell's text inside another
+  std::optional<Place> place{};      // nullopt: in a shell's text within another shell's text
   std::string_view count{};          // see KnownLauncher
   bool counts_all = false;
   std::vector<ToldOption> told{};
@@ -56,8 +56,9 @@ struct OwnLauncher {
 // reading a file.
 [[nodiscard]] OwnLauncher find_own_launcher(const std::vector<std::string>& command);
 
-// The value that the launcher's own options give one of `names` ("--nproc -n"; - and _ are equal),
-// empty for a flag; nullopt: it is not among the words before the launched program.
+// The value that the launcher's own options give one of `names` ("--nproc -n"; - and _ are
+// equivalent), empty for a flag. nullopt: none of them is among the words before the launched
+// program.
 [[nodiscard]] std::optional<std::string> option_of(const OwnLauncher& launcher,
                                                    std::string_view names);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simple commands in a shell's command text, as far as they can be known without running it.
-// Pure.
+// The simple commands in a shell's command text, as far as they are known without running it. Pure.
 #pragma once
 
 #include <cstddef>
