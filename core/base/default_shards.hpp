@@ -3,8 +3,8 @@
 
 namespace dts {
 
-// The number of virtual shards of dttrain's batch unless --shards sets it, and so its maximum
-// number of ranks.
+// The number of virtual shards of dttrain's batch, unless --shards sets it; also its maximum number
+// of ranks.
 inline constexpr unsigned k_default_shards = 16;
 
 }  // namespace dts

@@ -19,7 +19,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-// For people: "where: error: message", the source line with a caret, "  help: hint".
+// For users: "where: error: message", the source line with a caret, "  help: hint".
 [[nodiscard]] std::string to_text(const Diagnostic& diagnostic);
 
 // All problems in one Error of kind `code`; there must be at least one.

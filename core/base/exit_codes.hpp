@@ -10,8 +10,8 @@ inline constexpr int k_checkpointed = 85;  // "saved, run me again", HTCondor's 
 inline constexpr int k_no_restart = 93;    // "do not run me again"
 inline constexpr int k_corrupted = 94;     // the trainer's: the bits of a rank are wrong
 
-// From dtsubmit: an input or something found is not as required. Errc::invalid; also for an attempt
-// whose ranks or bindings are not as planned.
+// From dtsubmit: an input, or something that was found, does not meet its requirements
+// (Errc::invalid). Also for an attempt whose ranks or bindings are not as planned.
 inline constexpr int k_wrong = 3;
 
 // From `dtsubmit check`: a node or a link is at fault.

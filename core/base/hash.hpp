@@ -16,7 +16,7 @@ namespace dts {
   return hash64(text.data(), text.size());
 }
 
-// The hash64() of bytes that come in pieces. Movable; not thread-safe.
+// Computes the hash64() of bytes that arrive in pieces. Movable; not thread-safe.
 class Hash64 {
  public:
   Hash64();

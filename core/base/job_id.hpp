@@ -15,9 +15,9 @@ namespace dts {
 // Equal ids mean the same job of the same scheduler; their order has no meaning.
 class JobId {
  public:
-  JobId() = default;  // none
+  JobId() = default;  // no job
 
-  explicit JobId(std::uint32_t number)  // 0: none
+  explicit JobId(std::uint32_t number)  // 0: no job
       : text_(number == 0 ? "" : std::to_string(number)) {}
 
   // nullopt for text that cannot be an id: empty, longer than k_longest, 0, or with characters
@@ -31,7 +31,7 @@ class JobId {
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // The id as a plain number, if it is one. 0: there is no job.
+  // The id as a plain number, if it is one. 0: no job.
   [[nodiscard]] std::optional<std::uint32_t> number() const;
 
   friend bool operator==(const JobId&, const JobId&) = default;
@@ -41,7 +41,7 @@ class JobId {
   std::string text_;
 };
 
-// In JSON a plain number is a number (0: no job), any other id a string.
+// In JSON, a plain number is a number (0: no job), any other id is a string.
 template <class Json>
 void to_json(Json& into, const JobId& id) {
   if (const auto number = id.number())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The middle of measured values.
+// Median and quantiles of measured values.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace dts {
 
-// The value that `share` (0 to 1) of `values` do not reach, one of them; T{} of none. O(N).
+// The element at the fraction `share` of the sorted values, 0 <= `share` < 1; T{} if `values` is
+// empty. O(N).
 template <class T>
 [[nodiscard]] T quantile(std::vector<T> values, double share) {
   if (values.empty()) return {};
@@ -19,7 +20,7 @@ template <class T>
   return *at;
 }
 
-// The larger of two in the middle.
+// The median; of an even number of values, the larger of the two in the middle.
 template <class T>
 [[nodiscard]] T median(std::vector<T> values) {
   return quantile(std::move(values), 0.5);

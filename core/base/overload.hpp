@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function for each type of a variant, for std::visit:
-// Overload{[](int) {}, [](const auto&) {}}.
+// Combines one function per type of a variant, for std::visit: Overload{[](int) {}, [](const auto&)
+// {}}.
 #pragma once
 
 namespace dts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases that are numbered by year and month, such as Slurm's: "24.11.5". What is after the
-// second dot only mends. Pure, thread-safe.
+// Releases that are numbered by year and month, such as Slurm's "24.11.5". The third number only
+// counts bug fixes, and is ignored. Pure, thread-safe.
 #pragma once
 
 #include <compare>

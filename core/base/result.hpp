@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors are values: Result<T> is either a T or one Error that says what is wrong and what to do
-// next.
+// Errors are values: a Result<T> is either a T or one Error, which says what is wrong and what to
+// do next.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -18,7 +18,7 @@ enum class Errc {
   rejected,     // the scheduler refuses
   not_found,    // 6: no such job, run, file
   io,           // 74 (EX_IOERR of sysexits(3)): disk full, no permission
-  timed_out,    // 74: a program had to be killed, since it did not end in its time
+  timed_out,    // 74: a program was killed because it exceeded its time
   internal,     // our own bug
   interrupted,  // 130
 };
@@ -29,7 +29,7 @@ struct Error {
   std::string hint;       // what to do next; may be empty
   bool no_space = false;  // errno was ENOSPC or EDQUOT
 
-  // `message` prefixed by the activity that failed, e.g. "while reading x.json: ...".
+  // Prefixes `message` with the activity that failed, e.g. "while reading x.json: ...".
   [[nodiscard]] Error during(const std::string& what) && {
     message = what + ": " + message;
     return std::move(*this);
@@ -41,7 +41,7 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
-// An Error ready to be returned from any function that returns a Result.
+// An Error that any function returning a Result can return.
 [[nodiscard]] inline tl::unexpected<Error> fail(Errc code,
                                                 std::string message,
                                                 std::string hint = {}) {
@@ -53,8 +53,8 @@ using Result = tl::expected<T, Error>;
 
 }  // namespace dts
 
-// DTS_TRY(expr): returns the error of a Result<void> expression from the calling function.
-// DTS_ASSIGN(decl, expr): the same, otherwise binds the value, e.g. DTS_ASSIGN(auto text,
+// DTS_TRY(expr): if the Result<void> `expr` is an error, returns it from the calling function.
+// DTS_ASSIGN(decl, expr): the same, and otherwise binds the value, e.g. DTS_ASSIGN(auto text,
 // read_file(path));
 #define DTS_CONCAT_(a, b) a##b
 #define DTS_CONCAT(a, b) DTS_CONCAT_(a, b)

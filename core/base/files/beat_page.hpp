@@ -20,16 +20,16 @@ namespace dts {
 // thread-safe.
 class BeatPage {
  public:
-  // A new page, all zero; it exists as long as any process has it open.
+  // Creates a new page, all zero, which exists as long as any process has it open.
   [[nodiscard]] static Result<BeatPage> create();
-  // The same in a new file, for a program that cannot see our /proc; the caller removes it. If the
-  // program truncates it, all numbers read as zero.
+  // Creates the page in a new file, for a program that cannot see our /proc; the caller removes it.
+  // If the program truncates the file, all numbers read as zero.
   [[nodiscard]] static Result<BeatPage> create_file(const std::string& path);
-  // The page at `path`, which is another process's path(); nullopt if there is none.
+  // Opens the page at `path`, another process's path(); nullopt if there is none.
   [[nodiscard]] static std::optional<BeatPage> open(const std::string& path);
 
   // The path by which other processes of the same user open the page: /proc/<our pid>/fd/<number>,
-  // or its file.
+  // or the page's file.
   [[nodiscard]] std::string path() const;
 
   // Written by the program: any number that grows with its progress, for example its step.
@@ -47,22 +47,23 @@ class BeatPage {
 
   [[nodiscard]] std::uint64_t checkpoint_every_milliseconds() const { return load(2); }
 
-  // The same to the nearest second.
+  // The same, rounded to seconds.
   [[nodiscard]] std::uint64_t checkpoint_every_seconds() const { return (load(2) + 500) / 1000; }
 
   // Written by the program before its beat: the duration of its own work in that step in
-  // milliseconds, without waiting for other ranks; 0: not reported, so less than one counts as one.
+  // milliseconds, without waiting for other ranks; 0: not reported. Shorter work counts as one
+  // millisecond.
   void worked(std::uint64_t milliseconds) { store(3, std::max<std::uint64_t>(1, milliseconds)); }
 
   [[nodiscard]] std::uint64_t work_milliseconds() const { return load(3); }
 
-  // Likewise: the part of that spent waiting for input.
+  // Written likewise: the part of that work spent waiting for input.
   void waited_for_input(std::uint64_t milliseconds) { store(4, milliseconds); }
 
   [[nodiscard]] std::uint64_t input_milliseconds() const { return load(4); }
 
-  // Written by the program before it exits with 0: nothing is left to do. This says more than the
-  // exit code only after a request to stop.
+  // Written by the program before it exits with 0: nothing is left to do. This adds to the exit
+  // code only after a request to stop.
   void finish() { store(5, 1); }
 
   [[nodiscard]] bool finished() const { return load(5) != 0; }

@@ -43,7 +43,7 @@ void open_folders(const fs::path& top) {
       fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
   };
   open(top);
-  // Each is opened before the iterator enters it.
+  // A folder is made accessible before the iterator enters it.
   for (fs::recursive_directory_iterator each(top, error), end; !error && each != end;) {
     open(each->path());
     each.increment(error);
@@ -80,7 +80,7 @@ Result<void> write_file(const std::string& path,
   UniqueFd fd(
       ::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!fd.valid()) {
-    temporary.kept = true;  // not ours
+    temporary.kept = true;  // nothing of ours to remove
     return fail_errno("cannot create " + path);
   }
   DTS_TRY(write_whole(fd.get(), content, path));
@@ -110,7 +110,7 @@ Result<void> append_line(const std::string& path, std::string_view line, unsigne
   const ssize_t n = ::write(fd.get(), record.data(), record.size());
   if (n < 0) return fail_errno("cannot append to " + path);
   if (static_cast<std::size_t>(n) != record.size()) {
-    // A short write happens on a full disk. The partial record is undone, so that no reader sees
+    // A short write happens on a full disk. The partial record is removed, so that no reader sees
     // it.
     const off_t end = ::lseek(fd.get(), 0, SEEK_END);
     if (end >= n && ::ftruncate(fd.get(), end - n) != 0)
@@ -216,7 +216,7 @@ Result<void> make_link(const std::string& target, const std::string& link) {
   if (::symlink(target.c_str(), link.c_str()) == 0) return {};
   if (errno != EEXIST || !fs::is_symlink(link, error))
     return fail_errno("cannot make the link " + link);
-  // Atomic like files, since another process may make the same link.
+  // Atomic like files, since another process may create the same link.
   const std::string temporary = fmt::format("{}.{}.tmp", link, ::getpid());
   if (::symlink(target.c_str(), temporary.c_str()) != 0 ||
       ::rename(temporary.c_str(), link.c_str()) != 0) {

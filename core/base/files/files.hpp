@@ -16,8 +16,8 @@ namespace dts {
 [[nodiscard]] Result<std::string> read_file(const std::string& path,
                                             std::uint64_t limit = std::uint64_t{1} << 30);
 
-// All of `content` to a descriptor, however often write(2) is interrupted or writes less; `path` is
-// for the error.
+// Writes all of `content` to a descriptor, even if write(2) is interrupted or writes less. `path`
+// is for the error message.
 [[nodiscard]] Result<void> write_whole(int fd, std::string_view content, const std::string& path);
 
 enum class Durability {
@@ -32,7 +32,8 @@ enum class Durability {
                                       unsigned mode = 0600,
                                       Durability durability = Durability::synced);
 
-// A new file in a folder without readers yet: neither atomic nor durable. Errc::io if it exists.
+// Creates a file in a folder that has no readers yet: neither atomic nor durable. Errc::io if it
+// exists.
 [[nodiscard]] Result<void> create_file(const std::string& path,
                                        std::string_view content,
                                        unsigned mode = 0600);
@@ -45,10 +46,10 @@ enum class Durability {
 // Creates the folder and its parents; an existing folder is fine.
 [[nodiscard]] Result<void> make_folders(const std::string& path, unsigned mode = 0700);
 
-// fsync of a folder, so that renames in it are durable (rename(2) alone is not).
+// Calls fsync on a folder, so that renames in it are durable (rename(2) alone is not).
 [[nodiscard]] Result<void> sync_folder(const std::string& path);
 
-// fsync of every file directly in `path` and of the folder itself.
+// Calls fsync on every file directly in `path` and on the folder itself.
 [[nodiscard]] Result<void> sync_folder_tree(const std::string& path);
 
 // Names in a folder, sorted, without "." and "..". Empty if the folder is absent.
@@ -65,15 +66,15 @@ enum class Durability {
 // The folder of plug-ins and internal programs: ../lib/dtsubmit from program_path().
 [[nodiscard]] std::string library_folder();
 
-// The folder of a user's state: dtsubmit in XDG_STATE_HOME, otherwise in ~/.local/state (XDG Base
-// Directory Specification 0.8). Errc::invalid if neither variable names an absolute path.
+// The folder for a user's state: dtsubmit in XDG_STATE_HOME, otherwise in ~/.local/state (XDG Base
+// Directory Specification 0.8). Errc::invalid if neither variable gives an absolute path.
 [[nodiscard]] Result<std::string> state_folder();
 
-// Makes a symbolic link at `link` to `target`, and its folder; an existing link is replaced.
-// Errc::io if something else is there already.
+// Creates a symbolic link `link` to `target`, and the link's folder; replaces an existing link.
+// Errc::io if something else exists there.
 [[nodiscard]] Result<void> make_link(const std::string& target, const std::string& link);
 
-// Absolute, without "." and ".." and without a trailing slash.
+// Makes a path absolute, without "." and ".." and without a trailing slash.
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
 }  // namespace dts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mount points in a root file system, which is a folder here.
+// Creates mount points in a root file system that is a folder here.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files and folders that only we can have written. We act upon their contents, so a file that
-// others planted or may change is refused by name. The open descriptor is checked (fstat), so the
-// file cannot be exchanged in between. Thread-safe.
+// others planted or may change is refused, with a message that names it. The open descriptor is
+// checked (fstat), so the file cannot be exchanged in between. Thread-safe.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -33,17 +33,17 @@ enum class Others {
 [[nodiscard]] Result<UniqueFd> open_own_file(const std::string& path,
                                              Others others = Others::may_not_write);
 
-// The whole file. Errors as for open_own_file() and read_file().
+// Reads a whole file. Errors as for open_own_file() and read_file().
 [[nodiscard]] Result<std::string> read_own_file(const std::string& path,
                                                 std::uint64_t limit = std::uint64_t{1} << 30,
                                                 Others others = Others::may_not_write);
 
-// The rest of an open file, from its current offset; `path` is used in error messages.
+// Reads the rest of an open file from its current offset. `path` is used in error messages.
 [[nodiscard]] Result<std::string> read_open_file(int fd,
                                                  const std::string& path,
                                                  std::uint64_t limit);
 
-// Errc::invalid unless the open file `fd`, called `path`, is ours.
+// Errc::invalid unless the open file `fd` is ours. `path` is used in the error message.
 [[nodiscard]] Result<void> check_own(int fd, const std::string& path);
 
 }  // namespace dts

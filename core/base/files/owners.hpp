@@ -10,16 +10,16 @@
 namespace dts {
 
 // How a process sees the owners of files. In a user namespace that maps only one user, as on the
-// nodes of a plain user's private cluster, the files of all others, including root, belong to one
-// id: the kernel's overflow user (user_namespaces(7)).
+// nodes of a plain user's private cluster, the files of all other users, including root, appear to
+// belong to one id: the kernel's overflow user (user_namespaces(7)).
 struct OwnerView {
-  uid_t self = 0;                   // effective
-  std::optional<uid_t> stranger{};  // the id of all users without a mapping here, including root
+  uid_t self = 0;                   // the effective uid
+  std::optional<uid_t> stranger{};  // the id shown for all users without a mapping, including root
 
-  // Certainly the user or root.
+  // True if the owner is certainly the user or root.
   [[nodiscard]] bool is_trusted(uid_t owner) const { return owner == 0 || owner == self; }
 
-  // Owned by root or by another unmapped user: the true owner is unknown.
+  // True if the owner is root or another unmapped user; which one is unknown.
   [[nodiscard]] bool is_unknown(uid_t owner) const {
     return !is_trusted(owner) && owner == stranger;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for node-local files that is removed when its last user exits, however that happens.
+// A folder for node-local files, which is removed when its last user exits for whatever reason.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -35,7 +35,7 @@ class SegmentFolder {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   // Keeps the folder after all processes have left, until remove_left_segments() finds it. Returns
-  // the lock, which marks it as in use while any process has a descriptor of it open.
+  // the lock, which marks the folder as in use while any process has the descriptor open.
   [[nodiscard]] UniqueFd keep() && { return std::move(lock_); }
 
  private:
@@ -46,8 +46,8 @@ class SegmentFolder {
 };
 
 // Removes this user's folders in `parent` that no process uses any more, because their processes
-// were killed before they could leave. Never removes another user's, one in use, or one in which a
-// name has changed within `age`.
+// were killed before they could leave. Never removes a folder that belongs to another user, is in
+// use, or in which a name has changed within `age`.
 void remove_left_segments(const std::string& parent,
                           std::chrono::seconds age = std::chrono::seconds(0));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for a short while. Thread-safe.
+// A folder for temporary use. Thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts {
 
-// Makes a folder of a new name, mode 0700, below TMPDIR, otherwise /tmp: "/tmp/PREFIX-kX3bQ9". The
-// caller removes it.
+// Creates a folder with a new name, mode 0700, below TMPDIR, otherwise /tmp: "/tmp/PREFIX-kX3bQ9".
+// The caller removes it.
 [[nodiscard]] Result<std::string> make_temporary_folder(std::string_view prefix);
 
 }  // namespace dts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A non-blocking socket that carries one message per line. One thread at a time.
+// A non-blocking socket that carries one message per line. For use by one thread at a time.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -26,7 +26,7 @@ class LineConnection {
   // The next complete line without its newline.
   [[nodiscard]] std::optional<std::string> next_line();
 
-  // Queues a line and writes as much as fits; the rest goes with later calls of flush().
+  // Queues a line and writes as much as possible; flush() writes the rest.
   void send(std::string_view line);
 
   // False once the peer is gone.
@@ -36,7 +36,7 @@ class LineConnection {
 
   void set_limit(std::size_t limit) { limit_ = limit; }
 
-  // The number of bytes of the incomplete last line.
+  // The length of an incomplete last line in bytes.
   [[nodiscard]] std::size_t held() const { return in_.size() - begin_; }
 
  private:

@@ -61,9 +61,10 @@ Result<UniqueFd> listen_on(unsigned port) {
 
 namespace {
 
-// Claims the port by a name in the kernel's table of Unix sockets: that has the same scope as the
-// table of TCP ports (one network namespace), and a killed rank leaves no file behind. False: it is
-// taken. If such sockets are forbidden, there is no claim, and the port's own socket must suffice.
+// Claims the port by a name in the kernel's table of Unix sockets, which has the same scope as the
+// table of TCP ports (one network namespace); a killed rank leaves no file behind. False: the port
+// is taken. If such sockets are forbidden, there is no claim, and the port's own socket must
+// suffice.
 bool claim_port(unsigned port, UniqueFd& claim) {
   claim.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!claim.valid()) return true;
@@ -109,7 +110,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds k_head_start{250};  // of each address over the next (RFC 8305, section 5)
+constexpr milliseconds k_head_start{250};  // before the next address is tried (RFC 8305, section 5)
 
 // Concurrent connection attempts; the first to succeed wins.
 class Race {

@@ -11,12 +11,12 @@
 
 namespace dts {
 
-// A listening socket on all interfaces (both families if the host has IPv6). `port` 0: any.
+// Creates a listening socket on all interfaces (both families if the host has IPv6). `port` 0: any.
 [[nodiscard]] Result<UniqueFd> listen_on(unsigned port);
 
-// A port for a program that will bind it later. `socket` keeps all other processes from it until
-// then. While open, `claim` keeps our other ranks on this host from it, even between the end of
-// `socket` and the program's own bind, and while the program has it closed.
+// A port for a program that will bind it later. Until then, `socket` keeps all other processes from
+// using it. While open, `claim` keeps our other ranks on this host from using it, even between the
+// closing of `socket` and the program's own bind, and while the program has closed it.
 struct HeldPort {
   UniqueFd socket;
   UniqueFd claim;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that may block as long as a file system, a name server or a shell does, on a thread that
-// nothing waits for, not even the end of this process. Its result comes as an event.
+// A call that may block for as long as a file system, a name server or a shell does, on a thread
+// for which nothing waits, not even the end of this process. Its result arrives as an event.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -16,7 +16,7 @@
 namespace dts {
 
 // One call at a time. The thread owns everything that it uses, so the object may be destroyed
-// first; the result is then dropped. Not thread-safe itself.
+// first; the result is then discarded. Not thread-safe itself.
 template <class Answer>
 class DetachedCall {
  public:
@@ -37,7 +37,7 @@ class DetachedCall {
   // Readable once there is a result; -1 if nothing is pending.
   [[nodiscard]] int event_fd() const { return is_pending() ? event_->get() : -1; }
 
-  // Returns each result once.
+  // Returns the result once, when it is there.
   [[nodiscard]] std::optional<Answer> take() {
     if (!is_pending() || answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
       return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process's resource limits (setrlimit(2)) as people write them: "nofile=65536",
+// A process's resource limits (setrlimit(2)) as users write them: "nofile=65536",
 // "stack=8M:unlimited". Thread-safe.
 #pragma once
 
@@ -18,7 +18,7 @@ struct ResourceLimit {
   std::string name;  // "nofile"
   int resource = 0;  // RLIMIT_NOFILE
   rlim_t soft = 0;
-  std::optional<rlim_t> hard{};  // nullopt: unchanged, or the soft one if that is greater
+  std::optional<rlim_t> hard{};  // nullopt: unchanged, or the soft limit if that is higher
 };
 
 // NAME=SOFT[:HARD], each a number, optionally with K, M, G or T for powers of 1024, or `unlimited`.
@@ -28,10 +28,10 @@ struct ResourceLimit {
 // Errc::io, naming our hard limit, if this process may not set it.
 [[nodiscard]] Result<void> may_set(const ResourceLimit& limit);
 
-// 0, or errno. Async-signal-safe.
+// Sets the limit; returns 0, or errno. Async-signal-safe.
 [[nodiscard]] int set_limit(const ResourceLimit& limit);
 
-// The soft limit of RLIMIT_..., in its own unit; nullopt: unlimited, or not known.
+// The soft limit for RLIMIT_..., in its own unit; nullopt: unlimited, or not known.
 [[nodiscard]] std::optional<rlim_t> soft_limit(int resource);
 
 // A mode for umask(2), "027"; nullopt if `text` is not one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output on standard error: the log of a long-running process (agent, rank), one line per event
-// that begins with the UTC time, and messages for people. Neither can fail: a stream that is
+// Output to standard error: the log of a long-running process (agent, rank), with one line per
+// event that begins with the UTC time, and messages for users. Neither can fail: a stream that is
 // closed, or whose disk is full or read-only, must not end a job or a command. Thread-safe.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace dts {
 
-// From now on, `fd` receives the output that standard error rejects; -1: it is dropped. Not owned.
+// From now on, `fd` receives output that standard error rejects; -1: it is dropped. Not owned.
 void set_second_log(int fd);
 
 // Writes "TIME text\n" with one write(2), each line of it through printable().
@@ -25,8 +25,8 @@ void log(fmt::format_string<Args...> format, Args&&... args) {
   log_line(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// A message for a person, without a time; the text must end with a newline. (fmt::print throws if
-// it cannot write.)
+// Writes a message for users, without a time; the text must end with a newline. (fmt::print throws
+// if it cannot write.)
 template <class... Args>
 void tell(fmt::format_string<Args...> format, Args&&... args) {
   tell_words(fmt::format(format, std::forward<Args>(args)...));

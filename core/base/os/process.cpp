@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto k_kill_limit = 5s;  // a killed process exits in milliseconds, or hangs
+constexpr auto k_kill_limit = 5s;  // a killed process exits within milliseconds, or hangs
 
 void reset_signals(const std::vector<int>& blocked) {
   sigset_t set;
@@ -80,7 +80,7 @@ std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
   }
 }
 
-// What the kernel reads of a file to see what kind of program it is.
+// The part of a file that the kernel reads to determine what kind of program it is.
 std::string beginning_of(const std::string& file) {
   constexpr std::size_t k_longest = 256;  // BINPRM_BUF_SIZE
   const UniqueFd program(::open(file.c_str(), O_RDONLY | O_CLOEXEC));

@@ -42,10 +42,10 @@ struct Command {
 [[nodiscard]] std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& additions);
 
-// Starts the program with all signals at their default action and all but blocked_signals
-// unblocked. Errc::not_found if argv[0] or its interpreter does not exist, Errc::invalid if it
-// cannot be executed: a failure of exec itself is reported here, not by the child's exit code.
-// Other errors are the machine's.
+// Starts the program with the default action for all signals and all but blocked_signals unblocked.
+// Errc::not_found if argv[0] or its interpreter does not exist, Errc::invalid if it cannot be
+// executed. A failure of exec itself is reported here, and not by the child's exit code. Other
+// errors are those of the machine.
 [[nodiscard]] Result<pid_t> start_process(const Command& command);
 
 // How a process ended: its exit code, or 128 + the signal (the shell's convention).
@@ -57,18 +57,18 @@ struct Output {
   std::string err;  // standard error
 };
 
-// Runs the program to its end. After `limit`, kills the whole process group and returns
-// Errc::timed_out, at most 5 s later. A process that SIGKILL does not end by then (it waits in the
-// kernel, perhaps for a dead file server) is named in the error and left behind; its parent at that
-// time, init after us, reaps it.
+// Runs the program to its end. After `limit`, kills its whole process group and returns
+// Errc::timed_out, at most 5 s later. A process that SIGKILL has not ended by then (it waits in the
+// kernel, perhaps for a dead file server) is named in the error and left behind; its parent, or
+// after our end init, reaps it.
 [[nodiscard]] Result<Output> run_process(Command command, std::chrono::milliseconds limit);
 
 // The file in PATH that `name` refers to, or nullopt.
 [[nodiscard]] std::optional<std::string> find_program(const std::string& name);
 
-// The file that `name` refers to, in PATH if it has no slash, or why it cannot be run:
-// Errc::not_found if it or the interpreter in its first line (`#!`) does not exist, Errc::invalid
-// for a folder and for a file that we may not execute.
+// The file that `name` refers to, searched in PATH if it has no slash. Errors say why it cannot be
+// run: Errc::not_found if the file or the interpreter in its first line (`#!`) does not exist,
+// Errc::invalid for a folder and for a file that we may not execute.
 [[nodiscard]] Result<std::string> resolve_program(const std::string& name);
 
 // The shell's exit code for a program that could not be started: 127 not found, 126 not executable;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals as events: blocked, and read from a signalfd(2), which loses none (a shell's traps do).
+// Signals as events: blocked, and read from a signalfd(2), which loses none, unlike a shell's
+// traps.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -27,8 +28,8 @@ struct SentSignal {
 // The same, with the sender.
 [[nodiscard]] std::optional<SentSignal> read_sent_signal(int fd);
 
-// Waits at most `limit` for one of `awaited`, and drops any others that come first; nullopt if none
-// came.
+// Waits at most `limit` for one of `awaited`, and discards any others that arrive first; nullopt if
+// none arrives.
 [[nodiscard]] std::optional<int> wait_for_one_of(int fd,
                                                  std::initializer_list<int> awaited,
                                                  std::chrono::seconds limit);

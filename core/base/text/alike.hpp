@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups equal things. Pure, thread-safe.
+// Groups things that are equal. Pure, thread-safe.
 #pragma once
 
 #include <algorithm>

@@ -20,13 +20,13 @@ inline constexpr unsigned k_highest_index = 4'000'000;
 
 struct ArrayIndices {
   std::vector<unsigned> indices;  // ascending, each once; empty: only `at_once` was given ("%4")
-  unsigned at_once = 0;           // how many run at the same time; 0: no limit
+  unsigned at_once = 0;           // number that run at the same time; 0: no limit
 };
 
-// Errc::invalid says what is wrong and gives an example.
+// Parses the notation. Errc::invalid says what is wrong and gives an example.
 [[nodiscard]] Result<ArrayIndices> parse_array_indices(std::string_view text);
 
-// The inverse, in its shortest form.
+// The inverse of parse_array_indices(), in the shortest form.
 [[nodiscard]] std::string to_text(const ArrayIndices& array);
 
 }  // namespace dts

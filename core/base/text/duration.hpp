@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Durations as people write them: "20", "1.5h". Pure, thread-safe.
+// Durations as users write them: "20", "1.5h". Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"

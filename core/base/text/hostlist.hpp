@@ -15,8 +15,8 @@ namespace dts {
 // 1123 plus '_'), and for more than 100,000 hosts.
 [[nodiscard]] Result<std::vector<std::string>> expand_hostlist(std::string_view list);
 
-// The inverse, keeping the order of names: "n[0-3,7],gpu1"; neighbours with the same stem and the
-// same number of digits are folded.
+// The inverse, which keeps the order of names: "n[0-3,7],gpu1". Neighbours with the same stem and
+// the same number of digits are folded.
 [[nodiscard]] std::string fold_hostlist(const std::vector<std::string>& names);
 
 // "n[1-2]:4,m1" -> {n1, 4}, {n2, 4}, {m1, 0}: each item of a host list may end in ":N", the number

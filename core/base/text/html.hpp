@@ -6,7 +6,7 @@
 
 namespace dts {
 
-// Appends `c` so that it is text, and stays so within a quoted attribute.
+// Appends `c` as text, also safe within a quoted attribute.
 inline void append_html(std::string& to, char c) {
   if (c == '&')
     to += "&amp;";

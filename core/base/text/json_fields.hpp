@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of untrusted JSON. All functions throw nlohmann::json::exception, naming the field, if it
-// is not as required: json's own conversions turn -1 into 4294967295 and 3.7 into 3. Pure,
-// thread-safe.
+// Reads fields of untrusted JSON. All functions throw nlohmann::json::exception, which names the
+// field, if it is not as required: json's own conversions turn -1 into 4294967295 and 3.7 into 3.
+// Pure, thread-safe.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,7 +21,7 @@ namespace dts {
                                        std::int64_t least,
                                        std::uint64_t most);
 
-// A whole number that fits `Int`, at most `most`.
+// A whole number that fits into `Int` and is at most `most`.
 template <class Int>
 [[nodiscard]] Int whole(const nlohmann::json& value,
                         const char* name,
@@ -35,7 +35,8 @@ template <class Int>
                              const char* name,
                              unsigned most = std::numeric_limits<unsigned>::max());
 
-// A list in the kernel's notation, no number above `most`: a node with 256 PUs takes nine bytes.
+// A list of numbers up to `most` in the kernel's notation, so that a node with 256 PUs takes nine
+// bytes.
 [[nodiscard]] std::vector<unsigned> numbers(const nlohmann::json& object,
                                             const char* name,
                                             unsigned most);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of an enumeration's values, both ways, from one table. Pure, thread-safe.
+// Converts an enumeration's values to names and back, by one table. Pure, thread-safe.
 #pragma once
 
 #include <array>

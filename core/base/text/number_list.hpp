@@ -13,15 +13,15 @@ namespace dts {
 // on x86), and the size of our sets for sched_setaffinity(2).
 inline constexpr unsigned k_highest_cpu = 16'383;
 
-// All numbers in order; empty for empty text. nullopt for anything else, and for a number above
-// `most`.
+// All numbers of `text` in order; none for empty text. nullopt for any other text, and for a number
+// above `most`.
 [[nodiscard]] std::optional<std::vector<unsigned>> parse_number_list(std::string_view text,
                                                                      unsigned most);
 
 // The inverse for ascending numbers: "0-3,8". Two neighbours are not folded: "0,1".
 [[nodiscard]] std::string fold_numbers(const std::vector<unsigned>& numbers);
 
-// The same, but also folds numbers that are `step` apart: "0-992:8,993".
+// The same, but numbers that are `step` apart are folded, too: "0-992:8,993".
 [[nodiscard]] std::string fold_with_steps(const std::vector<unsigned>& numbers);
 
 }  // namespace dts

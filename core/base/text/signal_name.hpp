@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals by name. glibc has them as sigabbrev_np only since 2.32.
+// Names of signals. glibc has them as sigabbrev_np only since 2.32.
 #pragma once
 
 namespace dts {

@@ -136,11 +136,11 @@ std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
   std::optional<std::string> best = completed(word, candidates);
   if (best) return best;
-  // Three edits in a long word are a typo; in a short one, they make a different word.
+  // Three edits in a long word are a typo; a short word becomes a different one.
   std::size_t limit =
       word.size() < 4 ? word.size() / 3 : std::min<std::size_t>(3, word.size() / 3 + 1);
   for (const std::string& candidate : candidates) {
-    // As many edits at least; a word may be as long as a file.
+    // The minimum number of edits; a word may be as long as a file.
     if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) > limit)
       continue;
     const std::size_t distance = edit_distance(word, candidate);

@@ -14,7 +14,7 @@ namespace dts {
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
-// A to Z as a to z; all other bytes stay, whatever the locale.
+// Converts A to Z; all other bytes stay as they are, whatever the locale.
 [[nodiscard]] std::string in_lower_case(std::string_view text);
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
@@ -24,16 +24,18 @@ template <class List>
   return std::find(std::begin(list), std::end(list), word) != std::end(list);
 }
 
-// All of `text` as a decimal number; nullopt for anything else (sign, blank, overflow, empty).
+// The value of `text` as a decimal number; nullopt for anything else (sign, blank, overflow,
+// empty).
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
-// All of `text` as a finite number in C's decimal notation ("-1.5e3"), whatever the locale.
+// The value of `text` as a finite number in C's decimal notation ("-1.5e3"), whatever the locale.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
 // One POSIX shell word (IEEE Std 1003.1-2017, 2.2.2): single-quoted unless plainly safe.
 [[nodiscard]] std::string shell_quote(std::string_view word);
 
-// True for ^[A-Za-z0-9][A-Za-z0-9._-]*$, the names we allow in paths and Slurm's file patterns.
+// True for ^[A-Za-z0-9][A-Za-z0-9._-]*$: the names that we allow in paths and Slurm's file
+// patterns.
 [[nodiscard]] bool is_safe_name(std::string_view name);
 
 // True if no byte is a control character (0-31, 127).
@@ -42,8 +44,8 @@ template <class List>
 // Damerau-Levenshtein distance (optimal string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate that begins with `word`, otherwise the nearest one if it is close enough to be a
-// typo.
+// The candidate that begins with `word`, otherwise the nearest one if it is close enough for `word`
+// to be a typo.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  const std::vector<std::string>& candidates);
 

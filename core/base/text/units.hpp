@@ -23,7 +23,7 @@ namespace dts {
 
 // ISO 8601 in UTC to the second, e.g. "2026-11-21T01:02:03Z".
 [[nodiscard]] std::string format_utc(std::chrono::system_clock::time_point time);
-// Its inverse, from 1970 to 2199; nullopt for any other text.
+// The inverse of format_utc(), from 1970 to 2199; nullopt for any other text.
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_utc(
     const std::string& text);
 

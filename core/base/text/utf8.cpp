@@ -8,8 +8,8 @@
 namespace dts {
 namespace {
 
-// Unicode's controls (C0, DEL, C1), line and paragraph separators, and characters that change or
-// hide the writing direction (UAX #9), which can disguise a line as another.
+// True for Unicode's controls (C0, DEL, C1), line and paragraph separators, and characters that
+// change or hide the writing direction (UAX #9), by which a line can pass for another.
 bool acts_on_a_terminal(char32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
          (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||

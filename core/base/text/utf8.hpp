@@ -20,10 +20,10 @@ struct Character {
 // True for text that is UTF-8 throughout, without a NUL.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-// `text` as one line that is safe on a terminal: a tab becomes a blank, and control characters,
-// those that change the writing direction, line separators and bytes that are not UTF-8 are written
-// as \x1b, byte by byte. Output longer than `most` bytes is cut before that, between two
-// characters, and " ..." is appended.
+// `text` as one line that is safe on a terminal: a tab becomes a blank; control characters,
+// characters that change the writing direction, line separators and bytes that are not UTF-8 are
+// written as \x1b, byte by byte. Output longer than `most` bytes is cut before that length, between
+// two characters, and " ..." is appended.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most);
 
 }  // namespace dts
