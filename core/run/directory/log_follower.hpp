@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies what was appended to a growing file since the last look. One thread at a time.
+// Copies what was appended to a growing file since the last call. For use by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace dts::run {
 class LogFollower {
  public:
   // The file may not exist yet. With a `prefix`, each line begins with it and is written in one
-  // piece, up to 64 KiB, so that several logs can share a terminal.
+  // piece of up to 64 KiB, so that several logs can share a terminal.
   explicit LogFollower(std::string path, std::string prefix = {})
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 
-  // Writes new content to `fd`, at most about `limit` bytes; true if there was any.
+  // Writes new content to `fd`, at most about `limit` bytes. True if there was any.
   bool copy_to(int fd, std::uint64_t limit = UINT64_MAX);
 
-  // The same without a limit, including a last line without a newline, since the file will not grow
-  // any more.
+  // Writes all the rest, including a last line without a newline, once the file cannot grow any
+  // more.
   void copy_rest(int fd);
 
  private:

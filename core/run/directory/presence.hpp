@@ -10,7 +10,7 @@
 
 namespace dts::run {
 
-// The message about a vanished folder.
+// The message that says that the run directory has vanished.
 [[nodiscard]] std::string vanished_words(const RunDirectory& run);
 
 class Presence {
@@ -18,8 +18,8 @@ class Presence {
   // Watches the folder that exists now.
   explicit Presence(const RunDirectory& run);
 
-  // False once two checks in a row have found no folder under the run's name, a different folder,
-  // or no ledger in it; a single failure may be a file server's hiccup. Blocks like stat(2).
+  // False once two checks in a row have found no folder at the run's path, a different folder, or
+  // no ledger in it. A single failure may be a file server's hiccup. Blocks like stat(2).
   [[nodiscard]] bool look();
 
   // Two checks at once, for an answer that does not wait for the next look(): false if both failed.

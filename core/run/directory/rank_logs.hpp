@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logs of an attempt's ranks, several on one terminal. One thread at a time.
+// The logs of an attempt's ranks, several on one terminal. For use by one thread at a time.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -50,7 +50,7 @@ struct LastWords {
 // Log of a node's set-up and tear-down.
 [[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);
 
-// Records where the files staged on a node are.
+// The file that says where the files staged on a node are.
 [[nodiscard]] std::string stage_record(const RunDirectory& run, unsigned attempt, std::string node);
 
 class RankLogs {
@@ -62,7 +62,7 @@ class RankLogs {
   // and logs that appear later are included. True if there was any output.
   bool copy_to(int fd);
 
-  // Writes all remaining output, once no rank writes any more.
+  // Writes all remaining output. Call it when no rank writes any more.
   void copy_rest(int fd);
 
  private:

@@ -66,7 +66,7 @@ std::string time_part(const std::string& path) {
 
 constexpr std::uint64_t k_ticks = std::uint64_t{1} << 24;  // per second: six hex digits
 
-// The time in ticks; always later than that of the previous call, even within a second.
+// The time in ticks, always later than at the previous call, even within one second.
 std::uint64_t next_tick(std::chrono::system_clock::time_point now) {
   static std::atomic<std::uint64_t> last{0};
   const auto second = std::chrono::floor<std::chrono::seconds>(now);
@@ -136,7 +136,8 @@ Result<void> sync_run_directory(const RunDirectory& run) {
 
 namespace {
 
-// Only inside an existing folder: a run directory that was moved away must not reappear empty.
+// Only within an existing folder, so that a run directory that was moved away does not reappear
+// empty.
 Result<void> make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return fail_errno("cannot create " + path);

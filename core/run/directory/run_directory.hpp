@@ -29,7 +29,7 @@ struct RunDirectory {
 
   [[nodiscard]] std::string snapshot() const { return path + "/snapshot"; }
 
-  // Of a sweep: its elements. Their run directories are below it, named by index.
+  // In a sweep: its elements. Their run directories are below this one, named by index.
   [[nodiscard]] std::string sweep() const { return path + "/sweep.json"; }
 
   // A change of the files above that is not complete yet; see amendment.hpp.
@@ -38,7 +38,7 @@ struct RunDirectory {
   // The next job of a run, waiting in the queue (--chain).
   [[nodiscard]] std::string chain() const { return path + "/chain.json"; }
 
-  // Of an element of a sweep: which element it is.
+  // In an element of a sweep: which element it is.
   [[nodiscard]] std::string element() const { return path + "/element.json"; }
 
   [[nodiscard]] std::string ledger() const { return path + "/ledger.jsonl"; }
@@ -69,20 +69,20 @@ struct Files {
   std::string script;  // empty: none (`dtsubmit run`)
   std::string provenance;
   std::string ledger;  // its first lines
-  std::string diff{};  // of the source tree from its commit; empty: none
+  std::string diff{};  // changes of the source tree since its commit; empty: none
   // Adds further contents before any reader sees the folder; may be null.
   std::function<Result<void>(const RunDirectory& staging)> more{};
-  // Of a composed run: the run directories below its own.
+  // In a composed run: the run directories of its parts, below its own.
   std::vector<Files> parts{};
   std::string sweep{};    // empty: none
   std::string element{};  // empty: none
-  std::string folder{};   // of a part of a composed run: its part_folder()
+  std::string folder{};   // for a part of a composed run: its part_folder()
 };
 
-// The last component of its path; for an element of a sweep, "<sweep>-<index>".
+// The last component of the run's path; for an element of a sweep, "<sweep>-<index>".
 [[nodiscard]] std::string run_name(const RunDirectory& run);
 
-// True if run_name() generated the name of `a` before that of `b`, as far as clocks agree.
+// True if the name of `a` was generated before that of `b`, as far as clocks agree.
 [[nodiscard]] bool is_older(const RunDirectory& a, const RunDirectory& b);
 
 // "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits divide the second into sixteen million
@@ -97,13 +97,12 @@ struct Files {
                                                         const Files& files);
 [[nodiscard]] Result<void> sync_run_directory(const RunDirectory& run);
 
-// Takes the next attempt number: attempt-<k>/epoch is created with O_EXCL, so no two agents get the
-// same one, and checkpoints/fence is raised to it, so that commits of older attempts are refused.
-// `lease`, written into the epoch file, says who holds the attempt (JSON).
+// Takes the next attempt number. attempt-<k>/epoch is created with O_EXCL, so that no two agents
+// get the same number, and checkpoints/fence is raised to it, so that commits of older attempts are
+// refused. `lease` (JSON) is written into the epoch file and says who holds the attempt.
 [[nodiscard]] Result<unsigned> take_attempt(const RunDirectory& run, const std::string& lease);
 
-// Makes what take_attempt() wrote survive a power failure: call it before a rank may commit
-// anything.
+// Makes what take_attempt() wrote durable. Call it before a rank may commit anything.
 [[nodiscard]] Result<void> sync_attempt(const RunDirectory& run, unsigned number);
 
 // When the first attempt was taken, by the clock of the file system; nullopt: none has been.
@@ -112,15 +111,15 @@ struct Files {
 // The highest attempt taken so far; 0: none.
 [[nodiscard]] unsigned latest_attempt(const RunDirectory& run);
 
-// Name of the checkpoint of the highest step ("step-000000120", "step-120.pt"), empty if there is
-// none; used to detect progress.
+// The name of the checkpoint with the highest step ("step-000000120", "step-120.pt"), which shows
+// progress; empty if there is none.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
 
-// True if checkpoint `a` has a higher step than `b`, however many digits they have; every name is
-// later than the empty one.
+// True if checkpoint `a` has a higher step than `b`, regardless of the number of digits; every name
+// is later than the empty one.
 [[nodiscard]] bool is_later_checkpoint(const std::string& a, const std::string& b);
 
-// The text of metrics.jsonl, which belongs to the program; empty if it is absent or not ours.
+// The text of metrics.jsonl, which the program writes; empty if it is absent or not ours.
 [[nodiscard]] std::string read_metrics(const RunDirectory& run);
 
 // When metrics.jsonl last grew, by the clock of its file system; nullopt if it is absent.

@@ -10,7 +10,7 @@ namespace dts::run {
 
 enum class Cause {
   completed,        // every rank's program exited 0
-  preempted,        // the scheduler wants the nodes for another job
+  preempted,        // the scheduler needs the nodes for another job
   time_limit,       // the job's time is (nearly) over
   cancelled,        // scancel
   requeued,         // requeued by hand: only the job's state shows it
@@ -38,7 +38,7 @@ enum class Cause {
   wrong_binding,    // a rank is not bound as planned, and the job requires that (strict)
   fenced,           // a newer attempt owns the run directory
   run_vanished,     // its run directory was removed, moved or unmounted
-  run_damaged,      // a necessary file of the run directory is missing or cannot be read
+  run_damaged,      // a required file of the run directory is missing or cannot be read
   agent_lost,       // the agent itself vanished (found by the attempt after it)
 };
 

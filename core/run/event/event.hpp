@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can happen to a run: one type per event, with the members that only this event has. `detail`
-// is always a sentence for people. On disk: core/run/event/event_fields.hpp.
+// is always a sentence for users. For the form on disk, see core/run/event/event_fields.hpp.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -49,7 +49,7 @@ struct Resumed {
 struct AttemptStarted {
   std::string detail{};
   std::vector<std::string> nodes{};
-  std::string checkpoint{};  // the newest one; empty: none
+  std::string checkpoint{};  // the latest; empty: none
 };
 
 struct RanksStarted {
@@ -65,11 +65,11 @@ struct AttemptEnded {
   Recorded<Cause> cause{};
   std::optional<int> exit_code{};
   std::string detail{};
-  std::string checkpoint{};            // the newest one; empty: none
-  std::string part{};                  // of a composed run: the part that ended it
+  std::string checkpoint{};            // the latest; empty: none
+  std::string part{};                  // in a composed run: the part that ended it
   std::optional<unsigned> rank{};      // the first that failed
   std::string node{};                  // the node of that rank, if known
-  std::optional<std::int64_t> step{};  // the newest reported by the program
+  std::optional<std::int64_t> step{};  // the latest that the program reported
   bool saved = false;                  // see saves_otherwise()
   bool unsaved = false;                // not every rank saved when asked to
   std::optional<Seconds> save{};       // duration of a checkpoint
@@ -84,7 +84,7 @@ struct Decided {
   std::map<std::string, double> seconds{};  // at the run's end, see run/summary/goodput.hpp
 };
 
-// The same job is back in the queue.
+// The same job is in the queue again.
 struct Requeued {
   std::string detail{};
 };
@@ -99,11 +99,11 @@ struct NodeUnfit {
   std::string node{};
 };
 
-// How often to save.
+// How often the program should save.
 struct Advised {
   std::string detail{};
   std::optional<Seconds> every{};
-  std::optional<Seconds> failure{};  // time between two failures
+  std::optional<Seconds> failure{};  // expected time between two failures
   std::optional<Seconds> save{};     // duration of a checkpoint
 };
 
@@ -112,7 +112,7 @@ struct Straggler {
   std::optional<unsigned> rank{};
   std::string node{};
   Recorded<SlowPhase> phase{};
-  std::optional<Seconds> others{};  // time that the other ranks take
+  std::optional<Seconds> others{};  // time that the other ranks need
   std::optional<Seconds> own{};
 };
 
@@ -137,7 +137,7 @@ struct Heard {
   std::string detail{};
 };
 
-// How far nodes are with staging, before the job's programs start.
+// The progress of staging on the nodes, before the job's programs start.
 struct Staging {
   std::string detail{};
   std::string node{};  // the slowest node

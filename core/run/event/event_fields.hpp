@@ -14,7 +14,7 @@ namespace dts::run {
 
 template <class EventType, class Value>
 struct EventField {
-  std::string_view name;  // in the line; for a member of "seconds", "seconds.<its own name>"
+  std::string_view name;  // in the line; for an entry of "seconds": "seconds.<its own name>"
   Value EventType::*value;
 };
 

@@ -55,7 +55,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
       auto id = JobId::parse(value);
       return id && set(*std::move(id));
     }
-    // Made printable, because it will be shown to people.
+    // Made printable, because users will see it.
     return is(MemberKind::text) && set(printable(value, k_longest_text));
   }
 
@@ -108,7 +108,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  // True inside a member of a later release, whose nesting grows by `deeper`.
+  // True inside a member of a later release. `deeper` is added to the nesting depth there.
   bool in_unknown(unsigned deeper = 0) {
     if (in_ != In::record || place_ < k_members.size()) return false;
     depth_ += deeper;
@@ -135,7 +135,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
 
   In in_ = In::nothing;
   std::size_t place_ = 0;
-  unsigned depth_ = 0;  // nesting inside a member of a later release
+  unsigned depth_ = 0;  // nesting depth inside a member of a later release
   std::string second_;  // name of the entry of "seconds" that is being read
 };
 

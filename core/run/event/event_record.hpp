@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a ledger as its members, before they are known to form an event. Pure, thread-safe.
+// One line of a ledger as a set of members, before these are known to form an event. Pure,
+// thread-safe.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -32,8 +33,8 @@ struct MemberName {
   MemberKind kind;
 };
 
-// Every member that a line may have, in the order of writing. Others belong to a later release. A
-// member of the wrong type makes the line damaged, whatever the event.
+// Every member that a line may have, in the order in which they are written. Other members belong
+// to a later release. A member of the wrong type makes the line damaged, whatever the event.
 inline constexpr std::array<MemberName, 19> k_members{{{"time", MemberKind::text},
                                                        {"event", MemberKind::text},
                                                        {"attempt", MemberKind::count},
@@ -61,7 +62,7 @@ inline constexpr std::array<MemberName, 19> k_members{{{"time", MemberKind::text
   return place;
 }
 
-using MemberValue = std::variant<std::monostate,  // the line does not have it
+using MemberValue = std::variant<std::monostate,  // absent from the line
                                  std::string,     // as printable() shows it
                                  std::int64_t,
                                  JobId,
@@ -83,8 +84,8 @@ class Record {
   std::array<MemberValue, k_members.size()> values_{};
 };
 
-// nullopt for anything but one JSON object whose members have the types of their names. Parsed
-// without building a document, since a ledger can have up to 255 MB.
+// nullopt unless `line` is one JSON object whose members have the types that belong to their names.
+// Parses without building a document, since a ledger can have up to 255 MB.
 [[nodiscard]] std::optional<Record> record_from(std::string_view line);
 
 }  // namespace dts::run

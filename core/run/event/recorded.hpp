@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An enumeration value as stored in a ledger: a value known only to a later release keeps its name.
+// A value of an enumeration as stored in a ledger: a value of a later release keeps its name.
 #pragma once
 
 #include <optional>
@@ -29,10 +29,10 @@ class Recorded {
 
   [[nodiscard]] bool empty() const { return !value_ && unknown_.empty(); }
 
-  // nullopt if there is none or it is of a later release.
+  // nullopt if there is no value, or one of a later release.
   [[nodiscard]] std::optional<Value> value() const { return value_; }
 
-  // Empty if there is none.
+  // Empty if there is no value.
   [[nodiscard]] std::string name() const { return value_ ? to_string(*value_) : unknown_; }
 
   friend bool operator==(const Recorded&, const Recorded&) = default;

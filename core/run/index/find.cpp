@@ -20,10 +20,10 @@ bool has_job(const RunDirectory& run, const JobId& job) {
          });
 }
 
-// Runs below a folder; those of other users are kept separately.
+// The runs below a folder; other users' runs are separate.
 struct Found {
   std::vector<RunDirectory> runs{};    // oldest first
-  std::vector<Error> refused{};        // one per run that others can access, in no order
+  std::vector<Error> refused{};        // one for each run that others can access
   std::vector<std::string> foreign{};  // their names, in the same order
 };
 
@@ -52,7 +52,7 @@ std::vector<RunDirectory> list_runs(const std::string& root) {
 Result<RunDirectory> open_run(const std::string& folder) {
   RunDirectory run{absolute_path(folder)};
   while (run.path.size() > 1 && run.path.back() == '/')
-    run.path.pop_back();  // from a shell's completion
+    run.path.pop_back();  // as a shell's completion adds it
   if (!is_run_directory(run.path))
     return fail(Errc::not_found,
                 fmt::format("{} is not a run directory", folder),
@@ -76,7 +76,7 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
   if (run == nullptr && job)  // this reads every ledger
     run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
   if (run != nullptr) return *run;
-  // The job of another user's run is not looked up, since that run may be the one meant.
+  // The ledger of another user's run is not searched for the job, so that run may be the one meant.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));

@@ -10,16 +10,16 @@
 
 namespace dts::run {
 
-// Our own runs below `root`, oldest first (by the time in their names). Runs that belong to another
-// user, or that others may write to, are omitted, since their contents would be executed.
+// Our own runs below `root`, oldest first (by the time in their names). Omits runs that belong to
+// another user, or that others may write to, since their contents would be executed.
 [[nodiscard]] std::vector<RunDirectory> list_runs(const std::string& root);
 
-// The run in `folder`. Errc::not_found if there is none; Errc::invalid, naming it, if it is not
-// exclusively ours (see open_own_folder()).
+// Opens the run in `folder`. Errc::not_found if there is none; Errc::invalid, naming the problem,
+// if it is not exclusively ours (see open_own_folder()).
 [[nodiscard]] Result<RunDirectory> open_run(const std::string& folder);
 
-// Errc::not_found with a hint if nothing matches; Errc::invalid if the only run that matches, or
-// could match, is not exclusively ours.
+// Finds the run that `what` refers to. Errc::not_found with a hint if nothing matches;
+// Errc::invalid if the only run that matches, or could match, is not exclusively ours.
 [[nodiscard]] Result<RunDirectory> find_run(const std::string& root, const std::string& what);
 
 }  // namespace dts::run

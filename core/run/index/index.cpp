@@ -66,7 +66,7 @@ std::vector<Indexed> parse_index(std::string_view text) {
 
 namespace {
 
-// Does not handle "last", which depends on all entries.
+// True if `what` denotes the entry. Does not handle "last", which depends on all entries.
 bool means(const std::string& what, const Indexed& entry, const std::string& cluster) {
   const auto job = JobId::parse(what);
   return run_name(RunDirectory{entry.folder}) == what ||
@@ -84,7 +84,7 @@ std::vector<std::string> matches(const std::vector<Indexed>& entries,
     const bool fits = what == "last" || means(what, *entry, cluster);
     if (fits && seen.insert(entry->folder).second) found.push_back(entry->folder);
   }
-  if (what == "last")  // a requeue of an old run adds a line but is not a new run
+  if (what == "last")  // requeueing an old run adds a line, but is not a new run
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
       return is_older({b}, {a});
     });
@@ -151,7 +151,7 @@ std::optional<Indexed> gone_from_index(const std::string& what) {
     return is_folder ? entry.folder == folder : means(what, entry, this_cluster());
   });
   if (found == entries->rend()) return std::nullopt;
-  // Slurm 24.11 makes the folder anew for the log of a job that was in the queue.
+  // Slurm 24.11 creates the folder anew for the log of a job that was in the queue.
   const RunDirectory run{found->folder};
   if (exists(run.script()) || exists(run.ledger())) return std::nullopt;
   return *found;
@@ -162,7 +162,7 @@ Result<RunDirectory> find_in_index(const std::string& what) {
   for (const std::string& folder : matches(entries, what, this_cluster())) {
     auto run = open_run(folder);
     if (run || run.error().code != Errc::not_found)
-      return run;  // otherwise it is gone: try an older one
+      return run;  // otherwise it is gone; try an older one
   }
   return fail(Errc::not_found,
               fmt::format("no run of `{}` is known", what),

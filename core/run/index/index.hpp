@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runs.jsonl in the user's state folder: where this user's runs are, so that they can be found from
-// any folder. It is a convenience: its entries are checked before use, and runs do not depend on
-// it.
+// runs.jsonl in the user's state folder records where this user's runs are, so that they can be
+// found from any folder. It is only a convenience: its entries are checked before use, and runs do
+// not depend on it.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -16,7 +16,7 @@
 
 namespace dts::run {
 
-// One line: a run, or a further job of a run.
+// One line of the file: a run, or a further job of a run.
 struct Indexed {
   std::string folder;   // the run directory, absolute
   JobId job{};          // the scheduler's id; empty: none
@@ -25,7 +25,7 @@ struct Indexed {
 
 [[nodiscard]] std::string to_line(const Indexed& entry);
 
-// Every valid line, oldest first; others (torn by a crash, or of a later release) are skipped.
+// All valid lines, oldest first. Other lines (torn by a crash, or of a later release) are skipped.
 // Pure.
 [[nodiscard]] std::vector<Indexed> parse_index(std::string_view text);
 
@@ -39,26 +39,26 @@ struct Indexed {
 // The user's index; empty if there is none. Errors: a file that is not exclusively ours.
 [[nodiscard]] Result<std::vector<Indexed>> read_index();
 
-// A sentence about lines of that file that are damaged and skipped; empty if none.
+// A sentence about damaged lines of that file, which were skipped; empty if there are none.
 [[nodiscard]] std::string index_damage();
 
-// Adds a line to the file (mode 0600, in a folder of mode 0700); many processes on many machines
-// may do so concurrently. Drops the oldest lines once the file has 1 MiB. Errors: a home directory
-// that cannot be written, which deserves only a warning.
+// Adds a line to the file (mode 0600, in a folder of mode 0700). Safe for many processes on many
+// machines at once. Drops the oldest lines once the file has 1 MiB. Errors, which deserve only a
+// warning: the home directory cannot be written to.
 [[nodiscard]] Result<void> add_to_index(const Indexed& entry);
 
 // SLURM_CONF of this process, otherwise SLURM_CONF_SERVER.
 [[nodiscard]] std::string this_cluster();
 
-// Adds a further job of a run that is in the index; its cluster is that of the previous job.
+// Adds a further job of a run that is in the index, with the cluster of its previous job.
 [[nodiscard]] Result<void> add_job_to_index(const RunDirectory& run, const JobId& job);
 
-// The newest entry that `what` (a folder, a job id or a name) refers to and whose folder no longer
-// exists. Empty if the index has none.
+// The latest entry that `what` (a folder, a job id or a name) refers to and whose folder no longer
+// exists. Empty if there is no such entry.
 [[nodiscard]] std::optional<Indexed> gone_from_index(const std::string& what);
 
-// The user's run that `what` refers to, wherever it is. Errc::not_found if the index knows none
-// that still exists; Errc::invalid if one is not exclusively ours.
+// Finds the user's run that `what` refers to, wherever it is. Errc::not_found if the index has none
+// that still exists; Errc::invalid if that run is not exclusively ours.
 [[nodiscard]] Result<RunDirectory> find_in_index(const std::string& what);
 
 }  // namespace dts::run

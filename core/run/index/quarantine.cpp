@@ -19,7 +19,7 @@ constexpr hours k_first_term{24};
 constexpr unsigned k_most_doublings = 3;
 constexpr hours k_memory{30 * 24};
 
-// True for a cause that a single strike proves.
+// True for a cause that is proved by a single strike.
 bool is_fact(const std::string& cause) {
   return cause == k_preflight_strike || cause == k_check_strike ||
          cause == to_string(Cause::gpu_error) || cause == to_string(Cause::corruption);
@@ -35,7 +35,7 @@ class Record {
     }
     if (time - last_strike_ > k_memory) *this = Record();
     last_strike_ = time;
-    if (time < until_) return;  // it is in quarantine already
+    if (time < until_) return;  // already in quarantine
     if (!is_fact(strike.cause) && !is_second(strike, time)) {
       light_ = strike;
       light_time_ = time;
@@ -63,7 +63,7 @@ class Record {
   WallTime since_{};
   WallTime until_{};
   Strike by_;
-  std::optional<Strike> light_;  // not enough for a quarantine by itself
+  std::optional<Strike> light_;  // a strike that is not enough by itself
   WallTime light_time_{};
 };
 

@@ -26,38 +26,38 @@ inline constexpr const char* k_preflight_strike = "preflight";
 inline constexpr const char* k_check_strike = "check";  // `dtsubmit check --quarantine`
 inline constexpr const char* k_released = "released";   // by a user: clears the history
 
-// One line of the quarantine's file.
+// One line of the quarantine file.
 struct Strike {
   std::string time;  // ISO 8601 UTC
   std::string node;
   std::string cause;  // "preflight", "check", "released", or the name of a Cause
-  std::string run;    // its run directory
+  std::string run;    // the run directory
   unsigned attempt = 0;
-  std::string detail;  // for people
+  std::string detail;  // for users
 };
 
 struct Quarantined {
   std::string node;
   WallTime since{};
   WallTime until{};
-  Strike last{};       // the one that caused it
+  Strike last{};       // the strike that caused it
   unsigned times = 1;  // how often the node has been in quarantine
 };
 
 [[nodiscard]] std::string to_line(const Strike& strike);
 
-// Every line that is a strike; others (torn by a crash, or of a later release) are skipped.
+// All lines that are strikes. Other lines (torn by a crash, or of a later release) are skipped.
 [[nodiscard]] std::vector<Strike> parse_strikes(const std::string& text);
 
-// The nodes in quarantine at `now`, those that have been there longest first.
+// The nodes in quarantine at `now`, longest in quarantine first.
 [[nodiscard]] std::vector<Quarantined> quarantined(const std::vector<Strike>& strikes,
                                                    WallTime now);
 
 // The strikes that can still matter.
 [[nodiscard]] std::vector<Strike> worth_keeping(const std::vector<Strike>& strikes, WallTime now);
 
-// The strikes that result from the end of an attempt, without a time: one for each unfit node,
-// otherwise one for the node named by a GPU error, changed bits, a failed launch or a hang.
+// The strikes that result from the end of an attempt, without a time: one for each unfit node, or
+// otherwise one for the node blamed for a GPU error, changed bits, a failed launch or a hang.
 [[nodiscard]] std::vector<Strike> strikes_of(const Outcome& outcome,
                                              const std::string& run,
                                              unsigned attempt);

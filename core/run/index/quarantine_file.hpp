@@ -9,17 +9,17 @@
 
 namespace dts::run {
 
-// The file of a cluster, quarantine/<cluster>.jsonl in state_folder(). Errc::invalid for a name
-// that cannot be a file name.
+// The file of a cluster: quarantine/<cluster>.jsonl in state_folder(). Errc::invalid for a name
+// that is not usable as a file name.
 [[nodiscard]] Result<std::string> quarantine_path(const std::string& cluster);
 
 // The clusters that have a quarantine file, sorted.
 [[nodiscard]] std::vector<std::string> quarantine_clusters();
 
-// No strikes if the file is absent. Errors: Errc::io.
+// Reads all strikes; none if the file is absent. Errors: Errc::io.
 [[nodiscard]] Result<std::vector<Strike>> read_strikes(const std::string& path);
 
-// A sentence about lines of the file that are damaged and skipped; empty if none.
+// A sentence about damaged lines of the file, which were skipped; empty if there are none.
 [[nodiscard]] std::string strikes_damage(const std::string& path);
 
 // Appends the strikes, each with one write(2), with the time `now`; creates the file (mode 0600)

@@ -9,7 +9,7 @@ namespace dts::run {
 namespace {
 
 constexpr unsigned k_most_without_progress = 2;
-constexpr unsigned k_most_unproven = 3;  // each may cost seconds or days of queue time
+constexpr unsigned k_most_unproven = 3;  // each may cost seconds, or days in the queue
 constexpr std::chrono::seconds k_longest_delay{60};
 
 std::chrono::seconds back_off(unsigned failures) {
@@ -105,7 +105,7 @@ std::string tally(const Outcome& outcome, const Circumstances& now, const Policy
   return to_string(outcome.cause);
 }
 
-// The program asked for it. Any limit is announced the first time.
+// The program asked to be run again. The first time, any limit is announced.
 Decision run_again(const Circumstances& now, const Policy& policy) {
   std::string why = "the program asked to be run again";
   if (now.unproven > 0 && !policy.rule(Cause::checkpointed).chosen)
@@ -126,15 +126,16 @@ Decision restart(const Outcome& outcome, const Circumstances& now, const Policy&
           back_off(counted ? now.count(kind) : now.without_progress)};
 }
 
-// True for causes that affect a job, not a program; without a scheduler it is the user's Ctrl-C.
+// True for causes that concern a job, not a program. Without a scheduler, this means the user's
+// Ctrl-C.
 bool is_of_the_job(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::preempted || kind == Kind::signalled || kind == Kind::node_failed ||
          kind == Kind::timeout;
 }
 
-// On the same nodes, a launch would fail again, a broken GPU stays broken, so may a
-// memory that changed bits, and a lost node is gone.
+// True for causes that remain on the same nodes: a launch would fail again, a broken GPU and
+// perhaps memory that changed bits remain broken, and a lost node is gone.
 bool is_of_a_node(const Outcome& outcome) {
   return !outcome.node.empty() &&
          (kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error ||

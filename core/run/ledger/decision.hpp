@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens after an attempt: a pure function of its end and the run's history.
+// What happens after an attempt, as a pure function of its end and the run's history.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -21,13 +21,13 @@ struct UnfitNode {
 struct Outcome {
   Cause cause = Cause::launch_failed;
   int exit_code = 1;                // of the first rank that failed, or 85, or 0
-  std::string detail;               // one sentence for people: which rank, where
+  std::string detail;               // one sentence for users: which rank, where
   std::optional<unsigned> rank{};   // the first that failed, if any
   std::string node{};               // where it failed, if known
   std::chrono::seconds stalled{0};  // for a hang: time without progress before it was found
   bool unsaved = false;             // not every rank saved when asked to
   std::vector<UnfitNode> unfit{};   // all nodes that failed their pre-flight check
-  std::string part{};               // of a composed run: the part that ended it
+  std::string part{};               // in a composed run: the part that ended it
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 
@@ -51,16 +51,16 @@ struct Circumstances {
 
 struct Decision {
   Action action = Action::stop;
-  int exit_code = 1;  // of the agent, and so of the job, if the action is done or stop
+  int exit_code = 1;  // of the agent, and therefore of the job, if the action is done or stop
   std::string why;
   std::string exclude{};          // host list that the next attempt must avoid; empty: none
   std::chrono::seconds delay{0};  // before a restart
 };
 
 // Two crashes in a row without a new checkpoint end a run whatever its budget, because a third
-// would be no different. So do three requests to be run again (exit 85) without proof of progress,
-// unless `--on` sets a budget for them. A restart after an attempt without progress waits 1, 2, 4
-// ... 60 s.
+// would be no different. Three requests to be run again (exit 85) without proof of progress also
+// end it, unless `--on` sets a budget for them. A restart after an attempt without progress waits
+// 1, 2, 4 ... 60 s.
 [[nodiscard]] Decision decide(const Outcome& outcome,
                               const Circumstances& now,
                               const Policy& policy);

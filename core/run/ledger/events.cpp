@@ -36,7 +36,7 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
   std::vector<Event> events;
   if (!has_end) events.push_back({.attempt = attempt, .what = ended_event(outcome)});
   Decision stop = decide(outcome, {}, default_policy());
-  if (has_end) stop.why = why + ": " + stop.why;  // otherwise that end says it
+  if (has_end) stop.why = why + ": " + stop.why;  // otherwise the end already says it
   events.push_back({.attempt = attempt, .what = decided_event(stop)});
   return events;
 }

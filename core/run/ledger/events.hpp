@@ -10,12 +10,12 @@
 
 namespace dts::run {
 
-// Without the newest checkpoint, which only the run directory shows.
+// Without the latest checkpoint, which only the run directory shows.
 [[nodiscard]] AttemptEnded ended_event(const Outcome& outcome);
 
 // The events that end a run whose agent could not continue: the end of its attempt `own` (0: it
-// could not make one) and a decision for `own`, each unless `before` already has it. `latest`: the
-// newest attempt of the run directory. `cause`: unless it was a full disk.
+// could not begin one) and a decision for `own`, except those that `before` already has. `latest`:
+// the latest attempt in the run directory. `cause`: the cause, unless the disk was full.
 [[nodiscard]] std::vector<Event> events_of_failure(const std::vector<Event>& before,
                                                    const Error& failed,
                                                    unsigned own,

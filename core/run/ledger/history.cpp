@@ -26,7 +26,7 @@ std::chrono::seconds between(const std::string& begin, const std::string& end) {
   return std::chrono::duration_cast<std::chrono::seconds>(*to - *from);
 }
 
-// True if it ends the computation without warning, so that unsaved work is lost.
+// True for a cause that ends the computation without warning, so that unsaved work is lost.
 bool costs_work(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::crash || kind == Kind::node_failed || kind == Kind::exit ||
@@ -68,7 +68,7 @@ void count_end(const AttemptEnded& end,
 Circumstances count_failures(const std::vector<Event>& events) {
   Circumstances counted;
   std::map<unsigned, Beginning> begun;
-  std::int64_t farthest = 0;  // the highest step of all ended attempts
+  std::int64_t farthest = 0;  // the highest of all ended attempts
   for (const Event& event : events) {
     if (const auto* started = event.as<AttemptStarted>())
       begun[event.attempt] = {started->checkpoint, event.time};
@@ -85,7 +85,7 @@ Circumstances count_failures(const std::vector<Event>& events) {
 
 FailureRecord failure_record(const std::vector<Event>& events) {
   FailureRecord record;
-  std::map<unsigned, std::string> since;  // when all its ranks ran, by attempt
+  std::map<unsigned, std::string> since;  // by attempt: the time when all its ranks ran
   for (const Event& event : events) {
     if (event.is<Resumed>()) record = {0, Seconds(0), record.save};
     if (event.is<RanksStarted>()) since[event.attempt] = event.time;

@@ -11,27 +11,27 @@
 
 namespace dts::run {
 
-// Sets failures, without_progress, unproven and elapsed; the other fields keep their defaults.
-// Counts from the last `dtsubmit requeue`, with which the user confirms that the cause is gone.
+// Sets failures, without_progress, unproven and elapsed; the other members keep their defaults.
+// Counts from the last `dtsubmit requeue`, by which the user confirms that the cause is gone.
 [[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
 
 // How often the run's computation was interrupted since the last `dtsubmit requeue`.
 struct FailureRecord {
   unsigned failures = 0;  // ends that lost work: a crash, a lost node, a stop without all saves
-  Seconds running{0};     // with all ranks running, as far as known
+  Seconds running{0};     // while all ranks were running, as far as known
   Seconds save{0};        // duration of the last save, over the whole ledger; 0: not known
 };
 
 [[nodiscard]] FailureRecord failure_record(const std::vector<Event>& events);
 
-// The newest attempt that started and has no end; nullopt if all have one.
+// The latest attempt that started and has no end; nullopt if all have ended.
 [[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);
 
 // The decision that ended the run; null if the ledger shows that it continues. Points into
 // `events`.
 [[nodiscard]] const Event* final_decision(const std::vector<Event>& events);
 
-// True if that decision is that the run is complete.
+// True if the run ended with the decision that it is complete.
 [[nodiscard]] bool is_done(const std::vector<Event>& events);
 
 }  // namespace dts::run

@@ -55,7 +55,7 @@ Ledger parse_ledger(std::string_view text) {
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = text.find('\n', start);
     if (end == std::string_view::npos) {
-      // Half a record may still be in the writing. NULs are what a crash of the system leaves.
+      // Half a record may still be being written. NULs are left by a crash of the system.
       if (text.find('\0', start) != std::string_view::npos) ledger.damaged.push_back(number + 1);
       break;
     }

@@ -20,7 +20,7 @@ class LedgerWriter {
   // means that the disk failed and the event waits.
   Result<void> append(Event event);
 
-  // The ledger (if it cannot be read, as last seen), followed by the waiting events.
+  // The ledger, or if it cannot be read its last known content, followed by the waiting events.
   [[nodiscard]] std::vector<Event> events();
 
   // The events that could not be written yet.
@@ -30,7 +30,7 @@ class LedgerWriter {
   std::string ledger_;
   mutable std::mutex mutex_;
   std::vector<Event> waiting_;
-  std::vector<Event> read_;  // as last read
+  std::vector<Event> read_;  // the ledger's last known content
 };
 
 }  // namespace dts::run

@@ -70,7 +70,8 @@ void read_end(const std::vector<Event>& events, PartEnd& end) {
   for (const Event& event : events) {
     if (const auto* ended = event.as<AttemptEnded>()) end.attempt = *ended;
     if (const auto* decided = event.as<Decided>()) end.decided = *decided;
-    // A restart that the agent carries out itself is no longer pending once the attempt has begun.
+    // The restart was carried out by the agent itself if another attempt has begun: it is not
+    // pending.
     if (event.is<AttemptStarted>()) end.decided.reset();
   }
 }

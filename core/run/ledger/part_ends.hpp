@@ -15,7 +15,7 @@ namespace dts::run {
 struct PartEnd {
   std::string name;
   std::string words;                    // "step `train`"
-  std::optional<AttemptEnded> attempt;  // its newest
+  std::optional<AttemptEnded> attempt;  // its latest
   std::optional<Decided> decided;       // nullopt: it vanished without a decision
   bool told = false;                    // we asked it to end, because another part did
   bool out_of_time = false;             // its own time is up

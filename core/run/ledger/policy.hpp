@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be done about each cause, and how often: the defaults, and how `--on` changes them.
+// What may be done after each cause, and how often: the defaults, and how `--on` changes them.
 // Pure.
 #pragma once
 
@@ -37,27 +37,27 @@ enum class Kind {
 
 struct Rule {
   Action action = Action::stop;    // restart, requeue, resubmit or stop
-  std::optional<unsigned> most{};  // limit of its kind's budget; absent: no limit
+  std::optional<unsigned> most{};  // limit of the budget of its kind; absent: no limit
   bool chosen = false;             // `most` was set by the user with `--on`
 };
 
 struct Policy {
-  std::map<Cause, Rule> rules;         // for the causes that leave a choice
+  std::map<Cause, Rule> rules;         // for causes that leave a choice
   std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
 
   [[nodiscard]] Rule rule(Cause cause) const;
 };
 
-// Preempted, requeued, a lost node, out of time: requeue, without limit. Ended by an unexplained
-// signal: requeue, 20 times. A crash: 3 restarts in the same allocation, but elsewhere for a broken
-// GPU; a failed launch: 2 restarts. The program's own failure and a full disk: stop. (The numbers
-// are those of NVIDIA's resiliency extension.)
+// Preempted, requeued, a lost node, out of time: requeue without limit. Ended by an unexplained
+// signal: requeue, 20 times. A crash: 3 restarts in the same allocation, but on other nodes after a
+// broken GPU. A failed launch: 2 restarts. The program's own failure and a full disk: stop. (The
+// numbers are those of NVIDIA's resiliency extension.)
 [[nodiscard]] Policy default_policy();
 
-// The default, changed by `on`: "preempted=requeue,timeout=resubmit,crash=restart:5,hang=stop". On
-// the left is a kind or a single cause, where later entries win; on the right an action and, after
-// a colon, its own budget (a number or `unlimited`); otherwise the default's budget is kept. All
-// mistakes are reported at once.
+// The default, changed by `on`: "preempted=requeue,timeout=resubmit,crash=restart:5,hang=stop". The
+// left side is a kind or a single cause; later entries take precedence. The right side is an action
+// and, after a colon, a budget of its own (a number or `unlimited`), without which the default's
+// budget is kept. All mistakes are reported at once.
 [[nodiscard]] tl::expected<Policy, Diagnostics> parse_policy(std::string_view on);
 
 }  // namespace dts::run

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an agent takes the run's next attempt, even from an agent that ended without recording it.
+// How an agent takes the run's next attempt, also after an agent that ended without recording its
+// end.
 #pragma once
 
 #include "core/run/directory/lease.hpp"
@@ -12,8 +13,9 @@ struct TakenAttempt {
   FailureRecord record;  // of the previous attempts
 };
 
-// take_attempt() for `lease`. If the previous attempt has no recorded end, its agent is gone or is
-// fenced off from now on: its end is added to the ledger as agent_lost. Errors: of the disk.
+// Calls take_attempt() with `lease`. If the previous attempt has no recorded end, its agent is
+// gone, or is fenced off from now on; its end is added to the ledger as agent_lost. Errors: the
+// disk's.
 [[nodiscard]] Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease);
 
 }  // namespace dts::run

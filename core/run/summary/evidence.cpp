@@ -46,7 +46,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::disk_full, "File too large"},
       {Cause::corruption, "this rank's bits are wrong: "},         // dttrain's
       {Cause::damaged, "no checkpoint can be loaded: "},           // dttrain's
-      {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, of its worker
+      {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, about its worker
       {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
       {Cause::rank_killed, "Signal 7 (SIGBUS) received by PID"},
       {Cause::rendezvous, "The client socket has timed out after"},
@@ -89,7 +89,7 @@ constexpr Cause k_order[] = {Cause::out_of_memory,
                              Cause::rendezvous,
                              Cause::comm_timeout};
 constexpr std::size_t k_longest_line = 400;
-constexpr std::size_t k_longest_before = 80;  // of the pattern
+constexpr std::size_t k_longest_before = 80;  // length of the text before the pattern
 
 // The text at `at` and around it, in readable form. A progress bar overwrites its own line with
 // carriage returns: only the last text on it stays visible.

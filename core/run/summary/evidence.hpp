@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence in a program's own output about why it ended. Pure.
+// What a program's own output shows about why it ended. Pure.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -17,16 +17,16 @@ struct Evidence {
 };
 
 // The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
-// corruption, damaged, rendezvous or comm_timeout. If there are several, the first of that list: a
-// rank that ran out of memory also breaks its communicator. nullopt: no known message.
+// corruption, damaged, rendezvous or comm_timeout. Of several, the first in this order: a rank that
+// ran out of memory also breaks its communicator. nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
 
 // The code that a program passed to MPI_Abort, according to the last lines of its log (Open MPI,
-// MPICH and derivatives); nullopt if they mention none. If there are several, the first.
+// MPICH and derivatives); the first of several; nullopt if there is none.
 [[nodiscard]] std::optional<long long> read_abort(const std::vector<std::string>& last_lines);
 
-// True if MPI_Abort may be the reason for `cause`: a launcher then kills all ranks at once, and
-// which of them is missed first is meaningless.
+// True if MPI_Abort may be the reason for `cause`: a launcher then kills all ranks at once, so it
+// is meaningless which of them is missed first.
 [[nodiscard]] bool may_be_an_abort(Cause cause);
 
 // The patterns; public for a test that has a real message for each.

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t k_lines = 40;
 constexpr unsigned k_most_logs = 256;
-// With it Open MPI ends a program that has lost its server, the launcher's daemon or slurmstepd:
-// PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
+// The exit code of a program that Open MPI ends because it has lost its server, the launcher's
+// daemon or slurmstepd: PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
 constexpr int k_lost_server = 195;
 
 std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
@@ -46,7 +46,8 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
   return std::nullopt;
 }
 
-// A program without space for its state has none for its last messages either.
+// True if the disk is full: a program that cannot save its state for lack of space cannot write its
+// last messages either.
 bool is_full(const std::string& folder) {
   constexpr std::uintmax_t k_least = 4096;
   std::error_code failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Explains an outcome by what the ranks' logs say.
+// Explains an outcome by the content of the ranks' logs.
 #pragma once
 
 #include "core/run/directory/run_directory.hpp"
@@ -7,19 +7,19 @@
 
 namespace dts::run {
 
-// `outcome` with the cause that the failed rank's last lines show, if any. If that rank may only be
-// the victim of another, uses the rank whose lines show a cause of their own. Reads the ends of at
-// most 256 logs. Thread-safe.
+// `outcome` with the cause that the failed rank's last lines show, if any. If that rank may be the
+// victim of another, the rank whose lines show a cause of its own is used instead. Reads the ends
+// of at most 256 logs. Thread-safe.
 [[nodiscard]] Outcome explain(Outcome outcome,
                               const RunDirectory& run,
                               unsigned attempt,
                               unsigned world_size);
 
 // Settles an outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done) by
-// what the program wrote to metrics.jsonl (`metrics`) in this attempt: complete if it contains the
-// event "done", or, if every rank exited 0, the last step of a known total. Without such evidence
-// the run continues: a finished program then ends at once, an unfinished one would otherwise be
-// lost. Pure.
+// what the program wrote to metrics.jsonl (`metrics`) in this attempt. It is done if there is the
+// event "done" or, if every rank exited 0, the last step of a known total. Without such evidence
+// the run continues: a finished program then ends at once, whereas an unfinished one would
+// otherwise be lost. Pure.
 [[nodiscard]] Outcome settle_completion(Outcome outcome,
                                         const std::string& metrics,
                                         unsigned attempt);

@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using Time = std::chrono::system_clock::time_point;
 
-constexpr std::chrono::seconds k_brief{10};  // between two reports of a program that gets on
+constexpr std::chrono::seconds k_brief{10};  // between two reports of a program that makes progress
 
 milliseconds rounded(double seconds) {
   return milliseconds(std::llround(seconds * 1000));
@@ -53,7 +53,7 @@ class Account {
       now_ = std::min(*time, until_);
       begun_ = true;
     }
-    // Only its program's reports show when it vanished; the ledger recorded that much later.
+    // Only the program's reports show when the agent vanished; the ledger recorded it much later.
     const bool silent = is_vanished(event) || event.attempt != attempt_;
     if (silent && vanished_.count(attempt_) != 0 && state_ != State::computing)
       state_ = State::down;
@@ -142,7 +142,7 @@ class Account {
         [](const AttemptSummary& a, unsigned number) { return a.number < number; });
     const bool known = told != summary_.attempts.end() && told->number == attempt_;
     if (span_) divide(*span_, known ? *told : AttemptSummary{});
-    TimeUse& all = done_[attempt_];  // twice only in a ledger that we did not write
+    TimeUse& all = done_[attempt_];  // used twice only if the ledger is not ours
     add(use_, all);
     attempt_ = 0;
     use_ = {};
@@ -203,15 +203,15 @@ class Account {
   const RunSummary& summary_;
   Time until_;
   Time last_report_;
-  milliseconds silent_{};  // of the attempt that still runs, since then
-  bool tells_steps_;       // in any attempt
+  milliseconds silent_{};  // time since the last report of the attempt that still runs
+  bool tells_steps_;       // in at least one attempt
   Time now_{};
   bool begun_ = false;
   bool over_ = false;
   State state_ = State::queued;
-  unsigned attempt_ = 0;  // the one that is running; 0: none
-  TimeUse use_;           // for that attempt
-  TimeUse waited_;        // since the previous attempt
+  unsigned attempt_ = 0;  // the current attempt; 0: none
+  TimeUse use_;           // of the current attempt
+  TimeUse waited_;        // since the end of the previous attempt
   std::optional<Span> span_;
   std::set<unsigned> vanished_;
   std::map<unsigned, milliseconds> stalled_;

@@ -16,14 +16,14 @@
 namespace dts::run {
 
 enum class Phase {
-  computing,   // steps that count
-  queued,      // submitted or requeued, and no agent yet
+  computing,   // steps that were not repeated
+  queued,      // submitted or requeued, but no agent yet
   starting,    // from the agent's start to the program's first step
   saving,      // checkpoints, except one made for a stop
   lost,        // steps that the next attempt repeated
   stopping,    // from the request to stop to the end of the attempt
   down,        // no attempt and none requested: back-off, a lost agent, a run stopped by the user
-  unmeasured,  // programs ran but reported no steps, or none of late: its use is unknown
+  unmeasured,  // programs ran but reported no steps, or none lately: use unknown
   stalled,     // without progress, before a hang was found
 };
 
@@ -41,7 +41,7 @@ inline constexpr std::array k_phases{Phase::computing,
 
 struct TimeUse {
   std::array<std::chrono::milliseconds, k_phases.size()> spent{};  // by phase
-  // Programs ran and reported no steps, even if they took less time than the ledger shows.
+  // Programs ran without reporting steps, even if `unmeasured` has no time.
   bool has_unmeasured = false;
 
   std::chrono::milliseconds& operator[](Phase phase) {
@@ -53,8 +53,8 @@ struct TimeUse {
   }
 
   [[nodiscard]] std::chrono::milliseconds total() const;
-  // Computing as a share of the total, 0 to 1; negative if no time has passed, or if programs have
-  // run and none of it was measured.
+  // The share of computing in the total, 0 to 1. Negative if no time has passed, or if programs
+  // have run and none of their time was measured.
   [[nodiscard]] double goodput() const;
 };
 
@@ -64,21 +64,21 @@ struct Goodput {
                                          // has ended yet counts for the run alone
 };
 
-// From the run's own events (whole seconds) and its program's reports (summarise()). The time
-// between two events belongs to one phase, so the phases of the run add up exactly to its wall
-// time, and those of the attempts to no more. `until` ends a run that has no end; later events
-// count as if they had happened then. If an agent vanished, its attempt counts as down from its
-// program's last report on. If the program reports no steps in any attempt, everything after its
-// start is unmeasured.
-// Of an attempt that still runs, the time since `last_report`, its program's newest, is unmeasured
-// too, if it is more than a few seconds: the program may hang.
+// Computed from the run's own events (whole seconds) and its program's reports (summarise()).
+// The time between two events belongs to one phase, so the phases of the run add up exactly to
+// its wall time, and those of the attempts to no more. `until` ends a run that has no end;
+// later events count as if they had happened then. If an agent vanished, its attempt counts as
+// down from the program's last report on. If the program reports no steps in any attempt, all
+// time after its start is unmeasured. In an attempt that still runs, the time since
+// `last_report`, its program's latest report, is unmeasured as well if it exceeds a few
+// seconds, since the program may hang.
 [[nodiscard]] Goodput account(
     const std::vector<Event>& events,
     const RunSummary& summary,
     std::chrono::system_clock::time_point until,
     std::optional<std::chrono::system_clock::time_point> last_report = {});
 
-// Seconds by the phases' names, with their total as "wall"; for JSON.
+// Seconds by name of phase, with their total as "wall"; for JSON.
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
 
 // "93 % of 2 h 14 min computing; queued 10 min, lost 40 s": the phases of at least a second,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One number of a run for comparison with other runs, from its metrics. Pure, thread-safe.
+// One number from a run's metrics, by which it is compared with other runs. Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -10,7 +10,7 @@
 
 namespace dts::run {
 
-// Which number, and whether high or low is better.
+// Which number to use, and whether low or high values are better.
 struct Metric {
   std::string name;
   bool lowest = true;

@@ -29,7 +29,7 @@ AttemptSummary& attempt_of(Draft& draft, unsigned number) {
   return attempts[place->second];
 }
 
-// Every rank saved when asked to, or itself asked to be run again: nothing is lost.
+// True if every rank saved when asked to, or itself asked to be run again, so that nothing is lost.
 bool saved_for_stop(const AttemptEnded& ended) {
   const auto cause = ended.cause.value();
   if (!cause || ended.unsaved) return false;
@@ -46,7 +46,7 @@ struct EventTaker {
   AttemptSummary& attempt;
 
   void operator()(const AttemptStarted& started) {
-    attempt = AttemptSummary{};  // the number may belong to one that could not begin
+    attempt = AttemptSummary{};  // an attempt that could not begin may have the same number
     attempt.number = event.attempt;
     attempt.started = event.time;
     attempt.nodes = started.nodes;
@@ -130,12 +130,13 @@ double duration(const json& metric) {
   return value > 0 && value < k_most_seconds ? value : 0;
 }
 
-// The program's own text may be mixed with its metrics: only a truncated metric counts as damaged.
+// The program's own text may be mixed with its metrics, so only a truncated metric counts as
+// damage.
 bool is_ours(std::string_view line) {
   return line.starts_with('{') || line.find('\0') != std::string_view::npos;
 }
 
-// The newest save: if the next line reports a stop, it was made for that stop.
+// The latest save. If the next line reports a stop, it was made for that stop.
 struct LastSave {
   std::int64_t attempt = 0;
   std::int64_t step = -1;
@@ -190,16 +191,17 @@ void take_metrics(Draft& draft, std::string_view text) {
       const json metric =
           json::parse(nul == std::string_view::npos ? line : line.substr(nul + 1), nullptr, false);
       if (!metric.is_discarded()) take_metric(draft, metric, last);
-      // Half a last line may still be in the writing.
+      // The last line may still be being written.
       const bool is_cut = metric.is_discarded() && end != std::string_view::npos && is_ours(line);
       if (is_cut || nul != std::string_view::npos) draft.summary.damaged_metrics.push_back(number);
     } catch (const json::exception&) {
-      continue;  // a field of another type: not our line
+      continue;  // a field of another type: not one of our lines
     }
   }
 }
 
-// An attempt's work is lost if the next training attempt began before the step at which it ended.
+// An attempt's work is lost if the next attempt that trained began before the step at which it
+// ended.
 void count_lost_steps(RunSummary& summary) {
   std::int64_t resumed_at = -1;
   for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {

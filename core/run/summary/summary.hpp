@@ -36,39 +36,39 @@ struct AttemptSummary {
   std::optional<unsigned> rank;  // the first that failed
   std::optional<int> exit_code;
   std::string training;     // ISO 8601 UTC: when the program's first step began; empty: not known
-  double step_seconds = 0;  // its steps together, as far as the program reported them
-  double save_seconds = 0;  // its checkpoints together, except one made for a stop
+  double step_seconds = 0;  // all its steps together, as far as the program reported them
+  double save_seconds = 0;  // all its checkpoints together, except one made for a stop
   std::vector<SlowRank> slow;
   std::vector<std::string> binding;  // how its ranks deviate from the planned binding
   std::vector<std::string> warnings;
-  bool said_done = false;        // a metric with the event "done"
+  bool said_done = false;        // the metrics have the event "done"
   std::int64_t first_step = -1;  // completed steps when it began; -1: not known
   std::int64_t last_step = -1;   // completed steps when it ended
   std::int64_t steps_lost = -1;  // done in this attempt but not resumed from by the next; -1: its
                                  // program reported no steps, or no attempt has continued yet
-  bool gets_on = false;          // it reported a step, in its metrics or its heartbeat
-  std::string resumable;         // the newest checkpoint when it began
-  bool all_saved = false;        // its end cost no work, as every rank reported
-  bool anew = false;             // it began at step 0 although there was a checkpoint
-  std::string staging;           // how far its nodes are with staging, in words; empty: not staging
+  bool gets_on = false;          // reported a step, in its metrics or its heartbeat
+  std::string resumable;         // the latest checkpoint when it began
+  bool all_saved = false;        // its end lost no work, according to every rank
+  bool anew = false;             // began at step 0 although there was a checkpoint
+  std::string staging;           // progress of its nodes' staging, in words; empty: not staging
   std::string
       quiet;  // since when its programs have shown no sign of life, in words; empty: they do
 };
 
 struct RunSummary {
-  JobId job{};  // the newest
+  JobId job{};  // the latest
   std::vector<AttemptSummary> attempts;
   bool done = false;
-  std::int64_t total_steps = -1;  // according to the newest start of the program
-  double accuracy = -1;           // of the "done" metric; negative: none
-  std::string digest;             // the newest
+  std::int64_t total_steps = -1;  // according to the program's latest start
+  double accuracy = -1;           // from the "done" metric; negative: none
+  std::string digest;             // the latest
   std::int64_t steps_lost = -1;   // over all attempts, as far as known; -1: none reported a step
-  Advised advice;                 // the newest advice on saving; may be empty
+  Advised advice;                 // the latest advice on saving; may be empty
   std::vector<unsigned> damaged_metrics;  // line numbers, from 1, of truncated objects
 };
 
-// `metrics` is the text of metrics.jsonl (may be empty); other lines are skipped: the file belongs
-// to the program.
+// `metrics` is the text of metrics.jsonl (may be empty). Other lines in it are skipped, since the
+// file belongs to the program.
 [[nodiscard]] RunSummary summarise(const std::vector<Event>& events, const std::string& metrics);
 
 }  // namespace dts::run
