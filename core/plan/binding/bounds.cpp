@@ -54,9 +54,9 @@ unsigned least_shared(const CoreQuota& quota, unsigned ranks) {
   return static_cast<unsigned>(may_share ? shared + left : shared);
 }
 
-// How many L3s have several ranks at least. An L3 that is not shared has a core of one rank at
-// most: all cores of the ranks beyond the number of such L3s are in the others, at best the
-// largest, or in none. With more ranks than cores, every core has a rank.
+// The minimum number of L3s with several ranks. An L3 that is not shared has cores of at most one
+// rank. Further ranks have all their cores in the remaining L3s, at best the largest, or in none.
+// With more ranks than cores, every core has a rank.
 unsigned least_shared_l3(const NodeTopology& node, unsigned ranks, unsigned fewest_cores) {
   std::map<std::optional<unsigned>, std::size_t> cores_of;
   for (const topo::Core& core : node.cores) ++cores_of[core.l3];
