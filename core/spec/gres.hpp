@@ -9,7 +9,7 @@ namespace dts::spec {
 
 // What --gres requests per node, "gpu:a100:4,nvme:1".
 struct GresItems {
-  std::vector<std::string> gpus;    // without the first word, "a100:4"
+  std::vector<std::string> gpus;    // without the first word: "a100:4"
   std::vector<std::string> others;  // "nvme:1"
 };
 

@@ -41,7 +41,7 @@ struct JobSpec {
   std::string job_name;                   // as Slurm allows them; empty: the program's
   unsigned nodes = 1;                     // >= 1
   std::optional<unsigned> gpus_per_node;  // 0 is allowed and means none
-  std::string gpu_type;                   // of all GPUs, the site's name for it, "a100"; empty: any
+  std::string gpu_type;                   // type of all GPUs by the site's name, "a100"; empty: any
   std::optional<unsigned> ntasks_per_node;
   bool per_node = false;  // the program starts its node's processes itself
   bool per_rank = false;  // the program is a rank, even if it is known to start processes
@@ -77,7 +77,7 @@ struct JobSpec {
   std::chrono::seconds start_timeout{120};  // for every rank to report in, and then to start
   std::chrono::seconds preflight{10};  // for the checks of each node before the start; 0: no checks
   bool log_timestamps = false;         // each line of a rank's log begins with its time
-  std::vector<std::string> frameworks = all_frameworks();  // whose variables to set for ranks
+  std::vector<std::string> frameworks = all_frameworks();  // frameworks whose variables ranks get
   Bind bind;                                               // which cores ranks get
   unsigned smt = 0;                   // hardware threads per core that ranks get; 0: all
   unsigned cores_per_rank = 0;        // 0: as many as there are
@@ -87,7 +87,7 @@ struct JobSpec {
   std::string script_template;        // of the batch script, by name or file; empty: "sbatch"
   std::string interface;  // network interface for rendezvous; empty: the fastest of all nodes
   int stop_signal = 15;   // sent once to every program so that it saves and exits with 85
-  Container container{};  // that programs run in
+  Container container{};  // to run programs in
   std::vector<std::string> stage{};  // copied to each node's local disk, parse_stage_item()
   // Run once per node, before the first program of a rank and after the last; see set_up_script().
   std::vector<std::string> modules;
@@ -100,7 +100,7 @@ struct JobSpec {
   std::vector<std::string> sweep;     // parameters with their values, see core/sweep
   std::vector<std::string> after;     // runs to wait for, parse_after()
   unsigned chain = 0;      // maximum number of jobs of the run, with one waiting; 0: no job waits
-  std::string sweep_mode;  // how to combine them; empty: grid
+  std::string sweep_mode;  // how to combine the parameters of a sweep; empty: grid
   std::vector<std::string> command;  // argv of the program; empty: the bundled trainer
   // Instead of a command: programs run one after another, or side by side; at most one of the two
   // is not empty. See resolve_parts().

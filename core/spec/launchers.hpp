@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code that runs before the job needs to know about the launchers. Pure, thread-safe.
+// What code outside of jobs needs to know about the launchers. Pure, thread-safe.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace dts::spec {
 
 enum class Launcher {
-  automatic,  // chosen inside the job: the first one available
+  automatic,  // chosen inside the job: the first that is available
 #define DTS_LAUNCHER(name, ...) name,
 #include "core/spec/launchers.inc"
 #undef DTS_LAUNCHER
@@ -30,7 +30,7 @@ struct LauncherRow {
 [[nodiscard]] const char* to_string(Launcher launcher);
 [[nodiscard]] std::optional<Launcher> launcher_from(std::string_view name);
 
-// The words of JobSpec::ssh_command; "ssh" where it is empty.
+// JobSpec::ssh_command, split into words; "ssh" if it is empty.
 [[nodiscard]] std::vector<std::string> ssh_words(const std::string& ssh_command);
 
 }  // namespace dts::spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a job, each defined once: a row holds the option's names, its key in spec.json,
+// The options of a job, each defined once. A row holds the option's names, its key in spec.json,
 // its checks, and the texts of --help and the manual pages. A new option is one row in an
 // options/options_*.cpp. Pure; the table is constant and thread-safe.
 #pragma once
@@ -21,7 +21,7 @@ enum class Group {
   job,    // with and without a scheduler
   hosts,  // for machines without a scheduler
   slurm,  // for a scheduler
-  check,  // of `dtsubmit check` alone
+  check,  // only `dtsubmit check` has it
 };
 
 // Value of an option whose optional value was omitted, "--exclusive".
@@ -38,7 +38,7 @@ struct Value {
   // Writes the value to spec.json; null: nothing is written.
   std::function<nlohmann::ordered_json(const JobSpec& spec)> write;
   bool may_be_bare = false;             // gets k_bare if typed without a value
-  std::vector<std::string> words = {};  // the only accepted texts; empty: not limited to words
+  std::vector<std::string> words = {};  // the only accepted texts; empty: any text
   // Checks the value on its own; empty: nothing to check.
   std::function<void(const JobSpec& spec, const std::string& option, Diagnostics& problems)> check;
 };
@@ -69,7 +69,7 @@ struct Option {
 // In the order of --help, the manual pages and spec.json.
 [[nodiscard]] const std::vector<Option>& options();
 
-// That of a long name, "--nodes"; nullptr if there is none.
+// The option with a long name, "--nodes"; nullptr if there is none.
 [[nodiscard]] const Option* option_named(std::string_view long_name);
 
 // The parts of options(), one file each.

@@ -11,7 +11,7 @@ namespace dts::spec {
 
 enum class Origins {
   omitted,
-  shown,  // as a comment after each value; built-in values are comments as a whole
+  shown,  // in a comment after each value; built-in values are comments as a whole
 };
 
 // One key per line, in the order of options(); arrays of tables ([[steps]]) come last.

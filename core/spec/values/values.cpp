@@ -159,7 +159,7 @@ Value no_flag(bool JobSpec::*member) {
 
 namespace {
 
-// Each once, in the order of all_frameworks(); unknown names are left for the check.
+// No duplicates, in the order of all_frameworks(); unknown names are left for the check.
 std::vector<std::string> parse_frameworks(const std::string& text) {
   if (text == "all") return all_frameworks();
   std::vector<std::string> asked;

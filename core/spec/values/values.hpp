@@ -26,7 +26,7 @@ using Seconds = std::chrono::seconds;
 // Printable UTF-8, at most 1,024 bytes (Slurm's limit for names, job_mgr.c).
 [[nodiscard]] Value text(std::string JobSpec::*member, const char* type);
 
-// Repeatable text: each adds to the list. `example` is JSON for messages.
+// Repeatable text: each occurrence adds to the list. `example` is JSON for messages.
 [[nodiscard]] Value texts(std::vector<std::string> JobSpec::*member,
                           const char* type,
                           const char* example);
