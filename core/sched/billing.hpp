@@ -9,24 +9,24 @@
 
 namespace dts::sched {
 
-// Billing units for an hour of one of each; 0: it costs nothing.
+// Billing units per hour for one unit of each resource; 0: it costs nothing.
 struct Weights {
   double node = 0;
   double processor = 0;
   double memory_mib = 0;
   double gpu = 0;                             // of any type
-  std::map<std::string, double> gpu_types{};  // in addition, of this one
+  std::map<std::string, double> gpu_types{};  // by type, in addition to `gpu`
   std::vector<std::string> others{};          // resources that we cannot count: "license/solver=2"
 };
 
-// What is billed of a job whose resources cost different sums.
+// Which of a job's resources are billed if they cost different amounts.
 enum class BillingRule {
-  sum,               // all of them
-  largest,           // the most expensive one of: processors, memory, nodes, GPUs
-  largest_and_gpus,  // the most expensive one of the others, and the GPUs
+  sum,               // all resources
+  largest,           // the most expensive of processors, memory, nodes and GPUs
+  largest_and_gpus,  // the most expensive of the first three, plus the GPUs
 };
 
-// "sum", ...; sum for any other word.
+// "sum", "largest", ...; billing_rule_of() returns sum for any other word.
 [[nodiscard]] const char* to_string(BillingRule rule);
 [[nodiscard]] BillingRule billing_rule_of(std::string_view word);
 

@@ -36,7 +36,8 @@ class AnswerWait {
     return true;
   }
 
-  // The controller answered and does not know the order. True once it has done so for long enough.
+  // Call it when the controller answers and does not know the order. True once this has been so for
+  // long enough.
   bool is_settled() {
     answered_ = std::min(answered_, Clock::now());
     return Clock::now() - answered_ >= patience_.settle;
@@ -48,7 +49,7 @@ class AnswerWait {
   Clock::time_point answered_ = Clock::time_point::max();
 };
 
-// The newest job of that script that did not exist before.
+// The latest job of that script that did not exist before.
 Result<JobId> new_job(Scheduler& scheduler,
                       const std::string& script,
                       const std::set<JobId>& known) {
@@ -59,12 +60,12 @@ Result<JobId> new_job(Scheduler& scheduler,
   return newest;
 }
 
-// Whether the controller has requeued the job since it was as in `before`.
+// True if the controller has requeued the job since its state was `before`.
 bool was_requeued(const JobInfo& before, const JobInfo& now) {
   return now.state == JobState::pending || now.restart_count > before.restart_count;
 }
 
-// nullopt: the order did not arrive and may be sent again.
+// The outcome; nullopt if the order did not arrive and may be sent again.
 std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
                                                const JobInfo& before,
                                                AnswerWait& wait,
@@ -108,7 +109,7 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
   AnswerWait wait(patience);
   while (wait.go_on()) {
     const auto job = new_job(scheduler, submission.script_path, known);
-    if (!job && !is_away(job.error())) break;  // a scheduler that cannot search
+    if (!job && !is_away(job.error())) break;  // a scheduler without JobSearch
     if (!job) continue;
     if (!job->empty()) return std::optional(*job);
     if (wait.is_settled())
@@ -151,7 +152,7 @@ Result<void> signal_for_certain(Scheduler& scheduler,
       lost = lost || !sent;
       return sent;
     }
-    // The signal whose answer was lost may have ended the job.
+    // The signal whose reply was lost may have ended the job.
     const auto now =
         lost ? scheduler.job(job) : Result<JobInfo>(tl::unexpected<Error>(sent.error()));
     const bool over = now ? is_terminal(now->state) : lost && now.error().code == Errc::not_found;

@@ -52,19 +52,19 @@ enum class Wait {
 // One job as the controller sees it now. Times are Unix seconds, 0 if unset.
 struct JobInfo {
   JobId id{};
-  JobId array{};      // of a job in an array: the id of the whole array
-  std::string tasks;  // of a record that stands for several waiting jobs of an array: their
-                      // indices, "3-9"; its id is then that of the array
+  JobId array{};      // in a job array: the id of the whole array
+  std::string tasks;  // the indices, "3-9", if the record stands for several waiting jobs of an
+                      // array, whose id it then has
   JobState state = JobState::unknown;
-  bool completing = false;  // processes of this or its last run are still being ended
+  bool completing = false;  // processes of its current or last run are still ending
   std::string reason;       // why it is pending or failed, the scheduler's own term; empty: none
   std::string
-      explanation;     // the same, or how it ended, in a clause without a full stop; may be empty
+      explanation;     // `reason`, or how it ended, as a clause without a full stop; may be empty
   std::string advice;  // what the user can do about it; empty: nothing
   Wait wait = Wait::other;  // only while pending
-  std::string description;  // more about that in the scheduler's own words, if any
-  std::string partition;    // where it runs, or the partitions that it waits for
-  std::string dependency;   // still unfulfilled: "afterok:12(unfulfilled)"
+  std::string description;  // more about `wait` in the scheduler's own words, if any
+  std::string partition;    // in which it runs, or all that it waits for
+  std::string dependency;   // what is still unfulfilled: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
   // For each of these nodes, the job's processors ("0-3,8") in the scheduler's numbering; empty:
   // unknown.
@@ -72,10 +72,10 @@ struct JobInfo {
   std::string exclude_nodes;  // host list of nodes to avoid
   std::uint32_t restart_count = 0;
   bool requeue = false;
-  std::int64_t eligible_time = 0;  // does not start before
+  std::int64_t eligible_time = 0;  // it does not start earlier
   std::int64_t start_time = 0;     // while pending: when the scheduler expects to start it
   std::int64_t end_time = 0;       // the current deadline while running
-  bool unlimited = false;          // no time limit; end_time then means little
+  bool unlimited = false;          // no time limit; then end_time is meaningless
   std::int64_t preempt_time = 0;   // set once preemption has begun
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
@@ -88,13 +88,13 @@ struct JobInfo {
 struct NodeInfo {
   std::string name;
   std::string address;     // NodeAddr: the address that other nodes can connect to
-  std::uint32_t port = 0;  // of its daemon; 0: unknown
+  std::uint32_t port = 0;  // its daemon's port; 0: unknown
   std::string state;       // in the scheduler's own terms
   bool away = false;       // accepts no jobs now
   bool lost = false;       // down or silent: what ran there has ended or cannot be reached
   std::uint32_t cpus = 0;
   std::uint32_t gpus = 0;
-  std::map<std::string, std::uint32_t> gpu_types{};  // of them, those whose type the site names
+  std::map<std::string, std::uint32_t> gpu_types{};  // those whose type the site names
   std::uint64_t memory_mib = 0;
 };
 
@@ -113,23 +113,23 @@ struct PartitionInfo {
   std::int64_t max_time_seconds = 0;  // -1: unlimited
   std::int64_t grace_seconds = 0;
   Preemption preemption = Preemption::none;
-  bool gives_whole_nodes = false;    // to every job, whatever it asks for
-  std::optional<Weights> billing{};  // absent: the processors are billed
+  bool gives_whole_nodes = false;    // to every job, whatever it requests
+  std::optional<Weights> billing{};  // absent: processors are billed
 };
 
-// A quality of service: jobs with limits and a preemption of their own.
+// A quality of service, which gives its jobs their own limits and preemption.
 struct QosInfo {
   std::string name;
-  bool is_default = false;                     // of this user's jobs that name none
-  std::vector<std::string> preempts;           // the names of those whose jobs its jobs may preempt
-  std::optional<Preemption> preemption;        // of its own jobs; nullopt: the cluster's
-  std::int64_t grace_seconds = 0;              // of a preempted job
-  std::optional<std::int64_t> exempt_seconds;  // not preempted before; nullopt: the cluster's
+  bool is_default = false;                     // for this user's jobs without a QOS
+  std::vector<std::string> preempts;           // names of QOS whose jobs its jobs may preempt
+  std::optional<Preemption> preemption;        // of its jobs; nullopt: the cluster's
+  std::int64_t grace_seconds = 0;              // for a preempted job
+  std::optional<std::int64_t> exempt_seconds;  // minimum run time; nullopt: the cluster's
   std::int64_t max_time_seconds = -1;          // of a job; -1: no limit
-  bool refuses_excess = false;  // a job above a limit is refused; otherwise it waits for ever
+  bool refuses_excess = false;  // of jobs above a limit, which otherwise wait for ever
 };
 
-// Exit codes of batch scripts that the site has given its own meaning.
+// Exit codes of batch scripts to which the site has given a meaning of its own.
 struct ClaimedExits {
   std::string setting;  // its name in the scheduler's configuration
   std::string codes;    // "85,90-99"
@@ -139,21 +139,21 @@ struct ConfigInfo {
   std::string version;  // "22.05.8"
   std::string cluster_name;
   std::vector<ClaimedExits> claimed_exits;
-  // The scheduler's signals reach every process of a step, not only its own children.
+  // Whether the scheduler's signals reach every process of a step, not only its direct children.
   bool signals_reach_programs = false;
   std::uint32_t kill_wait_seconds = 0;
-  std::uint32_t max_array_size = 0;  // indices of job arrays are below it; 0: not known
-  // A batch script that ends while its job is being preempted is started again, whatever its exit
-  // code, unless that is forbidden first.
+  std::uint32_t max_array_size = 0;  // exclusive upper bound of array indices; 0: not known
+  // Whether a batch script that ends while its job is being preempted is started again, whatever
+  // its exit code, unless that is forbidden first.
   bool restarts_ended_jobs = false;
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
   BillingRule billing_rule = BillingRule::sum;
 };
 
-// All that a site has set, as the scheduler spells it: {"KillWait", "30 sec"}.
+// All settings of a site, in the scheduler's spelling: {"KillWait", "30 sec"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-// Which setting gives an exit code a meaning; nullptr: none.
+// The setting that gives an exit code a meaning; nullptr: none.
 [[nodiscard]] const ClaimedExits* claimed_by(const ConfigInfo& config, unsigned code);
 
 // A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads
@@ -161,7 +161,7 @@ using Settings = std::map<std::string, std::string, std::less<>>;
 // requested": the scheduler's own default applies.
 struct Submission {
   std::string script;       // the whole text of the batch script
-  std::string script_path;  // where that text is stored; shown to people as the job's command
+  std::string script_path;  // where that text is stored; shown to users as the job's command
   std::vector<std::string> environment;  // "NAME=value", already scrubbed
   std::string work_folder;               // absolute
   std::string job_name;
@@ -179,7 +179,7 @@ struct Submission {
   std::uint32_t ntasks_per_node = 1;
   std::optional<std::uint32_t> cpus_per_task;
   std::uint32_t gpus_per_node = 0;
-  std::string gpu_type;                     // of all GPUs, the site's name; empty: any
+  std::string gpu_type;                     // type of all GPUs by the site's name; empty: any
   std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
   std::optional<std::chrono::seconds>
       time_limit;  // rounded up to minutes; seconds::max(): unlimited
@@ -198,29 +198,29 @@ struct Expected {
   std::string nodes;             // host list; empty: not known
   std::uint32_t processors = 0;  // that it would get; 0: not known
   std::string partition;         // empty: not known
-  std::vector<JobId> preempted;  // the jobs that would have to give up their nodes
+  std::vector<JobId> preempted;  // jobs that would have to give up their nodes
 };
 
-// A job of anyone's that waits, or has nodes now.
+// A job of any user that waits, or has nodes now.
 struct QueuedJob {
   JobId id{};
   bool waits = false;
-  std::string partition;      // where it runs, or the partitions that it waits for
+  std::string partition;      // in which it runs, or all that it waits for
   std::string nodes;          // host list; empty while it waits
   std::int64_t end_time = 0;  // its deadline, Unix seconds; 0: none, or it waits
 };
 
-// How a scheduler is reached, for people.
+// How a scheduler is reached, for users.
 struct Way {
   std::string plugin;   // "slurm-commands"
   std::string words;    // "Slurm 22.05.8 through its commands (/usr/bin/scontrol)"
-  std::string instead;  // why not in the way that is preferred; empty: it is that, or was asked for
+  std::string instead;  // why this is not the preferred way; empty: it is, or was requested
 };
 
 // "WORDS: INSTEAD".
 [[nodiscard]] std::string to_text(const Way& way);
 
-// What a scheduler that lacks an operation answers.
+// The answer of a scheduler that lacks an operation.
 [[nodiscard]] tl::unexpected<Error> cannot_tell();
 
 // Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, at most
@@ -237,8 +237,8 @@ class Scheduler {
 
   [[nodiscard]] virtual Result<JobId> submit(const Submission& submission) = 0;
 
-  // Submits nothing. `rejected`: as the site is now, the job cannot start at any time. `invalid`: a
-  // scheduler need not be able to tell.
+  // Predicts the start of a job without submitting it. `rejected`: as the site is now, the job can
+  // never start. `invalid`: the scheduler cannot predict.
   [[nodiscard]] virtual Result<Expected> expect(const Submission&) { return cannot_tell(); }
 
   [[nodiscard]] virtual Result<JobInfo> job(JobId id) = 0;
@@ -250,22 +250,22 @@ class Scheduler {
   [[nodiscard]] virtual Result<std::vector<PartitionInfo>> partitions() = 0;
   [[nodiscard]] virtual Result<ConfigInfo> config() = 0;
 
-  // Takes longer than config(), and a scheduler need not report any.
+  // Takes longer than config(). A scheduler need not report any settings.
   [[nodiscard]] virtual Result<Settings> settings() { return Settings{}; }
 
-  // From the accounting, for jobs of this user and `account` (empty: the user's default one). Empty
-  // if the scheduler has none.
+  // The QOS for jobs of this user and `account` (empty: the user's default), from the accounting.
+  // Empty if the scheduler has none.
   [[nodiscard]] virtual Result<std::vector<QosInfo>> qos(const std::string& /*account*/) {
     return std::vector<QosInfo>{};
   }
 
-  // SIGTERM, then SIGKILL after KillWait; a pending job is removed. A job that has already ended is
-  // fine.
+  // Sends SIGTERM, then SIGKILL after KillWait; removes a pending job. It is no error if the job
+  // has already ended.
   [[nodiscard]] virtual Result<void> cancel(JobId id) = 0;
-  // Requeues the job under the same id. `rejected` if the job may not be requeued. A job that is
-  // already waiting is fine.
+  // Requeues the job under the same id. `rejected` if the job may not be requeued. It is no
+  // error if the job is already waiting.
   [[nodiscard]] virtual Result<void> requeue(JobId id) = 0;
-  // The job is not started again once it has ended, by whatever cause.
+  // Ensures that the job is not started again once it has ended, for whatever reason.
   [[nodiscard]] virtual Result<void> forbid_requeue(JobId id) = 0;
   // Keeps a waiting job off these nodes (a host list), in addition to those it already excludes.
   [[nodiscard]] virtual Result<void> exclude(JobId id, const std::string& nodes) = 0;
