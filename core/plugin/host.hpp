@@ -12,9 +12,9 @@
 
 namespace dts::plugin {
 
-// What a plug-in's operation failed with.
+// The error of a plug-in's operation.
 struct CallError : Error {
-  bool other_release = false;  // the scheduler does not speak the protocol of the plug-in's library
+  bool other_release = false;  // the scheduler speaks another protocol than the plug-in's library
 };
 
 // A loaded plug-in. It stays loaded for the life of the process, since libraries behind it may have
@@ -31,8 +31,8 @@ class Plugin {
 
   [[nodiscard]] const char* description() const { return table_->description; }
 
-  // The JSON text of "result" in the plug-in's reply. Its "error" becomes ours, code for code; a
-  // reply that is neither is Errc::internal and names the plug-in.
+  // Returns the JSON text of "result" in the plug-in's reply. Its "error" becomes our error with
+  // the corresponding code. A reply that has neither is Errc::internal and names the plug-in.
   [[nodiscard]] tl::expected<std::string, CallError> call(const std::string& operation,
                                                           const std::string& request) const;
 
@@ -41,9 +41,10 @@ class Plugin {
   const dtsubmit_plugin* table_;
 };
 
-// Where plug-ins are looked for, in order: $DTSUBMIT_PLUGIN_PATH (colon-separated; relative and
-// empty entries are ignored, so that the current folder never counts), then lib/dtsubmit beside the
-// program's bin folder, which works for a build tree and for an installation.
+// The folders that are searched for plug-ins, in order: $DTSUBMIT_PLUGIN_PATH (colon-separated;
+// relative and empty entries are ignored, so that the current folder never counts), then
+// lib/dtsubmit beside the program's bin folder, which works both in a build tree and in an
+// installation.
 [[nodiscard]] std::vector<std::string> plugin_folders();
 
 // Rejects (Errc::invalid) a plug-in file that anyone except root and us could have written or could
@@ -52,14 +53,14 @@ class Plugin {
 // Returns the path to load, with every symbolic link resolved.
 [[nodiscard]] Result<std::string> check_plugin_file(const std::string& path);
 
-// A function of a loaded file; it is for the caller to know its type.
+// A function of a loaded file. The caller must know its type.
 struct LoadedFunction {
-  std::string path;  // of the file, with every symbolic link resolved
+  std::string path;  // path of the file, with every symbolic link resolved
   void* library = nullptr;
   void* address = nullptr;
 };
 
-// POSIX allows it: dlsym returns a function.
+// POSIX guarantees that dlsym's result can be converted to a function.
 template <class Function>
 [[nodiscard]] Function function_at(void* address) {
   Function function = nullptr;
@@ -68,13 +69,14 @@ template <class Function>
   return function;
 }
 
-// The first file of that name in plugin_folders(); Errc::not_found, naming `what` is missing and
-// the folders, if there is none.
+// The first file with that name in plugin_folders(). Errc::not_found says that `what` is missing,
+// and names the folders.
 [[nodiscard]] Result<std::string> find_plugin_file(const std::string& file,
                                                    const std::string& what);
 
-// Checks the file as above, loads it and finds the function. Errc::invalid, saying that it is not
-// `what`, if it has none; Errc::unreachable if a library that it needs is missing on this machine.
+// Checks the file with check_plugin_file(), loads it and finds the function. Errc::invalid, saying
+// that the file is not `what`, if it does not have the function; Errc::unreachable if a library
+// that it needs is missing on this machine.
 [[nodiscard]] Result<LoadedFunction> load_function(const std::string& path,
                                                    const char* function,
                                                    const std::string& what);
@@ -84,8 +86,8 @@ template <class Function>
 [[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
                                                                      const std::string& name);
 
-// The first dtsubmit-NAME.so of plugin_folders(). Errc::not_found, naming the folders, if there is
-// none.
+// Loads the first dtsubmit-NAME.so in plugin_folders(). Errc::not_found, naming the folders, if
+// there is none.
 [[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name);
 
 }  // namespace dts::plugin

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// Tried in this order: libslurm is faster, the commands are of the cluster's release everywhere.
+// Tried in this order: libslurm is faster, but the commands always match the cluster's release.
 constexpr const char* k_preferred = "slurm";
 constexpr const char* k_otherwise = "slurm-commands";
 
@@ -34,7 +34,7 @@ struct Reached {
 Result<std::shared_ptr<const Plugin>> load(const std::string& name) {
   auto plugin = load_plugin(name);
   if (!plugin && plugin.error().code == Errc::not_found)
-    plugin.error().code = Errc::unreachable;  // without a way to the scheduler there is none
+    plugin.error().code = Errc::unreachable;  // without a plug-in, the scheduler is out of reach
   return plugin;
 }
 
@@ -50,7 +50,7 @@ Result<Reached> reach_by_commands(bool probe, const std::string& instead) {
   return reached;
 }
 
-// The first error is the one to mend, unless it is only that libslurm is not here.
+// If both fail, the first error is the one to fix, unless it only says that libslurm is missing.
 Result<Reached> reach_any(bool probe) {
   auto first = reach(k_preferred, probe);
   if (first) return first;
@@ -71,7 +71,7 @@ sched::Way way_of(const Plugin& plugin, const std::string& instead) {
 
 class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
  public:
-  // With `is_chosen`, the commands take over if the controller turns out to be of another release.
+  // With `is_chosen`, the commands take over if the controller turns out to have another release.
   PluginScheduler(Reached reached, bool is_chosen)
       : reached_(std::move(reached)),
         may_change_(is_chosen && reached_.plugin->name() == std::string_view(k_preferred)) {}
@@ -148,8 +148,8 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     return reached_;
   }
 
-  // The commands in place of `refused`, if they answer; nullptr otherwise. Calls run concurrently:
-  // another one may have changed it by now.
+  // Returns the plug-in for the commands instead of `refused`, if the commands answer; otherwise
+  // nullptr. Calls run concurrently, so another one may already have made the change.
   [[nodiscard]] std::shared_ptr<const Plugin> change(const std::shared_ptr<const Plugin>& refused,
                                                      const std::string& why) {
     const std::lock_guard lock(mutex_);
@@ -167,7 +167,7 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     auto reply = plugin->call(operation, text);
     if (!reply && reply.error().other_release) {
       const auto other = change(plugin, reply.error().message);
-      // Nobody knows what became of an order; who gave it asks, and gives it again.
+      // The outcome of an order is unknown: the caller has to find it out, and order again.
       if (other && !is_order) reply = other->call(operation, text);
     }
     if (!reply) return tl::unexpected<Error>(std::move(reply).error());

@@ -90,7 +90,7 @@ json components_of(const sched::Submission& job) {
   return list;
 }
 
-// Paths and environment variables may not be UTF-8.
+// Paths and environment variables need not be UTF-8.
 json with_hex(const json& value) {
   if (value.is_string()) return bytes_to_json(value.get_ref<const std::string&>());
   json copy = value;

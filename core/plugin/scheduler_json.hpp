@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to a scheduler plug-in and its replies as JSON (dtsubmit-plugins(7)). A member of a
-// reply that is missing or of another type reads as its default. Pure.
+// Requests to a scheduler plug-in and its replies, as JSON (dtsubmit-plugins(7)). A member of a
+// reply that is missing or has the wrong type reads as its default. Pure.
 #pragma once
 
 #include "core/sched/scheduler.hpp"
@@ -13,7 +13,7 @@ namespace dts::plugin {
 
 [[nodiscard]] nlohmann::json to_json(const sched::Submission& job);
 
-// The text of a request. Paths and environment variables may not be UTF-8.
+// The text of a request. Paths and environment variables need not be UTF-8.
 [[nodiscard]] std::string dump(const nlohmann::json& request);
 
 [[nodiscard]] sched::Phrases phrases_from(const nlohmann::json& object);
@@ -26,7 +26,7 @@ namespace dts::plugin {
 [[nodiscard]] sched::QosInfo qos_from(const nlohmann::json& object);
 [[nodiscard]] sched::Settings settings_from(const nlohmann::json& object);
 
-// A member that is a text.
+// Reads a member that is text.
 [[nodiscard]] std::string text_in(const nlohmann::json& object, const char* key);
 
 }  // namespace dts::plugin

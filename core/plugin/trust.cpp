@@ -14,10 +14,10 @@ namespace {
 
 constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
 
-// What the path components so far have shown.
+// What is known about the folders above a file or folder.
 struct Path {
   OwnerView view;
-  bool in_ours = false;  // below a folder of the user
+  bool in_ours = false;  // below a folder that the user owns
   bool in_open = false;  // in a folder where others can create files
 };
 
@@ -25,8 +25,9 @@ Result<void> refuse(const std::string& step, const std::string& why, const std::
   return fail(Errc::invalid, fmt::format("refusing a plug-in: {} {}", step, why), hint);
 }
 
-// If a user namespace hides the owners, a file where only root can create one counts as root's. The
-// submitting user is outside that namespace, where the same file was judged by its true owner.
+// If a user namespace hides the owners, a file that only root can have created counts as root's.
+// The submitting user is outside of this namespace, where the same file was judged by its true
+// owner.
 bool is_roots(const Path& above, uid_t owner) {
   return above.view.is_unknown(owner) && !above.in_ours && !above.in_open;
 }
