@@ -174,10 +174,10 @@ Directives directives_of(const sched::Submission& job) {
   if (job.gpus_per_node > 0) put("gpus-per-node", fmt::format("{}{}", gpu_type, job.gpus_per_node));
   if (job.memory_mib) put("mem", *job.memory_mib == 0 ? "0" : fmt::format("{}M", *job.memory_mib));
   if (job.time_limit) put("time", format_time_limit(*job.time_limit));
-  if (job.requeue && !job.options.contains("requeue"))  // unless with a value, "expedite"
+  if (job.requeue && !job.options.contains("requeue"))  // unless it has a value, "expedite"
     all.push_back({*job.requeue ? "requeue" : "no-requeue", ""});
   if (job.no_kill) all.push_back({"no-kill", ""});
-  // Only to the batch shell, which is the agent by then.
+  // The signal goes only to the batch shell, which has become the agent by then.
   if (job.warn_signal > 0)
     put("signal", fmt::format("B:{}@{}", signal_name(job.warn_signal), job.warn_seconds));
   std::sort(all.begin(), all.end(), [](const Directive& one, const Directive& other) {

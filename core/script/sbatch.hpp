@@ -34,7 +34,7 @@ struct Directive {
 
 using Directives = std::vector<Directive>;
 
-// The #SBATCH lines that request the same job as `job`, without its other components. Sorted by
+// The #SBATCH lines that request the same job as `job`, except its other components, sorted by
 // name.
 [[nodiscard]] Directives directives_of(const sched::Submission& job);
 
@@ -53,7 +53,7 @@ using Directives = std::vector<Directive>;
                                                 const plan::Plan& plan,
                                                 const ScriptContext& context);
 
-// templates/NAME.mustache as of the build; nullopt if there is none.
+// The template templates/NAME.mustache as of the build; nullopt if there is none.
 [[nodiscard]] std::optional<Template> builtin_template(const std::string& name);
 
 [[nodiscard]] std::vector<std::string> builtin_template_names();

@@ -11,7 +11,7 @@
 
 namespace dts::script {
 
-// The inputs of a job, for its first submission and for every successor.
+// The data of a job that is needed for its first submission and for every successor.
 struct JobFiles {
   std::string script = {};                    // as rendered by render_sbatch()
   std::string script_path = {};               // where the script is stored
@@ -21,8 +21,8 @@ struct JobFiles {
   std::vector<plan::Plan> parts = {};         // of the roles of a heterogeneous job
 };
 
-// The submission to the scheduler. The script's #SBATCH lines are rendered from it, too
-// (directives_of(); a test compares both in a real Slurm).
+// The submission to the scheduler. The script's #SBATCH lines are rendered from it as well (see
+// directives_of(); a test compares both in a real Slurm).
 [[nodiscard]] sched::Submission make_submission(const spec::JobSpec& spec,
                                                 const plan::Plan& plan,
                                                 JobFiles files);

@@ -63,7 +63,7 @@ class Renderer {
   }
 
  private:
-  // Kept until the end, because the call stack refers to its nodes.
+  // Keeps parsed templates until the end, because the call stack refers to their nodes.
   Result<const Source*> parsed(Template text) {
     const std::string key = text.name + '\0' + text.text;
     if (const auto known = sources_.find(key); known != sources_.end()) return &known->second;
@@ -78,7 +78,7 @@ class Renderer {
     return bad_template(in.text.text, in.text.name, node.at, std::move(message), std::move(hint));
   }
 
-  // The result of the output, with the tag's position added to an error.
+  // Adds the position of the tag to an error of the output.
   static Result<void> placed(const Source& in, const TemplateNode& node, const Result<void>& done) {
     if (done) return {};
     return bad(
@@ -154,7 +154,7 @@ class Renderer {
     return done;
   }
 
-  // The innermost value that has the first part of the name decides (specification, interpolation:
+  // The innermost value that has the first part of `name` decides (specification, interpolation:
   // "Dotted Names - Context Precedence"). nullptr if there is none.
   [[nodiscard]] const json* find(const std::string& name) const {
     if (name == ".") return stack_.back();

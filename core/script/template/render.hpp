@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renders Mustache templates. The output decides how to escape a value: for shell, for HTML. Pure.
+// Renders Mustache templates. The output decides how values are escaped, for shell or for HTML.
+// Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -18,12 +19,12 @@ class TemplateOutput {
  public:
   virtual ~TemplateOutput() = default;
 
-  // Errors describe the problem; the renderer adds the position of the tag.
-  [[nodiscard]] virtual Result<void> literal(std::string_view text) = 0;  // of the template
+  // Errors only describe the problem; the renderer adds the position of the tag.
+  [[nodiscard]] virtual Result<void> literal(std::string_view text) = 0;  // the template's own text
   [[nodiscard]] virtual Result<void> value(std::string_view text) = 0;    // {{name}}
-  [[nodiscard]] virtual Result<void> raw(std::string_view text) = 0;      // {{{name}}} of a text
+  [[nodiscard]] virtual Result<void> raw(std::string_view text) = 0;      // {{{name}}} with text
   [[nodiscard]] virtual Result<void> finished(
-      std::string_view text) = 0;  // {{{name}}}, finished_text()
+      std::string_view text) = 0;  // {{{name}}} with finished_text()
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -31,7 +32,7 @@ class TemplateOutput {
   std::string text_;
 };
 
-// A value that already is text in the output's language, such as lines of a script; only {{{name}}}
+// A value that is already text in the output's language, such as lines of a script. Only {{{name}}}
 // inserts it unchanged.
 [[nodiscard]] nlohmann::json finished_text(std::string_view text);
 
