@@ -33,17 +33,17 @@ struct Axis {
 // k_longest_name.
 [[nodiscard]] bool is_name(std::string_view text);
 
-// The environment variable that passes it to a program: "DTSUBMIT_PARAMETER_LR".
+// The environment variable by which programs get the parameter: "DTSUBMIT_PARAMETER_LR".
 [[nodiscard]] std::string variable_of(std::string name);
 
-// What is wrong with such a name beside those before it; empty: nothing.
+// The problem with such a name, given the names `before` it; empty: none.
 [[nodiscard]] std::string trouble_with_name(const std::string& name,
                                             const std::vector<std::string>& before);
 
-// What is wrong with a value; empty: nothing.
+// The problem with a value; empty: none.
 [[nodiscard]] std::string trouble_with_value(const std::string& value);
 
-// `text` is NAME=VALUES. Problems are those of --sweep, with a caret.
+// Parses NAME=VALUES. Problems are attributed to --sweep, with a caret.
 [[nodiscard]] Axis parse_axis(const std::string& text, Diagnostics& problems);
 
 }  // namespace dts::sweep

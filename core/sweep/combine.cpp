@@ -15,7 +15,7 @@
 namespace dts::sweep {
 namespace {
 
-// Larger grids are only sampled, and every smaller number is exact as a double.
+// Grids beyond this are only sampled. Every smaller number is exact as a double.
 constexpr std::uint64_t k_largest_grid = std::uint64_t{1} << 53;
 
 // The number of combinations, at most k_largest_grid.

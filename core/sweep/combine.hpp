@@ -11,11 +11,11 @@
 
 namespace dts::sweep {
 
-using Rows = std::vector<std::vector<std::string>>;  // each element's values
+using Rows = std::vector<std::vector<std::string>>;  // values by element
 
 struct Mode {
   std::string name = "grid";  // or "zip", "random"
-  std::size_t count = 0;      // of random only
+  std::size_t count = 0;      // random only
   std::uint64_t seed = 0;
 };
 

@@ -23,8 +23,8 @@ struct Record {
   std::size_t where = 0;  // byte offset of the problem
 };
 
-// The record that starts at `at`, which is moved past its end of line. An empty line is a record of
-// one empty field.
+// Reads the record that starts at `at`, and moves `at` past the end of its line. An empty line is a
+// record with one empty field.
 [[nodiscard]] Record read_record(std::string_view text, std::size_t& at);
 
 }  // namespace dts::sweep

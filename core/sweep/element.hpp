@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one element of a sweep runs: the sweep's spec and plan with the element's values. Pure,
+// What an element of a sweep runs: the sweep's spec and plan with the element's values filled in.
+// Pure, thread-safe.
 // thread-safe.
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace dts::sweep {
 
-// The values by name, including the index.
+// The element's values by name, including the index.
 [[nodiscard]] Assignments assignments_of(const Sweep& sweep, const Element& element);
 
 // The spec as if the element had been submitted alone.
@@ -25,7 +26,7 @@ namespace dts::sweep {
                                          const Element& element);
 [[nodiscard]] plan::Plan element_plan(plan::Plan plan, const Sweep& sweep, const Element& element);
 
-// Reports every {name} in substituted texts that is probably a mistake.
+// Reports every {name} in texts with placeholders that is probably a mistake.
 void check_texts(const spec::JobSpec& spec, const Sweep& sweep, Diagnostics& problems);
 
 // What an element's run directory records about its sweep (element.json).

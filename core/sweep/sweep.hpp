@@ -26,7 +26,7 @@ struct Element {
 
 struct Sweep {
   std::string mode;                   // "grid", "zip", "random" or "csv"; empty: no parameters
-  std::optional<std::uint64_t> seed;  // of random only
+  std::optional<std::uint64_t> seed;  // random only
   std::vector<std::string> names;
   std::vector<Element> elements;  // at least one, by ascending index
   unsigned at_once = 0;           // elements that may run at the same time; 0: no limit
