@@ -22,16 +22,16 @@ struct Range {
 // Receives the number of bytes copied since the last call.
 using OnBytes = std::function<void(std::uint64_t bytes)>;
 
-// Copies the range into `target`, which is created if absent and must hold only zeros in the range.
-// Blocks of zeros are not written. Returns the range's hash; Errc::io if the data read back from
-// the disk has another one.
+// Copies the range into `target`, which is created if absent, and must only contain zeros in the
+// range. Blocks of zeros are not written. Returns the range's hash. Errc::io if the data that is
+// read back from the disk has a different hash.
 [[nodiscard]] Result<std::uint64_t> copy_part(const std::string& source,
                                               const std::string& target,
                                               Range range,
                                               const OnBytes& on_bytes);
 
-// The same hash of existing data: the sum of its blocks' XXH3 hashes, each seeded by its offset;
-// holes, blocks of zeros and data missing at the end add nothing.
+// The same hash, of existing data: the sum of its blocks' XXH3 hashes, each seeded by its offset.
+// Holes, blocks of zeros and data missing at the end add nothing.
 [[nodiscard]] Result<std::uint64_t> hash_part(const std::string& path, Range range);
 
 }  // namespace dts::stage

@@ -20,7 +20,7 @@ namespace {
 
 using Status = struct stat;
 
-constexpr mode_t k_readable = 0400;  // added to the source's mode: we own the copy
+constexpr mode_t k_readable = 0400;  // added to the source's mode, since we own the copy
 constexpr mode_t k_enterable = 0700;
 
 std::optional<Status> status_of(const std::string& path) {
@@ -59,7 +59,7 @@ struct Left {
   std::atomic<std::uint64_t> parts = 0;
 };
 
-// Called once all parts are copied.
+// Call it once all parts of the file are copied.
 Result<void> finish_file(const FileToCopy& file) {
   const auto source = status_of(file.source);
   if (!source || !is_copy_of(*source, file.entry))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies trees with several threads. Keeps what an earlier copy has finished: a file gets its
-// modification time last, so one of the same size and time is complete.
+// modification time last, so a file with the right size and time is complete.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -21,26 +21,26 @@ struct FileToCopy {
 };
 
 struct Need {
-  std::uint64_t bytes = 0;  // of files
-  std::uint64_t disk = 0;   // bytes on disk that these take
-  std::uint64_t files = 0;  // names of any kind
+  std::uint64_t bytes = 0;  // in files
+  std::uint64_t disk = 0;   // space that these take on disk
+  std::uint64_t files = 0;  // files, folders and links
 };
 
 struct CopyPlan {
   std::vector<FileToCopy> files;
   Need need;
-  std::uint64_t kept = 0;  // bytes of files already there
+  std::uint64_t kept = 0;  // size of files that are already there
 };
 
-// Creates the folders and links of `tree` at `target`, removes whatever blocks a file or differs
-// from the source, and adds the files to copy to `plan`.
+// Creates the folders and links of `tree` at `target`, removes what is in the way of a file or
+// differs from the source, and adds the files to copy to `plan`.
 [[nodiscard]] Result<void> prepare_tree(const Tree& tree,
                                         const std::string& target,
                                         const std::string& option,
                                         CopyPlan& plan);
 
-// Errc::io with the first error: a source that changed meanwhile, a full disk, data that reads back
-// differently.
+// Copies the files. Errc::io with the first error: a source that changed meanwhile, a full disk, or
+// data that differs when it is read back.
 [[nodiscard]] Result<void> copy_files(const CopyPlan& plan, unsigned threads, Meter& meter);
 
 }  // namespace dts::stage

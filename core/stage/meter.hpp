@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of a node's staging: a line from time to time, and a file read by the node's rank.
-// Thread-safe.
+// Reports the progress of a node's staging, as a line from time to time, and in a file that the
+// node's rank reads. Thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -28,8 +28,8 @@ struct Progress {
 // "640 B", "12.0 GiB"
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 
-// "1.2 GiB of 40.0 GiB, 310.0 MiB/s, 2.1 min left": `since` is the time since the start, `first`
-// the bytes present then.
+// "1.2 GiB of 40.0 GiB, 310.0 MiB/s, 2.1 min left". `since`: time since the start; `first`: bytes
+// that were present then.
 [[nodiscard]] std::string format_progress(const Progress& progress,
                                           std::uint64_t first,
                                           std::chrono::duration<double> since);
@@ -42,7 +42,7 @@ class Meter {
  public:
   using Say = std::function<void(const std::string& line)>;
 
-  // The progress file is written to `folder`; `say` is called with each line, on another thread.
+  // Writes the progress file to `folder`, and calls `say` with each line, on a thread of its own.
   Meter(std::string folder, Say say, std::chrono::milliseconds every = std::chrono::seconds(5))
       : folder_(std::move(folder)), say_(std::move(say)), every_(every) {}
 

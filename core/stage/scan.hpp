@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists what to copy: a file, or a folder with everything below it. Thread-safe.
+// Lists what to copy: a file, or a folder with all its contents. Thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -19,8 +19,8 @@ enum class EntryKind { folder, file, link };
 struct Entry {
   EntryKind kind = EntryKind::file;
   std::string name;           // relative to the source; empty: the source itself
-  std::uint64_t size = 0;     // of a file, bytes
-  std::uint64_t on_disk = 0;  // allocated bytes: fewer for a sparse file
+  std::uint64_t size = 0;     // of a file, in bytes
+  std::uint64_t on_disk = 0;  // allocated bytes, fewer in a sparse file
   timespec changed{};         // mtime
   mode_t mode = 0;            // permissions
   std::string link_target{};

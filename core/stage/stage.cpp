@@ -26,8 +26,8 @@ struct Work {
   std::uint64_t archive_bytes = 0;
 };
 
-// After a reboot of the node, data written before may be missing on the disk even if its names are
-// there.
+// After a reboot of the node, data written before it may be missing on the disk even if the files
+// are there.
 Result<void> begin_folder(const std::string& folder) {
   const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("");
   const std::string file = folder + "/boot";
@@ -54,7 +54,7 @@ Result<void> plan_archive(const spec::StageItem& item,
     work.copy.kept += archive.entry.size;
     return {};
   }
-  DTS_TRY(remove_all(archive.target));  // before free space is checked
+  DTS_TRY(remove_all(archive.target));  // before free space is checked, as it frees some
   work.archive_bytes += archive.entry.size;
   work.archives.push_back(std::move(archive));
   return {};
@@ -79,7 +79,7 @@ Result<Work> plan_work(const StageOrder& order) {
   return work;
 }
 
-// An archive needs at least its own size.
+// An archive needs at least as much space as its own size.
 Result<void> check_space(const Work& work, const std::string& folder) {
   struct statvfs disk {};
 
@@ -95,7 +95,7 @@ Result<void> check_space(const Work& work, const std::string& folder) {
                             folder,
                             format_bytes(free)),
                 k_hint);
-  const bool counts_files = disk.f_files > 0;  // btrfs does not
+  const bool counts_files = disk.f_files > 0;  // btrfs does not count them
   if (counts_files && work.copy.need.files > disk.f_favail)
     return fail(Errc::io,
                 fmt::format("--stage needs {} files in {}, {} can be made",
@@ -106,7 +106,7 @@ Result<void> check_space(const Work& work, const std::string& folder) {
   return {};
 }
 
-// Syncs the folder's whole file system: one call for any number of files.
+// Syncs the whole file system of the folder: a single call for any number of files.
 Result<void> sync_disk(const std::string& folder) {
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid() || ::syncfs(fd.get()) != 0) return fail_errno("cannot write " + folder);
@@ -165,7 +165,7 @@ Result<void> stage_everything(const StageOrder& order, const Meter::Say& say) {
 Result<void> stage_all(const StageOrder& order, const Meter::Say& say) {
   DTS_TRY(remove_all(failure_file(order.folder)));
   auto staged = stage_everything(order, say);
-  if (!staged)  // best effort: on a full disk, the log has it
+  if (!staged)  // best effort: if the disk is full, the log has the error
     (void)write_file(failure_file(order.folder), in_one_line(staged.error()));
   return staged;
 }

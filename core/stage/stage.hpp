@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts everything that a job stages into this node's stage folder, unless it is already there.
+// Puts all files that a job stages into this node's stage folder, unless they are already there.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,16 +13,16 @@ namespace dts::stage {
 
 struct StageOrder {
   std::vector<spec::StageItem> items;
-  std::string folder;    // from open_stage_folder(), in use
+  std::string folder;    // from open_stage_folder(), and in use
   unsigned threads = 8;  // copying threads; shared file systems need several to be fast
 };
 
-// Blocks until it is done. Errors name the option: a source that cannot be read here, too little
-// space (then nothing is copied), a copy that differs. The error is stored in the folder as well.
+// Blocks until staging is complete. Errors name the option: a source cannot be read here, there is
+// too little space (then nothing is copied), or a copy differs. The error is also stored in the
+// folder.
 [[nodiscard]] Result<void> stage_all(const StageOrder& order, const Meter::Say& say);
 
-// The error that stage_all() left in that folder, with its hint, in one line; empty if there was
-// none.
+// The error, with its hint, that stage_all() left in `folder`, in one line; empty if there is none.
 [[nodiscard]] std::string read_failure(const std::string& folder);
 
 }  // namespace dts::stage

@@ -101,7 +101,7 @@ Result<void> remove_staged(const std::string& file) {
   if (!exists(path)) return {};
   DTS_TRY(open_own_folder(path));
   DTS_TRY(remove_all(path));
-  // Empty once the last run of this node is over.
+  // These fail unless the last run on this node is over.
   ::rmdir(parent_of(path).c_str());
   ::rmdir(parent_of(parent_of(path)).c_str());
   return {};

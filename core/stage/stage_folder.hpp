@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Location of a run's staged files on a node: BASE/dtsubmit-stage-UID/NODE/dtsubmit-UID-RUN, closed
-// to others. It includes the node's name because several nodes may share a BASE.
+// Where a run's staged files are on a node: BASE/dtsubmit-stage-UID/NODE/dtsubmit-UID-RUN, closed
+// to other users. The path has the node's name, because several nodes may share a BASE.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -18,7 +18,7 @@ struct StagePlace {
 
 struct StageFolder {
   std::string path;
-  UniqueFd lock;  // the folder is in use while any process has this open
+  UniqueFd lock;  // the folder is in use while any process has it open
 
   // The folder as programs see it, DTSUBMIT_STAGE_DIR.
   [[nodiscard]] std::string data() const { return path + "/data"; }
@@ -32,14 +32,14 @@ struct StageFolder {
 [[nodiscard]] Result<StageFolder> open_stage_folder(const StagePlace& place,
                                                     const Lookup& environment);
 
-// Removes this user's unused folders beside `path`, which a lost node leaves behind.
+// Removes unused folders of this user beside `path`, which a lost node leaves behind.
 void remove_left_stages(const std::string& path);
 
 // Writes `path` to `file` for remove_staged().
 [[nodiscard]] Result<void> record_stage(const std::string& file, const std::string& path);
 
-// Removes the folder that `file` names, if both exist. Errc::invalid if it is not one of our stage
-// folders.
+// Removes the folder that `file` names, if both exist. Errc::invalid if the folder is not one of
+// our stage folders.
 [[nodiscard]] Result<void> remove_staged(const std::string& file);
 
 }  // namespace dts::stage

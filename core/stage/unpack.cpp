@@ -43,7 +43,8 @@ std::string flag_of(std::string_view name) {
   return "";
 }
 
-// If tar ends early, its exit code tells why; here it only ends the writing.
+// Writes the archive to tar's input. If tar ends early, its exit code shows why; here it only ends
+// the writing.
 Result<void> feed(int pipe, const ArchiveToUnpack& archive, Meter& meter) {
   const UniqueFd in(::open(archive.source.c_str(), O_RDONLY | O_CLOEXEC));
   if (!in.valid()) return fail_errno("cannot open " + archive.source);

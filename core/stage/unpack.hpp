@@ -13,16 +13,16 @@ namespace dts::stage {
 struct ArchiveToUnpack {
   std::string source;
   std::string target;  // a folder
-  Entry entry;         // of the archive
-  std::string mark;    // file that records which archive has been unpacked there, written last
+  Entry entry;         // the archive
+  std::string mark;    // written last; says which archive has been unpacked in `target`
   std::string option;  // the option that requested it, for messages
 };
 
-// True if the mark says that this very archive has been unpacked completely.
+// True if the mark says that exactly this archive has been unpacked completely.
 [[nodiscard]] bool is_unpacked(const ArchiveToUnpack& archive);
 
-// Removes and recreates the target. The contents are verified only by tar(1) and the checksums of
-// the compression.
+// Removes and recreates the target. Only tar(1) and the checksums of the compression verify the
+// contents.
 [[nodiscard]] Result<void> unpack(const ArchiveToUnpack& archive, Meter& meter);
 
 }  // namespace dts::stage
