@@ -11,7 +11,7 @@
 
 namespace dts::cluster {
 
-// Where the cgroup v1 hierarchies are mounted. Locked while a cluster chooses its node names.
+// The mount point of the cgroup v1 hierarchies. Locked while a cluster chooses its node names.
 constexpr const char* k_cgroups = "/sys/fs/cgroup";
 
 // Errc::invalid unless cgroup v1's freezer hierarchy is mounted, which is all that proctrack/cgroup
@@ -19,11 +19,11 @@ constexpr const char* k_cgroups = "/sys/fs/cgroup";
 // systemd to create its groups, which a machine in a container lacks.
 [[nodiscard]] Result<void> check_cgroups(bool constrain_cores);
 
-// True if any Slurm on this machine has groups for any of these nodes.
+// True if any Slurm on this machine has groups for one of these nodes.
 [[nodiscard]] bool have_groups(const std::vector<std::string>& nodes);
 
-// Removes the groups of these nodes; waits up to `limit` for ended processes to leave them.
-// Otherwise Errc::io.
+// Removes the groups of these nodes. Waits up to `limit` for processes that are ending to leave
+// them; Errc::io if they do not.
 [[nodiscard]] Result<void> remove_groups(const std::vector<std::string>& nodes,
                                          std::chrono::milliseconds limit);
 

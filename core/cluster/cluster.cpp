@@ -38,7 +38,7 @@ std::uint64_t memory_mib() {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) >> 20;
 }
 
-// --- what is there -----------------------------------------------------------
+// --- what exists ---------------------------------------------------------------
 
 bool lives(const std::vector<Member>& members, const std::string& name) {
   return std::any_of(
@@ -52,7 +52,7 @@ bool daemons_live(const Layout& layout, const std::vector<Member>& members) {
          std::all_of(names.begin(), names.end(), [&](const auto& n) { return lives(members, n); });
 }
 
-// Without munged no program can ask the controller anything.
+// Without munged, no program can query the controller.
 bool can_ask(const Layout& layout, const std::vector<Member>& members) {
   return (layout.spec.auth != Auth::munge || lives(members, "munged")) &&
          listens(layout.endpoints, layout.endpoints.port);
@@ -104,8 +104,8 @@ Result<Layout> decide(const ClusterSpec& spec, std::vector<std::string>& warning
 }
 
 // Slurm 22.05 derives the names of a node's control groups from the node name alone, so two
-// clusters with a node n0 would end each other's jobs. Holds the lock until the groups exist;
-// writes the choice into `layout`.
+// clusters with a node n0 would end each other's jobs. Writes the choice into `layout`, and holds
+// the lock until the groups exist.
 Result<UniqueFd> choose_group_names(Layout& layout, std::vector<std::string>& warnings) {
   DTS_TRY(check_cgroups(layout.spec.constrain_cores));
   DTS_ASSIGN(UniqueFd lock, lock_folder(k_cgroups, IfAbsent::leave, k_lock_limit));
@@ -132,7 +132,7 @@ Result<void> resolve_folder(ClusterSpec& spec) {
   return validate_folder(spec.folder);
 }
 
-// True if the cluster already runs exactly as requested. Clears the remains of a crashed one.
+// True if the cluster already runs exactly as requested. Clears what a crashed cluster left behind.
 Result<bool> reuse(const Programs& programs, const ClusterSpec& spec) {
   DTS_ASSIGN(std::optional<Layout> old, existing(spec.folder));
   if (!old) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private, real Slurm on this machine: up, down, status. A lock serialises calls for the same
-// folder.
+// A private, real Slurm on this machine: brings it up and down, and reports its status. A lock
+// serialises calls for the same folder.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -18,14 +18,14 @@ struct NodeStatus {
   std::string address;  // 127.a.b.c
   unsigned port = 0;
   std::string state;  // from sinfo(1), e.g. "idle", "mixed", "down*"; "dead" without a slurmd
-  unsigned jobs = 0;  // running there now
-  std::optional<std::chrono::seconds> uptime;  // of its slurmd; nullopt without one
+  unsigned jobs = 0;  // jobs running on the node
+  std::optional<std::chrono::seconds> uptime;  // of its slurmd; nullopt if there is none
 };
 
 struct ClusterStatus {
   std::string name;
   std::string folder;
-  std::string conf;  // the value SLURM_CONF must have
+  std::string conf;  // value that SLURM_CONF must have
   std::string proctrack;
   std::string auth;  // "none" or "munge"
   bool accounting = false;
@@ -39,15 +39,15 @@ struct ClusterStatus {
 };
 
 struct UpResult {
-  std::string conf;                   // the value SLURM_CONF must have
+  std::string conf;                   // value that SLURM_CONF must have
   std::vector<std::string> warnings;  // limitations of this cluster, one sentence each
 };
 
-// Brings the cluster up: returns at once if it runs; otherwise clears what a crash left behind and
-// starts it. All nodes are idle on return; the daemons outlive the caller. Errors: invalid (bad
-// spec, shape differs from the running cluster, cgroup without root), not_found (Slurm is not
-// or a service that the spec asks for is not installed), io (a daemon does not start; includes the
-// end of its log).
+// Brings the cluster up: returns at once if it runs, otherwise clears what a crash left behind and
+// starts it. All nodes are idle on return, and the daemons outlive the caller. Errors: invalid (bad
+// spec, its shape differs from the running cluster's, cgroup without root), not_found (Slurm or a
+// service that the spec requires is not installed), io (a daemon does not start; includes the end
+// of its log).
 [[nodiscard]] Result<UpResult> up(ClusterSpec spec);
 
 // Ends the cluster in `folder`, including its jobs, and removes the folder. No error if it is

@@ -61,7 +61,7 @@ std::string locate(const std::string& program) {
 // Set-up in the child. Everything it needs is prepared before the fork, since it must not allocate.
 struct Identity {
   std::string host_name;  // empty: none of its own
-  std::string hosts;      // file to mount as /etc/hosts; empty: the machine's own
+  std::string hosts;      // mounted as /etc/hosts; empty: the machine's own is used
   bool user_namespace = false;
   std::string uid_map = fmt::format("{0} {0} 1", ::geteuid());
   std::string gid_map = fmt::format("{0} {0} 1", ::getegid());
@@ -80,16 +80,17 @@ bool put(const char* path, std::string_view text) {
   return whole;
 }
 
-// Uses a private mount namespace, so that a node's name resolves only inside the cluster: programs
-// look up their own host name (Gloo in JAX). If the kernel refuses, names do not resolve.
+// Mounts `file` as /etc/hosts in a private mount namespace, so that node names resolve only within
+// the cluster: programs look up their own host name (Gloo in JAX). If the kernel refuses, names do
+// not resolve.
 void show_hosts(const char* file) {
   if (::unshare(CLONE_NEWNS) == 0 &&
       ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0)
     ::mount(file, "/etc/hosts", nullptr, MS_BIND, nullptr);
 }
 
-// Between fork and exec. The numbers are the same on every architecture; headers before Linux 5.11
-// lack them, and older kernels refuse.
+// Called between fork and exec. The system call's number is the same on every architecture. Headers
+// before Linux 5.11 lack it, and older kernels refuse the call.
 void close_files_on_exec() {
   constexpr long k_close_range = 436;
   constexpr unsigned k_cloexec = 4;
@@ -197,7 +198,7 @@ Result<void> name_host(const Daemon& daemon) {
   const UniqueFd user = open_namespace("user");
   const UniqueFd uts = open_namespace("uts");
   const bool is_root =
-      ::geteuid() == 0;  // root enters as is, and may not enter its own user namespace
+      ::geteuid() == 0;  // root enters as it is, and may not enter its own user namespace
   Command command;
   command.argv = {"true"};
   command.in_child = [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts Slurm's daemons so that they outlive us and are detached from our terminal.
+// Starts Slurm's daemons so that they outlive us, detached from our terminal.
 #pragma once
 
 #include "core/base/os/process.hpp"
@@ -13,7 +13,7 @@
 
 namespace dts::cluster {
 
-// Paths of the programs we start.
+// Paths of the programs that we start.
 struct Programs {
   std::string slurmctld;
   std::string slurmd;
@@ -27,12 +27,12 @@ struct Programs {
   std::string mariadb_install_db;
 };
 
-// Looks in PATH, then in the administrators' folders (sbin), which a plain user's PATH lacks on
-// Debian. Errc::not_found, naming the Debian packages to install.
+// Searches PATH, then the administrators' folders (sbin), which are not in a plain user's PATH on
+// Debian. Errc::not_found names the Debian packages to install.
 [[nodiscard]] Result<Programs> find_programs(const ClusterSpec& spec);
 
-// True if this user may give a process its own host name (a UTS namespace, for a plain user inside
-// a user namespace). Determined by trying it once.
+// True if this user may give a process a host name of its own (in a UTS namespace, for a plain user
+// inside a user namespace). Determined by trying it once.
 [[nodiscard]] bool can_own_host_name();
 
 struct Daemon {
@@ -40,24 +40,24 @@ struct Daemon {
   pid_t pid = 0;     // a child of the caller
 };
 
-// Starts `command` in the foreground of its own session, with its own standard streams and none of
-// our files open, in clean_environment() and with what command.env adds to it. With
-// `own_host_names` and unless `host_name` is empty, it has a host name of its own.
+// Starts `command` in the foreground of a session of its own, with standard streams of its own and
+// none of our files open, in clean_environment() plus command.env. With `own_host_names`, and
+// unless `host_name` is empty, the process has a host name of its own.
 [[nodiscard]] Result<Daemon> start_daemon(Command command,
                                           const Layout& layout,
                                           const std::string& name,
                                           const std::string& host_name);
 
-// With `own_host_names` the host name is the daemon's address: see render_start_conf.
+// With `own_host_names`, the host name is the daemon's address at first, see render_start_conf().
 [[nodiscard]] Result<Daemon> start_controller(const Programs& programs, const Layout& layout);
 [[nodiscard]] Result<Daemon> start_node(const Programs& programs,
                                         const Layout& layout,
                                         unsigned node);
 
-// Gives the namespace of one of our running daemons its final host name: the daemon's own name.
+// Gives the namespace of one of our running daemons its final host name, the daemon's own name.
 [[nodiscard]] Result<void> name_host(const Daemon& daemon);
 
-// Our environment without any variable that Slurm reads, plus SLURM_CONF; for daemons, sinfo and
+// Our environment without any variable that Slurm reads, plus SLURM_CONF. For daemons, sinfo and
 // squeue.
 [[nodiscard]] std::vector<std::string> clean_environment(const std::string& folder);
 

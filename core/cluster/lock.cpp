@@ -15,7 +15,7 @@
 namespace dts::cluster {
 namespace {
 
-// The previous holder may have removed the folder, and another process recreated it.
+// False if the previous holder has removed the folder and another process has created it again.
 bool is_still(int fd, const std::string& folder) {
   struct stat held {};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kills a node, for drills and tests.
+// Takes a node down, for drills and tests.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -8,9 +8,9 @@
 
 namespace dts::cluster {
 
-// SIGKILL to the slurmd of `node` and to everything that runs on it, as close to simultaneously as
-// the kernel allows. The node stays dead until the cluster is restarted. Errc::not_found if the
-// cluster in `folder` has no such node or it is already dead.
+// Sends SIGKILL to the slurmd of `node` and to everything that runs there, as simultaneously as the
+// kernel allows. The node stays dead until the cluster is restarted. Errc::not_found if the cluster
+// in `folder` has no such node, or if it is already dead.
 [[nodiscard]] Result<void> lose_node(const std::string& folder, const std::string& node);
 
 }  // namespace dts::cluster

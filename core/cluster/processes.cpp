@@ -141,7 +141,7 @@ Result<void> end_members(const std::string& folder,
     if (members.empty()) return {};
     for (const Member& member : members) {
       ::kill(member.pid, SIGKILL);
-      ::waitpid(member.pid, nullptr, WNOHANG);  // ours if started a moment ago
+      ::waitpid(member.pid, nullptr, WNOHANG);  // our child if it was started a moment ago
     }
     if (std::chrono::steady_clock::now() > deadline)
       return fail(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes of this machine belong to a cluster. They are recognised by properties that only
-// its processes have, never by a pid file, since a pid may have been reused.
+// Finds the processes of this machine that belong to a cluster. They are recognised by properties
+// that only they have, never by a pid file, since a pid may have been reused.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,10 +13,10 @@
 
 namespace dts::cluster {
 
-// Set in the environment of the daemons only (and of slurmstepd, which they start).
+// A variable in the environment of the daemons only (and of slurmstepd, which they start).
 constexpr const char* k_mark = "DTSUBMIT_CLUSTER";
 
-// Long enough for processes that were killed to be gone.
+// Long enough for killed processes to disappear.
 constexpr std::chrono::seconds k_end_limit(10);
 
 struct Member {
@@ -24,18 +24,18 @@ struct Member {
   // "slurmctld", "munged", "mariadbd" or "slurmdbd", or the node's name for a slurmd; otherwise
   // empty.
   std::string daemon;
-  std::chrono::seconds age{0};  // since its start
+  std::chrono::seconds age{0};  // time since its start
 };
 
-// Every process of the cluster in `folder`, by these marks: the daemons' k_mark; slurmstepd with a
-// file open below `folder`; SLURM_CONF of this cluster in a task or batch script (SLURMD_NODENAME)
-// or in a waiting client (srun, salloc, sbatch --wait, sattach); a UTS namespace of a daemon with
-// `own_host_names`; a descendant of any of them. The calling process is never included. Only root
-// sees other users' processes. Thread-safe.
+// Every process of the cluster in `folder`, recognised by one of these signs: a daemon's k_mark;
+// slurmstepd with an open file below `folder`; SLURM_CONF of this cluster in a task or batch script
+// (SLURMD_NODENAME) or in a waiting client (srun, salloc, sbatch --wait, sattach); a UTS namespace
+// of a daemon, with `own_host_names`; a descendant of any of these. The calling process is never
+// included. Only root sees other users' processes. Thread-safe.
 [[nodiscard]] std::vector<Member> find_members(const std::string& folder, bool own_host_names);
 
-// Sends SIGKILL to every member repeatedly until none is left. Errc::io, naming them, after
-// `limit`.
+// Sends SIGKILL to every member, repeatedly, until none is left. After `limit`, Errc::io names the
+// remaining ones.
 [[nodiscard]] Result<void> end_members(const std::string& folder,
                                        bool own_host_names,
                                        std::chrono::milliseconds limit);

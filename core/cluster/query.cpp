@@ -16,7 +16,7 @@
 namespace dts::cluster {
 namespace {
 
-// The lines that a tool prints, each split at '|'.
+// The lines that a tool prints, each split at `|`.
 Result<std::vector<std::vector<std::string>>> ask(std::vector<std::string> argv,
                                                   const std::string& folder,
                                                   std::chrono::milliseconds limit) {

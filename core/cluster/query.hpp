@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of a cluster's controller, through Slurm's own command-line tools.
+// Queries a cluster's controller with Slurm's own command-line tools.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::cluster {
 
-// Long enough for a controller that is well.
+// Long enough for a healthy controller.
 constexpr std::chrono::seconds k_answer_limit(5);
 
 struct NodeState {
@@ -28,7 +28,7 @@ struct QueuedJob {
 // True if the controller's address accepts connections at this port.
 [[nodiscard]] bool listens(const Endpoints& endpoints, std::uint16_t port);
 
-// Errc::unreachable without an answer within `limit`.
+// Errc::unreachable if there is no answer within `limit`.
 [[nodiscard]] Result<std::vector<NodeState>> node_states(const Programs& programs,
                                                          const std::string& folder,
                                                          std::chrono::milliseconds limit);

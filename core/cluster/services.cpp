@@ -25,12 +25,12 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto k_service_limit = 20s;  // of each service
-constexpr auto k_make_limit = 60s;     // for the files of the database, some 3 s
+constexpr auto k_service_limit = 20s;  // for each service
+constexpr auto k_make_limit = 60s;     // to create the database's files, which takes some 3 s
 constexpr const char* k_account = "default";
-constexpr std::size_t k_key_bytes = 1024;  // what munged's own mungekey(8) writes: 128 or more
+constexpr std::size_t k_key_bytes = 1024;  // mungekey(8) writes 128 or more
 
-// The listening socket is there and accepts.
+// True if the listening socket exists and accepts connections.
 bool accepts(const std::string& path) {
   sockaddr_un where{};
   where.sun_family = AF_UNIX;
@@ -60,8 +60,8 @@ Result<void> start_munged(const Programs& programs,
   Command command;
   command.argv = {programs.munged,
                   "--foreground",
-                  // It wants every user of the machine to reach its socket, and none to be able to
-                  // write to a folder above it: ours is closed to all others.
+                  // munged wants every user of the machine to reach its socket, but none to be able
+                  // to write to a folder above it. Ours is closed to all other users.
                   "--force",
                   "--num-threads=2",
                   "--key-file=" + key,
@@ -75,7 +75,7 @@ Result<void> start_munged(const Programs& programs,
   });
 }
 
-// What the server and the program that prepares its folder have in common.
+// The options that the server and the program that prepares its folder share.
 std::vector<std::string> database_options(const Layout& layout) {
   std::vector<std::string> options = {"--no-defaults",
                                       "--datadir=" + layout.spec.folder + "/database"};
@@ -108,9 +108,9 @@ Result<void> start_database(const Programs& programs,
                             std::vector<Daemon>& daemons) {
   const std::string& folder = layout.spec.folder;
   DTS_TRY(make_database(programs, layout));
-  // slurmdbd would make it itself, but after a first connection that fails for want of it,
-  // Connector/C 3.4.9 (MariaDB 11.8.9) answers each query of the second one with error 5027: too
-  // many columns.
+  // slurmdbd would create the database itself, but only after a first connection that fails because
+  // it is missing. Then Connector/C 3.4.9 (MariaDB 11.8.9) answers each query of the second
+  // connection with error 5027: too many columns.
   const std::string orders = folder + "/database.sql";
   DTS_TRY(write_file(orders,
                      fmt::format("CREATE DATABASE IF NOT EXISTS {};\n", k_accounting_database),
@@ -124,7 +124,7 @@ Result<void> start_database(const Programs& programs,
                                     "--init-file=" + orders,
                                     std::string("--skip-networking"),
                                     std::string("--innodb-buffer-pool-size=16M"),
-                                    // slurmdbd(8) asks for it.
+                                    // slurmdbd(8) requires this.
                                     std::string("--innodb-lock-wait-timeout=900")})
     command.argv.push_back(option);
   DTS_ASSIGN(Daemon daemon, start_daemon(std::move(command), layout, "mariadbd", ""));
@@ -149,7 +149,7 @@ Result<void> start_slurmdbd(const Programs& programs,
   });
 }
 
-// slurmctld finds its cluster and the limits of its users in the database when it starts.
+// When slurmctld starts, it reads its cluster and the limits of users from the database.
 Result<void> register_cluster(const Programs& programs, const Layout& layout) {
   const std::string account = std::string("account=") + k_account;
   for (const std::vector<std::string>& what :

@@ -140,21 +140,22 @@ std::vector<std::string> node_names(const Layout& layout) {
 
 Result<void> clear(const Layout& layout) {
   DTS_TRY(end_members(layout.spec.folder, layout.own_host_names, k_end_limit));
-  // Groups do not survive a reboot: by now, groups with our nodes' names would be another
-  // cluster's.
+  // Groups do not survive a reboot, so by now groups with our nodes' names would belong to another
+  // cluster.
   if (layout.spec.proctrack == Proctrack::cgroup && layout.boot == boot_id())
     DTS_TRY(remove_groups(node_names(layout), k_end_limit));
   restore_autogroups(layout.spec.folder);
   remove_left_segments(k_shared_memory);  // of ranks killed just now
   std::vector<std::string> entries = list_folder(layout.spec.folder);
-  // The record is removed last: it identifies the rest as ours to the next call.
+  // The record is removed last: to the next call, it identifies the rest as ours.
   std::stable_partition(
       entries.begin(), entries.end(), [](const std::string& e) { return e != "cluster.json"; });
   for (const std::string& entry : entries) DTS_TRY(remove_all(layout.spec.folder + "/" + entry));
   return {};
 }
 
-// Tries several sets of ports: another process may take one between the probe and the start.
+// Tries several sets of ports, because another process may take one between the probe and the
+// start.
 Result<void> start(const Programs& programs, Layout& layout) {
   const unsigned ephemeral = ephemeral_ports().first;
   for (unsigned attempt = 0; attempt < k_attempts; ++attempt) {

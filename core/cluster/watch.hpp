@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the daemons that were started live and answer.
+// Checks whether the started daemons are alive and answer.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -18,11 +18,11 @@ namespace dts::cluster {
                                                 const std::string& daemon,
                                                 const std::string& what);
 
-// Errc::io, with the end of its log, if one of them has ended.
+// Errc::io, with the end of its log, if one of the daemons has ended.
 [[nodiscard]] Result<void> check_alive(const Layout& layout, const std::vector<Daemon>& daemons);
 
-// Returns once `answers` does, for the last of the daemons. Errc::io, with the end of its log,
-// after the deadline, and as soon as any of them ends.
+// Waits until `answers` returns true for the last of the daemons. Errc::io, with the end of a log,
+// after the deadline and as soon as any of the daemons ends.
 [[nodiscard]] Result<void> wait_for(const Layout& layout,
                                     const std::vector<Daemon>& daemons,
                                     std::chrono::steady_clock::time_point deadline,

@@ -30,18 +30,18 @@ struct Layout {
 // FOLDER/hosts: what the daemons and their jobs see as /etc/hosts.
 [[nodiscard]] std::string hosts_path(const std::string& folder);
 
-// FOLDER/gpu/gpuI: symbolic links to /dev/null, because gres.conf accepts only character devices.
+// FOLDER/gpu/gpuI: a symbolic link to /dev/null, because gres.conf only accepts character devices.
 [[nodiscard]] std::string gpu_path(const std::string& folder, unsigned gpu);
 
 [[nodiscard]] std::string render_slurm_conf(const Layout& layout);
-// The same, for use while starting. With NoInAddrAny, Slurm 22.05 listens on the address that the
-// host name resolves to (slurm_setup_addr in src/common/slurm_protocol_api.c), not on every address
-// of the machine, where with auth/none anyone could run jobs. During the start the host name is
-// therefore the daemon's numeric address. Jobs must not see the key: their srun would resolve a
-// node's name, which works only if the kernel lets us mount our own /etc/hosts.
+// The same, for use during the start. With NoInAddrAny, Slurm 22.05 listens on the address that the
+// host name resolves to (slurm_setup_addr in src/common/slurm_protocol_api.c), and not on every
+// address of the machine, where with auth/none anyone could run jobs. During the start the host
+// name is therefore the daemon's numeric address. Jobs must not see the key: their srun would
+// resolve a node's name, which works only if the kernel lets us mount our own /etc/hosts.
 [[nodiscard]] std::string render_start_conf(const Layout& layout);
 
-// True for text from render_start_conf: the start was interrupted.
+// True for a text from render_start_conf(): then the start was interrupted.
 [[nodiscard]] bool is_start_conf(const std::string& text);
 
 // hosts(5): the machine's own file, then the nodes.

@@ -11,10 +11,10 @@
 
 namespace dts::cluster {
 
-// The controller has port `port`, node i has `port + 1 + i` and slurmdbd the last of the block;
-// addresses are 127.a.b.1, also slurmdbd's, and 127.a.b.(2 + i). With accounting the first is
-// 127.0.0.1: slurmdbd sends changed accounts and limits to where slurmctld's connections come from,
-// which the kernel makes 127.0.0.1 for any address in 127/8.
+// The controller has port `port`, node i has `port + 1 + i`, and slurmdbd has the last port of the
+// block. Addresses are 127.a.b.1, also slurmdbd's, and 127.a.b.(2 + i). With accounting the first
+// is 127.0.0.1: slurmdbd sends changed accounts and limits to the address from which slurmctld
+// connects, which the kernel makes 127.0.0.1 for any address in 127/8.
 struct Endpoints {
   unsigned a = 0;
   unsigned b = 0;
@@ -30,8 +30,8 @@ struct Endpoints {
 
   [[nodiscard]] std::uint16_t accounting_port() const;
 
-  // Different for every cluster on this machine: Open MPI and PMIx derive machine-wide file names
-  // from host name, user and job, and a program that picks up another cluster's file dies.
+  // Differs between all clusters on this machine: Open MPI and PMIx derive machine-wide file names
+  // from host name, user and job, and a program that finds another cluster's file dies.
   [[nodiscard]] std::uint32_t first_job() const;
 
   friend bool operator==(const Endpoints&, const Endpoints&) = default;

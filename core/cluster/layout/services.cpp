@@ -35,7 +35,7 @@ Lines authentication_lines(const Layout& layout) {
   const std::string info = auth_info(layout);
   return {{"AuthType", auth_type(layout)},  // none: every user of this machine is trusted
           {"CredType", fmt::format("cred/{}", to_string(layout.spec.auth))},
-          // A requeued job waits this + 1 s instead of 121 s.
+          // A requeued job waits for this time plus 1 s, instead of 121 s.
           {"AuthInfo", "cred_expire=5" + (info.empty() ? "" : "," + info)}};
 }
 
@@ -46,7 +46,7 @@ Lines accounting_lines(const Layout& layout) {
                  {"AccountingStoragePort", std::to_string(layout.endpoints.accounting_port())},
                  {"AccountingStorageEnforce", "associations,limits,qos"}};
   if (layout.spec.gpus_per_node > 0) lines.push_back({"AccountingStorageTRES", "gres/gpu"});
-  // Requests to slurmdbd do not read AuthInfo but this key (slurm.conf(5)).
+  // Requests to slurmdbd do not use AuthInfo, but this key (slurm.conf(5)).
   if (layout.spec.auth == Auth::munge)
     lines.push_back({"AccountingStoragePass", munge_socket(layout.spec.folder)});
   return lines;
@@ -66,8 +66,8 @@ std::string render_accounting_conf(const Layout& layout) {
                  {"AuthType", auth_type(layout)},
                  {"PidFile", folder + "/run/slurmdbd.pid"},
                  {"LogFile", folder + "/log/slurmdbd.log"},
-                 // The server is found by MYSQL_UNIX_PORT; its one user needs no password, because
-                 // nobody else can enter the folder of the socket.
+                 // The server is found by MYSQL_UNIX_PORT. Its only user needs no password, because
+                 // no other user can enter the folder of the socket.
                  {"StorageType", "accounting_storage/mysql"},
                  {"StorageHost", "localhost"},
                  {"StorageUser", "root"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configuration says of the services beside Slurm's controller and nodes: authentication
-// and accounting. Pure.
+// Configuration of the services besides Slurm's controller and nodes: authentication and
+// accounting. Pure.
 #pragma once
 
 #include "core/cluster/layout/config.hpp"
@@ -18,16 +18,16 @@ struct Line {
 
 using Lines = std::vector<Line>;
 
-// Where slurmdbd keeps all accounting, in the cluster's own MariaDB.
+// The database in which slurmdbd keeps all accounting, in the cluster's own MariaDB.
 inline constexpr const char* k_accounting_database = "slurm_acct_db";
 
-[[nodiscard]] std::string text_of(const Lines& lines);  // KEY=VALUE each
+[[nodiscard]] std::string text_of(const Lines& lines);  // one KEY=VALUE per line
 
-// Sockets below the folder, which only its owner can enter.
+// The sockets are below the folder, which only its owner can enter.
 [[nodiscard]] std::string munge_socket(const std::string& folder);
 [[nodiscard]] std::string database_socket(const std::string& folder);
 
-// Of slurm.conf.
+// Lines of slurm.conf.
 [[nodiscard]] Lines authentication_lines(const Layout& layout);
 [[nodiscard]] Lines accounting_lines(const Layout& layout);
 

@@ -24,7 +24,7 @@ constexpr unsigned k_max_cpus = 1024;
 constexpr unsigned k_max_grace =
     65533;  // GraceTime is a uint32_t, but PartitionName lines print it as 16 bits
 
-// Keys that finding and ending the cluster depend on.
+// Keys on which finding and ending the cluster depend.
 constexpr std::array<std::string_view, 12> k_reserved = {"clustername",
                                                          "communicationparameters",
                                                          "include",

@@ -17,15 +17,14 @@ enum class Proctrack { linuxproc, cgroup, pgid };
 // The inverse of to_string; `linuxproc` for any other word.
 [[nodiscard]] Proctrack proctrack_of(std::string_view word);
 
-// How Slurm finds out whose request it has before it: it believes everybody, or asks a munged of
-// the cluster's own.
+// How Slurm authenticates requests: it believes everybody, or asks a munged of the cluster's own.
 enum class Auth { none, munge };
 
 [[nodiscard]] const char* to_string(Auth auth);
 // The inverse of to_string; `none` for any other word.
 [[nodiscard]] Auth auth_of(std::string_view word);
 
-// Everything the user chooses; the rest (ports, addresses, memory) is in `Layout`.
+// Everything that the user chooses; the rest (ports, addresses, memory) is in `Layout`.
 struct ClusterSpec {
   std::string name = "default";
   std::string folder;          // contains the whole cluster; empty: default_folder(name)
@@ -36,7 +35,7 @@ struct ClusterSpec {
   unsigned cpus_per_node =
       0;  // claimed, up to 1024; 0: max(gpus_per_node, 4), rounded up to whole sockets
   unsigned sockets = 1;  // the CPUs of a node are spread evenly over them
-  unsigned grace = 20;   // GraceTime of partition `low`, seconds
+  unsigned grace = 20;   // GraceTime of partition `low` in seconds
   Proctrack proctrack = Proctrack::linuxproc;
   Auth auth = Auth::none;
   bool accounting = false;         // with slurmdbd and a database of its own
@@ -51,16 +50,16 @@ struct ClusterSpec {
 // cpus_per_node with the default applied.
 [[nodiscard]] unsigned cpus_of(const ClusterSpec& spec);
 
-// Errc::invalid for a spec that cannot work, with every problem, named by option. Pure.
+// Errc::invalid for a spec that cannot work, with all problems, each named by its option. Pure.
 [[nodiscard]] Result<void> validate(const ClusterSpec& spec);
 
 // dtsubmit/clusters below $XDG_STATE_HOME or ~/.local/state (XDG Base Directory Specification).
 // Errc::invalid if neither XDG_STATE_HOME nor HOME is set.
 [[nodiscard]] Result<std::string> clusters_folder();
 
-// Errc::invalid for a folder that Slurm cannot work in: characters with a meaning in slurm.conf, or
-// a path so long that slurmstepd's sockets below it would not fit into sockaddr_un (unix(7): 108
-// bytes).
+// Errc::invalid for a folder that Slurm cannot work in: its path has characters with a meaning in
+// slurm.conf, or is so long that slurmstepd's sockets below it would not fit into sockaddr_un
+// (unix(7): 108 bytes).
 [[nodiscard]] Result<void> validate_folder(const std::string& folder);
 
 }  // namespace dts::cluster
