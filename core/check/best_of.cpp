@@ -17,7 +17,7 @@ double better(const Measure& row, double a, double b) {
   return row.better == Better::higher ? std::max(a, b) : std::min(a, b);
 }
 
-// Bits that were wrong once are wrong.
+// Bits that were wrong once make the node unfit, so odd repeats add up.
 void add(Steps& steps, const Steps& again) {
   if (again.digest.empty()) return;
   const unsigned repeats = steps.repeats;
@@ -58,7 +58,7 @@ bool is_known(const Pair& pair) {
   return pair.latency && pair.bandwidth && !pair.disturbed;
 }
 
-// What was left alone says more than what was disturbed.
+// An undisturbed measurement is preferred to a disturbed one.
 void take_better(Pair& pair, const Pair& again) {
   if (pair.disturbed != again.disturbed) {
     if (pair.disturbed) pair = again;

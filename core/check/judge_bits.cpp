@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is compared without noise: clocks against a limit, digests for equality.
+// Judges measures without noise: clocks by a limit, digests by equality.
 #include "core/base/text/counted.hpp"
 #include "core/check/judge.hpp"
 
@@ -35,8 +35,8 @@ std::vector<Clock> clocks_of(const Facts& facts) {
   return any ? clocks : std::vector<Clock>();
 }
 
-// The offset that most clocks share: the middle of the longest run of sorted offsets within
-// `limit`; nullopt if that is not a majority.
+// The offset that most clocks share: the middle of the longest run of sorted offsets that differ by
+// at most `limit`; nullopt if these are not a majority.
 std::optional<double> common_offset(const std::vector<Clock>& clocks, double limit) {
   std::vector<double> sorted;
   for (const Clock& clock : clocks) sorted.push_back(clock.offset);
@@ -97,7 +97,7 @@ void judge_group(const Facts& facts, const Groups& groups, Verdict& verdict) {
                         most->second.size()));
 }
 
-// Bits of one CPU model and trainer do not change.
+// Compares digests with the baseline's: for one CPU model and trainer, bits do not change.
 void compare_with(const Facts& baseline, const Facts& facts, Verdict& verdict) {
   if (baseline.trainer != facts.trainer) return;
   std::map<std::string, std::string> then;
@@ -166,7 +166,7 @@ void judge_digests(const Facts& facts, const Facts* baseline, Verdict& verdict) 
           fmt::format("{} of {} of the same training step gave other bits than the first",
                       steps.odd_repeats.size(),
                       counted(steps.repeats, "repeat")));
-    else if (!steps.digest.empty())  // one that contradicts itself has no vote
+    else if (!steps.digest.empty())  // a node that contradicts itself has no vote
       by_cpu[facts.nodes[i].cpu].nodes[steps.digest].push_back(i);
   }
   for (const auto& [cpu, groups] : by_cpu) judge_group(facts, groups, verdict);

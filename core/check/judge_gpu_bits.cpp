@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same training step on all GPUs of a model: those that give other bits, from one repeat to
-// another or beside the majority of all nodes' GPUs.
+// Compares the same training step on all GPUs of a model. Finds GPUs whose bits differ from one
+// repeat to another, or from those of the majority of all nodes' GPUs.
 #include "core/base/text/counted.hpp"
 #include "core/check/judge.hpp"
 
@@ -84,7 +84,7 @@ void judge_gpu_digests(const Facts& facts, Verdict& verdict) {
       const One one{node, &gpu};
       if (!gpu.steps.odd_repeats.empty())
         blame_repeats(one, verdict);
-      else if (!gpu.steps.digest.empty())  // one that contradicts itself has no vote
+      else if (!gpu.steps.digest.empty())  // a GPU that contradicts itself has no vote
         by_model[gpu.model][gpu.steps.digest].push_back(one);
     }
   for (const auto& [model, groups] : by_model) judge_model(facts, groups, verdict);

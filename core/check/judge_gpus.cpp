@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many GPUs work: where none was found, against the peers; everywhere, against what was asked.
-// Fewer than the peers' is found with the other values. And each one beside all others of its
-// model.
+// Judges how many GPUs work: on a node where none was found by comparison with its peers, and on
+// all nodes by the requested number. (A number below the peers' is found together with the other
+// values.) Compares each GPU with all others of its model.
 #include "core/check/judge.hpp"
 #include "core/check/measures.hpp"
 #include "core/check/spread.hpp"
@@ -26,7 +26,7 @@ std::optional<std::size_t> place_of(const Node& node) {
   return static_cast<std::size_t>(found - node.measures.begin());
 }
 
-// 0 where nobody has seen any.
+// 0 if no GPU was seen on the node.
 double number_of(const Node& node) {
   const auto place = place_of(node);
   return place ? node.measures[*place].value : 0;
@@ -37,7 +37,8 @@ bool is_blamed(const Facts& facts, const Verdict& verdict, std::size_t node) {
   return place && !verdict.nodes[node].measures[*place].fit;
 }
 
-// A node whose driver is gone shows no sign of its GPUs. Of the node itself, nothing counts.
+// A node whose driver is gone shows no sign of its GPUs, so a missing count is judged by the peers'
+// counts. One zero, that of the judged node itself, is left out.
 void compare_with_peers(const Facts& facts,
                         const std::vector<std::size_t>& nodes,
                         Verdict& verdict) {
@@ -57,13 +58,13 @@ void compare_with_peers(const Facts& facts,
           fmt::format("it has no GPU that works, but its peers have {:.6g}", usual));
 }
 
-// One GPU's value.
+// The place of a GPU's value.
 struct Place {
   std::size_t node = 0;
   std::size_t measure = 0;  // in Node::measures
 };
 
-// Of a GPU that is near one NUMA node and far from another, its best one.
+// Each GPU's best value, as a GPU may be near one NUMA node and far from another.
 std::vector<Place> best_of_each(const Facts& facts,
                                 const std::string& key,
                                 const std::string& model) {
@@ -88,7 +89,7 @@ struct Compared {
   Sample sample{{}};
 };
 
-// Whose noise is estimated together, as far as they are of one GPU.
+// The values of one GPU, whose noise is estimated together.
 std::vector<JointNoise::Member> members_of(const Facts& facts,
                                            const std::vector<Compared>& all,
                                            const Place& wanted) {
@@ -102,8 +103,8 @@ std::vector<JointNoise::Member> members_of(const Facts& facts,
   return members;
 }
 
-// A link's rate depends on the slot, so that other slots say something only where there is nothing
-// better to compare with; what is on the card does not.
+// A link's rate depends on its slot, so it is compared with other slots only if there is nothing
+// better. Rates of the card itself do not depend on the slot.
 void compare_one(const Facts& facts,
                  const Limits& limits,
                  const std::vector<Compared>& all,

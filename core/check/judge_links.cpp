@@ -25,7 +25,7 @@ constexpr Quantity k_quantities[] = {
     {"bandwidth", "B/s", &Pair::bandwidth, &LinkVerdict::bandwidth_fit},
     {"latency", "s", &Pair::latency, &LinkVerdict::latency_fit}};
 
-// What is left to judge: a disturbed link may be as fast as any.
+// The value to judge; none if the link was disturbed, since it may then be as fast as any.
 std::optional<double> known(const Pair& pair, const Quantity& quantity) {
   const auto value = pair.*quantity.value;
   return value && *value > 0 && !pair.disturbed ? value : std::nullopt;
@@ -60,7 +60,7 @@ class Links {
 
   [[nodiscard]] const Sample& sample() const { return *sample_; }
 
-  // `samples`: of all quantities, for their noise.
+  // `samples`: those of all quantities, from which the noise is estimated.
   void judge(const std::vector<const Sample*>& samples, JointNoise& noise, Verdict& verdict) {
     for (std::size_t i = 0; i < pairs_.size(); ++i) judge_one(members(samples, i), noise, i);
     blame_nodes(verdict);
@@ -82,7 +82,7 @@ class Links {
     return *(facts_.pairs[pair].*quantity_.value);
   }
 
-  // Two other pairs are too few for a median: the better one is the reference.
+  // With two other pairs, a median means little: the better one is the reference.
   [[nodiscard]] double centre(std::size_t i) const {
     if (values_.size() != 3) return sample_->centre(i);
     const double one = values_[(i + 1) % 3];
@@ -90,7 +90,8 @@ class Links {
     return row_.better == Better::higher ? std::max(one, other) : std::min(one, other);
   }
 
-  // Latency and bandwidth are disturbed together, and few pairs alone say little of their noise.
+  // Latency and bandwidth are disturbed together, and a few pairs alone say little about their
+  // noise.
   [[nodiscard]] std::vector<JointNoise::Member> members(const std::vector<const Sample*>& samples,
                                                         std::size_t i) const {
     std::vector<JointNoise::Member> all;
@@ -120,7 +121,7 @@ class Links {
     if (then && is_slow(*then, 2)) slow_[pair] = {*then, "the baseline's"};
   }
 
-  // A node most of whose pairs are slow is the cause of all of them.
+  // If most pairs of a node are slow, the node is the cause of all of these.
   void blame_nodes(Verdict& verdict) {
     std::map<std::string, std::size_t> total;
     std::map<std::string, std::vector<std::size_t>> slow;
@@ -160,9 +161,9 @@ class Links {
   const Limits& limits_;
   const Quantity& quantity_;
   const Measure& row_;
-  std::vector<std::size_t> pairs_;  // that have it
+  std::vector<std::size_t> pairs_;  // that have the quantity
   std::vector<double> values_;      // logarithms
-  std::unique_ptr<Sample> sample_;  // of them
+  std::unique_ptr<Sample> sample_;  // of these
   std::map<Name, double> earlier_;
   std::optional<double> earlier_median_;
   std::string began_;

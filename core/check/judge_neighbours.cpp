@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other programs took of the processors while they were measured.
+// Judges how much processor time other programs took during the measurements.
 #include "core/check/judge.hpp"
 #include "core/check/measures.hpp"
 
@@ -10,7 +10,7 @@
 namespace dts::check {
 namespace {
 
-// A program that is there all the time disturbs every measure, a burst does not.
+// The smallest share: a program that runs all the time disturbs every measure, a burst does not.
 std::optional<double> least_of(const Node& node) {
   std::optional<double> least;
   for (const Measured& measured : node.measures)
@@ -18,8 +18,8 @@ std::optional<double> least_of(const Node& node) {
   return least;
 }
 
-// What nine of ten of the other nodes have at most: of few all, of many not those that are at fault
-// themselves. `sorted`: of all nodes, at least two.
+// A share that nine out of ten other nodes do not exceed: with few nodes all of them, with many
+// only those not at fault themselves. `sorted`: the shares of all nodes, at least two.
 double usual(const std::vector<double>& sorted, double own) {
   const std::size_t peers = sorted.size() - 1;
   const std::size_t place = (peers * 9 + 9) / 10 - 1;
@@ -41,7 +41,7 @@ void judge_neighbours(const Facts& facts, const Limits& limits, Verdict& verdict
   for (NodeVerdict& node : verdict.nodes) {
     if (!node.others) continue;
     const double peers = usual(sorted, *node.others);
-    // Of busy peers, one is easily a quarter busier than the others.
+    // Among busy peers, one node is easily a quarter busier than the others.
     if (*node.others <= tolerance + 1.25 * peers) continue;
     blame(node,
           fmt::format("other programs took {} of its processors' time, on its peers at most {}",

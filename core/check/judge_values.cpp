@@ -10,14 +10,14 @@
 namespace dts::check {
 namespace {
 
-constexpr std::size_t k_few_peers = 2;  // up to here the tolerance is doubled
+constexpr std::size_t k_few_peers = 2;  // up to this number the tolerance is doubled
 
-constexpr std::size_t k_enough = 8;  // distances to know a measure's own noise
+constexpr std::size_t k_enough = 8;  // this many distances show a measure's own noise
 
-// A measure as all nodes of one CPU model have it.
+// One measure of all nodes with the same CPU model.
 struct Column {
   const Measure* row = nullptr;
-  std::vector<std::size_t> nodes;  // that have it, ascending
+  std::vector<std::size_t> nodes;  // those that have the measure, ascending
   std::vector<double> values;
   std::vector<std::size_t> places;  // in Node::measures
 };
@@ -52,7 +52,7 @@ std::vector<double> logarithms(std::vector<double> values) {
   return values;
 }
 
-// The values of an earlier check: what a node had then, or the median of its kind of node.
+// The values of an earlier check: the node's own, or otherwise the median of its kind of node.
 class Earlier {
  public:
   explicit Earlier(const Facts* baseline) {
@@ -107,7 +107,7 @@ class Group {
 
   void judge(Verdict& verdict) {
     for (const auto& [measure, column] : columns_) {
-      std::vector<std::size_t> behind;  // the baseline
+      std::vector<std::size_t> behind;  // nodes that are behind the baseline
       for (std::size_t i = 0; i < column.nodes.size(); ++i)
         judge_one(measure, column, i, behind, verdict);
       blame_for_baseline(column, behind, verdict);
@@ -115,8 +115,8 @@ class Group {
   }
 
  private:
-  // What noise can do to a node's value: that of all measures of its family, or of the measure
-  // alone where there are enough peers to know it.
+  // What noise can do to a node's value, estimated from all measures of its family, or from the
+  // measure alone if there are enough peers.
   double noise(const Column& column, const Sample& own, std::size_t i) {
     std::vector<JointNoise::Member> members;
     const std::size_t node = column.nodes[i];
@@ -152,7 +152,7 @@ class Group {
     const double noisy = is_count ? 0 : noise(column, sample, i);
     if (sample.peers() > 0) {
       judged.peers = std::exp(sample.centre(i));
-      // Of the logarithm; a quota may leave 1.75 cores.
+      // Undoes the rounding of logarithms; a quota may leave 1.75 cores.
       if (is_count) judged.peers = std::round(*judged.peers * 1000) / 1000;
       const double scale = sample.peers() <= k_few_peers ? 2 : 1;
       if (is_behind(column, measured.value, *judged.peers, scale, noisy)) {
@@ -176,7 +176,7 @@ class Group {
                        of_quantity(measured.value, reference, measured.unit));
   }
 
-  // If most nodes have become slower, none of them is the odd one.
+  // If most nodes have become slower, no single one can be blamed.
   void blame_for_baseline(const Column& column,
                           const std::vector<std::size_t>& behind,
                           Verdict& verdict) const {
@@ -194,7 +194,7 @@ class Group {
     for (const std::size_t i : behind) {
       const std::size_t node = column.nodes[i];
       Judged& judged = verdict.nodes[node].measures[column.places[i]];
-      if (!judged.fit) continue;  // said already
+      if (!judged.fit) continue;  // already reported
       judged.fit = false;
       const Measured& measured = facts_.nodes[node].measures[column.places[i]];
       blame(verdict.nodes[node], reason(*column.row, measured, *judged.baseline, whose + "'s"));
@@ -210,7 +210,7 @@ class Group {
   JointNoise noise_;
 };
 
-// Measures that most nodes of a group have, and some have not.
+// Notes measures that most nodes of a group have and some lack.
 void note_missing(const Facts& facts, const std::vector<std::size_t>& nodes, Verdict& verdict) {
   for (const auto& [measure, column] : columns_of(facts, nodes)) {
     if (column.nodes.size() == nodes.size() || column.nodes.size() * 2 < nodes.size()) continue;

@@ -33,7 +33,7 @@ Result<void> set_limit(const std::string& text, Limits& limits) {
   if (!digits.empty() && digits.back() == '%') digits.pop_back();
   const auto number = parse_real(digits);
   const bool is_offset = measure != nullptr && measure->family == Family::clock;
-  // Nothing that is worth having can be worse by more than 95 %; times can.
+  // A rate may be worse by at most 95 %, a time by any factor.
   const bool is_share = measure != nullptr && measure->better == Better::higher;
   if (!number || *number < 0 || *number > (is_share ? 95.0 : 1e6) ||
       (measure == nullptr && *number < 1))

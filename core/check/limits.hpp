@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a difference is a fault: the table's tolerances, and what a user made of them. Pure.
+// How large a difference must be to count as a fault: the table's tolerances and the user's
+// changes. Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,18 +13,18 @@ namespace dts::check {
 
 // A measure is at fault if it is worse than its reference both by the tolerance and by this many
 // standard deviations, as estimated from the peers. Six would do for normal noise, whose tail
-// beyond is 10^-9; noise has longer tails, and its estimate errs.
+// beyond that is 10^-9; real noise has longer tails, and the estimate has errors.
 inline constexpr double k_deviations = 7;
 
 struct Limits {
-  std::map<std::string, double> tolerances;  // by key, instead of the table's
+  std::map<std::string, double> tolerances;  // by key; override the table's
   double deviations = k_deviations;
 
   [[nodiscard]] double tolerance(const Measure& measure) const;
 };
 
-// "memory=20": percent, with or without the sign; "clock_offset=500": milliseconds; "noise=8":
-// standard deviations. Errc::usage names what is not known or out of range.
+// Reads "memory=20": percent, with or without the sign; "clock_offset=500": milliseconds;
+// "noise=8": standard deviations. Errc::usage names what is unknown or out of range.
 [[nodiscard]] Result<void> set_limit(const std::string& text, Limits& limits);
 
 }  // namespace dts::check

@@ -26,7 +26,7 @@ Scaled scaled(double value, std::string_view unit) {
   if (value == 0) return {"0", std::string(unit)};
   std::size_t prefix = k_one;
   double shown = value;
-  // 999.7 is shown as 1.00 of the next prefix, not as 1000.
+  // 999.7 is shown as 1.00 with the next prefix, not as 1000.
   while (std::fabs(shown) >= 999.5 && prefix + 1 < k_prefixes.size() &&
          (unit != "s" || prefix < k_one)) {
     shown /= 1000;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measures of a check, a row each: what it is called, which direction is better, how much of a
-// difference is a fault, and what it is compared with. Pure; the table is constant, thread-safe.
+// The measures of a check, one row each: its names, which direction is better, how large a
+// difference counts as a fault, and what it is compared with. Pure; the table is constant,
+// thread-safe.
 #pragma once
 
 #include "core/check/facts.hpp"
@@ -13,26 +14,26 @@ namespace dts::check {
 
 enum class Better { higher, lower };
 
-// Measures that the same disturbance moves: their noise is estimated together.
+// Measures that one disturbance affects together, so their noise is estimated together.
 enum class Family { count, processor, gpu, disk, network, clock, neighbours };
 
 struct Measure {
   const char* key;
   const char* label;
-  const char* heading;  // of a column
+  const char* heading;  // of a column in tables
   Better better;
   Family family;
-  // The share of the peers' value by which a healthy one may be worse; of an offset, seconds; of
-  // what others took, the share itself.
+  // The share of the peers' value by which a healthy value may be worse. For an offset: seconds.
+  // For `others`: the share itself.
   double tolerance;
-  bool has_baseline;  // otherwise compared with peers only: it depends on what others do
+  bool has_baseline;  // false: compared with peers only, as it depends on other users
 };
 
-// Why these: repeated measurements of one idle node differ by 1 to 3 % (clock, GEMM) and up to 5 %
-// (memory); a node slowed by 20 % must be found. Disks and file systems are shared, so that only a
-// node far behind its peers is at fault, and yesterday's value says little about today's. A GPU's
-// clock measures its copies, which nothing else disturbs; a PCIe link that lost lanes or a
-// generation loses half.
+// The reasons for these tolerances: repeated measurements of one idle node differ by 1 to 3 %
+// (clock, GEMM) and up to 5 % (memory), while a node slowed by 20 % must be found. Disks and file
+// systems are shared, so only a node far behind its peers is at fault, and yesterday's value says
+// little about today's. A GPU's own clock measures its copies, which nothing else disturbs; a PCIe
+// link that lost lanes or a generation loses half.
 inline constexpr std::array k_measures{
     Measure{"cores", "cores", "cores", Better::higher, Family::count, 0, true},
     Measure{"clock", "clock rate", "clock", Better::higher, Family::processor, 0.15, true},
@@ -87,22 +88,22 @@ inline constexpr std::array k_measures{
 // nullptr for a measure of a later release, which is shown but not judged.
 [[nodiscard]] const Measure* find_measure(std::string_view key);
 
-// Which of a node's measures it is: the same text for the same measure of another node.
+// Identifies a measure within a node: the same text for the same measure of another node.
 [[nodiscard]] std::string identity(const Measured& measured);
 
-// For people: "memory bandwidth of NUMA node 1", "reading the scratch folder (/tmp)".
+// For users: "memory bandwidth of NUMA node 1", "reading the scratch folder (/tmp)".
 [[nodiscard]] std::string label(const Measured& measured);
 
-// Of a table's column: "memory 1", "write run".
+// The heading of a table's column: "memory 1", "write run".
 [[nodiscard]] std::string heading(const Measured& measured);
 
 // "21.1 GB/s", "3.10 GHz", "8": three significant digits, decimal prefixes, ASCII.
 [[nodiscard]] std::string quantity(double value, std::string_view unit);
 
-// "21 %" of 0.21.
+// "21 %" for 0.21.
 [[nodiscard]] std::string percent(double share);
 
-// "10.2 of 21.1 GB/s": the unit stands once if it is the same.
+// "10.2 of 21.1 GB/s": the unit is written once if both have the same.
 [[nodiscard]] std::string of_quantity(double value, double whole, std::string_view unit);
 
 }  // namespace dts::check

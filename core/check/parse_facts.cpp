@@ -19,7 +19,7 @@ constexpr std::size_t k_longest_text = 4096;
 constexpr unsigned k_most_repeats = 1'000'000;
 constexpr std::size_t k_most_gpus = 1024;
 
-// Reads members of an object and notes by its place each that is not as expected.
+// Reads members of an object, and reports each that is not as expected, with its place.
 class Reader {
  public:
   Reader(const json& object, std::string place, Diagnostics& problems)
@@ -74,7 +74,7 @@ class Reader {
     return value != nullptr && value->is_boolean() && value->get<bool>();
   }
 
-  // Calls read(element, its place) for each.
+  // Calls read(element, its place) for each element of a list.
   template <class Read>
   void each(const char* name, std::size_t most, const Read& read) const {
     const json* value = find(name);
@@ -121,7 +121,7 @@ class Reader {
 Measured read_measure(const Reader& reader) {
   Measured measure;
   measure.key = reader.name("key");
-  // A clock may be behind.
+  // A clock may be behind, so its offset may be negative.
   const auto value = reader.number("value", measure.key == "clock_offset" ? -1e18 : 0);
   if (value)
     measure.value = *value;
@@ -211,7 +211,7 @@ Facts read_all(const json& document, Diagnostics& problems) {
   return facts;
 }
 
-// Names must say which node is meant.
+// Names must identify nodes.
 void check_names(const Facts& facts, Diagnostics& problems) {
   std::set<std::string> names;
   for (const Node& node : facts.nodes)

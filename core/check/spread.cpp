@@ -16,7 +16,7 @@ std::vector<double> distances_from(double centre, const std::vector<double>& val
   if (distances.empty()) return distances;
   std::sort(distances.begin(), distances.end());
   distances.erase(distances.begin());
-  // The median of two is their mean, half as far from each as they are from each other.
+  // The median of two values is their mean: each is half as far from it as from the other.
   if (values.size() == 2) distances.front() *= std::sqrt(2.0);
   return distances;
 }
@@ -38,7 +38,7 @@ double median(std::vector<double> values) {
 double noise_limit(std::vector<double> distances, double deviations) {
   if (distances.empty()) return 0;
   const double uncertainty = 1 + 16 / static_cast<double>(distances.size());
-  // The lower of two middle ones: of four nodes, one at fault has half of the pairs.
+  // The lower of the two in the middle: with four nodes, one at fault affects half of the pairs.
   const auto middle = distances.begin() + static_cast<std::ptrdiff_t>((distances.size() - 1) / 2);
   std::nth_element(distances.begin(), middle, distances.end());
   return deviations * uncertainty * 1.4826 * *middle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The centre and the noise of a value's peers, robust against some that are far off. Pure.
+// The centre and the noise of a value's peers, robust against outliers. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,18 @@
 
 namespace dts::check {
 
-// Of at least one value; the mean of the middle two if their number is even.
+// The median of at least one value; the mean of the two in the middle if their number is even.
 [[nodiscard]] double median(std::vector<double> values);
 
-// The standard deviation that `distances` speak for (MAD: 1.4826 times their lower median), times
-// `deviations`, times 1 + 16 / N, since an estimate from few is uncertain: so chosen that
-// 15,000 generated clusters of 3 to 17 nodes raise no alarm. 0 for none.
+// How far noise can move a value: the standard deviation estimated from `distances` (MAD: 1.4826
+// times their lower median), times `deviations`, times 1 + 16 / N because an estimate from few
+// values is uncertain. The factor is chosen so that 15,000 generated clusters of 3 to 17 nodes
+// raise no alarm. 0 if there are no distances.
 [[nodiscard]] double noise_limit(std::vector<double> distances, double deviations);
 
-// One measure of all peers, as logarithms. A value's peers are all others, so that an outlier does
-// not widen its own limits; in a sample of more than 64, one value does not matter, and all are
-// taken, so that judging each of N values takes O(N) in all.
+// One measure of all peers, as logarithms. The peers of a value are all others, so that an outlier
+// does not widen its own limits. In a sample of more than 64, a single value does not matter, so
+// all values are used: then judging all N values takes O(N).
 class Sample {
  public:
   explicit Sample(std::vector<double> values);
@@ -29,26 +30,26 @@ class Sample {
 
   [[nodiscard]] bool is_large() const;
 
-  // The median of the peers of the value at `index`; 0 without any.
+  // The median of the peers of the value at `index`; 0 if there are none.
   [[nodiscard]] double centre(std::size_t index) const;
 
-  // The peers' distances from it but the smallest, which the median itself makes small: those of
-  // normal values have the median 0.6745 sigma then, however few they are (by simulation, within
-  // 2 %).
+  // The peers' distances from this median, except the smallest, which is small because of the
+  // median itself. Without it, the distances of normal values have the median 0.6745 sigma, however
+  // few they are (by simulation, within 2 %).
   [[nodiscard]] std::vector<double> distances(std::size_t index) const;
 
  private:
   std::vector<double> values_;
-  double centre_ = 0;  // of all, if it is large
+  double centre_ = 0;  // of all values, if the sample is large
 };
 
-// What noise can do to a value, as estimated from several samples together. Keeps what it has
-// worked out for large samples: not thread-safe, and the samples must live longer.
+// The limit of what noise can do to a value, estimated from several samples together. Stores
+// results for large samples: not thread-safe, and the samples must outlive it.
 class JointNoise {
  public:
   struct Member {
     const Sample* sample = nullptr;
-    std::size_t index = 0;  // of the value, which does not count
+    std::size_t index = 0;  // of the value, which is excluded
   };
 
   explicit JointNoise(double deviations) : deviations_(deviations) {}
