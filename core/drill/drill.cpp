@@ -26,7 +26,7 @@ Result<void> act_on_rank(const Target& target, Act act) {
   return {};
 }
 
-// With two nodes, the one whose loss does not take the batch script with it.
+// With two nodes, the node whose loss does not end the batch script.
 const std::string& victim_node(const Target& target) {
   return target.nodes.back();
 }
@@ -59,7 +59,7 @@ Result<void> inject(Fault fault, const Target& target, const Ground* ground) {
   return {};
 }
 
-// Like `dtsubmit requeue`, after the repair that a person would have to make first.
+// Does what `dtsubmit requeue` does, after the repair that a user would have to make first.
 ByHand by_hand(Fault fault, const Target& target, const Ground* ground) {
   if (!facts_of(fault).by_hand) return {};
   return [fault, &target, ground]() -> Result<void> {

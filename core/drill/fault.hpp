@@ -18,9 +18,9 @@ struct FaultFacts {
   const char* of_a_job;   // the effect on a user's job
   const char* on_ground;  // the effect on a private cluster; null: the same
   std::vector<run::Cause>
-      causes;    // of the attempt's end, whichever of several observers reported first
+      causes;    // of the attempt's end, whichever of several observers reports first
   bool warned;   // the programs are warned in time: nothing may be lost
-  bool by_hand;  // the agent cannot continue the run: `dtsubmit requeue` does
+  bool by_hand;  // only `dtsubmit requeue` continues the run: the agent cannot
   bool needs_scheduler;
 };
 

@@ -52,7 +52,7 @@ Result<std::string> run_ourselves(std::vector<std::string> words) {
   return output.out;
 }
 
-// True once `condition` holds; after `limit`, Errc::io with "WHAT does not come".
+// Returns once `condition` holds; after `limit`, Errc::io with "WHAT does not come".
 template <class Condition>
 Result<void> wait_for(const std::string& what,
                       std::chrono::seconds limit,
@@ -79,10 +79,10 @@ Result<void> Ground::start(std::string dttrain) {
   dttrain_ = std::move(dttrain);
   DTS_ASSIGN(place_, make_temporary_folder("dts-drill"));
   DTS_TRY(make_folders(place_ + "/runs"));
-  // Remains of Open MPI's killed processes are removed along with it.
+  // Files that Open MPI's killed processes leave behind are removed along with it.
   DTS_TRY(make_folders(place_ + "/tmp"));
   ::setenv("TMPDIR", (place_ + "/tmp").c_str(), 1);
-  // Before the nodes start: they might not see later mounts.
+  // Mounted before the nodes start, since they might not see later mounts.
   mounted_ = ::mount("tmpfs", (place_ + "/runs").c_str(), "tmpfs", 0, "size=48m") == 0;
   DTS_TRY(train_undisturbed());
   DTS_TRY(check_interruption());

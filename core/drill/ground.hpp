@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private cluster with a training job for drills. It lives as long as the object.
+// A private cluster with a training job for drills, which exists as long as the object.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -17,24 +17,24 @@ inline constexpr std::int64_t k_ground_interval = 10;  // steps between two chec
 
 class Ground {
  public:
-  // Three nodes with two simulated GPUs each; sets this process's SLURM_CONF to them. Runs are
-  // stored below a new temporary folder, on their own file system if we may mount one. `dttrain`:
-  // the trainer's path. Errors: those of cluster::up and of the undisturbed training that the
-  // drills are compared with; interrupted.
+  // Starts three nodes with two simulated GPUs each, and sets this process's SLURM_CONF
+  // accordingly. Runs are stored below a new temporary folder, on a file system of their own if we
+  // may mount one. `dttrain`: the trainer's path. Errors: those of cluster::up and of the
+  // undisturbed training with which the drills are compared; interrupted.
   [[nodiscard]] static Result<std::unique_ptr<Ground>> prepare(std::string dttrain);
 
-  // Takes the cluster down with everything that runs there, and removes the folder except for what
-  // was kept. Failures are reported on standard error.
+  // Takes the cluster down with everything that runs there, and removes the folder except what was
+  // kept. Failures are reported on standard error.
   ~Ground();
   Ground(const Ground&) = delete;
   Ground& operator=(const Ground&) = delete;
 
-  // A job on two nodes; returns when its training has a checkpoint to fall back to and is half way
-  // to the next one. Errors: those of submission, interrupted, io if it does not get there (at once
-  // if its run has ended).
+  // Starts a job on two nodes. Returns when its training has a checkpoint to fall back to and is
+  // half way to the next one. Errors: those of submission; interrupted; io if the training does not
+  // get there (at once if its run has ended).
   [[nodiscard]] Result<Target> train();
 
-  // The run of the last train(); without a path if it was not submitted.
+  // The run of the last train(); its path is empty if the job was not submitted.
   [[nodiscard]] const run::RunDirectory& run() const { return run_; }
 
   // The output of `dtsubmit why` for that run; may be empty.
@@ -44,7 +44,7 @@ class Ground {
 
   [[nodiscard]] const std::string& undisturbed() const { return undisturbed_; }  // digest
 
-  // A job of higher priority that takes all nodes for a second.
+  // Submits a job of higher priority, which takes all nodes for a second.
   [[nodiscard]] Result<void> preempt() const;
   // See cluster::lose_node.
   [[nodiscard]] Result<void> lose(const std::string& node) const;
@@ -54,13 +54,13 @@ class Ground {
   [[nodiscard]] Result<void> fill_disk() const;
   [[nodiscard]] Result<void> free_disk() const;
 
-  // Waits until the run is done and its job over; returns its digest. Errors: interrupted; io if it
-  // is not done in time or ends in another way.
+  // Waits until the run is done and its job has ended; returns its digest. Errors: interrupted; io
+  // if it is not done in time or ends in another way.
   [[nodiscard]] Result<std::string> finish(const run::RunDirectory& run) const;
 
-  // Ends the job of the last train() and removes its run, to make room for the next. With `keep`
-  // the run and the logs of the cluster's daemons are moved to where they outlive the ground.
-  // Returns that place; empty if they could not be kept.
+  // Ends the job of the last train() and removes its run, to make room for the next. With `keep`,
+  // the run and the logs of the cluster's daemons are moved to a place where they outlive the
+  // ground. Returns that place; empty if they could not be kept.
   std::string clear(bool keep);
 
  private:

@@ -15,7 +15,7 @@
 namespace dts::drill {
 namespace {
 
-constexpr std::chrono::seconds k_step_limit{60};  // on top of the act itself
+constexpr std::chrono::seconds k_step_limit{60};  // in addition to the time of the act itself
 
 std::vector<std::string> step_command(const Target& target,
                                       const std::vector<std::string>& nodes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From where the drill is started to the nodes of the job.
+// Acts on the nodes of a job from where the drill is started.
 #pragma once
 
 #include "core/drill/victims.hpp"
@@ -17,17 +17,17 @@ struct Target {
   sched::JobId job{};
   unsigned attempt = 0;
   std::vector<std::string> nodes{};  // of its allocation
-  unsigned rank = 0;                 // whose program is the victim
+  unsigned rank = 0;                 // the rank whose program is the victim
 };
 
-// The number of processes acted on, over all `nodes`, by an additional step of `job` (srun
-// --overlap, Slurm 20.11 and later), or on this machine. Errors: not_found (no srun), rejected
-// (with srun's message), interrupted.
+// Acts on all `nodes`, in an additional step of `job` (srun --overlap, Slurm 20.11 and later) or on
+// this machine, and returns the number of processes that were affected. Errors: not_found (no
+// srun), rejected (with srun's message), interrupted.
 [[nodiscard]] Result<unsigned> act_on(const Target& target,
                                       const std::vector<std::string>& nodes,
                                       Act act);
 
-// `dtsubmit drill-act`, the program of that step: prints the number.
+// `dtsubmit drill-act`, the program of this step: prints the number.
 [[nodiscard]] Result<int> run_act(const Target& target, Act act);
 
 }  // namespace dts::drill

@@ -13,8 +13,8 @@ namespace {
 
 using run::Action;
 
-// If Slurm requeues by itself, the agent only waits; if Slurm refuses, a successor continues the
-// run.
+// True if the decision follows the rule. If Slurm requeues by itself, the agent only waits; if
+// Slurm refuses, a successor continues the run.
 bool is_as_ruled(Action ruled, const run::Recorded<Action>& decision) {
   if (ruled == Action::requeue && (decision == Action::wait || decision == Action::resubmit))
     return true;
@@ -36,7 +36,7 @@ void judge_decision(const Shown& shown,
                     const run::Policy& policy,
                     std::vector<std::string>& problems) {
   const auto cause = shown.attempt.cause.value();
-  if (!cause || *cause == run::Cause::agent_lost) return;  // no agent was left to decide
+  if (!cause || *cause == run::Cause::agent_lost) return;  // then no agent was left to decide
   const Action ruled = policy.rule(*cause).action;
   const run::Recorded<Action>& decision = shown.attempt.decision;
   if (!is_as_ruled(ruled, decision))

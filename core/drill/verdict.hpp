@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a drill, and whether it is what the run's policy promises. Pure.
+// The result of a drill, and whether it agrees with what the run's policy promises. Pure.
 #pragma once
 
 #include "core/drill/fault.hpp"
@@ -15,12 +15,12 @@ namespace dts::drill {
 
 struct Shown {
   Fault fault{};
-  run::AttemptSummary attempt{};  // the one that was hit, at the end
-  bool ended = false;             // the run stopped for good after the fault
-  // From the fault to the program's next sign of activity: a step that counted, or, if it reports
-  // none, output or a checkpoint. Absent if there was none.
+  run::AttemptSummary attempt{};  // the attempt that was hit, as it ended
+  bool ended = false;             // the run ended for good after the fault
+  // Seconds from the fault to the program's next sign of activity: a step that counts, or if it
+  // reports no steps, output or a checkpoint. Absent if there was none.
   std::optional<double> seconds{};
-  std::string sign{"a step"};  // which kind of sign it was, or is awaited
+  std::string sign{"a step"};  // the kind of sign that was seen, or is awaited
   int left = 0;                // processes of that attempt when the next one began
 };
 
@@ -31,8 +31,8 @@ struct Strictness {
   std::string undisturbed{};  // of the same training without a fault
 };
 
-// A sentence for each failed requirement; empty if the drill has passed. A run whose policy is to
-// stop after this cause passes if it has stopped.
+// One sentence for each requirement that was not met; empty if the drill has passed. A run whose
+// policy is to stop after this cause passes if it has stopped.
 [[nodiscard]] std::vector<std::string> faults_found(const Shown& shown,
                                                     const run::Policy& policy,
                                                     const std::optional<Strictness>& strictness);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a run on this machine, and the acts of a drill on them. Found by the environment
-// that dtsubmit gave them. Inside a Slurm step only those of the step's own node count, since
-// several nodes of a private cluster share one machine.
+// The processes of a run on this machine, and what a drill does to them. They are found by the
+// environment that dtsubmit gave them. Within a Slurm step, only those of the step's own node
+// count, since several nodes of a private cluster share one machine.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -26,10 +26,10 @@ namespace dts::drill {
 
 enum class Act {
   kill,   // SIGKILL to a rank's program
-  stop,   // SIGSTOP to it
+  stop,   // SIGSTOP to a rank's program
   slow,   // runs only 0.2 s of each second for `k_slow`, then freely
   lose,   // SIGKILL to everything of the attempt
-  count,  // nothing
+  count,  // does nothing but count
 };
 
 inline constexpr std::chrono::seconds k_slow{20};
@@ -37,8 +37,8 @@ inline constexpr std::chrono::seconds k_slow{20};
 [[nodiscard]] const char* to_string(Act act);
 [[nodiscard]] std::optional<Act> act_from(std::string_view word);
 
-// The number of processes acted on. `rank` matters only for the first three acts. Errc::interrupted
-// once stop_on_signals() has seen a signal.
+// Returns the number of processes affected. `rank` matters only for the first three acts.
+// Errc::interrupted once stop_on_signals() has seen a signal.
 [[nodiscard]] Result<unsigned> act_here(Act act,
                                         const run::RunDirectory& run,
                                         unsigned attempt,

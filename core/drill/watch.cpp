@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds k_look{200};
-constexpr std::chrono::seconds k_question{2};  // to the scheduler
+constexpr std::chrono::seconds k_question{2};  // between two queries of the scheduler
 constexpr std::chrono::seconds k_over{
     10};  // a job that is being requeued is not over for this long
 constexpr std::int64_t k_steps_on = 3;
@@ -32,8 +32,8 @@ const run::AttemptSummary* find(const Story& story, unsigned number) {
   return nullptr;
 }
 
-// Whether a rank of the attempt has written anything, or the run's newest checkpoint has changed
-// since the attempt began. Only the programs' own signs count: having been started proves nothing.
+// True if a rank of the attempt has written output, or the run's latest checkpoint has changed
+// since the attempt began. Only signs from the programs count: having been started proves nothing.
 bool shows_life(const run::RunDirectory& run, unsigned attempt, const std::string& checkpoint) {
   if (run::newest_checkpoint(run) != checkpoint) return true;
   const std::vector<std::string> files = list_folder(run.attempt(attempt));
@@ -74,7 +74,7 @@ double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// The attempt's processes on the run's current nodes; other nodes are no longer ours.
+// The number of the attempt's processes on the run's current nodes. Other nodes are no longer ours.
 int left_of(const Target& target, const Story& story) {
   Target now = target;
   now.job = story.summary.job;
@@ -139,7 +139,7 @@ Result<Target> find_target(const run::RunDirectory& run,
 
 namespace {
 
-// Calls `by_hand` once, when the scheduler has ended the job by itself.
+// Calls `by_hand` once, after the scheduler itself has ended the job.
 class HandCall {
  public:
   HandCall(const Target& target, const std::function<Result<void>()>& by_hand)
