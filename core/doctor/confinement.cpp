@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job is alone on what it asked for: slurm.conf(5), cgroup.conf(5).
+// Whether a job has exclusive use of what it requested: slurm.conf(5), cgroup.conf(5).
 #include "core/base/text/text.hpp"
 #include "core/doctor/questions.hpp"
 
@@ -25,7 +25,7 @@ Wish task_plugin(const Facts& facts) {
           "without it, nothing confines a job to its allocation"};
 }
 
-// What has to be set so that `name` of cgroup.conf holds.
+// The settings that are needed for `name` of cgroup.conf to take effect.
 std::vector<Wish> wishes_for(const Facts& facts, const char* name, const char* reason) {
   std::vector<Wish> wishes;
   if (!lists(facts, "TaskPlugin", "task/cgroup")) wishes.push_back(task_plugin(facts));

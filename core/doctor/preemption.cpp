@@ -23,10 +23,10 @@ constexpr const char* k_show_qos =
 // How Slurm preempts this job.
 struct Manner {
   Preemption mode = Preemption::none;
-  std::string who;                  // whose jobs these are: "partition low"
+  std::string who;                  // whose jobs are preempted so: "partition low"
   std::int64_t grace_seconds = 0;   // between SIGTERM and the end
-  std::int64_t exempt_seconds = 0;  // not preempted in that time after its start
-  Wish longer{};                    // what would give it more of the first
+  std::int64_t exempt_seconds = 0;  // the job is not preempted that soon after its start
+  Wish longer{};                    // the setting that would increase grace_seconds
 };
 
 bool is_nobody_preempted(const Facts& facts) {
@@ -46,7 +46,7 @@ Wish longer_grace(std::string file, std::string setting) {
           "time to save before a preempted job is killed"};
 }
 
-// PreemptMode, where a QOS has none of its own: "GANG,SUSPEND".
+// PreemptMode ("GANG,SUSPEND"), for a QOS that sets none of its own.
 Preemption of_cluster(const Facts& facts) {
   for (const char* word : {"suspend", "requeue", "cancel"})
     if (lists(facts, "PreemptMode", word)) return sched::preemption_of(word);
@@ -70,7 +70,7 @@ Manner manner_of(const Facts& facts, const sched::QosInfo* qos) {
           longer_grace("slurm.conf", fmt::format("PartitionName={} GraceTime", name))};
 }
 
-// "urgent and 3 more"; empty: none may.
+// "urgent and 3 more"; empty: none may preempt it.
 std::string preemptors_of(const Facts& facts, const std::string& name) {
   std::vector<std::string> who;
   for (const sched::QosInfo& one : facts.qos)
@@ -81,7 +81,7 @@ std::string preemptors_of(const Facts& facts, const std::string& name) {
   return join(who, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// What ranks can do in the time that Slurm leaves them.
+// Judges what ranks can do in the time that Slurm leaves them.
 Verdict judge_signalled(const Facts& facts, const Manner& manner, const std::string& how) {
   const auto grace = manner.grace_seconds;
   if (grace > 0)
@@ -164,7 +164,7 @@ Verdict judge_by_qos(const Facts& facts) {
 
 }  // namespace
 
-// A requeued job is not eligible before its credential has expired, and a second more.
+// A requeued job becomes eligible one second after its credential has expired.
 std::string comes_back_after(const Facts& facts) {
   constexpr std::string_view k_name = "cred_expire=";
   std::uint64_t expires = k_cred_expire;

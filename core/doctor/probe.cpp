@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe's job has found: what cannot be known from outside.
+// Judges what the probe's job found, which cannot be known from outside of a job.
 #include "core/base/text/counted.hpp"
 #include "core/doctor/questions.hpp"
 
@@ -15,7 +15,7 @@ constexpr std::uint64_t k_enough_files =
     4096;  // open files; more than a thousand sockets and shards
 constexpr std::uint64_t k_enough_scratch = std::uint64_t{1} << 30;  // bytes
 constexpr double k_close_clocks = 0.1;                              // s: lines of logs compare
-constexpr double k_credential = 300;  // s that munge accepts a credential of: munged(8), --ttl
+constexpr double k_credential = 300;  // s for which munge accepts a credential: munged(8), --ttl
 
 constexpr const char* k_share_runs = "set --runs to a folder on a file system that all nodes share";
 
@@ -45,7 +45,7 @@ Verdict not_measured(const Facts& facts) {
           why.empty() ? "its ranks gave no answer" : "the probe did not get that far: " + why};
 }
 
-// "n0 and n1", by what ranks call their machines.
+// "n0 and n1", by the names that ranks give their machines.
 std::string both(const probe::Facts& first) {
   return first.host == first.other_host ? fmt::format("two nodes on {}", first.host)
                                         : fmt::format("{} and {}", first.host, first.other_host);
@@ -59,7 +59,7 @@ std::string in_kib(const std::optional<std::uint64_t>& limit) {
   return limit ? fmt::format("{} KiB", *limit >> 10U) : "unlimited";
 }
 
-// The least of all ranks; nullopt: unlimited everywhere.
+// The smallest value of all ranks; nullopt: unlimited everywhere.
 std::optional<std::uint64_t> least(const Facts& facts,
                                    std::optional<std::uint64_t> probe::Facts::*member) {
   std::optional<std::uint64_t> found;
@@ -108,7 +108,7 @@ Verdict judge_probe_folder(const Facts& facts) {
   const std::string& failure = probed(facts).failure;
   if (!folder.empty() && failure.find(folder + "/") != std::string::npos)
     return {Answer::no, failure, k_share_runs};
-  // A rank whose file is missing here wrote it where we do not look.
+  // A rank whose file is missing here wrote it to a place that we do not see.
   if (first == nullptr && second == nullptr) return not_measured(facts);
   if (first == nullptr || second == nullptr)
     return {

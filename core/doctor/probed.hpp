@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What came of the job that `dtsubmit doctor --submit-probe` submitted. Plain data.
+// The result of the job that `dtsubmit doctor --submit-probe` submitted. Plain data.
 #pragma once
 
 #include "core/probe/facts.hpp"
@@ -15,14 +15,14 @@ namespace dts::doctor {
 struct Probed {
   std::string job;        // its id; empty: it was not accepted
   std::string nodes;      // host list; empty: it has not started
-  std::string partition;  // where it ran, or waited
+  std::string partition;  // in which it ran or waited
   unsigned asked_nodes = 1;
-  std::chrono::seconds waited{0};     // in the queue
-  std::string no_start;               // why it has not started; empty: it has
-  bool is_refused = false;            // and that is Slurm's last word: it would never start
+  std::chrono::seconds waited{0};     // time in the queue
+  std::string no_start;               // why it did not start; empty: it did
+  bool is_refused = false;            // true: according to Slurm, it will never start
   std::string failure;                // how it ended too early; empty: it did not
-  std::vector<unsigned> cores{};      // that each node gave it; empty: not known
-  std::vector<probe::Facts> ranks{};  // those that left their file, by rank
+  std::vector<unsigned> cores{};      // by node, as allocated; empty: not known
+  std::vector<probe::Facts> ranks{};  // of ranks that wrote their file, by rank
 };
 
 }  // namespace dts::doctor

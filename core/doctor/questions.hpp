@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind the questions, by file.
+// The functions that answer the questions, by file.
 #pragma once
 
 #include "core/doctor/verdict.hpp"
 
 namespace dts::doctor {
 
-// Where it depends on settings, and the scheduler does not report them.
+// The verdict if it depends on settings that the scheduler does not report.
 [[nodiscard]] Verdict not_known();
 
 inline constexpr const char* k_drop_no_requeue =
     "omit --no-requeue, or continue it with `dtsubmit requeue`";
 
-// Where a run stops that saved (preemption.cpp).
+// The verdict if a run saves but then stays stopped (preemption.cpp).
 [[nodiscard]] Verdict stays_stopped();
 
-// When a requeued job may start: a clause (preemption.cpp).
+// When a requeued job may start again, as a clause (preemption.cpp).
 [[nodiscard]] std::string comes_back_after(const Facts& facts);
 
 [[nodiscard]] Verdict judge_preemption(const Facts& facts);
 
-// Coming back from anything else (returning.cpp).
+// Returning after anything else (returning.cpp).
 [[nodiscard]] Verdict judge_exit_codes(const Facts& facts);
 [[nodiscard]] Verdict judge_time_limit(const Facts& facts);
 [[nodiscard]] Verdict judge_lost_node(const Facts& facts);
 
-// Being alone on what was asked for (confinement.cpp).
+// Exclusive use of the requested resources (confinement.cpp).
 [[nodiscard]] Verdict judge_cores(const Facts& facts);
 [[nodiscard]] Verdict judge_memory(const Facts& facts);
 [[nodiscard]] Verdict judge_gpus(const Facts& facts);
 [[nodiscard]] Verdict judge_leftovers(const Facts& facts);
 
-// Ranks that find each other (ranks.cpp).
+// Whether ranks find each other (ranks.cpp).
 [[nodiscard]] Verdict judge_ranks(const Facts& facts);
 
-// bytes that a process has to be allowed to lock: the buffers of a network
+// Bytes that a process must be allowed to lock, for the buffers of a network.
 inline constexpr std::uint64_t k_needed_memlock = std::uint64_t{1} << 30;
 
-// What a job found, with Facts::probed (probe.cpp).
+// What a probe job found, from Facts::probed (probe.cpp).
 [[nodiscard]] Verdict judge_probe_start(const Facts& facts);
 [[nodiscard]] Verdict judge_probe_ranks(const Facts& facts);
 [[nodiscard]] Verdict judge_probe_folder(const Facts& facts);
@@ -49,7 +49,7 @@ inline constexpr std::uint64_t k_needed_memlock = std::uint64_t{1} << 30;
 [[nodiscard]] Verdict judge_probe_warning(const Facts& facts);
 [[nodiscard]] Verdict judge_probe_scratch(const Facts& facts);
 
-// Starting (start.cpp).
+// Starting a job (start.cpp).
 [[nodiscard]] Verdict judge_prolog(const Facts& facts);
 [[nodiscard]] Verdict judge_array(const Facts& facts);
 [[nodiscard]] Verdict judge_run_folder(const Facts& facts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether ranks find each other: the launchers on this machine, and the PMIx of Slurm and of Open
-// MPI. From PMIx 2.1.1 on any two releases understand one another (openpmix wiki, "How does PMIx
-// work with containers?").
+// Whether ranks find each other: checks the launchers on this machine, and the PMIx of Slurm and
+// Open MPI. From PMIx 2.1.1 on, any two releases are compatible (openpmix wiki, "How does PMIx work
+// with containers?").
 #include "core/base/release.hpp"
 #include "core/base/text/text.hpp"
 #include "core/doctor/questions.hpp"
@@ -21,8 +21,8 @@ bool has_type(const std::string& list, std::string_view prefix) {
   return false;
 }
 
-// Types that hand a rank its number through PMIx, or PMI-2 for MPICH, with the releases of the
-// first: "pmix (pmix_v4), pmi2".
+// The --mpi types that tell a rank its number by PMIx, or by PMI-2 for MPICH, with the releases of
+// PMIx: "pmix (pmix_v4), pmi2".
 std::string types_of(const Facts& facts) {
   constexpr std::string_view k_versions = "versions available:";
   const std::string& list = facts.machine.srun_mpi;
@@ -37,8 +37,7 @@ std::string types_of(const Facts& facts) {
   return known;
 }
 
-// Whether the Open MPI here has a component for it; from release 5 on, and where it is not known,
-// PMIx.
+// True if the Open MPI on this machine has a component whose name begins with one of `beginnings`.
 bool has_component(const Facts& facts, std::initializer_list<std::string_view> beginnings) {
   const auto& all = facts.machine.open_mpi.pmix;
   return std::any_of(all.begin(), all.end(), [&](const std::string& one) {
@@ -48,14 +47,14 @@ bool has_component(const Facts& facts, std::initializer_list<std::string_view> b
   });
 }
 
-// Its programs cannot talk to Slurm's PMIx.
+// True if programs of this Open MPI cannot use Slurm's PMIx.
 bool lacks_pmix(const Facts& facts) {
   const std::string& release = facts.machine.open_mpi.release;
   const auto major = parse_number(release.substr(0, release.find('.')));
   return major && *major < k_release_with_pmix && !has_component(facts, {"pmix", "ext"});
 }
 
-// openpmix issue 3645; Slurm's changes of 25.05.
+// See openpmix issue 3645, and Slurm's release notes for 25.05.
 bool is_known_to_hang(const Facts& facts) {
   const std::string& pmix = facts.machine.open_mpi.pmix_release;
   const auto slurm = release_of(facts.site.version);

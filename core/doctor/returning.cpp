@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job comes back. What Slurm does and what dtsubmit does about it: dtsubmit-recovery(7).
+// Whether a job comes back after it ended. What Slurm and dtsubmit do then: dtsubmit-recovery(7).
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/doctor/questions.hpp"
@@ -14,8 +14,8 @@ constexpr std::uint64_t k_slurmd_timeout = 300;  // seconds, slurm.conf(5), Slur
 // The shortest of the limits on a job's time.
 struct TimeLimit {
   std::int64_t seconds = -1;  // -1: none
-  std::string whose;          // "partition low"
-  std::string excess;         // what becomes of a job that asks for more
+  std::string whose;          // which limit it is: "partition low"
+  std::string excess;         // what happens to a job that requests more
 };
 
 TimeLimit limit_of(const Facts& facts) {

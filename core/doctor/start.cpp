@@ -7,7 +7,7 @@
 
 namespace dts::doctor {
 
-// When a node runs the site's Prolog: slurm.conf(5), PrologFlags, of which Contain and X11 imply
+// Judges when nodes run the site's Prolog: slurm.conf(5), PrologFlags, where Contain and X11 imply
 // Alloc.
 Verdict judge_prolog(const Facts& facts) {
   if (!knows_settings(facts)) return not_known();

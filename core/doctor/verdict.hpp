@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The questions that `dtsubmit doctor` answers, a row each in questions.cpp. Pure.
+// The questions that `dtsubmit doctor` answers, one row each in questions.cpp. Pure.
 #pragma once
 
 #include "core/doctor/facts.hpp"
@@ -11,25 +11,25 @@ namespace dts::doctor {
 
 enum class Answer {
   yes,
-  partly,  // at a price that `why` names
+  partly,  // yes, at a price that `why` states
   no,
-  unknown,  // cannot be told from here; `todo` says how to find out
+  unknown,  // not known from here; `todo` says how to find out
 };
 
 [[nodiscard]] const char* to_string(Answer answer);
 
-// A line of the site's configuration that would change an answer.
+// A setting of the site that would change an answer.
 struct Wish {
   std::string file;     // "slurm.conf"
   std::string setting;  // "KillWait"; for a partition: "PartitionName=low GraceTime"
-  std::string now;      // its value; empty: not set
+  std::string now;      // its current value; empty: not set
   std::string wanted;
   std::string reason;
 };
 
 struct Verdict {
   Answer answer = Answer::unknown;
-  std::string why{};   // a sentence or two with numbers
+  std::string why{};   // a sentence or two, with numbers
   std::string todo{};  // what the user can do; may be empty
   std::vector<Wish> wishes{};
 };
@@ -42,7 +42,7 @@ struct Question {
 
 [[nodiscard]] const std::vector<Question>& questions();
 
-// Those that only a job can answer: they need Facts::probed.
+// The questions that only a job can answer; they need Facts::probed.
 [[nodiscard]] const std::vector<Question>& probe_questions();
 
 struct Answered {
@@ -50,10 +50,10 @@ struct Answered {
   Verdict verdict;
 };
 
-// All of them in order, and the probe's if there was one.
+// All questions in order with their answers, the probe's only if there was one.
 [[nodiscard]] std::vector<Answered> examine(const Facts& facts);
 
-// The worst answer is `no`.
+// True if at least one answer is `no`.
 [[nodiscard]] bool is_refuted(const std::vector<Answered>& answers);
 
 }  // namespace dts::doctor
