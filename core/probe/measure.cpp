@@ -43,14 +43,14 @@ double seconds_since(steady_clock::time_point then) {
   return std::chrono::duration<double>(steady_clock::now() - then).count();
 }
 
-// Where a process of ours may go: the kernel cuts what it asks for to its control group.
+// The cores that a process of ours may use: the kernel restricts a request to its control group.
 std::vector<unsigned> reachable_cores() {
   const std::vector<unsigned> ours = launch::current_binding();
   std::vector<unsigned> all(k_highest_cpu + 1);
   std::iota(all.begin(), all.end(), 0U);
   if (!launch::bind_to(all)) return ours;
   std::vector<unsigned> reached = launch::current_binding();
-  (void)launch::bind_to(ours);  // it could before
+  (void)launch::bind_to(ours);  // restores the previous binding
   return reached;
 }
 
@@ -86,7 +86,7 @@ void look_around(const Lookup& lookup, Facts& facts) {
     facts.scratch_free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
 }
 
-// Waits for the other rank's file, which has to say what it has told us.
+// Waits until the other rank's file has the token that this rank has sent us. Returns the seconds.
 std::optional<double> await_file(const std::string& path, const std::string& token) {
   const auto begin = steady_clock::now();
   while (steady_clock::now() < begin + k_file_limit) {
@@ -96,7 +96,7 @@ std::optional<double> await_file(const std::string& path, const std::string& tok
   return std::nullopt;
 }
 
-// What is between the two of us. `token`: of our own file, which is there.
+// Tests what lies between the two ranks. `token`: the content of our own file, already written.
 void look_at_other(const std::string& run,
                    const std::string& token,
                    Meeting& meeting,
@@ -123,7 +123,7 @@ Result<void> warn_job(const Lookup& lookup) {
   return scheduler->signal_batch(launch::own_job(lookup), SIGUSR1);
 }
 
-// The time from the warning to the signal that the agent has ranks sent.
+// Measures the time from the warning to the signal that the agent has sent to ranks.
 void await_warning(const Lookup& lookup,
                    int signals,
                    std::optional<Meeting>& meeting,
@@ -170,9 +170,9 @@ Result<int> run_rank(const Lookup& lookup) {
   DTS_TRY(write_file(facts_file(run, facts.rank), to_text(facts)));
   await_warning(lookup, signals.get(), meeting, facts);
   DTS_TRY(write_file(facts_file(run, facts.rank), to_text(facts)));
-  // The end of one is that of the other.
+  // Waits for the other rank, so that both end together.
   if (meeting) (void)meeting->exchange("done", k_partner_limit);
-  return k_no_restart;  // 0 after a warning would mean that it saved
+  return k_no_restart;  // 0 after a warning would mean that the program saved
 }
 
 }  // namespace dts::probe

@@ -38,7 +38,7 @@ Result<UniqueFd> accept_one(unsigned port, milliseconds limit) {
   return fd;
 }
 
-// Rank 0 may not listen yet: it is refused until then.
+// Retries for as long as the connection is refused: rank 0 may not listen yet.
 Result<UniqueFd> connect_patiently(const std::string& host, unsigned port, milliseconds limit) {
   const auto until = steady_clock::now() + limit;
   while (true) {

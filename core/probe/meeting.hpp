@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two ranks and the connection between them, which carries a line at a time.
+// Two ranks and the connection between them, which carries one line at a time.
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
@@ -15,8 +15,8 @@ namespace dts::probe {
 
 class Meeting {
  public:
-  // Rank 0 listens at MASTER_PORT, and the other one connects to MASTER_ADDR, as programs do.
-  // Errc::timed_out after `limit`; Errc::invalid without these variables.
+  // Rank 0 listens at MASTER_PORT, and the other rank connects to MASTER_ADDR, as programs do.
+  // Errc::timed_out after `limit`; Errc::invalid if these variables are missing.
   [[nodiscard]] static Result<Meeting> hold(unsigned rank,
                                             const Lookup& lookup,
                                             std::chrono::milliseconds limit);
@@ -25,15 +25,15 @@ class Meeting {
   [[nodiscard]] const std::string& where() const { return where_; }
 
   void send(const std::string& line);
-  // The other rank's next line; nullopt: none has come in time, or it is gone.
+  // The other rank's next line; nullopt: none arrived in time, or the other rank is gone.
   [[nodiscard]] std::optional<std::string> next(std::chrono::milliseconds limit);
 
-  // Ours, then the other's; both sides call it.
+  // Sends our line and returns the other rank's; both ranks must call it.
   [[nodiscard]] std::optional<std::string> exchange(const std::string& line,
                                                     std::chrono::milliseconds limit);
 
-  // The other rank's clock against ours: the method of NTP (RFC 5905, section 8), of which the
-  // exchange with the shortest round trip counts. The other rank calls answer_clock().
+  // Measures the other rank's clock relative to ours by the method of NTP (RFC 5905, section 8),
+  // using the exchange with the shortest round trip. The other rank must call answer_clock().
   [[nodiscard]] std::optional<Clocks> compare_clocks();
   void answer_clock();
 
