@@ -36,7 +36,7 @@ void add_gpus(Cost& cost, const Gpus& gpus, const sched::Weights& weights) {
   unsigned typed = 0;
   for (const auto& [type, number] : gpus.by_type) {
     typed += number;
-    // Slurm compares names of resources in any case.
+    // Slurm compares names of resources regardless of case.
     const auto found = weights.gpu_types.find(in_lower_case(type));
     if (found != weights.gpu_types.end()) add(cost, "GPU " + type, number, found->second);
   }
@@ -80,7 +80,7 @@ Cost cost_of(const Billed& billed, const std::optional<sched::Weights>& weights,
     add(cost, "node", size.nodes, weights->node);
     for (const std::string& other : weights->others) cost.not_counted.push_back(other);
   }
-  // 0.1 times 30 is 3 for Slurm, too: products of decimal fractions may lie an ulp below.
+  // To Slurm as well, 0.1 times 30 is 3: products of decimal fractions may be one ulp too small.
   cost.units = static_cast<std::uint64_t>(
       std::max(0.0, std::floor(billed_by(cost.rule, cost.terms) * (1 + 1e-12))));
   if (billed.limit && *billed.limit != std::chrono::seconds::max())

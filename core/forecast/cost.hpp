@@ -14,42 +14,42 @@
 
 namespace dts::forecast {
 
-// One resource of the bill.
+// One resource on the bill.
 struct Term {
   std::string what;   // "CPU", "GPU", "GPU a100", "GiB of memory", "node"
-  double amount = 0;  // of these
-  double weight = 0;  // billing units for an hour of each
+  double amount = 0;  // number of these
+  double weight = 0;  // billing units per hour for each
 
   [[nodiscard]] double units() const { return amount * weight; }
 };
 
-// Whether the bill adds it to the others; otherwise only the largest of its like counts.
+// True if the bill adds the term to the others; otherwise only the largest of such terms counts.
 [[nodiscard]] bool is_added(sched::BillingRule rule, const Term& term);
 
 struct Cost {
-  bool is_by_default = false;  // the site sets no weights: each processor is a unit
+  bool is_by_default = false;  // the site sets no weights, so each processor is one unit
   sched::BillingRule rule = sched::BillingRule::sum;
-  std::vector<Term> terms;  // those with a weight
-  // Units for an hour: the terms by the rule, rounded down as Slurm does for each job (the TRES
-  // `billing`).
+  std::vector<Term> terms;  // resources with a weight
+  // Billing units per hour: the terms combined by the rule and rounded down, as Slurm does for each
+  // job (the TRES `billing`).
   std::uint64_t units = 0;
-  std::optional<double> hours;           // of the time limit; absent: none is known
-  std::vector<std::string> not_counted;  // what would come in addition, in clauses
+  std::optional<double> hours;           // of the time limit; absent: not known
+  std::vector<std::string> not_counted;  // costs that would be added, as clauses
 
-  // Units times hours.
+  // Units times hours; nullopt if the hours are not known.
   [[nodiscard]] std::optional<double> total() const;
 };
 
 struct Billed {
   Size size{};
   Gpus gpus{};
-  std::uint64_t processors = 0;  // that the job would get; 0: not known, as many as it asks for
-  std::uint64_t node_memory_mib = 0;  // of a node, for a job that takes all of it; 0: not known
-  std::optional<std::chrono::seconds> limit{};  // seconds::max(): none
+  std::uint64_t processors = 0;       // that the job would get; 0: not known, as many as requested
+  std::uint64_t node_memory_mib = 0;  // of a node, if a job takes all of it; 0: not known
+  std::optional<std::chrono::seconds> limit{};  // seconds::max(): no limit
 };
 
-// Of a whole job that runs until its time limit: the rule of TRESBillingWeights and PriorityFlags
-// in slurm.conf(5). nullopt for `weights`: the processors are billed.
+// The cost of a whole job that runs until its time limit, by the rule of TRESBillingWeights and
+// PriorityFlags in slurm.conf(5). `weights` nullopt: processors are billed.
 [[nodiscard]] Cost cost_of(const Billed& billed,
                            const std::optional<sched::Weights>& weights,
                            sched::BillingRule rule);

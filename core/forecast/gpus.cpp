@@ -27,7 +27,7 @@ unsigned typed(const Gpus& gpus) {
 
 Gpus billed_gpus(const Size& size, const std::vector<sched::NodeInfo>& nodes, bool whole_nodes) {
   const Gpus there = gpus_of(nodes);
-  // A node may have changed since the scheduler's answer.
+  // The node may have changed since the scheduler answered.
   if (whole_nodes && there.all >= size.gpus) return there;
   Gpus gpus{size.gpus, size.gpus_by_type};
   const bool is_of_one_type = there.by_type.size() == 1 && typed(there) == there.all;

@@ -13,13 +13,12 @@ namespace dts::forecast {
 
 struct Gpus {
   unsigned all = 0;
-  std::map<std::string, unsigned>
-      by_type{};  // of them, by the site's names of types, as far as known
+  std::map<std::string, unsigned> by_type{};  // by the site's names of types, as far as known
 };
 
-// `nodes` are those that the job would get; empty: not known. With `whole_nodes` it gets all that
-// is on them. GPUs asked for without a type count as the type of the nodes' GPUs (slurm.conf(5),
-// AccountingStorageTRES), where all are of one.
+// `nodes` are the nodes that the job would get; empty: not known. With `whole_nodes`, the job gets
+// all GPUs on them. GPUs that were requested without a type count as of the type of the nodes' GPUs
+// (slurm.conf(5), AccountingStorageTRES) if these are all of one type.
 [[nodiscard]] Gpus billed_gpus(const Size& size,
                                const std::vector<sched::NodeInfo>& nodes,
                                bool whole_nodes);

@@ -36,7 +36,7 @@ std::vector<sched::NodeInfo> nodes_in(const Site& site, const std::string& list)
   return nodes;
 }
 
-// The least that a node of the partition has.
+// The smallest memory of any node of the partition.
 std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partition) {
   std::uint64_t least = 0;
   for (const sched::NodeInfo& node : nodes_in(site, partition.nodes))
@@ -45,7 +45,8 @@ std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partitio
   return least;
 }
 
-// By --exclusive, not --exclusive=user and its like (sbatch(1)), or by the partition.
+// True because of --exclusive, but not --exclusive=user and the like (sbatch(1)), or of the
+// partition.
 bool has_whole_nodes(const spec::JobSpec& spec, const sched::PartitionInfo& partition) {
   const auto exclusive = spec.slurm.find("exclusive");
   const bool asks = exclusive != spec.slurm.end() && exclusive->second.empty();

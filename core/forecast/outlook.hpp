@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What will become of a job, as far as that is known before it is submitted: `dtsubmit plan`. Pure,
-// thread-safe.
+// What can be predicted about a job before it is submitted: `dtsubmit plan`. Pure, thread-safe.
 #pragma once
 
 #include "core/forecast/cost.hpp"
@@ -15,31 +14,31 @@
 
 namespace dts::forecast {
 
-// The answer of the scheduler.
+// The scheduler's answer about the start of a job.
 struct Start {
   enum class Answer {
     expected,
-    never,    // as the site and the request are now
-    unknown,  // nobody could be asked
+    never,    // given the current state of the site and the request
+    unknown,  // the scheduler could not be asked
   };
 
   Answer answer = Answer::unknown;
-  sched::Expected expected{};  // if it is
-  std::string why{};           // otherwise
+  sched::Expected expected{};  // valid if expected
+  std::string why{};           // the reason otherwise
   std::string hint{};          // what the user can do; may be empty
 };
 
 // "expected", "never", "unknown".
 [[nodiscard]] const char* to_string(Start::Answer answer);
 
-// What the scheduler said of `outcome`: a rejection means never, any other error that it is not
-// known.
+// Interprets the scheduler's reply: a rejection means never, any other error means unknown.
 [[nodiscard]] Start start_of(Result<sched::Expected> outcome);
 
 struct Goodput {
-  reliability::Model model;        // what was assumed
-  reliability::Estimate estimate;  // the share of time, and how often to save
-  // The length of the run is the job's time limit; false: none is known, and it is the model's own.
+  reliability::Model model;        // the assumptions
+  reliability::Estimate estimate;  // share of computing time, and how often to save
+  // True if the run's length is the job's time limit; false if none is known and the model's is
+  // used.
   bool is_of_limit = true;
 };
 
@@ -49,7 +48,7 @@ struct Job {
   const std::vector<plan::Plan>& parts;
 };
 
-// What the scheduler told about the site.
+// What the scheduler reported about the site.
 struct Site {
   SiteQueue queue;
   std::vector<sched::PartitionInfo> partitions;
@@ -59,22 +58,23 @@ struct Site {
 struct Outlook {
   Size size;
   Gpus gpus;  // that it would be billed for; none if the site is not known
-  std::optional<std::chrono::seconds> limit;  // asked for, otherwise the partition's longest
+  std::optional<std::chrono::seconds> limit;  // requested limit, otherwise the partition's maximum
   Start start;
   std::optional<Queue> queue;  // absent: the site is not known
-  std::optional<Cost> cost;    // likewise
+  std::optional<Cost> cost;    // absent: the site is not known
   std::optional<Goodput> goodput;
-  std::vector<std::string> warnings;  // in clauses without a full stop
+  std::vector<std::string> warnings;  // clauses without a full stop
 };
 
-// The partition that `start` names, otherwise the first that the job asks for, otherwise the site's
+// The partition that `start` names, otherwise the first that the job requests, otherwise the site's
 // default; nullptr if there is no such partition.
 [[nodiscard]] const sched::PartitionInfo* partition_of(const Site& site,
                                                        const spec::JobSpec& spec,
                                                        const Start& start);
 
-// `assumed` describes the failures and the policy; nodes, spares and length are the job's. `site`:
-// nullptr if it is not known. The same input gives the same outlook: the simulation is seeded.
+// `assumed` describes the failures and the policy; nodes, spares and length are the job's. `site`
+// is nullptr if it is not known. The same input gives the same outlook, since the simulation is
+// seeded.
 [[nodiscard]] Outlook look_ahead(const Job& job,
                                  const Site* site,
                                  Start start,

@@ -15,7 +15,7 @@ using Warnings = std::vector<std::string>;
 void check_gpus(const plan::Plan& plan, const std::string& part, Warnings& warnings) {
   const unsigned gpus = plan.gpus_per_node;
   const unsigned ranks = plan.ntasks_per_node;
-  // More ranks than GPUs are refused.
+  // Plans with more ranks than GPUs are refused elsewhere.
   if (gpus < ranks || ranks == 0 || plan.workers_per_task > 0) return;
   if (gpus % ranks != 0)
     warnings.push_back(fmt::format("{}{} of each node for {}: {} left over",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is worth a second look before a job is submitted. Pure, thread-safe.
+// Points to check before a job is submitted. Pure, thread-safe.
 #pragma once
 
 #include "core/forecast/outlook.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::forecast {
 
-// In clauses without a full stop, that say what to do. `partition` may be nullptr; of `outlook`,
-// everything but the warnings is known.
+// Clauses without a full stop, which say what to do. `partition` may be nullptr. All members of
+// `outlook` except its warnings must be set.
 [[nodiscard]] std::vector<std::string> warnings_of(const Job& job,
                                                    const sched::PartitionInfo* partition,
                                                    const Outlook& outlook);
