@@ -16,7 +16,7 @@ namespace dts::reliability {
 [[nodiscard]] std::optional<double> expected_goodput(const Model& model);
 
 // Mean time from an event that stops the run to the first step after it (u0 of kokolis_ettr()),
-// without the time lost if the start fails too. Preconditions as above.
+// excluding the time lost if the start fails, too. Preconditions as above.
 [[nodiscard]] Seconds mean_recovery(const Model& model);
 
 }  // namespace dts::reliability

@@ -31,9 +31,9 @@ namespace dts::reliability {
 // a day more.
 [[nodiscard]] Seconds expected_time_to_failure(unsigned nodes);
 
-// The same after `failures` of its own in `running`: (expectation + running) / (1 + failures), the
-// mean rate of a Poisson process with a Gamma prior worth one failure (Gelman et al., Bayesian Data
-// Analysis, 3rd edition, section 2.6).
+// The same after `failures` observed failures in the time `running`: (expectation + running) / (1 +
+// failures), the mean rate of a Poisson process with a Gamma prior worth one failure (Gelman et
+// al., Bayesian Data Analysis, 3rd edition, section 2.6).
 [[nodiscard]] Seconds learnt_time_to_failure(Seconds expectation,
                                              unsigned failures,
                                              Seconds running);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a simulated cluster: those that fail, those left in the allocation, and those under
+// The nodes of a simulated cluster: which of them fail, are left in the allocation, and are under
 // repair.
 #pragma once
 

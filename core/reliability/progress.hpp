@@ -35,7 +35,7 @@ class Progress {
   // An extra save has succeeded; the caller accounts for its time.
   void keep();
 
-  // Back to the newest checkpoint.
+  // Returns to the latest checkpoint; the work since then is lost.
   void lose();
 
   // From now on, all results are corrupt.
@@ -43,8 +43,8 @@ class Progress {
 
   [[nodiscard]] bool corrupted() const { return before_corruption_.has_value(); }
 
-  // Goes back to the newest checkpoint before the corruption if there was one, otherwise to the
-  // newest.
+  // Returns to the latest checkpoint before the corruption if there was one, otherwise to the
+  // latest.
   void roll_back();
 
   [[nodiscard]] Work work() const;  // what was not lost
@@ -54,7 +54,7 @@ class Progress {
   [[nodiscard]] std::uint64_t saves() const { return saves_; }
 
  private:
-  // Computing up to `end` of the current cycle, then saving.
+  // Computes up to `end` within the current cycle, then saves.
   void advance_to(Nanoseconds end, Pace pace);
   [[nodiscard]] Work computed(Nanoseconds time, Pace pace) const;
 

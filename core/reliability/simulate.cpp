@@ -60,7 +60,7 @@ class Run {
   void count(Count what) { ++outcome_.count[static_cast<std::size_t>(what)]; }
 
   void spend(State state, Nanoseconds time);
-  // At risk for `limit`, or until the first event.
+  // Advances by `limit` at risk of failures, or to the first event.
   Step step(Nanoseconds limit, bool running);
   [[nodiscard]] bool infant_failed(Nanoseconds at);
   [[nodiscard]] Nanoseconds until_slow();
@@ -86,7 +86,7 @@ class Run {
   Outcome outcome_;
 };
 
-// In a run without saves, the first one is scheduled after the end.
+// If a run makes no saves, its first save is scheduled after its end.
 Nanoseconds exact_interval(const Model& model) {
   return exact(std::min(interval_of(model), model.wall + Seconds(1)));
 }

@@ -28,13 +28,13 @@ constexpr std::size_t k_states = 8;
 
 enum class Count {
   node_failures,   // of single nodes
-  lemon_failures,  // those of lemons
+  lemon_failures,  // failures of lemons
   quarantined,
   switch_failures,
-  corruptions,  // those found
+  corruptions,  // corruptions that were found
   preemptions,
   slow_episodes,
-  spare_restarts,  // without queueing
+  spare_restarts,  // restarts without queueing
   requeues,
   saves,
 };
