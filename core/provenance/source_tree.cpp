@@ -25,8 +25,8 @@ constexpr std::chrono::seconds k_question_limit{5};
 constexpr std::chrono::seconds k_list_limit{60};
 constexpr std::size_t k_largest_diff = std::size_t{16} << 20;
 
-// git's standard output. Neither runs programs that a repository's configuration names, nor writes
-// its index.
+// git's standard output. The call neither runs programs that a repository's configuration names,
+// nor writes the repository's index.
 Result<std::string> git(const std::string& folder,
                         std::vector<std::string> words,
                         std::chrono::milliseconds limit = k_question_limit) {
@@ -39,7 +39,7 @@ Result<std::string> git(const std::string& folder,
   return fail(Errc::io, fmt::format("git {}: {}", words.front(), trim(output.err)));
 }
 
-// The text after that many blanks.
+// The rest of `entry` after the given number of blanks.
 std::string path_after(const std::string& entry, int blanks) {
   std::size_t at = 0;
   for (; blanks > 0; --blanks) {
@@ -50,7 +50,7 @@ std::string path_after(const std::string& entry, int blanks) {
   return entry.substr(at);
 }
 
-// "# branch.oid COMMIT" and the like.
+// Reads header lines such as "# branch.oid COMMIT".
 void read_header(const std::string& entry, SourceTree& tree) {
   const std::string value = path_after(entry, 2);
   if (entry.starts_with("# branch.oid ") && value != "(initial)") tree.commit = value;
@@ -91,7 +91,7 @@ Result<void> read_changes(const Result<std::string>& status, SourceTree& tree) {
   return {};
 }
 
-// False if it is not a file or link, or was removed.
+// False if `from` is not a file or link, or was removed.
 Result<bool> copy_one(const std::filesystem::path& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
   std::error_code failed;
@@ -106,8 +106,8 @@ Result<bool> copy_one(const std::filesystem::path& from, const std::filesystem::
       fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), failed.message()));
 }
 
-// Whether git could find a repository: it looks for `.git` in the folder and its parents, and in
-// the environment (git(1), GIT_DIR). Saves three processes where there is none.
+// True if git could find a repository: it looks for `.git` in the folder and its parents, and in
+// the environment (git(1), GIT_DIR). Saves three processes if there is none.
 bool may_be_in_repository(const std::filesystem::path& folder) {
   if (getenv_lookup("GIT_DIR")) return true;
   std::error_code unknown;
@@ -121,7 +121,7 @@ bool may_be_in_repository(const std::filesystem::path& folder) {
 
 Result<std::optional<SourceTree>> read_source_tree(const std::string& folder) {
   if (!may_be_in_repository(folder) || !find_program("git")) return std::optional<SourceTree>();
-  // At once: each question is a process, and a submission waits for them.
+  // Concurrently: each query is a process, and a submission waits for all of them.
   auto status = std::async(std::launch::async, status_of, folder);
   auto remote = std::async(std::launch::async, [&folder] {
     return git(folder, {"config", "--get", "remote.origin.url"});
@@ -133,7 +133,7 @@ Result<std::optional<SourceTree>> read_source_tree(const std::string& folder) {
   const std::vector<std::string> lines = split(*place, '\n');
   SourceTree tree;
   tree.top = lines[0];
-  if (tree.top.empty()) return std::optional<SourceTree>();  // in the repository's own folder
+  if (tree.top.empty()) return std::optional<SourceTree>();  // within the repository's own folder
   if (lines.size() > 1) tree.prefix = lines[1];
   DTS_TRY(read_changes(status.get(), tree));
   if (const auto url = remote.get()) tree.remote = without_secrets(trim(*url));
@@ -143,7 +143,7 @@ Result<std::optional<SourceTree>> read_source_tree(const std::string& folder) {
 Result<std::vector<std::string>> tracked_files(const SourceTree& tree) {
   DTS_ASSIGN(const std::string list,
              git(tree.top, {"ls-files", "-z", "--cached", "--recurse-submodules"}, k_list_limit));
-  std::set<std::string> paths;  // a file in conflict is listed several times
+  std::set<std::string> paths;  // a set, as a file in conflict is listed several times
   for (std::string& path : split(list, '\0'))
     if (!path.empty()) paths.insert(std::move(path));
   return std::vector<std::string>(paths.begin(), paths.end());

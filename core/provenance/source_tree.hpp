@@ -17,19 +17,19 @@ struct SourceTree {
   std::string prefix;                  // of the queried folder, relative to `top`: "src/"
   std::string commit;                  // empty: there is none yet
   std::string branch;                  // empty: a detached head
-  std::string remote;                  // URL of "origin", without passwords; empty: there is none
+  std::string remote;                  // URL of "origin" without passwords; empty: none
   std::vector<std::string> changed;    // tracked files that differ from the commit
   std::vector<std::string> untracked;  // untracked files, and folders with nothing else ("data/")
   std::string diff;  // against the commit, including binary files, as git apply reads it
-  std::string note;  // what could not be recorded, and why; empty: nothing
+  std::string note;  // what could not be recorded, and why; empty: everything was
 };
 
-// nullopt if `folder` is in no working tree or git is not installed. Errc::io if git fails or does
-// not answer within 5 s, for each of three queries.
+// nullopt if `folder` is in no working tree or git is not installed. Errc::io if git fails, or does
+// not answer within 5 s for one of three queries.
 [[nodiscard]] Result<std::optional<SourceTree>> read_source_tree(const std::string& folder);
 
-// Paths relative to the tree's folder, sorted, including submodules. Errc::io as above, after a
-// minute.
+// Paths relative to the tree's folder, sorted, including submodules. Errc::io if git fails or takes
+// longer than a minute.
 [[nodiscard]] Result<std::vector<std::string>> tracked_files(const SourceTree& tree);
 
 struct Copied {
