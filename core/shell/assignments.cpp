@@ -4,7 +4,7 @@
 
 namespace dts::shell {
 
-// Up to and with the `=`; 0: no assignment begins here.
+// The length of the text up to and including the `=`; 0: no assignment begins here.
 std::size_t Reader::assignment_length() const {
   if (!is_name_begin(peek())) return 0;
   std::size_t length = 1;

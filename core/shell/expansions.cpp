@@ -100,7 +100,8 @@ void Reader::read_backquotes(Word& word, bool quoted) {
   std::size_t close = begin + 1;
   while (close < end_ && text_[close] != '`') close += text_[close] == '\\' ? 2 : 1;
   close = std::min(close, end_);
-  // The same reader on a shorter text; what a backslash hides there is rare enough.
+  // Uses this reader on a shorter text. Characters that a backslash hides there are rare enough to
+  // be ignored.
   const std::size_t whole = end_;
   at_ = begin + 1;
   end_ = close;
@@ -112,7 +113,8 @@ void Reader::read_backquotes(Word& word, bool quoted) {
   word.pieces.push_back(std::move(piece));
 }
 
-// The `))` that closes an expression from `from` on; npos: there is none, so that it is not one.
+// The position of the `))` that closes an expression begun before `from`; npos: there is none, so
+// it is no arithmetic expression.
 std::size_t Reader::end_of_arithmetic(std::size_t from) const {
   constexpr std::size_t k_longest = 4096;
   const std::size_t end = std::min(end_, from + k_longest);

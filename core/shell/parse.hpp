@@ -8,12 +8,12 @@
 
 namespace dts::shell {
 
-// Constructs nested more deeply are not looked into.
+// The maximum depth of nested constructs; deeper ones are not analysed.
 inline constexpr int k_deepest = 96;
 
-// Any text, however broken, gives a tree and the problems that were found. The grammar is that of
-// bash(1), 5.2, without aliases; extended patterns count as enabled. Time and memory are
-// proportional to the text.
+// Any text, however broken, yields a tree and the problems that were found. The grammar is that of
+// bash(1), 5.2, without aliases and with extended patterns enabled. Time and memory are
+// proportional to the length of the text.
 [[nodiscard]] Script parse(std::string_view text);
 
 }  // namespace dts::shell

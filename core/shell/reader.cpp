@@ -22,7 +22,7 @@ Script Reader::read() {
     Statements more = statements();
     for (Statement& one : more) script_.statements.push_back(std::move(one));
     if (done()) break;
-    // What ends a construct that has not begun.
+    // A token that ends a construct which has not begun.
     const std::size_t begin = at_;
     if (!take(";;") && !take(")") && !take("}"))
       while (!done() && is_name_char(peek())) ++at_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a script from front to back; the methods are defined in a file for each part of the
+// Reads a script from front to back. The methods are defined in one file for each part of the
 // grammar. Internal to this folder.
 #pragma once
 
@@ -19,7 +19,7 @@ class Reader {
   [[nodiscard]] Script read();
 
  private:
-  // What ends a word besides a blank.
+  // What ends a word, besides a blank.
   enum class WordEnd {
     operators,  // ; & | < > ( ) and a newline
     blank,      // nothing else: between [[ and ]]
@@ -42,7 +42,7 @@ class Reader {
     return at_ + what.size() <= end_ && text_.substr(at_, what.size()) == what;
   }
 
-  // Where one of these characters is next, or the end.
+  // The next position of one of these characters, or the end.
   [[nodiscard]] std::size_t end_of_run(std::string_view ends) const {
     return std::min(text_.substr(0, end_).find_first_of(ends, at_), end_);
   }
@@ -54,7 +54,7 @@ class Reader {
   void skip_newlines();  // and all that skip_blanks() skips
   void take_newline();   // and the here-documents that begin behind it
   void complain(Span span, std::string message);
-  // Looks no deeper: the rest of the text is skipped.
+  // Stops because of the nesting: the rest of the text is skipped.
   void give_up();
 
   // statements.cpp
@@ -75,7 +75,7 @@ class Reader {
   void read_choice(Command& command);
   void read_choices(Command& command);
   void read_function(Command& command);
-  // NAME () BODY, behind the name; false: these are no parentheses of a function.
+  // Reads () BODY after a NAME; false: the parentheses are not those of a function.
   [[nodiscard]] bool read_body_of_name(Command& command);
   void read_function_body(Command& command);
   void read_group(Command& command, Command::Kind kind, char close);
@@ -112,7 +112,8 @@ class Reader {
   void read_substitution(Word& word, Piece::Kind kind, bool quoted);
   void read_backquotes(Word& word, bool quoted);
   [[nodiscard]] bool read_arithmetic(Word& word, bool quoted);
-  // The text from `begin` to `end`, outside of quotes: its expansions, and the rest as it is.
+  // The text from `begin` to `end`, which is outside of quotes: its expansions, and all else
+  // unchanged.
   [[nodiscard]] Word expanded_text(std::size_t begin, std::size_t end, bool is_literal);
   [[nodiscard]] std::size_t end_of_arithmetic(std::size_t from) const;
 
@@ -126,7 +127,7 @@ class Reader {
   friend class Nesting;
 };
 
-// One construct within another, as long as it exists.
+// Counts one construct within another for as long as it exists.
 class Nesting {
  public:
   explicit Nesting(Reader& reader);
@@ -134,7 +135,7 @@ class Nesting {
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;
 
-  // False: nested too deeply, and the rest of the text has been skipped.
+  // False if constructs are nested too deeply; then the rest of the text has been skipped.
   [[nodiscard]] bool is_allowed() const { return is_allowed_; }
 
  private:
@@ -142,7 +143,7 @@ class Nesting {
   bool is_allowed_;
 };
 
-// Adds to the word's last piece if that is a literal of the same kind.
+// Appends to the word's last piece if this is a literal of the same kind; otherwise adds a piece.
 void add_literal(Word& word, Span span, std::string_view text, bool quoted);
 
 [[nodiscard]] inline bool is_blank_char(char c) {

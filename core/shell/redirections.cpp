@@ -74,7 +74,7 @@ void Reader::redirections(Command& command) {
 
 void Reader::read_here_documents() {
   std::vector<PendingDocument> now;
-  now.swap(pending_);  // one within an expansion of another has a list of its own
+  now.swap(pending_);  // a here-document within an expansion has a list of its own
   for (const PendingDocument& pending : now) read_here_document(pending);
 }
 

@@ -9,7 +9,7 @@
 
 namespace dts::shell {
 
-// Bytes of the script, the end excluded.
+// A range of bytes of the script; `end` is excluded.
 struct Span {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -20,7 +20,7 @@ struct Word;
 
 using Statements = std::vector<Statement>;
 
-// Members of a type that is not complete yet have no initializer: it would need the whole type.
+// Members of incomplete types have no initializer, as it would require the complete type.
 
 // A part of a word.
 struct Piece {
@@ -34,12 +34,12 @@ struct Piece {
 
   Kind kind = Kind::literal;
   Span span{};
-  // The literal without its quotes, the parameter's name, or the expression.
+  // A literal without its quotes, a parameter's name, or an expression.
   std::string text{};
   std::string operation{};  // of ${NAME:-x}: ":-x", and "#" of ${#NAME}
   bool quoted = false;      // by any kind of quote or a backslash
   Statements commands;      // of a command or process substitution
-  std::vector<Word> words;  // expansions within the operation or the expression
+  std::vector<Word> words;  // expansions within `operation` or the expression
 };
 
 struct Word {
@@ -54,19 +54,19 @@ struct Assignment {
   bool appends = false;     // NAME+=value
   bool is_element = false;  // NAME[i]=value
   bool is_array = false;    // NAME=(...)
-  Word value;               // unless it is an array
+  Word value;               // unset for an array
   std::vector<Word> elements;
 };
 
 struct Redirection {
   Span span{};
-  std::string sign{};      // ">", ">>", "<", "<<-", "2>" has the sign ">" and descriptor 2
-  int descriptor = -1;     // -1: the sign's own
-  Word target;             // or the delimiter of a here-document
+  std::string sign{};      // ">", ">>", "<", "<<-"; "2>" is ">" with descriptor 2
+  int descriptor = -1;     // -1: the default of `sign`
+  Word target;             // for a here-document: its delimiter
   int here_document = -1;  // its index in Script::here_documents
 };
 
-// Of `case`: the patterns of a body, and what ends it.
+// One body of a `case`: its patterns, and what ends it.
 struct Choice {
   std::vector<Word> patterns;
   std::string ending{};  // ";;", ";&", ";;&"; empty: the last one has none
@@ -89,8 +89,7 @@ struct Command {
   Kind kind = Kind::simple;
   Span span{};
   std::vector<Assignment> assignments;
-  std::vector<Word>
-      words{};  // the command and its arguments; of `for` its items, of `case` its word
+  std::vector<Word> words{};  // the command and its arguments; items of `for`, word of `case`
   std::vector<Redirection> redirections;
   std::string name{};                  // of a function, or of the variable of `for`
   std::vector<Statements> conditions;  // of if, elif, while and until
@@ -119,7 +118,7 @@ struct HereDocument {
   bool is_literal = false;  // its delimiter is quoted: nothing is expanded
 };
 
-// What keeps the script from being a valid one. Reading goes on behind it.
+// An error that makes the script invalid. The reader continues after it.
 struct Problem {
   Span span{};
   std::string message{};
@@ -132,7 +131,7 @@ struct Script {
   std::vector<Problem> problems{};
 };
 
-// What a name of a variable begins with and goes on with (POSIX.1-2017, XBD 3.235).
+// Characters with which a variable's name may begin and continue (POSIX.1-2017, XBD 3.235).
 [[nodiscard]] inline bool is_name_begin(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
