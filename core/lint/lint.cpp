@@ -45,12 +45,12 @@ std::vector<Finding> lint_subject(const Subject& subject, const Options& options
   return findings;
 }
 
-// Of a script in a here-document, with places in the outer one. What the outer shell puts in is not
-// judged.
+// Checks a script in a here-document; places refer to the outer script. Text that the outer shell
+// inserts is not judged.
 std::vector<Finding> lint_inner(const InnerScript& script, const Options& options) {
   std::vector<Finding> findings =
       lint_subject(subject_of(script.text, options.site, ""), options, TextKind::script);
-  const Rule* duplicates = find_rule("duplicate-option");  // to override them is no mistake
+  const Rule* duplicates = find_rule("duplicate-option");  // overriding an option is no mistake
   std::erase_if(findings, [&](const Finding& one) {
     return script.touches_foreign(one.span) || (script.has_command_line && one.rule == duplicates);
   });
@@ -65,7 +65,7 @@ std::vector<Finding> lint_inner(const InnerScript& script, const Options& option
 std::vector<Finding> lint_with_inner(const Subject& subject, const Options& options) {
   std::vector<Finding> findings = lint_subject(subject, options, TextKind::script);
   const Suppressions suppressions(subject, options.disabled);
-  // Some rules look at every byte of the outer script.
+  // Some rules look at every byte of the outer script, inner ones included.
   std::set<std::pair<const Rule*, std::size_t>> known;
   for (const Finding& one : findings) known.emplace(one.rule, one.span.begin);
   for (const InnerScript& script : inner_scripts(subject))
@@ -80,7 +80,7 @@ std::vector<Finding> lint_with_inner(const Subject& subject, const Options& opti
 }  // namespace
 
 std::vector<Finding> lint_script(std::string_view text, const Options& options) {
-  // sbatch refuses what is larger; only the rule that says so looks at it.
+  // sbatch refuses a larger script, and only the rule that reports this looks at it.
   if (text.size() <= k_largest_script)
     return lint_with_inner(subject_of(text, options.site, options.file_name), options);
   Subject subject;
@@ -117,7 +117,7 @@ std::string apply_edits(std::string_view text, const std::vector<Finding>& findi
   std::string fixed;
   std::size_t at = 0;
   for (const Edit& edit : edits) {
-    if (edit.span.begin < at) continue;  // overlaps one that was made
+    if (edit.span.begin < at) continue;  // overlaps an edit that was applied
     fixed += text.substr(at, edit.span.begin - at);
     fixed += edit.text;
     at = edit.span.end;

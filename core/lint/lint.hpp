@@ -20,19 +20,22 @@ struct Options {
   std::string file_name{};  // without folders
 };
 
-// Everything that the rules find in a script, sorted by place, without what its comments suppress:
-//   # dtsubmit: disable=RULE,RULE      behind a command: on this line; on a line of its own: on the
-//                                      next one, or everywhere if no command stands before it
+// All findings of the rules in a script, sorted by place, except those that the script's comments
+// suppress:
+//   # dtsubmit: disable=RULE,RULE      after a command: for this line; on a line of its own: for
+//   the
+//                                      next line, or for the script if no command precedes it
 // `all` stands for every rule.
 [[nodiscard]] std::vector<Finding> lint_script(std::string_view text, const Options& options);
 
-// The same for a text that is no script, by the rules that read any.
+// Checks text that is not a script, with the rules that read any text.
 [[nodiscard]] std::vector<Finding> lint_any_text(std::string_view text, const Options& options);
 
-// The same for lines of shell that a job file has, by the rules that read them, without edits.
+// Checks the shell lines of a job file, with the rules that read such lines. Findings have no
+// edits.
 [[nodiscard]] std::vector<Finding> lint_lines(std::string_view lines, const Options& options);
 
-// The script with all edits of these findings; of two that overlap, the first is made.
+// The script with the edits of all findings applied; if two edits overlap, only the first is.
 [[nodiscard]] std::string apply_edits(std::string_view text, const std::vector<Finding>& findings);
 
 }  // namespace dts::lint

@@ -9,7 +9,7 @@ namespace dts::lint {
 namespace {
 
 constexpr std::size_t k_widest = 100;       // bytes
-constexpr std::size_t k_before_caret = 60;  // of a long line
+constexpr std::size_t k_before_caret = 60;  // shown before the caret of a long line
 
 std::size_t begin_of_line(std::string_view text, std::size_t byte) {
   return text.substr(0, byte).rfind('\n') + 1;  // npos + 1 is 0
@@ -24,7 +24,7 @@ std::size_t characters_in(std::string_view text) {
   return number;
 }
 
-// The same place, or the next one that does not split a character.
+// `at`, or the next position that does not split a character.
 std::size_t whole_character(std::string_view text, std::size_t at) {
   while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80) ++at;
   return at;

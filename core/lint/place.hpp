@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places in a script as people and other programs read them. Pure, thread-safe.
+// Places in a script as users and other programs read them. Pure, thread-safe.
 #pragma once
 
 #include "core/lint/rule.hpp"
@@ -17,9 +17,9 @@ struct Place {
 
 [[nodiscard]] Place place_at(std::string_view text, std::size_t byte);
 
-// A line to show, and where the caret belongs in it.
+// A line to show, and the position of the caret in it.
 struct Excerpt {
-  std::string line;        // safe for a terminal; of a long one, the part around the caret
+  std::string line;        // safe for a terminal; the part around the caret if the line is long
   std::size_t column = 1;  // from 1, in characters of `line`
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule of `dtsubmit lint` and what it finds. Plain data.
+// The rules of `dtsubmit lint` and their findings. Plain data.
 #pragma once
 
 #include "core/lint/script/subject.hpp"
@@ -10,9 +10,9 @@
 namespace dts::lint {
 
 enum class Severity {
-  note,     // worth knowing; right in some scripts
-  warning,  // work, time or an error message can be lost
-  error,    // sbatch refuses the script, or the job cannot do what it says
+  note,     // worth knowing; correct in some scripts
+  warning,  // work, time or an error message may be lost
+  error,    // sbatch refuses the script, or the job cannot do what it is meant to do
 };
 
 // Replaces bytes of the script.
@@ -28,16 +28,16 @@ struct Finding {
   Span span;
   std::string message;        // one sentence, lower case, no period
   std::string help;           // what to do
-  std::vector<Edit> edits;    // the same, if it is safe to do without asking
-  bool hides_source = false;  // the line holds a secret
+  std::vector<Edit> edits;    // do what `help` says, if that is safe without asking
+  bool hides_source = false;  // do not show the line, as it has a secret
 };
 
-// Collects what one rule finds.
+// Collects the findings of one rule.
 class Report {
  public:
   explicit Report(const Rule& rule) : rule_(rule) {}
 
-  // Without `help`, the rule's own fix is shown.
+  // If `help` is empty, the rule's own fix is shown.
   Finding& add(Span span, std::string message, std::string help = {}, std::vector<Edit> edits = {});
 
   [[nodiscard]] std::vector<Finding> take() { return std::move(findings_); }
@@ -55,18 +55,19 @@ struct Rule {
   const char* fix;     // what to do, in a clause
   void (*check)(const Subject& subject, Report& report);
   Release since{};  // the first release of Slurm for which it holds; {}: any
-  Release until{};  // the first release for which it does not; {}: all hold
+  Release until{};  // the first release for which it no longer holds; {}: none
   bool can_fix = false;
-  bool reads_any_text = false;  // job files, too
-  bool reads_lines = false;     // lines of shell in job files, too: it needs no #SBATCH lines
-  bool needs_release = false;   // not checked where the release is not known
+  bool reads_any_text = false;  // also reads text that is no script: job files
+  bool reads_lines = false;     // also reads shell lines of job files: needs no #SBATCH lines
+  bool needs_release = false;   // not checked if the release is not known
 };
 
 // "note", "warning", "error".
 [[nodiscard]] const char* to_string(Severity severity);
 [[nodiscard]] std::optional<Severity> severity_of(std::string_view word);
 
-// Whether the rule holds for that release; unless it needs one, it does for an unknown one.
+// True if the rule holds for the release. If that is not known, true unless the rule needs a
+// release.
 [[nodiscard]] bool holds_for(const Rule& rule, const std::optional<Release>& slurm);
 
 // All rules, in the order of the manual page. Constant and thread-safe.

@@ -23,7 +23,7 @@ std::set<std::string, std::less<>> disabled_by(std::string_view comment) {
   if (!comment.starts_with(k_verb)) return {};
   comment = comment.substr(k_verb.size());
   std::set<std::string, std::less<>> rules;
-  // A reason may follow.
+  // Text after the list, such as a reason, is ignored.
   for (const std::string& rule : split(comment.substr(0, comment.find_first_of(" \t")), ','))
     rules.insert(rule);
   return rules;
@@ -39,7 +39,7 @@ Suppressions::Suppressions(const Subject& subject, const std::vector<std::string
 void Suppressions::read(const Subject& subject, const Span& comment) {
   const std::string_view text = subject.text;
   const std::string_view whole = text.substr(comment.begin, comment.end - comment.begin);
-  // It may stand behind the options of an #SBATCH line.
+  // The comment may follow the options of an #SBATCH line.
   const std::size_t mark = whole.rfind('#');
   auto rules = disabled_by(whole.substr(mark == 0 || whole.starts_with("#SBATCH") ? mark : 0));
   if (rules.empty()) return;
@@ -47,7 +47,7 @@ void Suppressions::read(const Subject& subject, const Span& comment) {
   const bool is_alone =
       !whole.starts_with("#SBATCH") && trim(text.substr(line, comment.begin - line)).empty();
   if (is_alone && comment.begin < subject.header.end) return everywhere_.merge(rules);
-  // Its own line, or the next statement's first line where it stands alone.
+  // A comment covers its own line, or if it stands alone the first line of the next statement.
   const std::size_t end = std::min(text.find('\n', comment.begin), text.size());
   Span span{line, end};
   if (is_alone) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comments that turn rules off: `# dtsubmit: disable=RULE,RULE`, as lint_script() says. Pure.
+// Comments that turn rules off: `# dtsubmit: disable=RULE,RULE`, see lint_script(). Pure.
 #pragma once
 
 #include "core/lint/rule.hpp"
@@ -13,7 +13,7 @@ namespace dts::lint {
 
 class Suppressions {
  public:
-  // `disabled`: for the whole script.
+  // `disabled`: rules that are off for the whole script.
   Suppressions(const Subject& subject, const std::vector<std::string>& disabled);
 
   [[nodiscard]] bool covers_all_of(std::string_view rule) const;

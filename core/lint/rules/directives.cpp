@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// #SBATCH lines that sbatch does not read, or not as they are meant.
+// #SBATCH lines that sbatch ignores, or reads in another way than they were meant.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 
@@ -35,7 +35,7 @@ void check_directive_ignored(const Subject& subject, Report& report) {
                                        number - 1));
 }
 
-// "# SBATCH --x", "#sbatch -x", " #SBATCH ...": nearly one.
+// True for a line that is nearly a directive: "# SBATCH --x", "#sbatch -x", " #SBATCH ...".
 bool is_nearly_directive(std::string_view line, bool has_directives) {
   const std::string_view trimmed = trim(line);
   if (trimmed.size() < 3 || trimmed[0] != '#' || trimmed.starts_with("##")) return false;
@@ -45,7 +45,7 @@ bool is_nearly_directive(std::string_view line, bool has_directives) {
   if (end == std::string_view::npos || trim(word.substr(end)).substr(0, 1) != "-") return false;
   const std::string name(word.substr(0, end));
   if (name == "SBATCH") return !has_gap ? line[0] != '#' : !has_directives;
-  // The options of other commands are talked of in comments as well.
+  // Comments may mention options of other commands.
   if (has_gap || name == "SLURM") return false;
   return in_lower_case(name) == "sbatch" || edit_distance(name, "SBATCH") == 1;
 }
@@ -129,11 +129,11 @@ void check_directive_stray_word(const Subject& subject, Report& report) {
                fmt::format("sbatch refuses the script: `{}` is neither an option nor the value of "
                            "one",
                            problem.word));
-    return;  // sbatch stops here
+    return;  // sbatch stops reading here
   }
 }
 
-// "your-name" can be a file's name, but no account's.
+// "your-name" can be the name of a file, but not of an account.
 bool names_site(const std::string& option) {
   for (const char* one : {"account", "partition", "qos", "mail-user", "reservation", "constraint"})
     if (option == one) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables and the set-up of a job's environment.
+// Variables, and setting up a job's environment.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 
@@ -56,7 +56,7 @@ void check_settings(const Setting (&settings)[N],
 }
 
 void check_debug_left_on(const Subject& subject, Report& report) {
-  // Who measures the network wants to see what it does.
+  // Scripts that measure the network need to see what it does.
   for (const char* measurement : {"_perf", "nccl-tests", "nsys", "shmem"})
     if (subject.says(measurement)) return;
   check_settings(k_debug, subject, report);
@@ -66,7 +66,7 @@ void check_kernels_one_by_one(const Subject& subject, Report& report) {
   check_settings(k_slow, subject, report);
 }
 
-// NCCL's plug-in for libfabric is no part of what NCCL_IB_DISABLE turns off, InfiniBand's verbs.
+// NCCL_IB_DISABLE turns off InfiniBand's verbs, but not NCCL's plug-in for libfabric.
 bool uses_efa(const Subject& subject) {
   const auto& assigned = subject.runs.assigned;
   return std::any_of(assigned.begin(), assigned.end(), [](const Assigned& one) {
@@ -94,7 +94,7 @@ constexpr Renamed k_renamed[] = {
     {"torch.distributed.launch", "torchrun", false},
 };
 
-// The places of a whole word outside of comments.
+// The places of a whole word, except in comments.
 std::vector<Span> places_of(const Subject& subject, std::string_view word) {
   std::vector<Span> places;
   const std::string lower = in_lower_case(word);
@@ -103,7 +103,7 @@ std::vector<Span> places_of(const Subject& subject, std::string_view word) {
     const std::size_t end = at + word.size();
     const bool is_whole = (at == 0 || !shell::is_name_char(subject.text[at - 1])) &&
                           (end == subject.text.size() || !shell::is_name_char(subject.text[end]));
-    // A variable of Slurm where it is used: $NAME, ${NAME}.
+    // A variable of Slurm counts only where it is used: $NAME, ${NAME}.
     const bool is_used = !word.starts_with("SLURM_") ||
                          (at > 0 && (subject.text[at - 1] == '$' || subject.text[at - 1] == '{'));
     if (is_whole && is_used && subject.text.substr(at, word.size()) == word)
@@ -126,7 +126,7 @@ void check_obsolete_name(const Subject& subject, Report& report) {
 
 struct Token {
   const char* prefix;
-  std::size_t length;  // of what follows, at least
+  std::size_t length;  // minimum length of the rest
   const char* whose;
 };
 
@@ -147,13 +147,13 @@ std::size_t token_length(std::string_view text, std::size_t at) {
   return end - at;
 }
 
-// "hf_xxxxxxxx" stands for a token.
+// False for placeholders such as "hf_xxxxxxxx".
 bool is_random(std::string_view text) {
   const std::set<char> characters(text.begin(), text.end());
   return characters.size() >= 10;
 }
 
-// 40 hexadecimal digits are a key where the words before them say so.
+// 40 hexadecimal digits are a key if the words before them say so.
 void check_hexadecimal(const Subject& subject, Report& report) {
   for (const char* word : {"wandb_api_key=", "wandb login "})
     for (std::size_t at = subject.plain.find(word); at != std::string::npos;
@@ -189,7 +189,7 @@ void check_token_in_script(const Subject& subject, Report& report) {
   check_hexadecimal(subject, report);
 }
 
-// A command that may make `conda activate` work, known or not.
+// True for a command that may make `conda activate` work.
 bool may_set_up_conda(const Run& run) {
   const std::string name = base_name(run.name());
   if (name == "source" || name == "." || name == "eval" || name == "module" || name == "ml")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures that a job's state does not show: Slurm takes the exit code of the script's last
+// Failures that a job's state does not show, because Slurm takes the exit code of the script's last
 // command.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
@@ -16,7 +16,7 @@ bool is_outermost(const Run& run) {
   return run.around.inner == 0 && !run.around.is_in_function && !run.around.is_in_substitution;
 }
 
-// What decides the job's exit code if nothing follows it.
+// The command that decides the job's exit code if nothing follows it.
 const Run* last_work(const Subject& subject) {
   const Run* last = nullptr;
   for (const Run* run : outer_work_of(subject))
@@ -24,7 +24,7 @@ const Run* last_work(const Subject& subject) {
   return last;
 }
 
-// The first command that runs behind it, whatever became of it.
+// The first command that runs after it, whatever its result.
 const Run* follower_of(const Subject& subject, const Run& work) {
   for (const Run& run : subject.runs.runs)
     if (is_outermost(run) && run.statement > work.statement && !run.around.is_conditional)
@@ -32,7 +32,8 @@ const Run* follower_of(const Subject& subject, const Run& work) {
   return nullptr;
 }
 
-// The command whose exit code is the job's: the last one, for people; "what follows": it depends.
+// The command whose exit code becomes the job's, for users: the last one, or "what follows" if it
+// depends.
 std::string last_of(const Subject& subject) {
   const Run* last = nullptr;
   for (const Run& run : subject.runs.runs) {
@@ -45,7 +46,7 @@ std::string last_of(const Subject& subject) {
                                                                              : "`" + name + "`";
 }
 
-// Whether what stands behind `from` looks at exit codes.
+// True if the script looks at exit codes after `from`.
 bool looks_back(const Subject& subject, std::size_t from) {
   const std::string_view rest =
       std::string_view(subject.plain).substr(std::min(from, subject.plain.size()));
@@ -69,7 +70,7 @@ void check_exit_lost(const Subject& subject, Report& report) {
 void check_pipe_hides_exit(const Subject& subject, Report& report) {
   if (turns_on(subject, "pipefail") || looks_back(subject, 0)) return;
   const bool stops_at_errors = turns_on(subject, "errexit");
-  // Of a group of commands in front of the pipe, the last one counts.
+  // If a group of commands precedes the pipe, its last command counts.
   std::map<std::size_t, const Run*> last;
   for (const Run* run : outer_work_of(subject))
     if (run->around.is_piped && !run->around.is_condition) last[run->statement] = run;
@@ -84,7 +85,8 @@ void check_pipe_hides_exit(const Subject& subject, Report& report) {
   }
 }
 
-// Anything but a word at the end may take as long as what runs in the background.
+// True unless the command is surely quick. Any other one at the end may take as long as a
+// background process.
 bool may_wait(const Run& run) {
   const std::string name = base_name(run.name());
   return name != "echo" && name != "printf" && name != "date" && name != "exit";

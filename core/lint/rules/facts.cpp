@@ -11,7 +11,7 @@
 namespace dts::lint {
 namespace {
 
-// Programs that are over in a moment and whose failure loses nothing, also under srun.
+// Programs that end within a moment and whose failure loses nothing, also under srun.
 constexpr std::string_view k_quick[] = {
     "cat",    "chmod", "cp",     "curl",     "date",   "dcgmi", "df",      "docker",     "echo",
     "env",    "find",  "free",   "hostname", "ip",     "kill",  "killall", "ldd",        "ln",
@@ -24,7 +24,7 @@ bool is_quick(const std::string& program) {
   return std::find(std::begin(k_quick), std::end(k_quick), program) != std::end(k_quick);
 }
 
-// python -c, python -m venv, python --version.
+// False for python -c, python -m venv, python --version and the like.
 bool is_python_script(const Run& run) {
   for (std::size_t i = run.launch.program_at + 1; i < run.words.size(); ++i) {
     const std::string& word = run.words[i].value.text;
@@ -64,7 +64,7 @@ bool is_work(const Run& run) {
   const Launch& launch = run.launch;
   if (launch.program_at >= run.words.size() || is_quick(launch.program)) return false;
   if (is_python(launch.program) && !launch.starts_processes && !is_python_script(run)) {
-    // A module, a file in a variable: only a launcher makes it work.
+    // With a module, or a file in a variable, only a launcher makes it work.
     const std::size_t next = launch.program_at + 1;
     if (next >= run.words.size()) return false;
     const std::string& word = run.words[next].value.text;
@@ -84,7 +84,7 @@ std::vector<const Run*> work_of(const Subject& subject) {
 
 std::vector<const Run*> outer_work_of(const Subject& subject) {
   std::vector<const Run*> found;
-  const Run* outer = nullptr;  // whose text is being looked at
+  const Run* outer = nullptr;  // the command whose text is being examined
   for (const Run& run : subject.runs.runs) {
     if (run.around.inner == 0) outer = run.runs_script && is_launch(run) ? &run : nullptr;
     const bool counts = is_launch(run) && is_work(run) && !run.runs_script;

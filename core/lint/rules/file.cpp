@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file as a whole: what sbatch checks before it reads it (src/sbatch/sbatch.c), and its syntax.
+// The file as a whole: what sbatch checks before reading it (src/sbatch/sbatch.c), and its syntax.
 #include "core/lint/lint.hpp"
 #include "core/lint/rule.hpp"
 
@@ -15,7 +15,7 @@ Span first_bytes(std::string_view text) {
 }
 
 void check_no_shebang(const Subject& subject, Report& report) {
-  // Files without #SBATCH lines may be parts of others.
+  // Files without #SBATCH lines may be included by others.
   if (subject.text.starts_with("#!") || !subject.header.has_lines) return;
   report.add(first_bytes(subject.text),
              "sbatch refuses a script whose first line does not begin with #!",
@@ -57,7 +57,7 @@ void check_syntax_error(const Subject& subject, Report& report) {
         problem.message.ends_with("names no file") ? "if it ends a placeholder, fill that in" : "");
 }
 
-// Job files are read elsewhere.
+// A check for rules that only job files can violate.
 void nothing_in_scripts(const Subject& /*subject*/, Report& /*report*/) {}
 
 }  // namespace

@@ -14,7 +14,7 @@ bool is_list_of_numbers(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789, ") == std::string_view::npos;
 }
 
-// All GPUs of a node, in an order that suits the program: 3,2,1,0.
+// True if the list names all GPUs of a node, in an order that suits the program: 3,2,1,0.
 bool is_whole_node(const Subject& subject, const std::string& list) {
   constexpr std::uint64_t k_of_a_node = 4;  // at least
   const auto gpus = subject.job.gpus_per_node;
@@ -44,7 +44,7 @@ bool hides_peers(const std::string& bind) {
 }
 
 bool is_unbound(const Subject& subject) {
-  if (subject.says("allow-task-sharing")) return true;  // each task sees all GPUs of its job
+  if (subject.says("allow-task-sharing")) return true;  // each task sees all of its job's GPUs
   for (const char* name : {"gpu-bind", "tres-bind"})
     if (const Directive* one = subject.directive(name);
         one != nullptr && one->value.find("none") != std::string::npos)

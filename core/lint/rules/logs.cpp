@@ -10,7 +10,7 @@
 namespace dts::lint {
 namespace {
 
-// "logs/%j.out" is in "logs"; empty: in the folder of the job itself.
+// "logs" for "logs/%j.out"; empty: the job's own folder.
 std::string folder_of(const std::string& pattern) {
   const std::size_t slash = pattern.rfind('/');
   std::string folder = slash == std::string::npos ? "" : pattern.substr(0, slash);
@@ -30,7 +30,8 @@ bool makes(const Subject& subject, const std::string& folder) {
   return false;
 }
 
-// %j and the like are not known before the job is submitted; %x (its name) and %u (its user) are.
+// True if the folder contains a field that is unknown before submission, such as %j. %x (the job's
+// name) and %u (its user) are known.
 bool names_this_job(const std::string& folder) {
   for (std::size_t at = folder.find('%'); at != std::string::npos; at = folder.find('%', at + 1)) {
     const std::size_t letter = folder.find_first_not_of("0123456789", at + 1);
@@ -41,8 +42,8 @@ bool names_this_job(const std::string& folder) {
   return false;
 }
 
-// Where it cannot be seen here, only a folder of a fixed relative name is known to be missing: an
-// absolute one may be there on the cluster.
+// If the folder is not visible here, only a fixed relative name is known to be missing: an absolute
+// one may exist on the cluster.
 bool is_missing(const Subject& subject, const std::string& folder) {
   if (names_this_job(folder)) return true;
   const auto exists = subject.site.folder_exists && folder.find('%') == std::string::npos
@@ -86,7 +87,7 @@ bool is_written(const Directive* output) {
 void check_log_shared_by_array(const Subject& subject, Report& report) {
   const Directive* output = subject.directive("output");
   if (!subject.job.is_array || !is_written(output)) return;
-  // %j and %J differ between elements, too.
+  // %j and %J also differ between elements.
   for (const char* pattern : {"a", "j", "J", "t", "N", "n"})
     for (std::size_t at = output->value.find('%'); at != std::string::npos;
          at = output->value.find('%', at + 1)) {
@@ -106,7 +107,7 @@ void check_log_overwritten(const Subject& subject, Report& report) {
 void check_log_lost_on_requeue(const Subject& subject, Report& report) {
   if (appends(subject)) return;
   const Directive* output = subject.directive("output");
-  if (output != nullptr && output->value.find("%r") != std::string::npos) return;  // 25.11
+  if (output != nullptr && output->value.find("%r") != std::string::npos) return;  // since 25.11
   const Directive* asked = subject.directive("requeue");
   const Run* own = own_requeue(subject);
   if (asked == nullptr && own == nullptr) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of #SBATCH lines, one by one and against each other.
+// Options of #SBATCH lines, individually and in combination.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 
@@ -19,7 +19,7 @@ bool is_left_to_others(const Subject& subject, const Directive& one) {
 void check_unknown_option(const Subject& subject, Report& report) {
   for (const Directive& one : subject.header.directives) {
     if (one.option != nullptr || is_plugin_option(one.name) || is_srun_option(one.name)) continue;
-    // A site's plug-ins may add any option, so only a slip of the pen is reported.
+    // A site's plug-ins may add any option, so only likely typos are reported.
     std::string typed = one.name;
     std::replace(typed.begin(), typed.end(), '_', '-');
     const auto similar = one.name == "workdir" ? std::optional<std::string>("chdir")
@@ -74,7 +74,7 @@ bool is_time(const std::string& text) {
 }
 
 bool is_count(const std::string& text) {
-  // 22.05 takes N and N-M; later releases take lists with steps, and k for 1,024.
+  // 22.05 accepts N and N-M; later releases accept lists with steps, and k for 1,024.
   return !text.empty() && text.find_first_not_of("0123456789-,:kKmM") == std::string::npos &&
          text[0] >= '0' && text[0] <= '9';
 }
@@ -151,7 +151,7 @@ void check_gres_with_gpus_per_node(const Subject& subject, Report& report) {
     report.add(gres->span, "sbatch refuses --gres=gpu together with --gpus-per-node");
 }
 
-// --requeue=expedite
+// First release with --requeue=expedite.
 constexpr Release k_requeue_takes_value{25, 11};
 
 void check_option_of_other_release(const Subject& subject, Report& report) {

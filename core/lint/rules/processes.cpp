@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes are started, on how many nodes, and who they think they are.
+// Which processes are started, on how many nodes, and which ranks they have.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 
@@ -10,13 +10,14 @@
 namespace dts::lint {
 namespace {
 
-// eval $CMD, whose text begins with what only the environment says: "$LAUNCHER python train.py".
+// True for `eval $CMD` if the text begins with a value from the environment: "$LAUNCHER python
+// train.py".
 bool evaluates_unknown_command(const Run& run) {
   return base_name(run.name()) == "eval" && run.words.size() > 1 &&
          run.words[1].value.text.starts_with(std::string(1, k_unknown) + "{");
 }
 
-// What may start something on the other nodes in a way that cannot be seen here.
+// True if something may be started on other nodes in a way that we cannot see.
 bool may_reach_nodes(const Subject& subject) {
   const auto& runs = subject.runs.runs;
   if (std::any_of(runs.begin(), runs.end(), evaluates_unknown_command)) return true;
@@ -25,7 +26,7 @@ bool may_reach_nodes(const Subject& subject) {
         "ray",   "dask",   "deepspeed", "submitit", "horovod",  "snakemake", "nextflow", "ibrun",
         "jsrun", "aprun",  "make ",     ".sh",      "dtsubmit", "prun",      "sbatch"})
     if (subject.says(word)) {
-      // The word in "#SBATCH" lines is in comments, which says() leaves out.
+      // The word in "#SBATCH" lines is in comments, which says() ignores.
       return true;
     }
   return false;
@@ -41,7 +42,8 @@ void check_nodes_idle(const Subject& subject, Report& report) {
                          *subject.job.nodes));
 }
 
-// Processes that torchrun and the like start on a node; nullopt: not said, or not a number.
+// The option for the number of processes that torchrun and the like start per node; nullopt:
+// absent, or not a number.
 std::optional<ProgramOption> processes_option(const Run& run) {
   for (const char* name :
        {"nproc-per-node", "nproc_per_node", "num_gpus", "num_processes_per_node"})
@@ -65,7 +67,7 @@ void check_tasks_times_processes(const Subject& subject, Report& report) {
         launch.option("ntasks-per-node") != nullptr)
       continue;
     const auto processes = processes_option(*run);
-    // deepspeed takes all GPUs of its node unless it is told a number.
+    // deepspeed takes all GPUs of its node unless it is given a number.
     const bool takes_all =
         launch.program == "accelerate" || (launch.program == "deepspeed" && !processes);
     if (!is_many(processes) && !takes_all) continue;
@@ -102,7 +104,7 @@ bool is_number_of_nodes(const std::string& name) {
          lower == "number_of_nodes";
 }
 
-// Whether a launcher is told that number: --nnodes $NAME.
+// True if the variable's value is given to a launcher: --nnodes $NAME.
 bool is_number_of_launcher(const Subject& subject, const std::string& name) {
   const std::string lower = in_lower_case(name);
   for (const std::string& use : {"$" + lower, "${" + lower})
@@ -124,7 +126,7 @@ struct WrittenNodes {
   Span span;
 };
 
-// Numbers of nodes that the script writes out.
+// Numbers of nodes that the script states literally.
 std::vector<WrittenNodes> written_nodes(const Subject& subject) {
   std::vector<WrittenNodes> found;
   for (const Assigned& one : subject.runs.assigned) {

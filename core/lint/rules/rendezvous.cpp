@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How ranks find each other: address and port of the first one.
+// How ranks find each other: the address and port of the first rank.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/lint/rules/torchrun.hpp"
@@ -12,7 +12,7 @@
 namespace dts::lint {
 namespace {
 
-// A name for the port at which ranks meet; services have ports as well.
+// True for a name of the rendezvous port; services have ports, too.
 bool names_port(const std::string& name) {
   const std::string lower = in_lower_case(name);
   if (lower == "port") return true;
@@ -48,7 +48,7 @@ class PortReport {
                 std::move(edits));
   }
 
-  // Only if no other place would have to be changed, too.
+  // True if no other place in the script would have to be changed as well.
   [[nodiscard]] bool is_alone(std::uint64_t port) const {
     const std::string text = std::to_string(port);
     const std::size_t first = subject_.plain.find(text);
@@ -62,7 +62,7 @@ class PortReport {
 };
 
 void check_fixed_port(const Subject& subject, Report& report) {
-  // Whole nodes are shared with nobody.
+  // An exclusive job shares its nodes with no other job.
   if (subject.job.is_exclusive) return;
   PortReport ports(subject, report);
   for (const Assigned& one : subject.runs.assigned) {
@@ -129,7 +129,7 @@ void check_master_by_own_address(const Subject& subject, Report& report) {
     if (!names_master(one.name) || one.around.inner > 0) continue;
     const std::string_view typed =
         subject.text.substr(one.span.begin, one.span.end - one.span.begin);
-    if (typed.find("hostname") == std::string_view::npos) continue;  // found out before
+    if (typed.find("hostname") == std::string_view::npos) continue;  // already reported
     for (const char* command :
          {"hostname -i", "hostname --ip-address", "hostname -I", "hostname --all-ip-addresses"})
       if (one.value.text.find(command) != std::string::npos) {

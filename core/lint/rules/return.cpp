@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that do not come back, and those that come back for ever.
+// Jobs that do not come back, and jobs that come back for ever.
 #include "core/lint/rules/facts.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ bool mentions_return(const Subject& subject) {
 
 void check_no_return(const Subject& subject, Report& report) {
   const Directive* time = subject.directive("time");
-  // A short limit is that of a test.
+  // A job with a short limit is a test.
   if (time == nullptr || !subject.job.time || *subject.job.time < std::chrono::hours(2)) return;
   for (const char* option : {"signal", "requeue", "dependency"})
     if (subject.directive(option) != nullptr) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom --signal reaches. Source: Slurm's slurmstepd and srun(1), bash(1) SIGNALS.
+// Which processes --signal reaches. Sources: Slurm's slurmstepd, srun(1), bash(1) SIGNALS.
 #include "core/lint/rules/facts.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ void check_signal_misses_shell(const Subject& subject, Report& report) {
   const auto asked = asked_signal(subject);
   if (!asked || asked->is_for_shell) return;
   for (const Run* trap : traps_for(subject, asked->name)) {
-    if (trap->around.inner > 0) continue;  // a shell within a step
+    if (trap->around.inner > 0) continue;  // in a shell within a step
     report.add(asked->span,
                fmt::format("the trap of the script does not see SIG{}: without B: it goes to the "
                            "steps only",

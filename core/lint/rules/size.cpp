@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes, tasks and GPUs that do not fit each other.
+// Nodes, tasks and GPUs that contradict each other.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps: what srun gets of what the job has.
+// Steps, and which of the job's resources srun gives them.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 
@@ -17,7 +17,7 @@ bool is_step(const Run& run) {
 bool sets_cores(const Launch& launch) {
   for (const char* name : {"cpus-per-task", "cpus-per-gpu", "exclusive", "whole", "tres-per-task"})
     if (launch.option(name) != nullptr) return true;
-  // Cores are named by hand, or left to the program.
+  // The user binds cores, or leaves it to the program.
   for (const char* name : {"cpu-bind", "cpu_bind"})
     if (const LaunchOption* bind = launch.option(name))
       for (const char* way : {"mask", "map", "none", "no"})
@@ -56,7 +56,7 @@ void check_srun_eats_input(const Subject& subject, Report& report) {
   }
 }
 
-// Whether it takes all of the job for itself.
+// True if the step takes all of the job's resources.
 bool takes_all(const Launch& launch) {
   if (launch.has_unknown_options) return false;
   for (const char* name : {"overlap",

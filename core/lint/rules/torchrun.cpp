@@ -6,7 +6,7 @@
 namespace dts::lint {
 namespace {
 
-// torchrun, also as python -m torch.distributed.run.
+// True for torchrun, also as python -m torch.distributed.run.
 bool is_torchrun(const Run& run) {
   return run.launch.program == "torchrun" ||
          std::any_of(run.words.begin(), run.words.end(), [](const ExpandedWord& word) {
@@ -14,7 +14,8 @@ bool is_torchrun(const Run& run) {
          });
 }
 
-// A word that only the job knows may be options, unless it is the value of one.
+// True if a word whose value is unknown may contain options, that is, unless it is an option's
+// value.
 bool may_have_other_options(const Run& run) {
   for (std::size_t i = run.launch.program_at + 1; i < run.words.size(); ++i) {
     const std::string& before = run.words[i - 1].value.text;

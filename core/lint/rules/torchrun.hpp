@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What torchrun does unless it is told otherwise. Pure, thread-safe.
+// The defaults of torchrun. Pure, thread-safe.
 #pragma once
 
 #include "core/lint/script/program.hpp"
@@ -9,9 +9,9 @@
 
 namespace dts::lint {
 
-// The option that asks for several nodes of a torchrun that is told no address: its --master-addr
-// is 127.0.0.1 then, and of variables it reads PET_MASTER_ADDR and the like, not MASTER_ADDR
-// (torch/distributed/run.py).
+// The option that requests several nodes from a torchrun without an address. Its --master-addr is
+// 127.0.0.1 by default, and the variables that it reads are PET_MASTER_ADDR and the like, not
+// MASTER_ADDR (torch/distributed/run.py).
 [[nodiscard]] std::optional<ProgramOption> nodes_without_address(const Subject& subject,
                                                                  const Run& run);
 

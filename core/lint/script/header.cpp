@@ -37,7 +37,7 @@ class LineReader {
     for (; at_ < end_ && (quote_ != 0 || !is_space(text_[at_])); ++at_) {
       if (!escaped && text_[at_] == '\\') {
         escaped = true;  // in quotes as well
-        // A blank only since 24.05; before it ends the word.
+        // Escapes a blank only since 24.05. Before that, the blank ends the word.
         if (at_ + 1 < end_ && text_[at_ + 1] == ' ') {
           escaped = false;
           word.text += text_[++at_];
@@ -59,7 +59,7 @@ class LineReader {
   }
 
  private:
-  // Whether the character opens or closes a quote; if so, takes note.
+  // True if the character opens or closes a quote, which is then recorded.
   bool is_quote(char c) {
     if (quote_ != 0) {
       if (c != quote_) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The #SBATCH lines of a script as sbatch reads them: by rules of its own, which are not a shell's,
-// up to the first line that is neither blank nor a comment. Source: src/sbatch/opt.c, Slurm 22.05
-// to 26.05. Pure, thread-safe.
+// The #SBATCH lines of a script as sbatch reads them: by rules of its own, which differ from a
+// shell's, up to the first line that is neither blank nor a comment. Source: src/sbatch/opt.c,
+// Slurm 22.05 to 26.05. Pure, thread-safe.
 #pragma once
 
 #include "core/lint/script/sbatch_options.hpp"
@@ -16,16 +16,16 @@ namespace dts::lint {
 using shell::Span;
 
 struct Directive {
-  std::string name;   // "nodes", also if typed as -N or --nod; as typed if unknown
-  std::string value;  // as sbatch sees it: without quotes
+  std::string name;                      // "nodes", also for -N or --nod; as typed if unknown
+  std::string value;                     // without quotes, as sbatch sees it
   const SbatchOption* option = nullptr;  // null: sbatch itself does not know it
   bool is_letter = false;                // "-N"
-  Span span{};                           // the option, with its value if that is in the same word
+  Span span{};                           // the option, and its value if that is in the same word
   Span value_span{};
-  std::size_t component = 0;  // of a heterogeneous job
+  std::size_t component = 0;  // number of the component of a heterogeneous job
 };
 
-// What sbatch stumbles over in these lines.
+// Something in these lines that sbatch cannot read.
 struct HeaderProblem {
   enum class Kind {
     unclosed_quote,
@@ -50,7 +50,8 @@ struct Header {
 
 [[nodiscard]] Header read_header(std::string_view text);
 
-// The one that counts, which is the last of that name; null: none. Of the first component.
+// The last option with this name, which is the one that takes effect; null: none. Only looks at the
+// first component.
 [[nodiscard]] const Directive* find_directive(const Header& header, std::string_view name);
 
 }  // namespace dts::lint

@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t k_most_scripts = 100;
 constexpr std::string_view k_expanded = "${EXPANDED_BY_THE_OUTER_SCRIPT}";
 
-// The words of sbatch's command line.
+// The words of a command line of sbatch.
 struct SbatchLine {
   std::vector<const ExpandedWord*> options;
-  const ExpandedWord* script = nullptr;  // null: it reads standard input
+  const ExpandedWord* script = nullptr;  // null: it is read from standard input
 };
 
 bool takes_next_word(const std::string& word) {
@@ -41,7 +41,7 @@ std::optional<SbatchLine> sbatch_line(const Run& run) {
   return line;
 }
 
-// Writes an inner script, stretch by stretch.
+// Writes an inner script, one stretch after another.
 class Writer {
  public:
   explicit Writer(std::string_view outer) : outer_(outer) {}
@@ -67,8 +67,8 @@ class Writer {
   InnerScript script_;
 };
 
-// What the outer shell expands, and `\$`, `\``, `\\` and a joined line, which it writes without the
-// backslash.
+// Replaces what the outer shell expands, and handles `\$`, `\``, `\\` and joined lines, which it
+// writes without the backslash.
 void write_expanded(std::string_view text, const shell::HereDocument& document, Writer& writer) {
   std::size_t at = document.span.begin;
   const auto copy_literal = [&](std::size_t to) {
@@ -92,7 +92,7 @@ void write_expanded(std::string_view text, const shell::HereDocument& document, 
   copy_literal(document.span.end);
 }
 
-// `<<-`: without the tabs that lines begin with.
+// For `<<-`: removes the tabs at the beginning of lines.
 InnerScript without_tabs(const InnerScript& script) {
   InnerScript stripped;
   stripped.is_verbatim = false;
@@ -117,7 +117,7 @@ InnerScript without_tabs(const InnerScript& script) {
   return stripped;
 }
 
-// The #SBATCH line that says what the command line says; empty if a word cannot be one.
+// The #SBATCH line with the options of the command line; empty if one of the words does not fit.
 std::string line_of(const SbatchLine& line) {
   if (line.options.empty()) return {};
   std::string text = "#SBATCH";
@@ -144,7 +144,7 @@ void insert_line(InnerScript& script, std::size_t at, const std::string& line, s
   if (!begins_there) script.stretches.insert(place + 1, {at + added.size(), rest, false});
 }
 
-// Unknown text where options stand may be any option.
+// True if unknown text is where options may be.
 bool may_have_other_options(const InnerScript& script, const Header& header) {
   const auto is_unknown = [](const HeaderProblem& one) {
     return one.word.find(k_expanded) != std::string::npos;
@@ -153,7 +153,7 @@ bool may_have_other_options(const InnerScript& script, const Header& header) {
          std::string_view(script.text).substr(header.end).starts_with(k_expanded);
 }
 
-// A command that submits something.
+// A command that submits a script.
 struct Submission {
   const Run* run = nullptr;
   SbatchLine line;
@@ -166,7 +166,7 @@ std::vector<Submission> submissions_in(const Subject& outer) {
   return all;
 }
 
-// The name of the file that `run` writes; empty: none.
+// The name of the file that `run` writes; empty: it writes none.
 std::string written_file(const Subject& outer, const Run& run) {
   std::string file;
   if (base_name(run.name()) == "tee" && run.words.size() > 1)
@@ -178,7 +178,7 @@ std::string written_file(const Subject& outer, const Run& run) {
 }
 
 // How the script in a here-document of `run` is submitted; nullptr: not by sbatch, as far as the
-// outer script says.
+// outer script shows.
 const SbatchLine* submission_of(const Subject& outer,
                                 const std::vector<Submission>& all,
                                 const Run& run) {

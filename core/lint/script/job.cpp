@@ -13,7 +13,7 @@ std::optional<std::uint64_t> number_in(const Header& header, std::string_view na
   return found == nullptr ? std::nullopt : parse_number(found->value);
 }
 
-// "4", "a100:4", "a100" (one); "gpu" is cut off before.
+// The count in "4", "a100:4" or "a100" (one). "gpu" has been removed.
 std::optional<std::uint64_t> count_of(const std::string& item) {
   const std::size_t colon = item.rfind(':');
   const std::string last = colon == std::string::npos ? item : item.substr(colon + 1);

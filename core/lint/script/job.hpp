@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the #SBATCH lines request, as numbers. Pure, thread-safe.
+// The requests of the #SBATCH lines as numbers. Pure, thread-safe.
 #pragma once
 
 #include "core/lint/script/header.hpp"
@@ -23,16 +23,16 @@ struct Job {
   // Ranks that a plain srun starts on each node; nullopt: not known.
   [[nodiscard]] std::optional<std::uint64_t> tasks_on_node() const;
 
-  // More than one, as far as is known.
+  // True if more than one node is requested, as far as is known.
   [[nodiscard]] bool has_many_nodes() const { return nodes.value_or(1) > 1; }
 
   [[nodiscard]] bool has_many_tasks() const;
 };
 
-// Of the first component.
+// The job of the first component.
 [[nodiscard]] Job job_of(const Header& header);
 
-// The number of GPUs that "gpu:a100:4,nvme:1" or "a100:4" asks for; nullopt: none or not plain.
+// The number of GPUs in "gpu:a100:4,nvme:1" or "a100:4"; nullopt: none, or not a plain number.
 [[nodiscard]] std::optional<std::uint64_t> gpus_in(const std::string& text, bool is_gres);
 
 }  // namespace dts::lint

@@ -26,14 +26,14 @@ constexpr std::string_view k_others[] = {"pdsh",
                                          "runjob",
                                          "dtsubmit"};
 constexpr std::string_view k_process_starters[] = {"torchrun", "deepspeed", "composer"};
-// Their arguments end in another command, after options of their own.
+// Programs whose arguments end in another command, after options of their own.
 constexpr std::string_view k_wrappers[] = {
     "apptainer", "catchsegv", "charliecloud", "ch-run",  "conda",    "docker",      "enroot",
     "env",       "exec",      "flock",        "ltrace",  "mamba",    "micromamba",  "mprof",
     "ncu",       "nice",      "nohup",        "nsys",    "numactl",  "pixi",        "podman",
     "poetry",    "rocprof",   "run",          "scalene", "shifter",  "singularity", "stdbuf",
     "strace",    "taskset",   "time",         "timeout", "unbuffer", "uv",          "xvfb-run"};
-// What is found behind them.
+// Programs that are recognised after a wrapper's options.
 constexpr std::string_view k_programs[] = {"accelerate",
                                            "bash",
                                            "composer",
@@ -82,7 +82,7 @@ struct Letter {
   std::string_view name;
 };
 
-// srun's letters that sbatch does not have or that mean something else there.
+// Letters of srun that sbatch lacks, or that have another meaning there.
 constexpr Letter k_srun_letters[] = {{'l', "label"},
                                      {'u', "unbuffered"},
                                      {'K', "kill-on-bad-exit"},
@@ -133,7 +133,7 @@ class LaunchReader {
  private:
   [[nodiscard]] const std::string& text() const { return words_[at_].value.text; }
 
-  // False: the program is here.
+  // False if the word is the program.
   bool skip_wrapper() {
     if (is_assignment(text())) {
       ++at_;
@@ -147,7 +147,7 @@ class LaunchReader {
     const std::size_t wrapper = at_++;
     find_program();
     if (at_ < words_.size()) return true;
-    // Nothing that is known: the first word that is no option.
+    // No known word follows: the program is the first word that is not an option.
     at_ = wrapper + 1;
     while (at_ < words_.size() && (text().starts_with('-') || is_assignment(text()))) ++at_;
     if (at_ < words_.size()) return false;
@@ -155,7 +155,7 @@ class LaunchReader {
     return false;
   }
 
-  // ${DRY_RUN} srun ...: empty, or echo.
+  // True for a word that may expand to nothing: ${DRY_RUN} srun ... (empty, or echo).
   [[nodiscard]] bool may_be_nothing() const {
     const ExpandedWord& word = words_[at_];
     if (word.is_literal || at_ + 1 >= words_.size()) return false;
@@ -174,7 +174,7 @@ class LaunchReader {
   void read_srun_options() {
     for (; at_ < words_.size(); ++at_) {
       const std::string& word = text();
-      if (word == ":") continue;  // the next component of a heterogeneous step
+      if (word == ":") continue;  // begins the next component of a heterogeneous step
       if (word == "--") {
         ++at_;
         return;

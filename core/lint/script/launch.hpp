@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command starts: the launcher with its options, and the program. Pure, thread-safe.
+// What a command starts: the launcher, its options, and the program. Pure, thread-safe.
 #pragma once
 
 #include "core/lint/script/program.hpp"
@@ -14,7 +14,7 @@ namespace dts::lint {
 enum class Launcher { none, srun, mpirun, other };  // other: pdsh, ssh, ibrun, aprun ...
 
 struct LaunchOption {
-  std::string name;   // srun's by their long names: "ntasks"
+  std::string name;   // for srun: its long name, "ntasks"
   std::string value;  // may be unknown
   shell::Span span;
 };
@@ -22,17 +22,17 @@ struct LaunchOption {
 struct Launch {
   Launcher launcher = Launcher::none;
   std::vector<LaunchOption> options;  // of the launcher
-  bool has_unknown_options = false;   // some of them come from variables
+  bool has_unknown_options = false;   // some of the options come from variables
   std::size_t launcher_at = 0;        // index of the launcher's word
-  std::size_t command_at = 0;         // index of the first word behind the launcher's options
-  std::size_t program_at = 0;         // index of the program's word; words.size(): there is none
-  std::string program;                // its base name: "torchrun", "python"
-  bool starts_processes = false;      // one for each GPU: torchrun, accelerate launch, deepspeed
+  std::size_t command_at = 0;         // index of the first word after the launcher's options
+  std::size_t program_at = 0;         // index of the program's word; words.size(): none
+  std::string program;                // its file name: "torchrun", "python"
+  bool starts_processes = false;      // one per GPU: torchrun, accelerate launch, deepspeed
 
   [[nodiscard]] const LaunchOption* option(std::string_view name) const;
 };
 
-// srun, mpirun or one of mpirun's other names, with or without its folder.
+// True for srun, mpirun or one of mpirun's other names, with or without its folder.
 [[nodiscard]] bool is_launcher(const std::string& word);
 
 [[nodiscard]] Launch launch_of(const std::vector<ExpandedWord>& words);

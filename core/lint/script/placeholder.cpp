@@ -9,7 +9,7 @@ bool is_placeholder(std::string_view value) {
   const std::string lower = in_lower_case(value);
   const std::size_t open = lower.find('<');
   if (open != std::string::npos && lower.find('>', open) != std::string::npos) return true;
-  // {{ nodes }}, { partition }, {LIMIT}, but no ${VARIABLE}.
+  // {{ nodes }}, { partition }, {LIMIT}, but not ${VARIABLE}.
   const std::size_t brace = lower.find('{');
   if (brace != std::string::npos && lower.find('}', brace) != std::string::npos &&
       (brace == 0 || lower[brace - 1] != '$') && lower.find(',') == std::string::npos)

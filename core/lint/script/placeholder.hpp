@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blanks of templates. Pure, thread-safe.
+// Placeholders in templates. Pure, thread-safe.
 #pragma once
 
 #include <string_view>
 
 namespace dts::lint {
 
-// A value that a person is to fill in: <account>, {{ nodes }}, YOUR_NAME.
+// True for a value that a user has to fill in: <account>, {{ nodes }}, YOUR_NAME.
 [[nodiscard]] bool is_placeholder(std::string_view value);
 
 }  // namespace dts::lint

@@ -7,7 +7,7 @@ namespace dts::lint {
 
 std::string base_name(const std::string& path) {
   if (path.starts_with(k_unknown)) {
-    // "$PREFIX/bin/python" is still python.
+    // "$PREFIX/bin/python" is known to be python.
     const std::size_t slash = path.rfind('/');
     return slash == std::string::npos ? path : path.substr(slash + 1);
   }

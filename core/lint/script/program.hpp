@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program and its arguments, whatever starts it. Pure, thread-safe.
+// A program and its arguments, regardless of what starts it. Pure, thread-safe.
 #pragma once
 
 #include "core/lint/script/values.hpp"
@@ -11,8 +11,8 @@
 
 namespace dts::lint {
 
-// The value of a program's option, whether written --name=value or --name value, and with `-` or
-// `_` between its words; nullopt: it is not there. Looks at words[from] and behind.
+// The value of a program's option, written as --name=value or --name value, and with `-` or `_`
+// between the words of its name; nullopt: the option is absent. Searches from words[from] on.
 struct ProgramOption {
   Value value;
   shell::Span span;
@@ -22,10 +22,10 @@ struct ProgramOption {
                                                           std::size_t from,
                                                           std::string_view name);
 
-// "/usr/bin/python3" is "python3".
+// The file name of a path: "python3" for "/usr/bin/python3".
 [[nodiscard]] std::string base_name(const std::string& path);
 
-// python, python3.11 and the like.
+// True for python, python3.11 and the like.
 [[nodiscard]] bool is_python(std::string_view program);
 
 }  // namespace dts::lint

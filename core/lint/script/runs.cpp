@@ -16,8 +16,8 @@ using Kind = Command::Kind;
 
 constexpr int k_most_shells = 3;
 constexpr std::size_t k_most_runs = 50'000;
-constexpr std::size_t k_most_words = 4096;                   // of one command
-constexpr std::size_t k_most_spent = std::size_t{32} << 20;  // bytes, in all
+constexpr std::size_t k_most_words = 4096;                   // per command
+constexpr std::size_t k_most_spent = std::size_t{32} << 20;  // bytes, in total
 
 bool is_exporting(const Command& command) {
   if (command.words.empty() || command.words[0].pieces.size() != 1) return false;
@@ -32,7 +32,7 @@ bool is_declaring(const Command& command) {
   return name == "local" || name == "readonly";
 }
 
-// The script that `words` hand to another shell: bash -c TEXT, eval TEXT; npos: none.
+// The index of the script that `words` pass to another shell: bash -c TEXT, eval TEXT; npos: none.
 std::size_t script_argument(const std::vector<ExpandedWord>& words, std::size_t program_at) {
   constexpr auto k_none = std::string::npos;
   if (program_at >= words.size()) return k_none;
@@ -47,7 +47,8 @@ std::size_t script_argument(const std::vector<ExpandedWord>& words, std::size_t 
   return k_none;
 }
 
-// Walks a script, or one within an argument of it; all places are in the outermost script.
+// Walks through a script, or a script in one of its arguments. All places refer to the outermost
+// one.
 class Walker {
  public:
   Walker(const shell::Script& script, std::string_view text, Runs& runs)
@@ -60,7 +61,7 @@ class Walker {
     }
   }
 
-  // A script within the words of `outer`.
+  // Walks through a script in the words of `outer`.
   void walk_inner(const Run& outer) {
     outer_ = &outer;
     Surroundings around = outer.around;
@@ -114,7 +115,7 @@ class Walker {
     for (const shell::Statements& all : one.bodies) statements(all, around);
   }
 
-  // while read NAME; do ...
+  // True for `while read NAME; do ...`.
   static bool reads_lines(const Command& one) {
     if (one.kind != Kind::loop) return false;
     for (const shell::Statements& all : one.conditions)
@@ -160,7 +161,7 @@ class Walker {
     Value now = assigned.value;
     if (one.appends && before != nullptr) now.text = before->text + now.text;
     if (now.text.size() > k_longest_value) now.text.resize(k_longest_value);
-    // Under a condition it may also be what it was, or what the environment says.
+    // Under a condition, the variable may also keep its value, or have that of the environment.
     now.is_certain = now.is_certain && !around.is_conditional && !around.is_in_function;
     if (!is_prefix && !one.is_element && !around.is_in_substitution)
       runs_.variables.set(one.name, std::move(now));
@@ -196,7 +197,7 @@ class Walker {
     run.pipeline = pipeline;
     run.statement = runs_.statements;
     run.launch = launch_of(run.words);
-    // What a launcher starts by way of a shell is started by that launcher.
+    // What a launcher starts by way of a shell is started by this launcher.
     if (outer_ != nullptr && run.launch.launcher == Launcher::none) {
       run.launch.launcher = outer_->launch.launcher;
       run.launch.options = outer_->launch.options;
@@ -211,7 +212,7 @@ class Walker {
     if (script_at != std::string::npos) inner(run, script_at);
   }
 
-  // `read NAME` and `unset NAME`.
+  // Handles `read NAME` and `unset NAME`.
   void read_names(const Run& run) {
     if (run.name() != "read" && run.name() != "unset") return;
     for (std::size_t i = 1; i < run.words.size(); ++i) forget(run.words[i].value.text);

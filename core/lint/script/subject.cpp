@@ -27,7 +27,7 @@ bool names_training(const std::string& word) {
          name.find("fine_tun") != std::string::npos;
 }
 
-// Options that only a training has.
+// True for options that only trainings have.
 bool optimizes(const Run& run) {
   for (const ExpandedWord& word : run.words) {
     const std::string option = in_lower_case(word.value.text);
@@ -39,7 +39,7 @@ bool optimizes(const Run& run) {
   return false;
 }
 
-// A script of another interpreter has #SBATCH lines as well, but no commands that can be read here.
+// A script for another interpreter has #SBATCH lines as well, but no commands that we can read.
 bool is_shell_script(std::string_view text) {
   if (!text.starts_with("#!")) return true;
   const std::string_view line = text.substr(2, text.find('\n') - 2);

@@ -12,7 +12,7 @@ namespace {
 using shell::Piece;
 
 constexpr std::size_t k_most_parts = 4096;
-constexpr std::size_t k_longest_command = 200;  // of what is kept of an unknown one
+constexpr std::size_t k_longest_command = 200;  // kept of an unknown command
 
 std::string unknown(char open, std::string_view text, char close) {
   std::string marked(text.substr(0, k_longest_command));
@@ -20,7 +20,7 @@ std::string unknown(char open, std::string_view text, char close) {
   return std::string(1, k_unknown) + open + marked + close;
 }
 
-// What is between the delimiters of "$(...)", "`...`" and "$((...))".
+// The text between the delimiters of "$(...)", "`...`" and "$((...))".
 std::string_view inside_of(const Piece& piece, std::string_view text) {
   std::string_view whole = text.substr(piece.span.begin, piece.span.end - piece.span.begin);
   const std::size_t open = whole.starts_with('`') ? 1 : 2;
@@ -40,7 +40,7 @@ std::optional<std::string_view> default_of(const Piece& piece) {
 Value value_of_parameter(const Piece& piece, const Variables& variables) {
   const Value* known = variables.find(piece.text);
   if (known != nullptr && (piece.operation.empty() || default_of(piece))) return *known;
-  // The rest of the operation, such as a substring, is kept for those who look for it.
+  // The rest of the operation, such as a substring, is kept for code that looks for it.
   return {unknown('{', piece.text + piece.operation, '}'), true};
 }
 
@@ -64,7 +64,7 @@ void add(Value& all, const Value& one) {
   all.is_certain = all.is_certain && one.is_certain;
 }
 
-// ${NAME[@]} and ${NAME[*]}.
+// The array of ${NAME[@]} or ${NAME[*]}; nullptr for any other piece.
 const std::vector<Value>* array_of(const Piece& piece, const Variables& variables) {
   if (piece.kind != Piece::Kind::parameter ||
       (piece.operation != "[@]" && piece.operation != "[*]"))
@@ -72,7 +72,7 @@ const std::vector<Value>* array_of(const Piece& piece, const Variables& variable
   return variables.find_array(piece.text);
 }
 
-// Adds the words of an unquoted value; the first continues the last word of `words`.
+// Adds the words of an unquoted value. The first of them continues the last word of `words`.
 void add_split(std::vector<ExpandedWord>& words, const Value& value, shell::Span span) {
   const std::string_view blanks = " \t\n";
   std::size_t at = 0;
@@ -80,7 +80,7 @@ void add_split(std::vector<ExpandedWord>& words, const Value& value, shell::Span
     const std::size_t begin = value.text.find_first_not_of(blanks, at);
     if (begin > at && !words.back().value.text.empty()) words.push_back({{"", true}, span, false});
     if (begin == std::string::npos) return;
-    // An unknown part is one word, whatever stands in it.
+    // An unknown part is one word, whatever it contains.
     std::size_t end = begin;
     while (end < value.text.size() && blanks.find(value.text[end]) == std::string_view::npos) {
       if (value.text[end] == k_unknown && end + 1 < value.text.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the words of a script expand to, as far as the script itself says. Pure.
+// What the words of a script expand to, as far as the script itself shows. Pure.
 #pragma once
 
 #include "core/shell/syntax.hpp"
@@ -11,29 +11,30 @@
 
 namespace dts::lint {
 
-// Stands before what is not known: "\x01{SLURM_JOB_ID}" for a variable of the environment,
-// "\x01(hostname -i)" for the output of a command, "\x01[RANDOM % 100]" for an expression.
+// Marks what is not known: "\x01{SLURM_JOB_ID}" for a variable of the environment, "\x01(hostname
+// -i)" for a command's output, "\x01[RANDOM % 100]" for an expression.
 inline constexpr char k_unknown = '\x01';
 
-// Longer values are cut.
+// Longer values are truncated.
 inline constexpr std::size_t k_longest_value = std::size_t{16} << 10;
 
 struct Value {
   std::string text;
-  // Assigned once, and not under a condition: this is what it is when the script runs.
+  // True if it is assigned once and unconditionally, so that this is its value when the script
+  // runs.
   bool is_certain = true;
 
   [[nodiscard]] bool is_known() const { return text.find(k_unknown) == std::string::npos; }
 
-  // Whether it depends on that variable of the environment.
+  // True if the value depends on this variable of the environment.
   [[nodiscard]] bool mentions(std::string_view variable) const;
 };
 
-// A word of a command; unquoted variables of several words make several.
+// A word of a command. An unquoted variable whose value has several words becomes several.
 struct ExpandedWord {
   Value value;
   shell::Span span;         // in the script
-  bool is_literal = false;  // nothing was expanded
+  bool is_literal = false;  // contains no expansion
 };
 
 class Variables {
@@ -50,7 +51,7 @@ class Variables {
   std::map<std::string, std::vector<Value>> arrays_;
 };
 
-// `text` is the script that the places refer to.
+// `text` is the script to which the places refer.
 [[nodiscard]] Value expanded_value(const shell::Word& word,
                                    const Variables& variables,
                                    std::string_view text);
