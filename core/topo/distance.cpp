@@ -19,7 +19,7 @@ Path path(const Device& a, const Device& b) {
   const auto [end_a, end_b] =
       std::mismatch(a.bridges.begin(), a.bridges.end(), b.bridges.begin(), b.bridges.end());
   const auto shared = end_a - a.bridges.begin();
-  if (shared > 1) {  // beyond the host bridge: the paths meet in a switch, each at its own port
+  if (shared > 1) {  // beyond the host bridge: paths meet in a switch, at different ports
     const auto rest = std::max(a.bridges.end() - end_a, b.bridges.end() - end_b);
     return rest <= 1 ? Path::pix : Path::pxb;
   }

@@ -15,16 +15,16 @@ inline constexpr unsigned k_other_package = 3;
 // to and from the GPU.
 [[nodiscard]] unsigned distance(const Core& core, const Device& device);
 
-// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL), plus
+// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL), and
 // one of our own: what NCCL and nvidia-smi call SYS is much shorter within one socket than between
 // two.
 enum class Path {
-  pix,   // over at most one switch
-  pxb,   // over several, but not the host bridge
-  phb,   // over the host bridge
-  node,  // over the interconnect between the host bridges of one NUMA node
-  pkg,   // over that between the NUMA nodes of one package
-  sys    // over that between packages
+  pix,   // through at most one switch
+  pxb,   // through several switches, but not the host bridge
+  phb,   // through the host bridge
+  node,  // over the interconnect between host bridges of one NUMA node
+  pkg,   // over the interconnect between NUMA nodes of one package
+  sys    // over the interconnect between packages
 };
 
 [[nodiscard]] Path path(const Device& a, const Device& b);

@@ -9,9 +9,9 @@
 
 namespace dts::topo {
 
-// One sentence per doubt, with what to do: on a machine of several packages, GPUs of which neither
-// the NUMA node nor the package is known (numa_node -1, or a group of packages), or four or more
-// GPUs all attached to one package.
+// One sentence per doubt, which says what to do. There are two kinds, both on machines with several
+// packages: GPUs whose NUMA node and package are unknown (numa_node -1, or a group of packages),
+// and four or more GPUs that are all attached to one package.
 [[nodiscard]] std::vector<std::string> find_doubts(const NodeTopology& node);
 
 }  // namespace dts::topo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error as text, on its way from one process to another. Pure.
+// An error as text, to pass it from one process to another. Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -9,10 +9,11 @@
 
 namespace dts::topo {
 
-// The message and, where there is a hint, "\nhint: " and that.
+// The message, followed by "
+// hint: " and the hint if there is one.
 [[nodiscard]] std::string to_text(const Error& error);
 
-// Its inverse.
+// The inverse of to_text().
 [[nodiscard]] Error error_from(Errc code, std::string_view text);
 
 }  // namespace dts::topo

@@ -76,8 +76,8 @@ void read_interface(const std::string& folder, Nic& nic) {
     nic.gbps = static_cast<unsigned>(*megabits / 1000);
 }
 
-// From "16.0 GT/s PCIe" and "16" lanes. Up to 5 GT/s, 8 of 10 bits are data (PCI Express Base
-// Specification, 4.2), above that 128 of 130.
+// The speed of a link, computed from "16.0 GT/s PCIe" and "16" lanes. Up to 5 GT/s, 8 of 10 bits
+// are data (PCI Express Base Specification, 4.2), above that 128 of 130.
 unsigned pci_gbps(const std::string& folder) {
   const std::string speed = line_of(folder + "/current_link_speed");
   const auto lanes = parse_number(line_of(folder + "/current_link_width"));

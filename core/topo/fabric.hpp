@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The links of this machine: InfiniBand and RoCE ports, and what adapters can carry.
+// The links of this machine: InfiniBand and RoCE ports, and the speeds of adapters.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -11,7 +11,7 @@ namespace dts::topo {
 
 // The active ports that the kernel shows under `folder` (Linux, ABI/stable/sysfs-class-infiniband):
 // ports/<number>/{state,link_layer,rate} of each adapter. This needs neither hwloc's own objects
-// nor its PCI filter. Ports of other kinds (Amazon's EFA) are omitted: NCCL reaches those through a
+// nor its PCI filter. Omits ports of other kinds (Amazon's EFA), which NCCL reaches through a
 // plug-in. Empty if there is no such folder.
 [[nodiscard]] std::vector<FabricPort> find_fabric(
     const std::string& folder = "/sys/class/infiniband");

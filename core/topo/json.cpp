@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader validates everything, because its input came over the network.
+// The reader validates everything, because its input comes from the network.
 #include "core/topo/json.hpp"
 
 #include "core/base/text/text.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NodeTopology as one line of JSON: local rank 0 sends it to the agent. Pure, thread-safe.
+// NodeTopology as one line of JSON, which local rank 0 sends to the agent. Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"

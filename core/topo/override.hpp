@@ -16,10 +16,10 @@ inline constexpr const char* k_override_file = "/etc/dtsubmit/topology";
 //   device NAME numa N    a GPU or adapter, by PCI address or name, is attached to NUMA node N
 //                         (OS index)
 //   reserve LIST          PUs (OS indices, "0,64") that ranks do not get
-// Devices that this node does not have are ignored, so that one file serves several kinds of node.
-// Doubts about the firmware are evaluated again. Errc::invalid with all problems at once
-// (FILE:LINE:COLUMN, the line and a caret): unknown words, a missing NUMA node, or all cores
-// reserved.
+// Devices that this node lacks are ignored, so that one file serves several kinds of node. Doubts
+// about the firmware are evaluated again. Errc::invalid reports all problems at once
+// (FILE:LINE:COLUMN, the line and a caret): unknown words, a missing NUMA node, or no core left
+// because all are reserved.
 [[nodiscard]] Result<NodeTopology> apply_override(NodeTopology node,
                                                   std::string_view text,
                                                   const std::string& file);

@@ -12,7 +12,7 @@ namespace dts::topo {
 struct Core {
   unsigned package = 0;          // logical index of its package (socket)
   unsigned numa = 0;             // index of its NUMA node in NodeTopology::numas
-  std::optional<unsigned> l3{};  // logical index of its L3; absent: hwloc names none
+  std::optional<unsigned> l3{};  // logical index of its L3; absent: hwloc reports none
   std::vector<unsigned> pus;  // OS indices of its usable hardware threads, ascending, never empty
   unsigned kind = 0;          // on hybrid processors, 0 is the slowest, more is faster; otherwise 0
 };
@@ -41,25 +41,25 @@ struct Device {
   // For a network adapter. Speeds are in Gb/s, 0: unknown.
   Network network = Network::infiniband;
   Link link = Link::unknown;  // up: at least one of its ports is
-  unsigned gbps = 0;          // of its fastest active port, or the maximum of its model
-  unsigned pci_gbps = 0;      // of its PCI link, which all functions of a card share
+  unsigned gbps = 0;          // speed of its fastest active port, or the model's maximum
+  unsigned pci_gbps = 0;      // speed of its PCI link, which all functions of a card share
   // For a GPU: its product name from NVML, "NVIDIA A100-SXM4-40GB"; empty: unknown.
   std::string model{};
 };
 
 using Gpu = Device;
-using Nic = Device;  // with OpenFabrics or Slingshot, or of an InfiniBand or Omni-Path PCI class
+using Nic = Device;  // has OpenFabrics, is Slingshot, or has an InfiniBand or Omni-Path PCI class
 
-// Memory, with or without processors of its own.
+// Memory, which may have processors of its own.
 struct NumaNode {
   unsigned os = 0;                    // the kernel's and numactl(8)'s number
-  std::optional<unsigned> package{};  // absent: outside of all packages, or spanning several
+  std::optional<unsigned> package{};  // absent: outside of all packages, or in several
   std::uint64_t bytes = 0;            // 0: unknown
-  bool has_cores = true;              // false: a GPU's memory, or HBM behind other processors
+  bool has_cores = true;              // false: a GPU's memory, or HBM close to other processors
   bool has_memory = true;             // false: a die without memory modules of its own
 };
 
-// GPUs that are connected without PCI: NVLink, xGMI.
+// A connection between GPUs other than PCI: NVLink or xGMI.
 struct GpuLink {
   unsigned a = 0, b = 0;  // indices into NodeTopology::gpus, a < b
   unsigned weight = 0;    // more is faster; comparable within a node only
@@ -69,7 +69,7 @@ struct GpuLink {
 struct FabricPort {
   std::string hca;          // the kernel's name, "mlx5_0"
   unsigned port = 1;        // the adapter's number, from 1
-  unsigned gbps = 0;        // its own, or that of its adapter's PCI link if slower; 0: unknown
+  unsigned gbps = 0;        // its own speed, or its adapter's PCI link's if slower; 0: unknown
   bool infiniband = false;  // otherwise Ethernet
 };
 
@@ -79,13 +79,13 @@ struct NodeTopology {
   std::vector<FabricPort> fabric;     // by name and port, mlx5_2 before mlx5_10
   std::vector<Nic> nics{};            // in PCI bus order
   std::vector<NumaNode> numas{};      // in hwloc's logical order, memoryless ones last
-  std::vector<GpuLink> links{};       // each pair once, ascending
+  std::vector<GpuLink> links{};       // ascending, each pair once
   std::vector<Core> closed{};         // cores without an allowed PU, with all of their PUs
-  std::vector<std::string> doubts{};  // implausible statements of the firmware or an override file
-  std::vector<std::string> notes{};   // what was left out on purpose, one sentence each
+  std::vector<std::string> doubts{};  // implausible data from the firmware or an override file
+  std::vector<std::string> notes{};   // what was omitted on purpose, one sentence each
 };
 
-// numactl(8)'s number of `numa`, an index into `node.numas`; `numa` itself if it is out of range.
+// numactl(8)'s number of the NUMA node with index `numa`; `numa` itself if it is out of range.
 [[nodiscard]] inline unsigned os_number(const NodeTopology& node, unsigned numa) {
   return numa < node.numas.size() ? node.numas[numa].os : numa;
 }

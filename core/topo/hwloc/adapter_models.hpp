@@ -4,9 +4,9 @@
 
 namespace dts::topo {
 
-// The maximum bandwidth of a port of this model in Gb/s; 0: unknown. For recorded machines, whose
-// link speeds are unknown: the bandwidth of the PCI slot would overestimate a slow adapter. From
-// the PCI ID repository (pci-ids.ucw.cz) and the vendors' data sheets.
+// The maximum bandwidth of a port of this model in Gb/s; 0: unknown. Used for recorded machines,
+// whose link speeds are unknown: the bandwidth of the PCI slot would overestimate a slow adapter.
+// From the PCI ID repository (pci-ids.ucw.cz) and the vendors' data sheets.
 [[nodiscard]] unsigned most_gbps(unsigned vendor, unsigned device);
 
 }  // namespace dts::topo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hybrid processors: which cores are of one kind. Pure, thread-safe.
+// Hybrid processors: determines which cores are of one kind. Pure, thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace dts::topo {
 
-// Cores that firmware and kernel describe alike.
+// Cores with the same description by firmware and kernel.
 struct CoreSort {
   std::string type;                    // "IntelAtom"; empty: none
   std::optional<unsigned> capacity{};  // the kernel's cpu_capacity; the fastest core has 1024
-  int efficiency = -1;                 // hwloc's rank, more is faster; -1: none
+  int efficiency = -1;                 // hwloc's rank, higher is faster; -1: none
 };
 
 // The kind of each sort: 0 is the slowest. Sorts of one type form one kind if successive capacities

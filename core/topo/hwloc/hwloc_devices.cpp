@@ -19,8 +19,8 @@ namespace {
 // Libraries that enumerate GPUs, best first; they name a device by this prefix and a number.
 constexpr std::array<std::string_view, 4> k_libraries{"nvml", "rsmi", "ze", "cuda"};
 
-// The index of the library that names the device; k_libraries.size(): another kind of device.
-// "ze0.1" is a part of "ze0".
+// The index of the library that named the device ("ze0.1" is a part of "ze0"); k_libraries.size()
+// for devices of another kind.
 std::size_t library_of(hwloc_obj_t device) {
   const std::string_view name = device->name != nullptr ? device->name : "";
   std::size_t index = 0;
@@ -36,7 +36,7 @@ std::size_t library_of(hwloc_obj_t device) {
 constexpr unsigned k_nvidia_vendor = 0x10de, k_amd_vendor = 0x1002,
                    k_intel_vendor = 0x8086;  // PCI vendors
 constexpr unsigned k_vga = 0x0300;           // PCI class
-// ATI's on server boards, for the console of a management controller: Rage XL, RV100, ES1000.
+// ATI's GPUs on server boards, for a management controller's console: Rage XL, RV100, ES1000.
 constexpr std::array k_consoles{0x4752U, 0x5159U, 0x515eU};
 
 // The PCI address of the graphics in Intel's processors.
@@ -61,8 +61,8 @@ bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   }
 }
 
-// Display adapters next to NVIDIA's GPUs, often in the processor: CUDA does not count them, and a
-// rank that got one would have no GPU.
+// Display adapters, often in the processor, in addition to NVIDIA's GPUs. CUDA does not count them,
+// so a rank that got one would have no GPU.
 bool is_other_graphics(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   return is_gpu_class(pci) && pci.class_id == k_vga && pci.vendor_id != k_nvidia_vendor;
@@ -75,7 +75,7 @@ std::string model_of(hwloc_obj_t device) {
   return is_printable(text) ? text.substr(0, k_longest_model) : std::string();
 }
 
-// The devices of the first library that shows any, in its own numbering.
+// The devices of the first library that shows any, in this library's numbering.
 std::vector<hwloc_obj_t> known_gpus(const std::vector<hwloc_obj_t>& devices) {
   std::array<std::vector<hwloc_obj_t>, k_libraries.size()> found;
   for (hwloc_obj_t device : devices)
@@ -117,8 +117,8 @@ std::unique_ptr<hwloc_distances_s, ReleaseDistances> bandwidths(hwloc_topology_t
   hwloc_distances_s* found = nullptr;
   if (hwloc_distances_get_by_name(topology, name, &count, &found, 0) != 0 || count == 0)
     found = nullptr;
-  // GPUs behind an NVSwitch are linked to each other; without this, hwloc would show no links
-  // between them.
+  // GPUs behind an NVSwitch are linked to each other. Without this transformation, hwloc would show
+  // no links between them.
   if (found != nullptr && has_switch(*found))
     for (const auto transform : {HWLOC_DISTANCES_TRANSFORM_MERGE_SWITCH_PORTS,
                                  HWLOC_DISTANCES_TRANSFORM_TRANSITIVE_CLOSURE})
@@ -145,7 +145,7 @@ std::vector<Gpu> gpus_of(hwloc_topology_t topology, const NumaNodes& numas) {
       gpus.push_back(gpu);
     }
   }
-  if (gpus.empty())  // recorded without PCI
+  if (gpus.empty())  // the machine was recorded without PCI
     for (hwloc_obj_t device : known_gpus(below(devices, nullptr))) {
       gpus.push_back(place_of(topology, numas, device));
       gpus.back().name = device->name;

@@ -11,9 +11,10 @@
 
 namespace dts::topo {
 
-// In the order of NodeTopology. An adapter has an OpenFabrics device, or is InfiniBand, Omni-Path,
-// Slingshot or EFA by its PCI IDs. `link` is what OpenFabrics recorded; `gbps` is the maximum of
-// the model, since hwloc does not record port speeds.
+// The adapters in the order of NodeTopology. An adapter has an OpenFabrics device, or is
+// InfiniBand, Omni-Path, Slingshot or EFA according to its PCI IDs. `link` is the state that
+// OpenFabrics recorded; `gbps` is the maximum of the model, since hwloc does not record the speeds
+// of ports.
 [[nodiscard]] std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas);
 
 }  // namespace dts::topo

@@ -19,20 +19,20 @@ struct FreeBitmap {
 
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
 
-// hwloc 2 has NUMA objects only for memory: the cores of a die without memory are in none of them,
-// although they are as far from other dies' memory and devices as those dies are from each other.
-// Here, each such die is its own NUMA node.
+// hwloc 2 has NUMA objects only for memory, so the cores of a die without memory are in none,
+// although they are as far from the memory and devices of other dies as those dies are from each
+// other. Here, each such die is a NUMA node of its own.
 class NumaNodes {
  public:
   explicit NumaNodes(hwloc_topology_t topology);
 
-  // By index; has_cores is not set yet.
+  // All nodes by index; has_cores is not set yet.
   [[nodiscard]] std::vector<NumaNode> describe() const;
 
-  // The index of the smallest node that covers `cpus`. Of several, the first, which is the DRAM if
-  // a GPU's memory or high-bandwidth memory shares the processors. Absent if none covers them all,
-  // or if parts of them have smaller nodes of their own (a device attached to a package of several
-  // nodes, even if that package has further memory for all of it).
+  // The index of the smallest node that covers `cpus`. If there are several, the first, which is
+  // the DRAM if a GPU's memory or high-bandwidth memory shares the processors. Absent if no node
+  // covers them all, or if parts of them have smaller nodes of their own (a device attached to a
+  // package of several nodes, even if this package has further memory for all of it).
   [[nodiscard]] std::optional<unsigned> around(hwloc_const_bitmap_t cpus) const;
 
  private:

@@ -14,9 +14,9 @@ hwloc_obj_t enclosing(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_ob
   return object->type == type ? object : hwloc_get_ancestor_obj_by_type(topology, type, object);
 }
 
-// The package around `object`; null if it is in several or in none. One that is no ancestor is
-// found by its processors: in files of hwloc 1, a group of the same processors may be around a
-// package.
+// The package around `object`; null if it is in several or in none. A package that is not an
+// ancestor is found by its processors: in files of hwloc 1, a group of the same processors may be
+// around a package.
 hwloc_obj_t package_of(hwloc_topology_t topology, hwloc_obj_t object) {
   hwloc_obj_t package = enclosing(topology, HWLOC_OBJ_PACKAGE, object);
   if (package != nullptr || hwloc_bitmap_iszero(object->cpuset)) return package;
@@ -42,7 +42,7 @@ Device place_of(hwloc_topology_t topology, const NumaNodes& numas, hwloc_obj_t o
   if (const hwloc_obj_t package = package_of(topology, near))
     device.package = package->logical_index;
   else if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE) <= 1)
-    device.package = 0;  // attached to the whole machine, which has no other
+    device.package = 0;  // attached to the whole machine, which has one package
   if (const auto* cache = enclosing(topology, HWLOC_OBJ_L3CACHE, near))
     device.l3 = cache->logical_index;
   device.numa = numas.around(near->cpuset);

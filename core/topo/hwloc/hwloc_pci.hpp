@@ -13,7 +13,7 @@
 
 namespace dts::topo {
 
-// The location of `object` and the bridges above it; no other properties.
+// A Device with the location of `object` and the bridges above it, but no other members.
 [[nodiscard]] Device place_of(hwloc_topology_t topology,
                               const NumaNodes& numas,
                               hwloc_obj_t object);
@@ -23,10 +23,10 @@ using OsDevices = std::map<hwloc_obj_t, std::vector<hwloc_obj_t>>;
 
 [[nodiscard]] OsDevices os_devices(hwloc_topology_t topology);
 
-// Those of `devices` that are below `pci`.
+// The elements of `devices` that are below `pci`.
 [[nodiscard]] const std::vector<hwloc_obj_t>& below(const OsDevices& devices, hwloc_obj_t pci);
 
-// In address order.
+// All PCI devices, in the order of their addresses.
 [[nodiscard]] std::vector<hwloc_obj_t> pci_devices(hwloc_topology_t topology);
 
 // "0000:3b:00.0"

@@ -70,8 +70,8 @@ unsigned logical_index(hwloc_obj_t object) {
   return object != nullptr ? object->logical_index : 0;
 }
 
-// The core kind of each hardware thread on hybrid processors, the slowest first. hwloc also
-// distinguishes cores that differ only in maximum frequency; here, those are of one kind.
+// The kind of each hardware thread's core on hybrid processors, the slowest first. hwloc also
+// distinguishes cores that differ only in maximum frequency; here these are of one kind.
 class Kinds {
  public:
   explicit Kinds(hwloc_topology_t topology) {
@@ -155,7 +155,7 @@ void mark_those_with_cores(NodeTopology& node) {
       if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
 }
 
-// hwloc accepts a file in which two processors have the same number.
+// hwloc accepts files in which two processors have the same number, so this must be checked.
 Result<void> check_numbers(const NodeTopology& node) {
   std::set<unsigned> seen;
   for (const auto* cores : {&node.cores, &node.closed})

@@ -16,11 +16,11 @@ namespace dts::topo {
 // variables: call it before starting threads.
 [[nodiscard]] Result<NodeTopology> load_live();
 
-// A file written by `lstopo --of xml` (hwloc 2), `-`: standard input. Errc::not_found, Errc::io if
-// it cannot be read, or Errc::invalid if it is not one.
+// Reads a file that `lstopo --of xml` (hwloc 2) wrote; `-`: standard input. Errc::not_found,
+// Errc::io if it cannot be read, or Errc::invalid if it is not such a file.
 [[nodiscard]] Result<NodeTopology> load_xml(const std::string& path);
 
-// hwloc's synthetic description, e.g. "package:2 numa:2 core:8 pu:2".
+// Reads hwloc's synthetic description, e.g. "package:2 numa:2 core:8 pu:2".
 [[nodiscard]] Result<NodeTopology> load_synthetic(const std::string& text);
 
 }  // namespace dts::topo

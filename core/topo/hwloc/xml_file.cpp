@@ -42,7 +42,7 @@ std::string version_of(const std::string& text) {
   return words.substr(first, words.find_first_not_of("0123456789.", first) - first);
 }
 
-// What the child does; never returns.
+// Runs in the child; never returns.
 [[noreturn]] void answer_with(const std::function<Result<NodeTopology>()>& read, int answer) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);

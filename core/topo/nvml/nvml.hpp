@@ -34,11 +34,11 @@ class Nvml {
     Device device = nullptr;  // null if `status` is a failure
   };
 
-  // Errc::not_found: there is no library or no driver; the message is NVML's or the loader's.
+  // Errc::not_found if there is no library or no driver, with NVML's or the loader's message.
   [[nodiscard]] static Result<Nvml> open(const char* library = k_library);
 
-  // k_function_not_found if this release does not have it. NVML is C, with structures of its own
-  // names, so that clang's UBSan would object to the function's type.
+  // k_function_not_found if this release lacks the function. NVML is written in C, with names of
+  // its own for structures, so clang's UBSan would object to the function's type.
   template <class... Arguments>
 #if defined(__clang__)
   __attribute__((no_sanitize("function")))
@@ -49,7 +49,7 @@ class Nvml {
     return function == nullptr ? k_function_not_found : function(arguments...);
   }
 
-  // Every GPU except those of other jobs, including those that cannot be reached. Errc::not_found.
+  // All GPUs except those of other jobs, including GPUs that cannot be reached. Errc::not_found.
   [[nodiscard]] Result<std::vector<Gpu>> gpus() const;
 
   // "00000000:3B:00.0"; empty: unknown.

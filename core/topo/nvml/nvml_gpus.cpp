@@ -41,8 +41,8 @@ std::string text_of(const Nvml& nvml, const char* function, Nvml::Device device)
   return {text.data(), ::strnlen(text.data(), text.size())};
 }
 
-// Empty if there is none, and for the format of drivers before 470, MIG-GPU-UUID/7/0, since the
-// GPU's own UUID resolves that.
+// Empty if there is none, and for drivers before 470, whose format MIG-GPU-UUID/7/0 is resolved by
+// the GPU's own UUID.
 std::string uuid_of(const Nvml& nvml, Nvml::Device device) {
   const auto uuid = text_of<k_longest_uuid>(nvml, "nvmlDeviceGetUUID", device);
   return is_safe_name(uuid) ? uuid : std::string();
@@ -67,7 +67,7 @@ std::vector<std::string> instances_of(const Nvml& nvml, Nvml::Device device) {
     Nvml::Device instance = nullptr;
     if (nvml.call("nvmlDeviceGetMigDeviceHandleByIndex", device, slot, &instance) !=
         Nvml::k_success)
-      continue;  // empty, or another job's
+      continue;  // no instance, or another job's
     if (std::string uuid = uuid_of(nvml, instance); !uuid.empty()) uuids.push_back(std::move(uuid));
   }
   return uuids;
@@ -94,11 +94,11 @@ unsigned weight_between(const NvmlGpu& a, const NvmlGpu& b) {
   return static_cast<unsigned>(direct) + std::min(a.switched, b.switched);
 }
 
-// Added GPUs are at the end, and links refer to indices.
+// Puts added GPUs, which are at the end, in order, and renumbers the links, which refer to indices.
 void put_in_pci_order(NodeTopology& node) {
   std::vector<unsigned> order(node.gpus.size());
   std::iota(order.begin(), order.end(), 0U);
-  const auto key = [&](unsigned gpu) {  // domains of five digits after those of four
+  const auto key = [&](unsigned gpu) {  // five-digit domains come after those with four digits
     return std::pair(node.gpus[gpu].pci.size(), node.gpus[gpu].pci);
   };
   std::stable_sort(

@@ -39,7 +39,7 @@ std::string read_until(int fd, Clock::time_point deadline, bool& late) {
   std::string text;
   for (char buffer[65'536];;) {
     late = !wait_readable(fd, deadline);
-    if (late && Clock::now() < deadline) continue;  // a signal came first
+    if (late && Clock::now() < deadline) continue;  // a signal interrupted the wait
     const ssize_t got = late ? 0 : ::read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit-topology [FILE]: writes this machine, or the one that hwloc recorded in FILE (`-`:
-// standard input), as one line of JSON for discover() and read_topology().
+// dtsubmit-topology [FILE]: writes the topology of this machine, or of the machine that hwloc
+// recorded in FILE (`-`: standard input), as one line of JSON for discover() and read_topology().
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
@@ -17,7 +17,8 @@ namespace {
 
 using namespace dts;
 
-// The file named by $DTSUBMIT_TOPOLOGY must exist; the machine's own may be missing.
+// The override file that $DTSUBMIT_TOPOLOGY names must exist, while the machine's own may be
+// missing.
 Result<topo::NodeTopology> this_machine() {
   DTS_ASSIGN(topo::NodeTopology node, topo::load_live());
   node = topo::with_links(std::move(node));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for core/topo/hwloc in builds without it.
+// Implements core/topo/hwloc/load.hpp in builds without hwloc.
 #include "core/topo/hwloc/load.hpp"
 
 #include "core/base/files/files.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds k_nvml_limit{20};  // as with hwloc
 
-// Those of the cgroup and of sched_setaffinity(2).
+// The processors that the cgroup and sched_setaffinity(2) allow.
 Result<std::vector<unsigned>> allowed_cpus() {
   DTS_ASSIGN(const std::string status, read_file("/proc/self/status"));
   constexpr std::string_view k_allowed = "\nCpus_allowed_list:";

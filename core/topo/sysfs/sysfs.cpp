@@ -11,8 +11,8 @@
 namespace dts::topo {
 namespace {
 
-// nullopt: there is no such file, or it does not hold a number, like the -1 of an unknown NUMA
-// node.
+// nullopt if there is no such file, or it does not hold a non-negative number: an unknown NUMA node
+// is -1.
 std::optional<unsigned> read_number(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return {};
@@ -37,7 +37,7 @@ std::uint64_t read_memory(const std::string& path) {
   return parse_number(rest.substr(0, rest.find(' '))).value_or(0) * 1024;
 }
 
-// The index of each processor's NUMA node; `numas` gets the nodes.
+// The index of each processor's NUMA node; fills `numas`.
 std::map<unsigned, unsigned> read_numas(const std::string& system, std::vector<NumaNode>& numas) {
   std::map<unsigned, unsigned> numa_of;
   for (const unsigned os : read_list(system + "/node/online")) {

@@ -16,7 +16,8 @@ namespace dts::topo {
 [[nodiscard]] Result<NodeTopology> read_sysfs(const std::string& system,
                                               const std::vector<unsigned>& allowed);
 
-// `node` with each GPU's NUMA node and package from `devices`, /sys/bus/pci/devices or a copy.
+// `node` with the NUMA node and package of each GPU, from `devices`: /sys/bus/pci/devices, or a
+// copy.
 [[nodiscard]] NodeTopology with_places(NodeTopology node, const std::string& devices);
 
 }  // namespace dts::topo
