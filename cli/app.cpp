@@ -48,7 +48,7 @@ constexpr const char* k_first_steps =
     "To submit a job: dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py\n"
     "For the options of a command: dtsubmit COMMAND --help";
 
-// Only adds the verb that was typed, if there is one.
+// Adds only the verb that was typed, or all verbs if none was.
 void add_verbs(CLI::App& app, const std::string& typed, Invocation& invocation) {
   const auto verb = std::find_if(
       std::begin(k_verbs), std::end(k_verbs), [&](const Verb& one) { return one.name == typed; });
@@ -111,9 +111,9 @@ std::vector<std::string> with_verb(std::vector<std::string> words) {
   return words;
 }
 
-// CLI11 compares each new option with all earlier ones, which takes more than a millisecond for
-// those of a job. So at first only the options named on the command line are set up; false: parse
-// again with all of them, for --help or for an error message.
+// CLI11 compares each new option with all earlier ones, which takes more than a millisecond for the
+// options of a job. Therefore, at first only the options named on the command line are set up.
+// False: parse again with all of them, for --help or for an error message.
 bool parses_by_named_options(std::vector<std::string> words, Invocation& invocation) {
   CLI::App app;
   invocation.named = words;
@@ -128,7 +128,7 @@ bool parses_by_named_options(std::vector<std::string> words, Invocation& invocat
   return invocation.action != nullptr;
 }
 
-// Ours, and how the scheduler is reached.
+// Our version, and how the scheduler is reached.
 std::string versions() {
   const auto way = plugin::way_to_scheduler();
   return fmt::format("dtsubmit {}\nscheduler: {}",
@@ -145,7 +145,7 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "print this help and exit");
   add_verbs(app, words.front(), invocation);
-  app.footer(k_first_steps);  // after the verbs, which would inherit it
+  app.footer(k_first_steps);  // after the verbs, which would inherit it otherwise
   try {
     std::reverse(words.begin(), words.end());
     app.parse(words);

@@ -50,7 +50,7 @@ Result<check::Limits> limits_of(const JobOptions& options) {
   return limits;
 }
 
-// Whose baseline and quarantine count.
+// The cluster whose baseline and quarantine are used.
 std::string cluster_of(const CheckOptions& options, Place place) {
   if (!options.cluster.empty()) return options.cluster;
   if (const auto named = getenv_lookup("SLURM_CLUSTER_NAME"); named && !named->empty())
@@ -67,7 +67,7 @@ struct Found {
   std::string document;
   std::string run;
   Place place = Place::here;
-  int exit_code = 0;  // of the job
+  int exit_code = 0;  // the job's
   Measuring measuring{};
 };
 
@@ -84,7 +84,7 @@ Result<Found> facts_of(const CheckOptions& options, const std::vector<std::strin
       std::move(job.facts).value_or(""), job.run, measuring.place, job.exit_code, measuring};
 }
 
-// The same nodes once more.
+// The same measurement, on the same nodes.
 Measuring again(Measuring measuring, const check::Facts& facts) {
   std::vector<std::string> nodes;
   for (const check::Node& node : facts.nodes) nodes.push_back(node.name);
@@ -94,13 +94,13 @@ Measuring again(Measuring measuring, const check::Facts& facts) {
   return measuring;
 }
 
-// A neighbour's burst can make a healthy node slow, so that what looks unfit is measured again.
-// Health checks have no time for that.
+// A burst of load from a neighbour can make a healthy node slow, so what looks unfit is measured
+// again. Health checks have no time for that.
 bool is_measured_again(const CheckOptions& options) {
   return options.from.empty() && !options.once && !(options.here && options.quick);
 }
 
-// Nothing if the job failed, as it has said: what was measured before counts then.
+// Returns nothing if the job failed, which it has reported; then the first measurement counts.
 Result<std::optional<check::Facts>> measure_again(const Found& found, CheckReport& report) {
   tell("not fit at first; measuring again:\n");
   for (const std::string& fault : check::faults(report.facts, report.verdict))
@@ -113,7 +113,7 @@ Result<std::optional<check::Facts>> measure_again(const Found& found, CheckRepor
   return second;
 }
 
-// Without a baseline of its own, a check is one of peers only. A home folder may be missing.
+// Without a baseline, a check only compares nodes with their peers. The home folder may be missing.
 Result<std::optional<check::Facts>> baseline_of(const CheckOptions& options,
                                                 const std::string& cluster) {
   if (options.baseline == k_no_baseline || options.save_baseline) return std::nullopt;
@@ -154,7 +154,7 @@ void print(const CheckOptions& options, const CheckReport& report) {
     fmt::print("{}", to_text(report, {terminal_columns(), wants_colour(STDOUT_FILENO)}));
 }
 
-// What was measured, before it is judged.
+// The report on the measurements, before they are judged.
 Result<CheckReport> report_of(const CheckOptions& options, const Found& found) {
   auto facts = check::parse_facts(found.document);
   if (!facts)
@@ -170,7 +170,7 @@ Result<CheckReport> report_of(const CheckOptions& options, const Found& found) {
   return report;
 }
 
-// Judges, and measures again what looks unfit.
+// Judges the facts, and measures what looks unfit again.
 Result<void> judge(const CheckOptions& options,
                    const check::Limits& limits,
                    const Found& found,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an earlier check of a cluster has left: its baseline, and nodes in quarantine.
+// What earlier checks of a cluster leave behind: the baseline, and nodes in quarantine.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -11,7 +11,7 @@
 namespace dts::cli {
 
 // baseline/<cluster>.json in state_folder(). Errors: those of state_folder(), and Errc::invalid for
-// a name that cannot be a file name.
+// a name that is not usable as a file name.
 [[nodiscard]] Result<std::string> baseline_path(const std::string& cluster);
 
 // The facts in that file; nullopt if it does not exist. Errors name the file.
@@ -19,7 +19,8 @@ namespace dts::cli {
 
 [[nodiscard]] Result<void> save_baseline(const std::string& path, const std::string& document);
 
-// Puts unfit nodes into the quarantine of `cluster`, with their first reason. Returns how many.
+// Puts unfit nodes into the quarantine of `cluster`, each with its first reason. Returns their
+// number.
 [[nodiscard]] Result<std::size_t> quarantine(const check::Verdict& verdict,
                                              const std::string& cluster,
                                              const std::string& run);

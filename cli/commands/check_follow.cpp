@@ -19,14 +19,15 @@ namespace dts::cli {
 namespace {
 
 constexpr int k_look_ms = 200;
-constexpr std::string_view k_run_words = "run directory ";  // of `submit`
+constexpr std::string_view k_run_words = "run directory ";  // as `submit` prints it
 
-// Copies what a command and its rank 0 say, line by line, and picks the run directory out of it.
+// Copies the output of a command and of its rank 0, line by line, and finds the run directory in
+// it.
 class Progress {
  public:
   explicit Progress(int fd) : fd_(fd) {}
 
-  // Waits a moment for more; false once there will be none.
+  // Waits a moment for more output; false once there will be none.
   bool look() {
     pollfd waiting{fd_, POLLIN, 0};
     if (::poll(&waiting, 1, k_look_ms) > 0) {
@@ -54,7 +55,7 @@ class Progress {
     }
   }
 
-  // The phases that rank 0 of a submitted job reports.
+  // Copies the phases that rank 0 of a submitted job reports.
   void follow_rank() {
     if (!shows_rank_log_ || run_.empty()) return;
     const run::RunDirectory run{run_};
@@ -73,7 +74,7 @@ class Progress {
   std::unique_ptr<run::LogFollower> log_;
 };
 
-// After a signal of ours: the job must not go on measuring for nobody.
+// Handles a signal to us: a job whose result nobody reads must not go on measuring.
 tl::unexpected<Error> stopped(pid_t pid, const std::string& run, const Error& why) {
   ::kill(pid, SIGTERM);
   int status = 0;

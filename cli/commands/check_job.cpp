@@ -43,7 +43,7 @@ Result<void> expect_gpus(const JobOptions& options, Measuring& measuring) {
   return {};
 }
 
-// Those that say how a job is submitted.
+// Refuses the options that only concern the submission of a job.
 Result<void> refuse_other_options(const JobOptions& options, bool names_hosts) {
   for (const spec::Option& row : spec::options()) {
     const std::string name = row.long_name();
@@ -91,7 +91,7 @@ std::vector<std::string> bench_words(const Measuring& measuring) {
 
 Result<MeasuredJob> take_facts(const std::string& path, const Ended& ended) {
   auto text = read_own_file(path, check::k_largest_facts, Others::may_write);
-  // Where a rank did not answer, there is what the others have measured.
+  // If a rank did not answer, check.json has the measurements of the others.
   if (!text && ended.exit_code != 0) return MeasuredJob{std::nullopt, ended.run, ended.exit_code};
   if (!text)
     return fail(Errc::io,
@@ -106,7 +106,7 @@ Result<MeasuredJob> measure_here(const Measuring& measuring) {
   command.argv = bench_words(measuring);
   command.argv.insert(command.argv.end(), {"--output", folder + "/check.json"});
   auto measured = [&]() -> Result<MeasuredJob> {
-    if (measuring.quick) {  // says one line, about the result
+    if (measuring.quick) {  // prints one line, with the result
       command.env = launch::scrubbed_environment();
       DTS_ASSIGN(const Output output, run_process(std::move(command), k_quick_limit));
       if (output.exit_code != 0) tell("{}{}", output.out, output.err);
@@ -121,7 +121,7 @@ Result<MeasuredJob> measure_here(const Measuring& measuring) {
   return measured;
 }
 
-// The facts come through mpirun on standard output: no folder has to be shared.
+// mpirun passes the facts to our standard output, so no folder has to be shared.
 Result<MeasuredJob> measure_on_nodes(const Measuring& measuring) {
   std::vector<std::string> words = bench_words(measuring);
   words.insert(words.end(), {"--output", "-", "--run-dir", measuring.runs});
@@ -208,7 +208,7 @@ Result<MeasuredJob> measure(const Measuring& measuring) {
   command.argv.emplace_back("--");
   for (std::string& word : bench_words(measuring)) command.argv.push_back(std::move(word));
   remember_signals();
-  // A job may wait in the queue for as long as it takes.
+  // No time limit: a job may wait in the queue for as long as it takes.
   command.env = launch::scrubbed_environment();
   DTS_ASSIGN(const Ended ended,
              run_followed(std::move(command), true, std::chrono::hours(24 * 365)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measuring job of `dtsubmit check`: `dttrain bench` on the nodes in question, submitted or
+// The measuring job of `dtsubmit check`: `dttrain bench` on the nodes to check, submitted or
 // started by mpirun, with its progress on standard error.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace dts::cli {
 
 enum class Place {
   submitted,  // `dtsubmit submit --wait`
-  nodes,      // mpirun, on --hosts or on the nodes of the allocation we are in
+  nodes,      // mpirun, on --hosts or on the nodes of our own allocation
   here,       // no launcher: one rank on this machine
 };
 
@@ -25,26 +25,27 @@ struct Measuring {
   std::vector<std::string> words;  // options for `dtsubmit submit`
   std::vector<std::string> bench;  // options for `dttrain bench`
   bool quick = false;
-  MeasuredNodes nodes;  // of Place::nodes
-  std::string runs;     // of Place::nodes: the folder whose disk is that of runs
+  MeasuredNodes nodes;  // for Place::nodes
+  std::string runs;     // for Place::nodes: the folder whose disk is measured as "run"
 };
 
 struct MeasuredJob {
   std::optional<std::string> facts;  // text of check.json; nullopt: the job failed, as it has said
-  std::string run;                   // run directory of a submitted job
-  int exit_code = 0;                 // of the job; not 0: not all of it was measured
+  std::string run;                   // run directory of the submitted job
+  int exit_code = 0;                 // the job's; not 0: the measurements are incomplete
 };
 
-// Where a check with these options runs: in an allocation (SLURM_JOB_NODELIST in `lookup`) on its
-// nodes, or as many as --nodes says. Errc::usage for options that mean nothing there.
+// Where a check with these options runs. In an allocation (SLURM_JOB_NODELIST in `lookup`), it runs
+// on the allocation's nodes, or on as many as --nodes says. Errc::usage for options that have no
+// meaning there.
 [[nodiscard]] Result<Measuring> plan_measuring(const JobOptions& options,
                                                bool here,
                                                bool quick,
                                                const std::vector<std::string>& bench,
                                                const Lookup& lookup);
 
-// Runs it to its end. On a signal, ends the job: Errc::interrupted. Errc::io if it has left no
-// readable check.json although it succeeded.
+// Runs the job to its end. On a signal, ends the job: Errc::interrupted. Errc::io if the job
+// succeeded but left no readable check.json.
 [[nodiscard]] Result<MeasuredJob> measure(const Measuring& measuring);
 
 }  // namespace dts::cli

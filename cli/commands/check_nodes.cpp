@@ -17,19 +17,19 @@ void add(Variables& environment, const std::string& name, const std::string& val
   environment.push_back(name + "=" + value);
 }
 
-// Each of Open MPI's parameters has another name from release 5 on; those of the other release are
-// ignored.
+// From release 5 on, each of Open MPI's parameters has another name. The names of the other release
+// are ignored, so both are set.
 void reach_by_ssh(const std::vector<std::string>& ssh, Variables& environment) {
   const std::string agent = join(launch::with_ssh_options(ssh), " ");
   for (const char* prefix : {"OMPI_MCA_plm_rsh_", "PRTE_MCA_plm_ssh_"}) {
     add(environment, std::string(prefix) + "agent", agent);
-    // Hosts accept our key, and not each other's.
+    // Hosts accept our key, but not each other's.
     add(environment, std::string(prefix) + "no_tree_spawn", "1");
   }
 }
 
-// One task on each of the nodes, whatever the allocation was asked for, and whether we are its
-// shell or a step in it: the variables of a step name its own nodes only.
+// Starts one task on each of the nodes, regardless of the allocation's layout, and of whether we
+// are its shell or a step in it: the variables of a step only name the step's own nodes.
 void enter_allocation(const std::vector<std::string>& nodes,
                       const Lookup& lookup,
                       Variables& environment) {
@@ -58,7 +58,7 @@ Result<Command> mpirun_on(const MeasuredNodes& nodes,
   for (const std::string& name : nodes.names)
     hosts += fmt::format("{}{}:1", hosts.empty() ? "" : ",", name);
   Command command;
-  // By its path, so that it finds its daemon at the same one on the nodes.
+  // By its path, so that it finds its daemon at the same path on the nodes.
   command.argv = {*mpirun,
                   "--np",
                   std::to_string(nodes.names.size()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mpirun, which starts `dttrain bench` where no scheduler has to be asked: on --hosts through ssh,
-// and on the nodes of the allocation that we are in. Pure but for PATH.
+// The mpirun command that starts `dttrain bench` without asking a scheduler: on --hosts by ssh, and
+// on the nodes of our own allocation. Pure except for PATH.
 #pragma once
 
 #include "core/base/os/environment.hpp"
@@ -14,12 +14,12 @@ namespace dts::cli {
 
 struct MeasuredNodes {
   std::vector<std::string> names;  // one rank on each, in this order
-  std::vector<std::string> ssh;    // the words that reach one; empty: the scheduler's own way
+  std::vector<std::string> ssh;    // the ssh command; empty: the scheduler's own way is used
 };
 
-// `words` on each of the nodes, with what the ranks print on standard output on ours. `environment`
-// is a scrubbed one (launch/job/successor.hpp); `lookup` has the variables of the allocation.
-// Errc::not_found without Open MPI's mpirun.
+// Runs `words` on each of the nodes; the ranks' standard output goes to ours. `environment` is a
+// scrubbed one (launch/job/successor.hpp); `lookup` has the variables of the allocation.
+// Errc::not_found if Open MPI's mpirun is missing.
 [[nodiscard]] Result<Command> mpirun_on(const MeasuredNodes& nodes,
                                         const std::vector<std::string>& words,
                                         std::vector<std::string> environment,

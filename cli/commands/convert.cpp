@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit convert: makes a job file of a batch script, and says what became of each of its lines.
+// dtsubmit convert: makes a job file from a batch script, and reports what became of each line.
 #include "core/convert/convert.hpp"
 
 #include "cli/commands/command.hpp"

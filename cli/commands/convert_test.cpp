@@ -33,7 +33,7 @@ void read_start(const std::string& line, Request& request) {
   }
 }
 
-// A line of the table of options that -v prints: "sbatch: time   : 01:00:00"
+// A line from the table of options that -v prints: "sbatch: time   : 01:00:00"
 void read_option(const std::string& line, Request& request) {
   constexpr std::string_view k_compared[] = {
       "time", "mem", "mem-per-cpu", "mem-per-gpu", "ntasks", "gpus"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether Slurm sees the same request in a script and in the job file made of it.
+// Compares how Slurm sees a script and the job file made from it.
 #pragma once
 
 #include "cli/output/convert.hpp"
@@ -9,7 +9,7 @@
 
 namespace dts::cli {
 
-// Asks sbatch --test-only for both, and compares their #SBATCH lines; submits nothing.
+// Calls sbatch --test-only for both, and compares their #SBATCH lines. Submits nothing.
 [[nodiscard]] Comparison compare_by_test(const std::string& script,
                                          const std::vector<std::string>& arguments,
                                          const std::string& job_file);

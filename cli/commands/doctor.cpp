@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit doctor: whether a job survives what this site does to jobs, before it is submitted.
+// dtsubmit doctor: predicts whether a job survives what this site does to jobs.
 #include "cli/output/doctor.hpp"
 
 #include "cli/commands/command.hpp"
@@ -27,7 +27,7 @@
 namespace dts::cli {
 namespace {
 
-constexpr int k_refuted = 1;  // an answer is `no`
+constexpr int k_refuted = 1;  // at least one answer is `no`
 
 struct DoctorOptions {
   JobOptions job;
@@ -56,7 +56,7 @@ doctor::Job job_asked(const Prepared& prepared) {
   return job;
 }
 
-// The accounting is asked where it decides anything.
+// Asks the accounting, but only if it affects an answer.
 void ask_for_qos(sched::Scheduler& scheduler, const spec::JobSpec& spec, doctor::Facts& facts) {
   const bool decides = setting(facts, "PreemptType") == "preempt/qos" ||
                        lists(facts, "AccountingStorageEnforce", "limits");

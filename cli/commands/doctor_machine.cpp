@@ -36,7 +36,7 @@ std::string local_type_of(std::string folder) {
   return {};
 }
 
-// The lines of `ompi_info --parsable` that begin with `beginning`, without it.
+// The lines of `ompi_info --parsable` that begin with `beginning`, with this prefix removed.
 std::vector<std::string> lines_with(const std::string& said, std::string_view beginning) {
   std::vector<std::string> rests;
   for (const std::string& line : split(said, '\n'))
@@ -53,7 +53,8 @@ std::string ask_ompi_info(std::vector<std::string> words) {
   return said && said->exit_code == 0 ? said->out : "";
 }
 
-// "OpenPMIx 4.2.2 (PMIx Standard: 4.2, ...)": not every system has a program of the library.
+// Reads "OpenPMIx 4.2.2 (PMIx Standard: 4.2, ...)" from the library, since not every system has a
+// program of it.
 std::string release_of_pmix(const std::string& path) {
   const std::unique_ptr<void, int (*)(void*)> library(
       ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL), ::dlclose);
@@ -65,7 +66,7 @@ std::string release_of_pmix(const std::string& path) {
   return words.size() > 1 ? words[1].substr(0, words[1].find(',')) : "";
 }
 
-// With Open MPI's own PMIx beside its libraries, that one is used.
+// If Open MPI has its own PMIx beside its libraries, it uses that one.
 doctor::OpenMpi look_at_open_mpi() {
   doctor::OpenMpi found;
   const std::string said = ask_ompi_info({});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit doctor` sees of the machine that it runs on.
+// What `dtsubmit doctor` finds out about the machine that it runs on.
 #pragma once
 
 #include "core/doctor/facts.hpp"
@@ -8,8 +8,8 @@
 
 namespace dts::cli {
 
-// `runs`: the folder of run directories. Starts mpirun, srun and ompi_info for their versions; what
-// does not answer is left empty.
+// `runs`: the folder of run directories. Runs mpirun, srun and ompi_info to get their versions;
+// members for which there is no answer stay empty.
 [[nodiscard]] doctor::Machine look_around(const std::string& runs);
 
 }  // namespace dts::cli

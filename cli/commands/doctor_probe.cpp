@@ -26,10 +26,10 @@ namespace dts::cli {
 namespace {
 
 constexpr std::chrono::milliseconds k_probe_look{500};
-constexpr std::chrono::seconds k_probe_end{90};  // for a cancelled job's agent to be gone
+constexpr std::chrono::seconds k_probe_end{90};  // for the agent of a cancelled job to end
 constexpr std::chrono::minutes k_probe_time{2};  // Slurm counts whole minutes, the Prolog included
 
-// The same nodes, launcher, set-up and limits, and nothing that is the program's.
+// Keeps nodes, launcher, set-up and limits, and removes all that concerns the program.
 spec::JobSpec probe_of(spec::JobSpec spec) {
   spec.job_name = "doctor-probe";
   spec.nodes = std::min(spec.nodes, probe::k_most_ranks);
@@ -109,7 +109,7 @@ Result<void> await_probe(sched::Scheduler& scheduler,
   }
 }
 
-// Ends the job for certain, and waits for its processes, which write to the run directory.
+// Ends the job for certain, and waits for its processes, as they write to the run directory.
 void end_probe(sched::Scheduler& scheduler, const sched::JobId& id) {
   if (const auto cancelled = sched::cancel_for_certain(scheduler, id, patience_with_words());
       !cancelled)
@@ -123,7 +123,7 @@ void end_probe(sched::Scheduler& scheduler, const sched::JobId& id) {
   tell("probe: job {} is cancelled\n", id);
 }
 
-// Why its one attempt ended before every rank had an answer.
+// Why the only attempt ended before every rank had an answer.
 std::string failure_of_probe(const run::RunDirectory& run) {
   const auto events = run::read_ledger(run.ledger());
   if (!events) return events.error().message;
@@ -145,7 +145,7 @@ void collect_answers(const run::RunDirectory& run, doctor::Probed& probed) {
   if (!probed.nodes.empty() && !is_whole) probed.failure = failure_of_probe(run);
 }
 
-// The job is over, or is ended here.
+// Follows the job; when this returns, the job is over, or was ended.
 Result<void> follow_probe(sched::Scheduler& scheduler,
                           const sched::JobId& id,
                           std::chrono::seconds patience,

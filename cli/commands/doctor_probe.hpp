@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `dtsubmit doctor --submit-probe`: a short job that tries what cannot be known from outside.
+// `dtsubmit doctor --submit-probe`: a short job that tests what cannot be known from outside.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -10,10 +10,10 @@
 
 namespace dts::cli {
 
-// A job like the one that is asked for, with two nodes at most, a rank on each and another program.
-// Submits it, waits for its end, at most `patience`, and reports each change on standard error.
-// Then, and after a signal of ours, nothing is left of it: no job and no run directory. What it
-// cannot do is said in the result. Errc::usage for a job of several programs, Errc::interrupted
+// Derives a job from the requested one, with at most two nodes, one rank on each, and another
+// program. Submits it, waits at most `patience` for its end, and reports each change on standard
+// error. Afterwards, also after a signal to us, neither its job nor its run directory is left. The
+// result says what could not be done. Errc::usage for a job of several programs, Errc::interrupted
 // after a signal.
 [[nodiscard]] Result<doctor::Probed> probe_by_job(sched::Scheduler& scheduler,
                                                   Asked asked,

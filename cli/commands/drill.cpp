@@ -112,7 +112,7 @@ Result<int> act(DrillOptions options) {
 
 void add_drill(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DrillOptions>();
-  options->selection.what.clear();  // a drill must not pick the newest run by default
+  options->selection.what.clear();  // a drill must not pick the latest run by default
   CLI::App* verb =
       app.add_subcommand("drill", "cause a fault on purpose, and check that the run comes back");
   verb->footer(

@@ -8,8 +8,8 @@
 
 namespace dts::cli {
 
-// The plan with the reason for each number, preceded by that of each part, and the batch script; or
-// one JSON document of schema dtsubmit/dry-run/1.
+// The plan with the reason for each number, preceded by the plans of its parts, and the batch
+// script; or one JSON document of schema dtsubmit/dry-run/1.
 void print_dry_run(const Prepared& prepared, bool json);
 
 // "16 ranks, 16 GPUs (a100), 128 cores; 16384 MiB of memory a node"

@@ -17,7 +17,7 @@ Result<void> ask(sched::Scheduler& scheduler, KnownSite& known) {
   DTS_ASSIGN(const sched::ConfigInfo config, scheduler.config());
   DTS_ASSIGN(known.site.queue.nodes, scheduler.nodes());
   DTS_ASSIGN(known.site.partitions, scheduler.partitions());
-  // Only for the reasons to wait.
+  // The queue only adds reasons for waiting, so it may be missing.
   known.site.queue.jobs = scheduler.queue().value_or(std::vector<sched::QueuedJob>());
   known.site.billing_rule = config.billing_rule;
   known.accepts_us = check_exit_codes(config);
@@ -26,7 +26,8 @@ Result<void> ask(sched::Scheduler& scheduler, KnownSite& known) {
   return {};
 }
 
-// For what this site allows, or, with the problem that it has with the job, for any.
+// A job that fits what this site allows, or otherwise any site; then with the problem that it has
+// here.
 struct Fitted {
   Prepared prepared;
   std::optional<Error> misfit;
@@ -41,7 +42,7 @@ Result<Fitted> fit(Asked asked, const KnownSite& known) {
   }
   auto prepared = prepare(asked, source, known.cluster, Destination::scheduler);
   if (prepared) return Fitted{*std::move(prepared), std::nullopt};
-  asked.notes.clear();  // they were shown
+  asked.notes.clear();  // they have been shown
   DTS_ASSIGN(Prepared anywhere,
              prepare(std::move(asked), std::move(source), {}, Destination::scheduler));
   return Fitted{std::move(anywhere), std::move(prepared).error()};
@@ -58,7 +59,7 @@ forecast::Start start_of(const Fitted& fitted, const KnownSite& known) {
   return forecast::start_of(known.scheduler->expect(submission_of(fitted.prepared)));
 }
 
-// The site's grace time, and the user's assumptions, which have been checked.
+// The model with the site's grace time and the user's assumptions, which have been checked.
 reliability::Model model_of(const sched::PartitionInfo* partition,
                             const std::vector<std::string>& assume) {
   reliability::Model model;

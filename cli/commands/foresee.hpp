@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What will become of a job, from its options and from what the scheduler says: for `plan`.
+// Predicts what will become of a job, from its options and the scheduler's answers: for `plan`.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -14,16 +14,16 @@
 
 namespace dts::cli {
 
-// The site as its scheduler describes it now.
+// The current state of the site, according to its scheduler.
 struct KnownSite {
-  std::unique_ptr<sched::Scheduler> scheduler;  // nullptr: nothing else is known either
-  Error why_not{};                              // without one
+  std::unique_ptr<sched::Scheduler> scheduler;  // nullptr: the other members are unset, too
+  Error why_not{};                              // why there is no scheduler
   plan::ClusterView cluster;
   forecast::Site site;
-  Result<void> accepts_us;  // an error if no job of ours is submitted here, see check_exit_codes()
+  Result<void> accepts_us;  // an error if the site refuses our jobs, see check_exit_codes()
 };
 
-// Asks the scheduler. Every failure means that the site is not known.
+// Asks the scheduler. If anything fails, the site counts as unknown.
 [[nodiscard]] KnownSite look_around_site();
 
 struct Foreseen {
@@ -32,8 +32,8 @@ struct Foreseen {
   forecast::Outlook outlook;
 };
 
-// Writes nothing but notes for the user, and submits nothing. `assume` as in
-// set_by_names(). Errors: the user's own mistakes; what the site does not allow is in the outlook.
+// Submits nothing and writes only notes for the user. `assume`: see set_by_names(). Errors: the
+// user's own mistakes. What the site does not allow is in the outlook.
 [[nodiscard]] Result<Foreseen> foresee(const JobOptions& options,
                                        const std::vector<std::string>& command,
                                        const KnownSite& site,

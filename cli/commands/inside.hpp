@@ -10,7 +10,8 @@
 
 namespace dts::cli {
 
-// By the first word, or by hydra-srun behind options: Intel MPI puts some of srun's before it.
+// Recognised by the first word, or by hydra-srun after options, as Intel MPI puts some of srun's
+// first.
 [[nodiscard]] bool is_inside_verb(const std::vector<std::string>& words);
 
 // `words`: the verb and its options; `command`: the words after `--`.

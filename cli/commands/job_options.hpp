@@ -23,7 +23,7 @@ class App;
 namespace dts::cli {
 
 struct JobOptions {
-  // By long name, as typed; make_spec() parses them, so that all mistakes are reported together.
+  // By long name, as typed. make_spec() parses them, so that all mistakes are reported together.
   std::map<std::string, std::optional<std::string>> typed;
   std::map<std::string, std::vector<std::string>> repeated;
   std::map<std::string, bool> flags;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler's record of a run's job, as `list`, `status` and `why` need it.
+// The scheduler's record of a run's job, for `list`, `status` and `why`.
 #pragma once
 
 #include "cli/output/why.hpp"

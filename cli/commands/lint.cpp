@@ -52,7 +52,7 @@ Result<const lint::Rule*> rule_named(const std::string& option, const std::strin
 }
 
 constexpr std::chrono::seconds k_controller_patience{
-    2};  // with a controller: a hook must not wait for one
+    2};  // limit if there is a controller: a hook must not wait for it
 
 using AssumedRelease = std::pair<std::optional<Release>, ReleaseFrom>;
 
@@ -68,7 +68,7 @@ std::optional<Release> release_of_controller() {
   return config && *config ? release_of((*config)->version) : std::nullopt;
 }
 
-// "Slurm 22.05.8 through libslurm": the number.
+// The release in "Slurm 22.05.8 through libslurm".
 std::optional<Release> release_here() {
   const auto way = plugin::way_to_scheduler();
   if (!way) return std::nullopt;
@@ -78,20 +78,20 @@ std::optional<Release> release_here() {
   return std::nullopt;
 }
 
-// Where jobs go counts more than what is installed here.
+// The cluster to which jobs go matters more than what is installed on this machine.
 AssumedRelease assumed_release() {
   if (const auto release = release_of_controller()) return {release, ReleaseFrom::controller};
   if (const auto release = release_here()) return {release, ReleaseFrom::installed};
   return {std::nullopt, ReleaseFrom::nowhere};
 }
 
-// Where the job would be submitted: here.
+// Relative to this folder, from which the job would be submitted.
 std::optional<bool> folder_exists(const std::string& folder) {
   struct stat info {};
 
   if (::stat(folder.c_str(), &info) == 0) return S_ISDIR(info.st_mode);
   if (folder[0] != '/') return false;
-  // Another machine's path, unless the folder that it would be in is here.
+  // Unknown if it is a path of another machine, that is, unless its parent folder exists here.
   const std::size_t slash = folder.rfind('/');
   if (slash == 0 || ::stat(folder.substr(0, slash).c_str(), &info) != 0) return std::nullopt;
   return false;
@@ -130,7 +130,7 @@ Result<lint::Options> read(const LintOptions& typed, ReleaseFrom& from) {
   return options;
 }
 
-// Of a file that is too large to be read; what is in it does not matter then.
+// The report on a file that is too large to read, whatever its contents.
 LintedFile too_large(const std::string& path) {
   lint::Finding finding;
   finding.rule = lint::find_rule("script-too-large");

@@ -36,7 +36,7 @@ Diagnostics problems_of(const std::string& text, const std::string& path) {
   return problems;
 }
 
-// The byte that "FILE:LINE:COLUMN" means; 0 if it names no place.
+// The offset of the byte at "FILE:LINE:COLUMN"; 0 if `where` has no such place.
 std::size_t byte_at(const std::string& text, const std::string& where) {
   const auto parts = split(where, ':');
   if (parts.size() < 3) return 0;
@@ -51,10 +51,10 @@ std::size_t byte_at(const std::string& text, const std::string& where) {
   return std::min(at + *column - 1, text.size());
 }
 
-// Lines of shell in a job file, by the values that they are in.
+// The shell lines of a job file, with the values that contain them.
 struct ShellLines {
   struct Value {
-    std::string pointer;    // of its place in the document
+    std::string pointer;    // of the value in the document
     std::size_t begin = 0;  // in `text`
   };
 
@@ -68,7 +68,7 @@ struct ShellLines {
   }
 };
 
-// ["bash", "-c", TEXT]: which of the words is the text.
+// The index of the text in ["bash", "-c", TEXT].
 std::optional<std::size_t> text_of_shell(const nlohmann::json& command) {
   if (!command.is_array()) return std::nullopt;
   for (std::size_t i = 0; i + 2 < command.size(); ++i) {
@@ -81,7 +81,7 @@ std::optional<std::size_t> text_of_shell(const nlohmann::json& command) {
   return std::nullopt;
 }
 
-// In the whole document: steps and roles have their own.
+// Searches the whole document, since steps and roles have shell lines of their own.
 void find_shell(const nlohmann::json& value,
                 const std::string& pointer,
                 std::vector<ShellLines>& found) {
@@ -103,7 +103,8 @@ void find_shell(const nlohmann::json& value,
   }
 }
 
-// Where the file has what `span` of the lines is: a value may spell it with escapes.
+// The place in the file of what `span` covers in the lines. In the file, it may be written with
+// escapes.
 lint::Span place_in(const std::string& file,
                     const spec::Document& document,
                     const ShellLines& lines,
@@ -125,7 +126,7 @@ void lint_shell_in(const std::string& file,
                    const std::string& path,
                    const lint::Options& options,
                    std::vector<lint::Finding>& findings) {
-  Diagnostics known;  // the job-file rule reports them
+  Diagnostics known;  // the job-file rule reports these
   const auto document = path.ends_with(".json") ? spec::parse_json(file, path, known)
                                                 : spec::parse_toml(file, path, known);
   if (!document) return;

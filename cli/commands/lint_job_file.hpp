@@ -9,7 +9,7 @@
 
 namespace dts::cli {
 
-// What is wrong with a job file by itself: keys, values, and what they ask for together.
+// The problems that a job file has by itself: keys, values, and contradictory requests.
 [[nodiscard]] std::vector<lint::Finding> lint_job_file(const std::string& text,
                                                        const std::string& path,
                                                        const lint::Options& options);

@@ -176,7 +176,7 @@ void print_json(const std::vector<Row>& rows, const Listed& listed) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-// Runs of another cluster than the one that would be asked: its job ids are not ours.
+// Runs of another cluster than the one that we would query; its job ids are not ours.
 std::set<std::string> runs_elsewhere() {
   std::set<std::string> elsewhere;
   const std::string here = run::this_cluster();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node with the ranks that it would get.
+// Computes which parts of a node ranks would get.
 #pragma once
 
 #include "cli/output/topo_report.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::cli {
 
-// `machine` is what people call the node, `bind` the policy as it was typed. Binds under each of
-// the policies, for comparison. Errors: those of plan::bind_node().
+// `machine` is the name of the node for users, `bind` the policy as typed. Binds under each of the
+// policies, for comparison. Errors: those of plan::bind_node().
 [[nodiscard]] Result<TopoReport> report_node(std::string machine,
                                              std::string bind,
                                              topo::NodeTopology node,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit plan: what will become of a job, before it is submitted.
+// dtsubmit plan: predicts what will become of a job, before it is submitted.
 #include "cli/output/plan.hpp"
 
 #include "cli/commands/check_program.hpp"
@@ -29,7 +29,7 @@
 namespace dts::cli {
 namespace {
 
-constexpr int k_never = 1;  // the job can never start as the site is now
+constexpr int k_never = 1;  // given the current state of the site
 constexpr std::size_t k_most_rows = 32;
 constexpr const char* k_this_machine = "here";
 
@@ -40,12 +40,12 @@ struct PlanOptions {
   bool json = false;
 };
 
-// A row of the table of --what-if: an option and its value in place of the job's own.
+// A row of the --what-if table: an option, and a value for it instead of the job's own.
 struct Variant {
   std::string name, value;
 };
 
-// An option of a job that has one value.
+// The option with this name, if it takes a single value.
 const spec::Option* variable_option(const std::string& name) {
   const spec::Option* row = spec::option_named("--" + name);
   const bool good = row != nullptr && *row->value.type != '\0' && !row->value.repeats &&
@@ -95,7 +95,7 @@ void check_assumptions(const std::vector<std::string>& assume, Diagnostics& prob
   for (const std::string& text : assume)
     set_by_names("--assume", text, Settable::policy_and_failures, model, problems);
   if (!problems.empty()) return;
-  // Of a single node for a moment: only what was assumed can be at fault.
+  // Validates a model of a single node for a moment, so that only assumptions can be at fault.
   model.nodes = 1;
   model.wall = Seconds(1);
   for (const Diagnostic& problem : reliability::validate(model, 1)) problems.push_back(problem);
@@ -115,7 +115,7 @@ const spec::Setting* setting_for(const spec::Layer& settings, const std::string&
   return found == settings.end() ? nullptr : &*found;
 }
 
-// The plan's decisions, and what was asked for beside them.
+// The plan's decisions, and requested options that the plan does not cover.
 std::vector<PlannedOption> options_of(const plan::Plan& plan, const spec::Layer& settings) {
   std::vector<PlannedOption> options;
   std::vector<const spec::Setting*> shown;
@@ -140,8 +140,8 @@ std::vector<PlannedPart> parts_of(const Prepared& prepared) {
   return parts;
 }
 
-// A node that has the topology of --topology, with the ranks of one part of the job; `machine` is
-// what people call it.
+// A node with the topology of --topology, and the ranks of one part of the job. `machine` is its
+// name for users.
 Result<TopoReport> node_of(std::string machine,
                            const topo::NodeTopology& node,
                            const plan::Plan& plan) {
@@ -161,7 +161,7 @@ Result<TopoReport> node_of(std::string machine,
   return report_node(std::move(machine), plan.bind.text, node, request);
 }
 
-// One of each part; none without a topology.
+// One report per part; none without a topology.
 Result<std::vector<TopoReport>> nodes_of(const PlanOptions& options,
                                          const std::optional<topo::NodeTopology>& node,
                                          const std::vector<PlannedPart>& parts) {

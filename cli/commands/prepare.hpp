@@ -23,7 +23,7 @@ namespace dts::cli {
 struct Prepared {
   spec::JobSpec spec;
   plan::Plan plan;
-  std::vector<plan::Plan> parts;  // of its steps or roles
+  std::vector<plan::Plan> parts;  // plans of the steps or roles
   std::string run_name;
   std::string runs;               // absolute path of the folder with run directories
   script::ScriptContext context;  // for rendering `script`
@@ -42,8 +42,8 @@ struct Prepared {
 
 enum class Destination { this_machine, scheduler };  // only a scheduler needs a script
 
-// `cluster` may be empty (unknown). Writes nothing but notes for the user. Errc::invalid with every
-// problem at once: in the command line, in the spec and in what the cluster offers.
+// `cluster` may be empty (unknown). Writes nothing except notes for the user. Errc::invalid reports
+// every problem at once: in the command line, in the spec, and with what the cluster offers.
 [[nodiscard]] Result<Prepared> prepare(Asked asked,
                                        Source source,
                                        const plan::ClusterView& cluster,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that people name on the command line.
+// Reads scripts that users name on the command line.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -10,11 +10,10 @@ namespace dts::cli {
 
 inline constexpr const char* k_standard_input = "-";
 
-// Fails with Errc::invalid for a folder.
+// Errc::invalid if `path` is a folder.
 [[nodiscard]] Result<void> refuse_folder(const std::string& path);
 
-// The text of that file, or of standard input. Fails with Errc::invalid for what is too large for a
-// script.
+// The text of the file, or of standard input. Errc::invalid if it is too large for a script.
 [[nodiscard]] Result<std::string> read_script(const std::string& path);
 
 }  // namespace dts::cli

@@ -39,14 +39,14 @@ void add_runs_option(CLI::App& verb, std::string& runs) {
 
 namespace {
 
-// True for a run that was submitted, but whose job nobody wrote down yet.
+// True for a run that was submitted, but whose job was never recorded.
 bool lacks_job(const run::RunDirectory& run) {
   if (!exists(run.script()) || run::latest_attempt(run) > 0) return false;
   const auto events = run::read_ledger(run.ledger());
   return events && run::newest_job(*events).empty();
 }
 
-// If the run directory is gone, only the scheduler's record is left.
+// If the run directory is gone, only the scheduler's record of the job is left.
 std::string record_of(sched::JobId job) {
   const auto scheduler = plugin::load_scheduler();
   const auto info = scheduler ? (*scheduler)->job(job)
@@ -81,10 +81,10 @@ Result<run::RunDirectory> find_directory(const Selection& selection) {
     if (elsewhere || elsewhere.error().code == Errc::invalid) return elsewhere;
   }
   if (const auto entry = run::gone_from_index(selection.what)) return gone(*entry);
-  return here;  // the better words
+  return here;  // its message is the better one
 }
 
-// "last/train", "1234/steps/2-train": a part of what stands before. nullopt: it is none.
+// "last/train", "1234/steps/2-train": a part of the run before the slash. nullopt: not a part.
 std::optional<run::RunDirectory> find_part(const Selection& selection) {
   const std::string& what = selection.what;
   for (std::size_t slash = what.rfind('/'); slash != std::string::npos && slash > 0;
@@ -96,7 +96,7 @@ std::optional<run::RunDirectory> find_part(const Selection& selection) {
   return std::nullopt;
 }
 
-// "1234+1": the role that is this component of a heterogeneous job. nullopt: it is none.
+// "1234+1": the role that is this component of a heterogeneous job. nullopt: not a component.
 std::optional<run::RunDirectory> find_component(const Selection& selection) {
   const std::size_t plus = selection.what.rfind('+');
   if (plus == std::string::npos || plus == 0) return std::nullopt;
@@ -131,7 +131,7 @@ Result<run::RunDirectory> find_element(const Selection& selection, const Element
   return launch::open_element(run, sweep, name.index, run::newest_job(events));
 }
 
-// Of a sweep that is named, the words about its elements are the better ones.
+// If a sweep was named, the message about its elements is the better one.
 Result<run::RunDirectory> find_run_or_element(const Selection& selection) {
   auto run = find_directory(selection);
   const auto name = element_name(selection.what);

@@ -45,8 +45,8 @@ void warn_of_damage(const run::RunDirectory& run,
 // Records a new run, or a new job of one, in the user's index; failures are warnings.
 void note_in_index(const run::RunDirectory& run, sched::JobId job);
 
-// The newest job id of a run, taken from its attempts if the ledger has lost it; Errc::not_found if
-// it never had one (`dtsubmit run`).
+// The latest job id of a run, taken from its attempts if the ledger has lost it. Errc::not_found if
+// the run never had a job (`dtsubmit run`).
 [[nodiscard]] Result<sched::JobId> job_of(const run::RunDirectory& run);
 
 }  // namespace dts::cli

@@ -22,7 +22,8 @@ using Typed = std::vector<std::optional<std::string>>;
 // Adds the options to `verb`; `typed` must outlive parsing.
 void add_model_options(CLI::App& verb, Typed& typed);
 
-// Applies the options to `model`, and adds unreadable ones to `problems`. None typed: the defaults.
+// Applies the options to `model`, and adds unreadable ones to `problems`. Keeps the defaults of
+// options that were not typed.
 void set_model(const Typed& typed, reliability::Model& model, Diagnostics& problems);
 
 // Which options can be set by their names.
@@ -31,7 +32,8 @@ enum class Settable {
   policy_and_failures,
 };
 
-// "spares=4,detect=10s", using option names without dashes. Problems are of `option`.
+// Reads "spares=4,detect=10s", with option names without dashes. Problems are attributed to
+// `option`.
 void set_by_names(const char* option,
                   const std::string& text,
                   Settable settable,

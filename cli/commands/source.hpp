@@ -22,8 +22,8 @@ struct Source {
 // Queries git about the working folder in the background.
 [[nodiscard]] std::future<Source> begin_reading_source();
 
-// --snapshot: adds what would be missing in the copy as problems, and what runs outside the copy as
-// notes.
+// --snapshot: adds as problems what the copy would lack, and as notes what runs outside of the
+// copy.
 void check_snapshot(Asked& asked, const Source& source);
 
 // The folder of all attempts: the working folder, or its copy in `run` with --snapshot.

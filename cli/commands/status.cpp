@@ -45,7 +45,7 @@ struct Status {
   std::string state;                   // according to the scheduler
   std::string scheduler;               // the scheduler's name
   bool failed = false;                 // according to the scheduler
-  const char* unfinished = "running";  // what is said of an attempt without an end
+  const char* unfinished = "running";  // how an attempt without an end is described
   std::vector<PartRow> parts;          // for a composed run
   std::string other;  // a note if the scheduler's record disagrees with the run's own
 };
@@ -59,7 +59,7 @@ Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run,
   return launch::job_of_run(*scheduler, run, job);
 }
 
-// Of a run without an end, the table shows what may no longer be true.
+// If the run has no recorded end, the table may show what is no longer true.
 void warn_if_in_doubt(const run::RunDirectory& run,
                       const std::vector<run::Event>& events,
                       const Result<sched::JobInfo>& job) {

@@ -10,8 +10,8 @@
 
 namespace dts::cli {
 
-// Errc::invalid if the site assigns its own meaning to one of our exit codes: a job that exits with
-// "saved, run me again" (85) or "do not restart" (93) would be requeued or held without us.
+// Errc::invalid if the site assigns a meaning of its own to one of our exit codes: a job that exits
+// with "saved, run me again" (85) or "do not restart" (93) would be requeued or held without us.
 [[nodiscard]] Result<void> check_exit_codes(const sched::ConfigInfo& config);
 
 struct Site {

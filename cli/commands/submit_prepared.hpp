@@ -7,8 +7,9 @@
 
 namespace dts::cli {
 
-// Writes the run directory, submits its job and records that. On an error neither exists, unless it
-// is Errc::unreachable: then it is not known whether the job does, and the directory is kept.
+// Writes the run directory, submits its job and records that. On an error, neither exists. The
+// exception is Errc::unreachable: then it is not known whether the job exists, and the directory is
+// kept.
 [[nodiscard]] Result<sched::JobId> submit_prepared(sched::Scheduler& scheduler,
                                                    const Prepared& prepared);
 

@@ -39,7 +39,7 @@ class ArrayJobs {
     for (sched::JobInfo& job : *jobs) take(std::move(job));
   }
 
-  // Fills in the scheduler's record of the element's newest job.
+  // Fills in the scheduler's record of the element's latest job.
   void ask(Known& known, unsigned index) {
     known.no_job = trouble_;
     if (!trouble_.empty() || known.summary.job.empty()) return;
@@ -76,7 +76,7 @@ class ArrayJobs {
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::map<std::string, sched::JobInfo> jobs_;  // by their ids
   std::vector<unsigned> waiting_;               // ascending
-  sched::JobInfo waits_;                        // the record that all of these share
+  sched::JobInfo waits_;                        // the record that all waiting ones share
 };
 
 Result<ElementView> look_at_element(const SweepView& view,

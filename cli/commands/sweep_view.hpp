@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The current state of a sweep's elements: one query to the scheduler, and the ledgers of those
-// that have started.
+// The current state of a sweep's elements, from one query to the scheduler and the ledgers of the
+// elements that have started.
 #pragma once
 
 #include "cli/output/why.hpp"
@@ -25,7 +25,7 @@ struct ElementView {
   Standing standing = Standing::unknown;
   std::optional<double> number;  // value of the metric
 
-  // Ended, for good or not.
+  // True if it has ended, for good or not.
   [[nodiscard]] bool is_over() const;
 };
 

@@ -9,8 +9,8 @@
 
 namespace dts::cli {
 
-// Replaces each run in --after by its directory, and makes the job depend on their newest jobs. A
-// run that has already ended differently than required, or that cannot be found, is a problem.
+// Replaces each run in --after by its directory, and makes the job depend on the runs' latest jobs.
+// It is a problem if a run cannot be found, or has already ended differently than required.
 void wait_for_others(sched::Scheduler& scheduler, Asked& asked);
 
 }  // namespace dts::cli

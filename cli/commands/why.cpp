@@ -78,7 +78,7 @@ run::Policy policy_of(const run::RunDirectory& run) {
   return run::parse_policy(spec->on).value_or(run::default_policy());
 }
 
-// For a composed run, the part that ended the attempt, and that part's newest attempt.
+// For a composed run: the part that ended the attempt, and this part's latest attempt.
 std::pair<run::RunDirectory, unsigned> place_of_logs(const run::RunDirectory& run,
                                                      const run::AttemptSummary& attempt) {
   const auto part = attempt.part.empty() ? std::nullopt : run::part_named(run, attempt.part);

@@ -11,14 +11,14 @@ namespace dts::cli {
 struct CheckReport {
   check::Facts facts;
   check::Verdict verdict;
-  std::string document;  // the text of check.json
-  std::string again;     // of a second measurement; empty: none
+  std::string document;  // text of check.json
+  std::string again;     // text of a second measurement's check.json; empty: none
   std::string cluster;
   std::string run;       // its run directory; empty: none
-  std::string baseline;  // when that was measured; empty: none was compared
+  std::string baseline;  // when the baseline was measured; empty: no comparison
 };
 
-// From this share of the processors' time on, what other programs had on a node is shown.
+// Other programs' share of a node's processor time is shown from this value on.
 inline constexpr double k_noteworthy = 0.1;
 
 [[nodiscard]] bool has_busy_node(const check::Verdict& verdict);
@@ -30,20 +30,20 @@ struct CheckLook {
 
 [[nodiscard]] std::string to_text(const CheckReport& report, const CheckLook& look);
 
-// "n1: fit (...)", or the first fault and how many there are.
+// "n1: fit (...)", or the first fault and the number of faults.
 [[nodiscard]] std::string to_line(const CheckReport& report);
 
 // One document of schema dtsubmit/check/1: facts and verdicts.
 [[nodiscard]] std::string to_json(const CheckReport& report);
 
-// A page of HTML 5 with nothing outside of it and no scripts.
+// An HTML 5 page that needs no other files and no scripts.
 [[nodiscard]] std::string to_html(const CheckReport& report);
 
 // "4 nodes, 6 links: all fit", "2 of 4 nodes and 1 of 6 links are unfit".
 [[nodiscard]] std::string headline(const CheckReport& report);
 
-// How fast a link is beside the median of all: 1, or less if it is slower; nullopt if that was not
-// measured.
+// The speed of a link relative to the median of all links: 1, or less if it is slower; nullopt if
+// it was not measured.
 enum class LinkSpeed { bandwidth, latency };
 
 class LinkSpeeds {

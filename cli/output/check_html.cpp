@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as a page: one file, without scripts, for light and dark screens, wide and narrow.
+// The report as a page: one file, without scripts, for light and dark screens, wide and narrow
+// ones.
 #include "cli/output/check.hpp"
 #include "cli/output/check_picture.hpp"
 #include "core/check/measures.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 using svg::escaped;
 
-// The shades are of one hue with falling lightness, so that they differ without colour, too.
+// The shades have one hue and decreasing lightness, so that they can be distinguished without
+// colour.
 constexpr const char* k_style = R"(
 :root{--page:#f6f7f9;--card:#fff;--ink:#1b1f24;--faint:#5c6670;--line:#dde2e7;--good:#1a7f45;
 --bad:#b3261e;--bad-bg:#fdeceb;--good-bg:#e6f4ec;--bar:#4a78c2;--self:#e4e7eb}
@@ -50,7 +52,7 @@ struct Shade {
   const char* rgb;
 };
 
-// From orange to blue, both readable by people who do not tell red from green.
+// From orange to blue, which people who cannot distinguish red and green can read.
 constexpr Shade k_shades[] = {{"#f28e2b"},
                               {"#f4a04d"},
                               {"#f6b26e"},
@@ -91,7 +93,7 @@ std::string page_head(const CheckReport& report) {
       facts);
 }
 
-// A value, and below it how it compares.
+// A value, and below it the comparison with others.
 std::string page_cell(const check::Measured& measured, const check::Judged& judged) {
   const std::string text = check::quantity(measured.value, measured.unit);
   const std::size_t space = text.find(' ');  // before the unit, which would make the column wide

@@ -29,7 +29,7 @@ std::string tooltip(const check::Pair& pair, LinkSpeed which) {
                            : "not measured");
 }
 
-// Of a map of links: pixels, and whether there is room for words in it.
+// The layout of a map of links: lengths in pixels, and whether there is room for text.
 struct Grid {
   int left = 0;
   int top = 0;
@@ -44,7 +44,7 @@ struct LinkCell {
   std::string kind_of_words;
 };
 
-// With the number that its column has.
+// The name with the number of the corresponding column.
 std::string row_name(int index, const std::string& name) {
   return fmt::format("{} {}", index + 1, name);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of a check's page. Pure, and without floating point in their coordinates.
+// The pictures on the page of a check. Pure, with integer coordinates only.
 #pragma once
 
 #include "cli/output/check.hpp"
@@ -9,13 +9,13 @@
 
 namespace dts::cli {
 
-// A matrix of nodes with the speed of each pair; without height if it was not measured.
+// A matrix of nodes with the speed of each pair; its height is 0 if this was not measured.
 [[nodiscard]] svg::Drawing link_map(const CheckReport& report, LinkSpeed which);
 
-// The bus bandwidth of one collective operation over its sizes, a bar each.
+// The bus bandwidth of one collective operation by size, one bar each.
 [[nodiscard]] svg::Drawing collective_bars(const CheckReport& report, const std::string& operation);
 
-// The class of a speed's colour: "s0", the slowest, to "s9".
+// The CSS class for a speed: from "s0", the slowest, to "s9".
 [[nodiscard]] std::string shade_kind(double speed);
 
 }  // namespace dts::cli

@@ -12,7 +12,7 @@
 namespace dts::cli {
 namespace {
 
-constexpr std::size_t k_most_rows = 40;  // more nodes: only those at fault are listed
+constexpr std::size_t k_most_rows = 40;  // if there are more nodes, only those at fault are listed
 
 struct TextColumn {
   std::vector<std::string> cells;  // the heading first
@@ -26,7 +26,7 @@ struct TextColumn {
   }
 };
 
-// The nodes that are listed, by index.
+// The indices of the nodes that are listed.
 std::vector<std::size_t> listed(const CheckReport& report) {
   std::vector<std::size_t> rows;
   const bool all = report.verdict.nodes.size() <= k_most_rows;
@@ -37,7 +37,7 @@ std::vector<std::size_t> listed(const CheckReport& report) {
 
 std::vector<TextColumn> columns_of(const CheckReport& report,
                                    const std::vector<std::size_t>& rows) {
-  std::vector<std::string> order;  // identities, as the first node that has one gives them
+  std::vector<std::string> order;  // identities, in the order of the first node that has each
   std::map<std::string, TextColumn> columns;
   for (const std::size_t row : rows)
     for (const check::Measured& measured : report.facts.nodes[row].measures) {
@@ -133,7 +133,7 @@ std::string node_table(const CheckReport& report, const CheckLook& look) {
   return text;
 }
 
-// A link as one character: a dot if it is as fast as the median of all, otherwise tenths of that.
+// A link as one character: a dot if it is as fast as the median of all, otherwise the tenths of it.
 char shade(const std::optional<double>& speed) {
   if (!speed) return '?';
   return *speed >= 0.95 ? '.' : static_cast<char>('0' + static_cast<int>(*speed * 10));

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What a person wants to see of a node that is fit.
+// What users want to know about a node that is fit.
 std::string best_of(const check::Node& node) {
   std::string words;
   for (const check::Measured& measured : node.measures)

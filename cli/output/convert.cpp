@@ -21,7 +21,7 @@ using convert::Row;
 constexpr std::size_t k_longest_excerpt = 60;
 constexpr std::size_t k_longest_reason = 600;
 
-// The first line of what the row is about.
+// The first line of the script's text that the row is about.
 std::string excerpt(const Converted& converted, const Row& row) {
   const convert::Span& span = row.spans.front();
   const std::string_view all =

@@ -10,19 +10,19 @@
 namespace dts::cli {
 
 struct Diagnosis {
-  std::string way;  // to the scheduler: "Slurm 24.11.5 through libslurm.so.42"
+  std::string way;  // how the scheduler is reached: "Slurm 24.11.5 through libslurm.so.42"
   doctor::Facts facts;
   std::vector<doctor::Answered> answers;
 };
 
-// A paragraph for each question, and the lines to ask an administrator for.
+// One paragraph per question, and the settings to request from an administrator.
 [[nodiscard]] std::string to_text(const Diagnosis& diagnosis, bool in_colour);
 
 // One document, schema dtsubmit/doctor/1.
 [[nodiscard]] std::string to_json(const std::vector<Diagnosis>& partitions);
 
-// For administrators: a diff of the configuration files with reasons, and of which partitions'
-// jobs they are wishes.
+// For administrators: a diff of the configuration files, with reasons, and with the partitions
+// whose jobs would benefit.
 [[nodiscard]] std::string site_text(const std::vector<Diagnosis>& partitions);
 
 }  // namespace dts::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit doctor` says to programs.
+// The output of `dtsubmit doctor` for programs.
 #include "cli/output/doctor.hpp"
 
 #include <nlohmann/json.hpp>

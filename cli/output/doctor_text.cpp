@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit doctor` says to people.
+// The output of `dtsubmit doctor` for users.
 #include "cli/output/doctor.hpp"
 #include "cli/output/wrapped.hpp"
 #include "core/base/text/text.hpp"
@@ -43,7 +43,7 @@ bool is_same(const Wish& one, const Wish& other) {
   return one.file == other.file && one.setting == other.setting;
 }
 
-// Each setting once, by file.
+// All wishes, each setting once, sorted by file.
 std::vector<Wish> all_wishes(const std::vector<Answered>& answers, std::vector<Wish> wishes = {}) {
   for (const Answered& one : answers)
     for (const Wish& wish : one.verdict.wishes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of fire drills, for people and as JSON. Pure.
+// The report of fire drills, for users and as JSON. Pure.
 #pragma once
 
 #include "core/drill/drill.hpp"

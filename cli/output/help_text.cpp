@@ -17,7 +17,7 @@ namespace {
 // The explanation begins in this column, on the next line if the name is too long.
 constexpr std::size_t k_column = 30;
 constexpr std::size_t k_verb_column = 14;  // of verbs, whose names are short
-constexpr std::size_t k_narrowest = 30;    // of an explanation, even on a narrow terminal
+constexpr std::size_t k_narrowest = 30;    // of an explanation, even if the terminal is narrow
 
 std::string row(const std::string& name,
                 const std::string& explanation,
@@ -46,7 +46,8 @@ std::string paragraphs(const std::string& text) {
   return result;
 }
 
-// CLI11 appends what it checks, "N:UINT in [1 - 64]" or "KIND:{a,b}"; the explanation says that.
+// CLI11 appends what it checks, "N:UINT in [1 - 64]" or "KIND:{a,b}", which the explanation already
+// says.
 std::string type_of(const CLI::Option& option) {
   std::string type = option.get_type_name();
   for (const char* check : {":FLOAT in ", ":UINT in ", ":INT in ", ":{"})

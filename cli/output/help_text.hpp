@@ -4,7 +4,7 @@
 
 #include <memory>
 
-// CLI11's headers cost seconds a file.
+// CLI11's headers cost seconds per file.
 namespace CLI {
 class FormatterBase;
 }  // namespace CLI
@@ -13,7 +13,7 @@ namespace dts::cli {
 
 enum class Positionals {
   listed,         // in a section of their own
-  in_usage_only,  // the usage line says enough
+  in_usage_only,  // the usage line says all that is needed
 };
 
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_layout(Positionals positionals);

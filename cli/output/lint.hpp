@@ -15,10 +15,10 @@ struct LintedFile {
   std::string path;  // as typed
   std::string text;
   std::vector<lint::Finding> findings;
-  bool is_fixed = false;  // the file was rewritten
+  bool is_fixed = false;  // the file has been rewritten
 };
 
-// Who says which release of Slurm the rules are for.
+// Where the release of Slurm, to which the rules are applied, comes from.
 enum class ReleaseFrom { nowhere, option, controller, installed };
 
 struct LintReport {
@@ -29,19 +29,19 @@ struct LintReport {
   [[nodiscard]] std::size_t count() const;
 };
 
-// Each finding with its line, a caret and what to do; the last line counts them.
+// Each finding with its line, a caret and advice; the last line counts the findings.
 [[nodiscard]] std::string to_text(const LintReport& report, bool in_colour);
 
 // One document, schema dtsubmit/lint/1.
 [[nodiscard]] std::string to_json(const LintReport& report);
 
-// One document by the OASIS standard SARIF 2.1.0, which code hosts read.
+// One document in the OASIS standard format SARIF 2.1.0, which code hosts read.
 [[nodiscard]] std::string to_sarif(const LintReport& report);
 
-// A line for each rule.
+// One line per rule.
 [[nodiscard]] std::string rules_text();
 
-// All that is known of one rule.
+// The full description of a rule.
 [[nodiscard]] std::string rule_text(const lint::Rule& rule);
 
 }  // namespace dts::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit lint` says to programs.
+// The output of `dtsubmit lint` for programs.
 #include "cli/output/lint.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
@@ -37,7 +37,7 @@ json finding_json(const LintedFile& file, const Finding& finding) {
           {"can_fix", !finding.edits.empty()}};
 }
 
-// SARIF's words (3.27.10).
+// The severities in SARIF's terms (3.27.10).
 const char* level_of(Severity severity) {
   return severity == Severity::error ? "error" : severity == Severity::warning ? "warning" : "note";
 }

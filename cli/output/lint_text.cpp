@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit lint` says to people.
+// The output of `dtsubmit lint` for users.
 #include "cli/output/lint.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"

@@ -24,7 +24,7 @@ std::string state_of(const std::vector<run::Event>& events, const run::RunSummar
   return newest.decision.empty() ? "ended" : newest.decision.name();
 }
 
-// From the first step of the first attempt to the newest.
+// From the first step of the first attempt to the latest step.
 std::string steps_of(const run::RunSummary& summary) {
   std::int64_t last = -1;
   for (const run::AttemptSummary& attempt : summary.attempts)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit plan` says to programs.
+// The output of `dtsubmit plan` for programs.
 #include "cli/output/plan.hpp"
 #include "core/plan/layout/json.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit plan` says to people.
+// The output of `dtsubmit plan` for users.
 #include "cli/output/plan.hpp"
 #include "cli/output/wrapped.hpp"
 #include "core/base/text/text.hpp"
@@ -25,7 +25,8 @@ using Rows = std::vector<std::vector<std::string>>;
 
 enum class Last { number, words };
 
-// Columns as wide as their widest cell; numbers are flush right, and the first column is words.
+// Columns are as wide as their widest cell. The first column is flush left, numbers are flush
+// right.
 std::string table(const Rows& rows, Last last) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
@@ -73,7 +74,7 @@ std::string options_table(const PlanReport& report) {
   return text;
 }
 
-// The sentences below each other, beside their heading.
+// The sentences, one below another, to the right of their heading.
 std::string section(const std::string& heading,
                     const std::vector<std::string>& sentences,
                     std::size_t columns) {
@@ -84,7 +85,7 @@ std::string section(const std::string& heading,
   return text;
 }
 
-// The first problem of an error, without the line that counts them.
+// The first of an error's problems, without the line that counts them.
 std::string first_problem(const std::string& message) {
   const auto lines = split(message, '\n');
   return lines.size() > 1 && lines.front().ends_with(" problems:") ? lines[1] : lines.front();

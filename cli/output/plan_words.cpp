@@ -21,7 +21,8 @@ using forecast::Start;
 
 constexpr std::size_t k_longest_text = 400;
 constexpr std::size_t k_most_holders = 4;
-// A job that starts at once gets the second in which the scheduler was asked, or the next.
+// The scheduler reports the second in which it was asked, or the next, for a job that starts at
+// once.
 constexpr std::int64_t k_now = 2;
 
 std::string are(unsigned number) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours of ranks: those of Okabe and Ito (jfly.uni-koeln.de/color), which people with the common
-// kinds of colour blindness can distinguish, ordered for maximum contrast between neighbours, plus
-// the wine of Tol's muted scheme (personal.sron.nl/~pault), as eight ranks per node are common.
-// There are fewer colours than ranks, so the rank's number is always shown too.
+// Colours of ranks. They are the colours of Okabe and Ito (jfly.uni-koeln.de/color), which people
+// with the common kinds of colour blindness can distinguish, ordered for maximum contrast between
+// neighbours, plus the wine of Tol's muted scheme (personal.sron.nl/~pault), since eight ranks per
+// node are common. There may be more ranks than colours, so the rank's number is always shown, too.
 #pragma once
 
 #include <array>

@@ -11,8 +11,9 @@ namespace dts::cli {
 // `exec` nor a trap, and more than one command. Pure.
 [[nodiscard]] bool keeps_a_shell(const std::string& script);
 
-// A note for the user before submitting a job whose ranks run `command`; may be empty. Reads the
-// script if the command names one. Of a batch script it says that Slurm does not read it.
+// A note for the user before a job whose ranks run `command` is submitted; may be empty. Reads the
+// script if the command names one. If it is a batch script, the note says that Slurm does not read
+// it.
 [[nodiscard]] std::string script_note(const std::vector<std::string>& command);
 
 // How a job file is made of the batch script `path`; empty if it has no #SBATCH lines.

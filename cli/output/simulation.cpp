@@ -27,7 +27,7 @@ double kokolis(const SimulatedPolicy& policy) {
                       mean_recovery(policy.model));
 }
 
-// The well-known formula from the paper only holds if there are only failures.
+// The well-known formula of the paper holds only if all events are failures.
 bool only_failures(const Model& model) {
   return model.failures.preemptions_per_day == 0 && model.failures.slow_rate == 0;
 }

@@ -60,7 +60,7 @@ struct Drawing {
                                    const std::string& title,
                                    const std::string& rules);
 
-// The same as an element of an HTML page, whose style sheet has the rules.
+// The same, as an element of an HTML page whose style sheet contains the rules.
 [[nodiscard]] std::string in_page(const Drawing& drawing, const std::string& title);
 
 // Text of an XML or HTML document (XML 1.0, 2.4); control characters, which are not allowed at all,

@@ -13,7 +13,7 @@ struct Style {
   enum class Tone { plain, bold, faint, home, annex };
 
   Tone tone = Tone::plain;
-  unsigned rank = 0;  // whose colour the tones home and annex take
+  unsigned rank = 0;  // determines the colour of the tones home and annex
 
   bool operator==(const Style&) const = default;
 };
@@ -35,7 +35,8 @@ struct Block {
   [[nodiscard]] std::size_t height() const { return lines.size(); }
 };
 
-// One line. Anything but printable ASCII becomes `?`: names come from other people's files.
+// One line. Anything but printable ASCII becomes `?`, because names may come from other people's
+// files.
 [[nodiscard]] Block text(std::string_view words, Style style = {});
 
 // One line of these glyphs.

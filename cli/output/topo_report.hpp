@@ -47,7 +47,7 @@ struct Metric {
 // A rank's row in the tables.
 struct RankRow {
   std::string rank, home, annex, gpus, nic;  // CPUs as lists, "-" for none
-  // Of `home` and, if different, of all its cores: "0.00 (all 0.50)"
+  // Distance of `home` and, if different, of all the rank's cores: "0.00 (all 0.50)"
   std::string distance;
   std::string path;  // topo::Path to each adapter, only one if all are equal; "-" for none
 };
@@ -64,10 +64,11 @@ struct RankRow {
 // longer than a line.
 [[nodiscard]] std::vector<std::string> wrapped_list(const std::string& list, std::size_t width);
 
-// Lists wider than the table: wrapped inside their column, or kept in one line for programs.
+// How to treat lists wider than the table: wrap them in their column, or keep one line for
+// programs.
 enum class Lists { wrapped, whole };
 
-// For a terminal of this many columns: picture, ranks, reasons, warnings, and scores.
+// For a terminal with this number of columns: picture, ranks, reasons, warnings, and scores.
 [[nodiscard]] std::string to_text(const TopoReport& report,
                                   std::size_t columns,
                                   const Look& look,
@@ -80,7 +81,7 @@ enum class Lists { wrapped, whole };
 // is), with tooltips. The same bytes for the same report; at most 1600 wide.
 [[nodiscard]] std::string to_svg(const TopoReport& report);
 
-// The nodes below each other; at least one.
+// The nodes, one below another; at least one.
 [[nodiscard]] std::string to_svg(const std::vector<TopoReport>& reports);
 
 }  // namespace dts::cli

@@ -41,7 +41,7 @@ std::string style_sheet() {
          "fill:#16191d;stroke:#e6e6e6}}\n";
 }
 
-// The first row is the head. Numeric columns are not right-aligned: they are few.
+// The first row is the heading. Numeric columns are not right-aligned, as there are few.
 Drawing table(const std::vector<Row>& rows) {
   Drawing all;
   int x = 0;

@@ -12,7 +12,7 @@ namespace dts::cli {
 // landscape page.
 [[nodiscard]] svg::Drawing draw_node(const Scene& scene, int widest);
 
-// CSS classes for what a rank has.
+// CSS classes for what belongs to a rank.
 [[nodiscard]] std::string home_kind(unsigned rank);
 [[nodiscard]] std::string annex_kind(unsigned rank);
 

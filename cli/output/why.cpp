@@ -63,7 +63,7 @@ void explain_end(const Known& known, const Event& end, Why& why) {
                                    decided.exit_code.value_or(-1),
                                    cause ? what_ended(*attempt, *cause) : "it could not go on",
                                    attempt != nullptr ? first_failed(*attempt) : ""));
-  // The output below truncates the detail, which says what to write instead.
+  // The text below truncates the detail, which contains the advice.
   if (cause == run::Cause::second_launcher && attempt != nullptr)
     why.answer.push_back(fmt::format("Found: {}.", attempt->detail));
   if (!decided.detail.empty())
@@ -174,7 +174,7 @@ std::vector<Budget> budgets_of(const Known& known) {
     const auto count = used.failures.find(kind);
     if (!most || count == used.failures.end()) continue;
     const std::string name = run::to_string(kind);
-    // The causes of a kind do not all follow each other.
+    // The causes of one kind need not be adjacent in the list.
     if (std::none_of(budgets.begin(), budgets.end(), [&name](const Budget& one) {
           return one.kind == name;
         }))

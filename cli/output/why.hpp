@@ -82,8 +82,8 @@ struct Why {
 // One screen: the last few attempts, and the last ten lines of the last words.
 [[nodiscard]] std::string to_text(const Why& why, const Known& known);
 
-// For a user who followed the run: why it ended, its last lines, and what to do next; one line if
-// it is done.
+// For a user who followed the run: why it ended, its last lines, and what to do next; only one line
+// if the run is done.
 [[nodiscard]] std::string ending_text(const Why& why, const Known& known);
 
 // The complete information as a document of schema dtsubmit/why/1.

@@ -64,7 +64,7 @@ const AttemptSummary* under_way(const Known& known) {
 
 namespace {
 
-// Of a job that is only known to the accounting, nobody can tell whether it had begun.
+// If a job is only known from accounting, nothing shows whether it had begun.
 bool is_cancelled_in_queue(const Known& known) {
   return known.job->state == sched::JobState::cancelled && under_way(known) == nullptr &&
          !known.job->accounted;
@@ -86,7 +86,7 @@ Standing standing_of(const Known& known) {
 
 namespace {
 
-// Under names of its program's own, as most frameworks do.
+// True if the program saves under names of its own, as most frameworks do.
 bool saves_otherwise(const Known& known) {
   return std::any_of(known.events.begin(), known.events.end(), [](const Event& event) {
     const auto* ended = event.as<run::AttemptEnded>();

@@ -42,7 +42,7 @@ const Event* last_of(const std::vector<Event>& events) {
 
 [[nodiscard]] const AttemptSummary* newest(const Known& known);
 
-// The newest attempt if it began and no end of it is recorded; null otherwise.
+// The latest attempt if it has begun and no end of it is recorded; null otherwise.
 [[nodiscard]] const AttemptSummary* under_way(const Known& known);
 
 [[nodiscard]] Standing standing_of(const Known& known);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prose in lines. Pure.
+// Breaks prose into lines. Pure.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace dts::cli {
 
-// In lines of at most `width` columns, broken at blanks.
+// The lines of `words`, at most `width` columns wide, broken at blanks.
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& words, std::size_t width);
 
 }  // namespace dts::cli
