@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit check of recorded measurements, and of a program that stands in for the trainer. On a
-// private Slurm: integration.
+// dtsubmit check with recorded measurements, and with a program that stands in for the trainer.
+// Checks on a private Slurm are in tests/integration.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
 #include "tests/support/source_dir.hpp"
@@ -18,7 +18,7 @@ std::string recorded(const char* name) {
   return in_source(std::string("tests/data/check/") + name + ".json");
 }
 
-// Our program beside a trainer of ours, whose measurements are a recorded file.
+// Puts our program beside a trainer of ours, whose measurements are a recorded file.
 void with_trainer(const Session& session, const std::string& script) {
   REQUIRE(make_folders(session.file("tree/bin")));
   const std::string trainer = session.file("tree/bin/dttrain");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job files and the other sources of settings: who overrides whom, where each value came from, and
-// what is refused.
+// Job files and the other sources of settings: precedence, the origin of each value, and what is
+// refused.
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@ class Settings : public Session {
     REQUIRE(write_file(file(name), text));
   }
 
-  // "partition = "x"  # ORIGIN" of a key.
+  // The line `partition = "x"  # ORIGIN` of a key.
   [[nodiscard]] std::string line(const std::string& key, const Words& words) const {
     Words all{"config", "--origin"};
     all.insert(all.end(), words.begin(), words.end());

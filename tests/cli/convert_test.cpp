@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit convert as people and programs meet it.
+// dtsubmit convert as users and programs use it.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a run whose disk, ledger or standard streams fail under it: it never ends without
-// a word, and no command ends by a signal.
+// Runs whose disk, ledger or standard streams fail: a run never ends without a message, and no
+// command is killed by a signal.
 #include "core/run/ledger/history.hpp"
 #include "tests/cli/session.hpp"
 #include "tests/support/small_disk.hpp"
@@ -12,7 +12,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-constexpr unsigned k_disk_kib = 24 << 10;  // the pre-flight wants 16 MiB
+constexpr unsigned k_disk_kib = 24 << 10;  // the pre-flight requires 16 MiB
 
 Words program(const std::string& script, const Words& options = {}) {
   Words words{"run", "--runs", "disk", "-c", "1"};
@@ -21,7 +21,7 @@ Words program(const std::string& script, const Words& options = {}) {
   return words;
 }
 
-// A session whose folder `disk` is a small file system of its own.
+// A session whose folder `disk` is a small file system.
 struct SmallDisk : Session {
   std::string disk = file("disk");
   bool possible = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit drill of a `dtsubmit run`, and what it refuses. On a private Slurm: integration.
+// dtsubmit drill of a `dtsubmit run`, and what it refuses. Drills on a private Slurm are in
+// tests/integration.
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +14,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-// Attempt 1 works until it is killed, the next ones at once.
+// Attempt 1 works until it is killed; later attempts succeed at once.
 const char* const k_works =
     "import os, time\n"
     "open(os.environ['DTSUBMIT_RUN_DIR'] + '/ready-' + os.environ['RANK'], 'w').close()\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit-environment(7) lists what a rank is given, all of it and nothing else.
+// dtsubmit-environment(7) lists exactly the variables that a rank is given.
 #include "core/base/text/text.hpp"
 #include "core/plan/thread_places.hpp"
 #include "tests/cli/session.hpp"
@@ -20,7 +20,7 @@ bool is_variable(const std::string& word) {
          word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
 }
 
-// The variables in the headings of the page's section: `.TP`, then `.B NAME` or `.BR A ", " B`.
+// The variables in the headings of a section of the page: `.TP`, then `.B NAME` or `.BR A ", " B`.
 Names documented(const std::string& section) {
   const auto page = read_file(in_source("man/dtsubmit-environment.7"));
   REQUIRE(page);
@@ -36,7 +36,7 @@ Names documented(const std::string& section) {
   return names;
 }
 
-// What the plan can give a rank, everything at once.
+// All variables that the plan can give a rank.
 Names planned() {
   plan::Placement placement;
   placement.gpus = {"0"};
@@ -62,7 +62,7 @@ Names names_of(const std::string& environment) {
   return names;
 }
 
-// What a real rank finds beyond what mpirun alone gives it. OMPI_*: set for mpirun, not for ranks.
+// Variables of a real rank that mpirun alone does not set. OMPI_*: set for mpirun, not for ranks.
 Names given(const Session& session) {
   const Output run = session.dtsubmit({"run", "--", "env", "-0"});
   const Output alone = session.shell("mpirun --allow-run-as-root --oversubscribe -n 1 env -0");
@@ -78,8 +78,8 @@ Names given(const Session& session) {
   return names;
 }
 
-// What else it finds as the only one of a job's steps or roles. Variables that are called after a
-// part are checked here: the page has NAME in their place.
+// Further variables of the only one of a job's steps or roles. Variables named after a part are
+// checked here, since the page has NAME in their place.
 Names given_to_part(const Session& session, const std::string& kind) {
   const Output made = session.shell(
       "echo '{\"" + kind + R"(": [{"name": "a", "command": ["env", "-0"]}]}' >parts.json)");
@@ -111,8 +111,8 @@ TEST_CASE("the manual lists every variable that a rank is given, and no other") 
   set.insert(real.begin(), real.end());
   for (const char* kind : {"steps", "roles"}) set.merge(given_to_part(session, kind));
   set.insert("DTSUBMIT_DEADLINE");          // only Slurm has one
-  set.insert("DTSUBMIT_CHECKPOINT_EVERY");  // from the second attempt on
-  set.insert("DTSUBMIT_STAGE_DIR");         // with --stage
+  set.insert("DTSUBMIT_CHECKPOINT_EVERY");  // only from the second attempt on
+  set.insert("DTSUBMIT_STAGE_DIR");         // only with --stage
   const std::vector<plan::Placement> alone(1);
   for (const auto& [name, value] : plan::slurm_step_variables(alone, 0)) set.insert(name);
   const Names page = documented("SET FOR EVERY RANK");

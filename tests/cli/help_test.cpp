@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help texts, slips of the pen, and a standard output that takes nothing.
+// Help texts, typing errors, and a standard output that rejects writes.
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-// What is typed, and what the help must say to it.
+// A typing error, and what the help must say about it.
 struct Slip {
   Words words;
   const char* says;

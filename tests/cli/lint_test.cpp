@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit lint as a person, a hook and a code host meet it.
+// dtsubmit lint as users, hooks and code hosts use it.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
 
@@ -33,7 +33,7 @@ class LintSession : public Session {
  public:
   LintSession() { REQUIRE(write_file(file("job.sh"), k_script, 0755)); }
 
-  // dtsubmit lint for Slurm 22.05, whatever is installed here.
+  // Runs dtsubmit lint for Slurm 22.05, whatever is installed on this machine.
   [[nodiscard]] Output lint(Words words) const {
     words.insert(words.begin(), {"lint", "--slurm", "22.05"});
     return dtsubmit(words);
@@ -133,7 +133,7 @@ TEST_CASE("--sarif has what the standard requires and code hosts read") {
     CHECK(change["replacements"].at(0)["insertedContent"]["text"].is_string());
   }
   CHECK(has_fix);
-  // Not a character of a URI.
+  // A blank is not allowed in a URI.
   REQUIRE(write_file(session.file("a b.sh"), k_script));
   const auto spaced = nlohmann::json::parse(session.lint({"a b.sh", "--sarif"}).out);
   CHECK(spaced["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
@@ -160,7 +160,7 @@ TEST_CASE("--fix mends what is safe, keeps the mode, and does it once") {
     CAPTURE(rule);
     CHECK_FALSE(has(left, rule));
   }
-  CHECK(has(left, "master-cut-from-list"));  // to be thought about
+  CHECK(has(left, "master-cut-from-list"));  // needs a decision, so it is not fixed
   const Output again = session.lint({"job.sh", "--fix"});
   CHECK_FALSE(contains(again.out, "rewritten"));
   CHECK(*read_file(session.file("job.sh")) == *fixed);
@@ -262,7 +262,7 @@ TEST_CASE("hostile files end in findings, not in a crash") {
   std::string nested = head;
   for (int i = 0; i < 10'000; ++i) nested += "$(\"`";
   CHECK(contains(lint(nested), "[syntax-error]"));
-  // Of a line of 100 MB nothing is read.
+  // A line of 100 MB is not read.
   CHECK(session.shell("head -c 100000000 /dev/zero | tr '\\0' a > big.sh").exit_code == 0);
   const Output big = session.lint({"big.sh"});
   CHECK(big.exit_code == 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit list, and runs that are found from any folder.
+// dtsubmit list, and commands that find runs from any folder.
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-// Two runs of two folders, both finished, the second one just after the first.
+// Two finished runs in two folders, the second run just after the first.
 struct TwoProjects : Session {
   std::vector<std::string> names;
 
@@ -35,7 +35,7 @@ TEST_CASE("runs are found by name and as `last` from any folder, and listed newe
   TwoProjects session;
   CHECK(contains(session.dtsubmit({"status", "last"}).out, session.file("b/runs/")));
   CHECK(contains(session.dtsubmit({"status", session.names[0]}).out, session.file("a/runs/")));
-  // In a folder that has runs of its own they come first.
+  // In a folder that has runs, these come first.
   CHECK(contains(session.in("a", "status last").out, session.file("a/runs/")));
   CHECK(session.dtsubmit({"status", "last", "--runs", "elsewhere"}).exit_code == 6);
 
@@ -85,7 +85,7 @@ TEST_CASE("`last` is the newest of runs that are made within a second") {
   const Session session;
   for (int i = 0; i < 3; ++i) {
     const std::string folder = session.file("r" + std::to_string(i));
-    // Both at once for the controller of time: the second begins when the first has its folder.
+    // Both at once, to save time: the second begins when the first has created its folder.
     const Output output = session.shell("\"$DTSUBMIT\" run -c 1 --job-name one --runs " + folder +
                                         " -- sleep 1 & "
                                         "while ! ls " +

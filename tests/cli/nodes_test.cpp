@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit nodes: what is listed, what is let out, and what is refused.
+// dtsubmit nodes: the list, releasing nodes, and what is refused.
 #include "core/base/text/units.hpp"
 #include "core/run/index/quarantine_file.hpp"
 #include "tests/cli/session.hpp"

@@ -18,10 +18,10 @@ struct OtherScheduler : Session {
         program().substr(0, program().rfind('/')) + "/../tests/plugins";
     environment["DTSUBMIT_SCHEDULER"] = "fakesched";
     environment["FAKESCHED_STATE"] = file("tickets.json");
-    environment["SLURM_CONF"] = "/nonexistent";  // nobody asks for it
+    environment["SLURM_CONF"] = "/nonexistent";  // must not be read
   }
 
-  // What the command says, which speaks of no Slurm.
+  // The output of a command, which must not mention Slurm.
   [[nodiscard]] std::string say(const Words& words, int code = 0) const {
     const Output output = dtsubmit(words);
     const std::string said = output.out + output.err;

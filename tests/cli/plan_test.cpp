@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit plan without a Slurm, and with a scheduler that cannot tell when a job would start.
-// With one: tests/integration/plan.py and plan_cost.py.
+// dtsubmit plan without Slurm, and with a scheduler that cannot predict when a job would start.
+// With Slurm, see tests/integration/plan.py and plan_cost.py.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
 

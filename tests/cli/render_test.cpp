@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit render: templates of a user and of a file, whole and in part; those of others are
-// refused.
+// dtsubmit render: a user's templates, and those of an explicit file, complete and partial.
+// Templates of other users are refused.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
 

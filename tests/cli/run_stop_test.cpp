@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit run that is stopped, interrupted or killed while it works, and what can be seen of its
-// secrets meanwhile.
+// dtsubmit run that is stopped, interrupted or killed while it works, and which of its secrets can
+// be seen meanwhile.
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-// Two ranks that say that they run, and on SIGTERM save and exit 85.
+// Two ranks that report that they run, and that save on SIGTERM and exit 85.
 const char* const k_saves =
     "import os, signal, sys, time\n"
     "if os.environ['DTSUBMIT_ATTEMPT'] != '1': sys.exit(0)\n"
@@ -39,7 +39,7 @@ const Words k_stopped{"created",
                       "attempt_ended:stopped",
                       "decided:stop"};
 
-// A run of two ranks in the background, until its programs run.
+// A run of two ranks in the background, which has started its programs.
 class Running : public Session {
  public:
   explicit Running(const char* script)
@@ -63,7 +63,7 @@ class Running : public Session {
 
   void signal(int number) const { ::kill(pid_, number); }
 
-  // Its exit code, or -1 after 60 s.
+  // The run's exit code, or -1 after 60 s.
   int end() const {
     int status = 0;
     const bool ended = wait_until([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; });
@@ -112,7 +112,7 @@ TEST_CASE("dtsubmit stop makes every rank save, once; the run can be continued")
   CHECK(stopped.exit_code == 85);
   CHECK(contains(stopped.out, "dtsubmit run --continue"));
   CHECK(contains(stopped.err, "asked for by `dtsubmit stop`; every rank saved"));
-  CHECK_FALSE(contains(stopped.err, "attempt 1 begins"));  // that was before
+  CHECK_FALSE(contains(stopped.err, "attempt 1 begins"));  // this attempt began earlier
   CHECK(run.end() == 85);
   CHECK(run.story() == k_stopped);
   const Output again = run.dtsubmit({"stop", "last"});
@@ -123,7 +123,7 @@ TEST_CASE("dtsubmit stop makes every rank save, once; the run can be continued")
 
 TEST_CASE("dtsubmit stop ends a run between its attempts, too") {
   if (!Session::has_mpirun()) return;
-  // Without the stop it would pause ever longer and never give up.
+  // Without the stop, the run would pause for longer and longer, and never give up.
   const Session session;
   const pid_t pid =
       session.begin({"run", "--on", "checkpointed=restart:unlimited", "--", "sh", "-c", "exit 85"});
@@ -159,7 +159,7 @@ TEST_CASE("kill -9 of dtsubmit itself: the ranks save or are killed, and nothing
   run.signal(SIGKILL);
   CHECK(run.end() == 137);
   CHECK(run.nothing_is_left());
-  // The next attempt says what became of the one before.
+  // The next attempt reports how the previous one ended.
   CHECK(run.dtsubmit({"run", "--continue", "last"}).exit_code == 0);
   const Words story = run.story();
   CHECK(std::find(story.begin(), story.end(), "attempt_ended:agent_lost") != story.end());
@@ -190,7 +190,7 @@ TEST_CASE("mpirun that is killed ends the attempt as a crash; the next one runs"
   bool killed = false;
   for (const pid_t pid : run.survivors()) {
     const std::string name = read_file("/proc/" + std::to_string(pid) + "/comm").value_or("");
-    if (name == "mpirun\n" || name == "prterun\n")  // Open MPI 5's name for it
+    if (name == "mpirun\n" || name == "prterun\n")  // its name in Open MPI 5
       killed = ::kill(pid, SIGKILL) == 0;
   }
   REQUIRE(killed);
@@ -240,7 +240,7 @@ TEST_CASE("the channel's token is in no command line and in a file for the owner
   CHECK(run.end() == 85);
 }
 
-// Slurm may start an ended job again; without an answer from it, the ledger's word counts.
+// Slurm may start a job again that has ended. If Slurm does not answer, the ledger decides.
 TEST_CASE("a job that is started again after its end runs nothing and keeps its exit code") {
   if (!Session::has_mpirun()) return;
   Session session;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit run with a real mpirun: what the ranks are told, what comes back, and what is left
-// behind.
+// dtsubmit run with a real mpirun: what ranks are given, what is returned, and what is left behind.
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 #include "tests/support/small_disk.hpp"
@@ -19,7 +18,7 @@ using namespace dts;
 using namespace dts::tests;
 using nlohmann::json;
 
-// Prints the words and the variables it got as one line of JSON.
+// Prints its arguments and variables as one line of JSON.
 const char* const k_tell =
     "import json, os, sys; print(json.dumps({'argv': sys.argv[1:], 'env': dict(os.environ)}))";
 
@@ -39,7 +38,7 @@ std::string log_of(const Session& session, unsigned attempt, unsigned rank) {
   return read_file(session.newest_run().rank_log(attempt, rank)).value_or("");
 }
 
-// The first line of the error, for a test that failed on a busy machine to be understood.
+// Shows the first line of the error, which explains failures on a busy machine.
 void check_exit(const Output& output, int expected) {
   CAPTURE(output.err);
   CHECK(output.exit_code == expected);
@@ -147,7 +146,7 @@ TEST_CASE("four ranks are told their places, rank 0 is shown, every rank has its
   REQUIRE(ports.size() == 1);
   const auto port = parse_number(*ports.begin());
   REQUIRE(port);
-  CHECK((*port < 32768 || *port > 60999));  // the kernel's default; a test machine has no other
+  CHECK((*port < 32768 || *port > 60999));  // the kernel's default range; test machines use it
   CHECK(session.story() == Words{"created",
                                  "attempt_started",
                                  "ranks_started",
@@ -222,7 +221,7 @@ TEST_CASE(
   if (!Session::has_mpirun()) return;
   const Session session;
   const auto before = std::chrono::steady_clock::now();
-  // Not before the other rank runs too: the ledger would tell another story.
+  // Not before the other rank runs, too: otherwise the ledger would differ.
   const Output output = session.dtsubmit(
       run_of(2,
              python("import os, signal, time\nledger = os.environ['DTSUBMIT_RUN_DIR'] + "
@@ -462,8 +461,7 @@ TEST_CASE("a full disk is exit code 74 with a word on what to do, and no run dir
   Session session;
   REQUIRE(make_folders(session.file("disk")));
   const std::string disk = session.file("disk");
-  // The file system is seen by that process only, so what it holds at the end is told by that
-  // process.
+  // Only this process sees the file system, so it also has to report what is in it at the end.
   const bool possible = in_child([&] { return mount_small_disk(disk, 4) ? 0 : 1; }) == 0;
   if (!possible) {
     MESSAGE("skipped: no mount namespace for this user");

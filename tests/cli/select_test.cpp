@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// status, logs, cancel and requeue on run directories that are made by hand: which run is meant,
-// what is said of it, and every way in which it is not there.
+// status, logs, cancel and requeue on hand-made run directories: which run is selected, what is
+// reported, and all ways in which a run can be missing.
 #include "core/run/directory/lease.hpp"
 #include "tests/cli/session.hpp"
 
@@ -20,7 +20,7 @@ struct Finished : Session {
     run::Files files{"{}", "{}", "", "{}", ""};
     const auto run = run::create_run_directory(file("runs"), name, files);
     REQUIRE(run);
-    unsigned minute = 10;  // from one event to the next
+    unsigned minute = 10;  // between two events
     const auto note = [&](run::Event event) {
       event.time = "2026-01-02T03:" + std::to_string(minute++) + ":05Z";
       REQUIRE(run::append_event(run->ledger(), event));
@@ -190,7 +190,7 @@ TEST_CASE("damaged lines are passed over with a warning that names them, whereve
   CHECK(contains(status.err, metrics + ": line 1 is damaged and skipped"));
   CHECK(contains(session.dtsubmit({"why"}).err, ": lines "));
   const Output requeue = session.dtsubmit({"requeue", "41"});
-  CHECK(requeue.exit_code == 3);  // read all the same: the run is complete
+  CHECK(requeue.exit_code == 3);  // it was read, and the run is complete
   CHECK(contains(requeue.err, "nothing is left to run"));
   CHECK(session.dtsubmit({"cancel", "41"}).exit_code == 4);  // only the scheduler is missing
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person at a terminal: a folder of their own, a clean environment, and dtsubmit.
+// A user at a terminal, with a folder of their own, a clean environment, and dtsubmit.
 #pragma once
 
 #include "core/run/index/find.hpp"
@@ -28,8 +28,8 @@ class Session : public TemporaryFolder {
                     {"LC_ALL", "C.UTF-8"},
                     {"COLUMNS", "80"}} {
     REQUIRE_MESSAGE(!program().empty(), "DTSUBMIT is not set: run these tests through ctest");
-    environment["DTS_TEST_SESSION"] = path;  // in every process that comes of this session
-    // Options for the sanitizers, where the caller set any.
+    environment["DTS_TEST_SESSION"] = path;  // in every process that this session starts
+    // Passes on options for sanitizers that the caller has set.
     for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"})
       if (const char* value = std::getenv(name)) environment[name] = value;
   }
@@ -48,13 +48,14 @@ class Session : public TemporaryFolder {
     return false;
   }
 
-  // dtsubmit WORDS to its end.
+  // Runs dtsubmit WORDS to its end.
   [[nodiscard]] Output dtsubmit(const Words& words) const;
 
-  // A line of shell to its end, with DTSUBMIT in its environment.
+  // Runs a line of shell to its end, with DTSUBMIT in its environment.
   [[nodiscard]] Output shell(const std::string& line) const;
 
-  // dtsubmit WORDS in the background, its streams in the files `out` and `err` of this folder.
+  // Starts dtsubmit WORDS in the background, with its output in the files `out` and `err` of this
+  // folder.
   [[nodiscard]] pid_t begin(const Words& words) const;
 
   [[nodiscard]] run::RunDirectory newest_run() const {
@@ -63,24 +64,24 @@ class Session : public TemporaryFolder {
     return runs.back();
   }
 
-  // The newest run's ledger as "event[:cause][:decision]" words.
+  // The ledger of the latest run as "event[:cause][:decision]" words.
   [[nodiscard]] Words story() const;
 
-  // Processes that still carry this session's mark in their environment.
+  // Processes whose environment still has this session's mark.
   [[nodiscard]] std::vector<pid_t> survivors() const;
 
-  // `text` without what differs from one machine and moment to the next.
+  // `text` without parts that differ between machines and moments.
   [[nodiscard]] std::string normal(std::string text) const;
 
  private:
   [[nodiscard]] Command command(const Words& words) const;
 };
 
-// Waits until `holds`, 60 s at most; what it said last.
+// Waits until `holds`, at most 60 s; returns its last value.
 template <class Condition>
 bool wait_until(const Condition& holds);
 
-// Compares with tests/cli/golden/NAME, or writes it where DTS_BLESS is set.
+// Compares `text` with tests/cli/golden/NAME, or writes that file if DTS_BLESS is set.
 void check_golden(const std::string& name, const std::string& text);
 
 using dts::tests::contains;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit simulate as a person meets it: one screen, a document, and refusals that name the
-// option.
+// dtsubmit simulate as users see it: one screen, a document, and refusals that name the option.
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit submit without a Slurm: dry runs, and every refusal with its exit code.
+// dtsubmit submit without Slurm: dry runs, and every refusal with its exit code.
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>

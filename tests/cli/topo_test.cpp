@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit topo as a person meets it: the pictures of an uneven node, a document, flags for other
-// launchers, and refusals that name the option.
+// dtsubmit topo as users see it: pictures of an uneven node, a document, flags for other launchers,
+// and refusals that name the option.
 #include "tests/cli/session.hpp"
 #include "tests/support/source_dir.hpp"
 
@@ -14,10 +14,11 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-// Two packages of two NUMA nodes; GPUs: two in the first, one in the second, one at a package.
+// Two packages with two NUMA nodes each. GPUs: two at the first node, one at the second, one at a
+// package.
 const std::string k_uneven = in_source("tests/data/topologies/uneven.xml");
 
-// A session in whose folder that file is, so that no path of this machine is in what is printed.
+// A session with this file in its folder, so that the output has no path of this machine.
 struct Desk : Session {
   Desk() { REQUIRE(write_file(file("uneven.xml"), *read_file(k_uneven))); }
 
@@ -161,7 +162,7 @@ TEST_CASE("a file that is no topology, and one that is not there") {
 
 TEST_CASE("a file that cannot be read is no fault of hwloc's") {
   const Desk desk;
-  std::filesystem::create_symlink("loop.xml", desk.file("loop.xml"));  // so it is for root, too
+  std::filesystem::create_symlink("loop.xml", desk.file("loop.xml"));  // root cannot read it either
   const Output output = desk.dtsubmit({"topo", "--topology", "loop.xml"});
   CHECK(output.exit_code == 74);
   CHECK(contains(output.err, "cannot read loop.xml: Too many levels of symbolic links"));
@@ -177,7 +178,7 @@ TEST_CASE("what is wrong with a file is said as exactly as it is known") {
   std::string twice = whole;
   const std::string k_second = "type=\"PU\" os_index=\"1\"";
   twice.replace(twice.find(k_second), k_second.size(), "type=\"PU\" os_index=\"0\"");
-  std::string crashing = whole;  // hwloc 2.9.0 dies of SIGSEGV on a core without it
+  std::string crashing = whole;  // without this attribute of a core, hwloc 2.9.0 dies of SIGSEGV
   crashing.replace(crashing.find("complete_cpuset", crashing.find("type=\"Core\"")), 3, "xxx");
 
   const std::pair<std::string, const char*> cases[] = {

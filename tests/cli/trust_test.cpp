@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a folder where somebody else planted `runs`, nothing of his is read, shown or executed.
+// If somebody else planted `runs` in a folder, nothing in it is read, shown or executed.
 #include "tests/cli/session.hpp"
 
 #include <sys/stat.h>
@@ -11,7 +11,7 @@ using namespace dts::tests;
 
 constexpr uid_t k_stranger = 4242;
 
-// A run of one rank that leaves a file behind where it is executed.
+// A run with one rank, which leaves a file behind where it is executed.
 struct Planted : Session {
   run::RunDirectory run;
   std::string proof = file("executed");
@@ -25,7 +25,7 @@ struct Planted : Session {
     REQUIRE(program != std::string::npos);
     plan.replace(program, 11, R"("/usr/bin/touch",")" + proof + "\"");
     REQUIRE(write_file(run.plan(), plan));
-    // Not complete, or there would be nothing left to do.
+    // Not complete, so that something is left to do.
     REQUIRE(run::append_event(run.ledger(), {.job = JobId(41), .what = run::Resumed{}}));
   }
 
@@ -35,7 +35,7 @@ struct Planted : Session {
     return false;
   }
 
-  // Every way to open a run, by `last`, by its folder and as an agent.
+  // Tries every way to open a run: by `last`, by its folder, and as an agent.
   void check_refused(const std::string& named, const std::string& why) const {
     for (const Words& words : std::vector<Words>{{"run", "--continue", "last"},
                                                  {"run", "--continue", run.path},
@@ -131,7 +131,7 @@ TEST_CASE("sticky and group-shared project folders hold the runs of several peop
     REQUIRE(::chmod(session.path.c_str(), mode) == 0);
     REQUIRE(::chmod(session.file("runs").c_str(), mode) == 0);
     CHECK(session.dtsubmit({"run", "-c", "1", "--", "/bin/true"}).exit_code == 0);
-    // The youngest of one's own.
+    // The latest of the user's own runs.
     CHECK(contains(session.dtsubmit({"status", "last"}).out, "/true-"));
   }
   CHECK(contains(session.dtsubmit({"status", "zz-99991231T235959-ffffff"}).err,

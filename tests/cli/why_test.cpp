@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit why after programs that fail, with no Slurm in sight.
+// dtsubmit why after programs that fail, without Slurm.
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-// Rank 0 waits for ever, rank 1 does `last` once rank 0 is there.
+// Rank 0 waits for ever; rank 1 does `last` once rank 0 has started.
 Words two_ranks(const std::string& last) {
   const std::string program =
       "import os, signal, sys, time\n"
