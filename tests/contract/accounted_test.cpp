@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sacct prints of ended jobs (22.05.8, --allocations --noheader --parsable2), as replies.
+// Output of sacct for ended jobs (22.05.8, --allocations --noheader --parsable2), and the replies
+// made from it.
 #include "plugins/slurm_shared/accounting.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every scheduler plug-in must do, asked of the one that DTSUBMIT_SCHEDULER names: the
+// Requirements for every scheduler plug-in, tested on the one that DTSUBMIT_SCHEDULER names: the
 // libslurm plug-in on a private Slurm, and tests/contract/fake_scheduler.cpp.
 #include "core/base/files/files.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -21,7 +21,7 @@ std::unique_ptr<sched::Scheduler> any_scheduler() {
   return *std::move(loaded);
 }
 
-// A job that goes on until it is cancelled.
+// A job that runs until it is cancelled.
 sched::Submission long_job(const tests::TemporaryFolder& folder) {
   sched::Submission job;
   job.script = "#!/bin/bash\nexec sleep 300\n";

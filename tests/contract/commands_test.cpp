@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's commands as programs: found, given no options of the user's environment, and ended where
-// they hang.
+// Slurm's commands as programs: how they are found, that they get no options from the user's
+// environment, and that they are ended if they hang.
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plugin/host.hpp"
@@ -20,7 +20,7 @@ using namespace slurm_plugin;
 
 namespace {
 
-// Folders in which commands are looked for, for as long as this lives.
+// Folders that are searched for commands, during the lifetime of the object.
 class Path {
  public:
   explicit Path(const std::string& value) : before_(std::getenv("PATH")) {
@@ -36,8 +36,8 @@ class Path {
   std::string before_;
 };
 
-// A folder with a program of that name; the other programs are /bin's, and the configuration is
-// left to it.
+// A folder with programs of these names. Other programs are those of /bin, and the programs
+// themselves read the configuration.
 struct Commands {
   dts::tests::TemporaryFolder folder;
   Path path{folder.path + ":/bin"};
@@ -53,7 +53,7 @@ struct Commands {
   }
 };
 
-// The reply of the plug-in to an operation.
+// The plug-in's reply to an operation.
 json reply(const char* operation, const json& request) {
   const auto plugin = dts::plugin::load_plugin("slurm-commands");
   REQUIRE_MESSAGE(plugin.has_value(), plugin.error().message);
@@ -184,7 +184,7 @@ TEST_CASE("a federation's job that runs on another of its clusters is asked abou
   CHECK(there["state"] == "running");
   CHECK(there["nodes"] == "n7");
   CHECK(there["id"] == "2148143672");
-  // Its cluster does not answer.
+  // A cluster that does not answer.
   commands.add("scontrol",
                "case $* in *version*) echo slurm 24.11.5; exit;; *--sibling*) exit 1;; esac\n"
                "echo 'JobId=4294967293 JobState=REVOKED NodeList=(null)'");
@@ -214,7 +214,8 @@ TEST_CASE("a job that slurmctld has forgotten is looked for in the accounting") 
 
 TEST_CASE("a job's id is a number, a task of an array or a component of a heterogeneous job") {
   CHECK(parse_job_name("4711")->number == 4711);
-  // In a federation the number of the cluster is above its 26 bits: the largest of cluster 63.
+  // In a federation, the cluster's number is above the job's 26 bits. This is the last job of
+  // cluster 63.
   CHECK(parse_job_name("4294967295")->number == 4'294'967'295U);
   CHECK(parse_job_name("4294967295_4000000")->number == 4'294'967'295U);
   CHECK(parse_job_name("4294967295+1")->component == 1);

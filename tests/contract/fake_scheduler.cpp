@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second scheduler, which is none: it takes jobs, keeps them waiting in the file FAKESCHED_STATE,
-// and has ids, words and commands that no other scheduler has. What dtsubmit says with it shows
-// what dtsubmit itself knows of Slurm.
+// A second scheduler for tests: it accepts jobs, keeps them waiting in the file FAKESCHED_STATE,
+// and has ids, words and commands that no real scheduler has. What dtsubmit says with it shows what
+// dtsubmit itself knows about Slurm.
 #include "core/plugin/dtsubmit_plugin.h"
 
 #include <nlohmann/json.hpp>
@@ -62,7 +62,7 @@ json submit(const json& request) {
   return result({{"id", id}});
 }
 
-// What `change` makes of the job that is asked for.
+// Applies `change` to the job that the request names.
 template <class Change>
 json with_job(const json& request, const Change& change) {
   const std::string id = request.at("id").get<std::string>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sbatch --test-only prints, in each form that releases have, and weights of billing.
+// Output of sbatch --test-only, in each of its releases' forms, and weights for billing.
 #include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/expectation.hpp"
 
@@ -61,7 +61,7 @@ TEST_CASE("weights are read with their units") {
   CHECK(billing_json("mem=.5")["memory_mib"] == 0.5);
   CHECK(billing_json("mem=1t")["memory_mib"] == 1.0 / 1024 / 1024);
   CHECK(billing_json("mem=2M")["memory_mib"] == 2.0);
-  CHECK(billing_json("mem=2K")["memory_mib"] == 2.0);  // Slurm converts upwards only
+  CHECK(billing_json("mem=2K")["memory_mib"] == 2.0);  // Slurm only converts to larger units
 }
 
 TEST_CASE("what has no weight of ours is listed, and no weights are none") {

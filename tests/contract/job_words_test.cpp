@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's reasons and records in words.
+// Slurm's reasons and records as sentences.
 #include "plugins/slurm_shared/job_words.hpp"
 
 #include <doctest/doctest.h>
@@ -12,12 +12,12 @@ using namespace slurm_plugin;
 
 struct Case {
   const char* reason;
-  const char* why;     // words of it
-  const char* advice;  // words of it; empty: there is none
+  const char* why;     // part of the explanation
+  const char* advice;  // part of the advice; empty: there is none
 };
 
-// A reason of each kind; that every reason of Slurm's header has words is seen in
-// unit_slurm_plugin.
+// One reason of each kind. unit_slurm_plugin checks that every reason in Slurm's header has a
+// sentence.
 constexpr Case k_pending[] = {
     {"Resources", "is next, and waits for nodes to become free", "shorter --time"},
     {"Priority", "higher priority", "fewer --nodes"},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libslurm plug-in where there is no controller: its tables, and configurations it must
-// survive.
+// The libslurm plug-in without a controller: its tables, and configurations that it must survive.
 #include "core/base/files/files.hpp"
 #include "core/base/os/process.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -21,7 +20,7 @@
 #include <map>
 #include <string>
 
-// In libslurm, but not in its public header: here only to compare with.
+// Functions that libslurm has, but its public header lacks, for comparison only.
 
 using namespace slurm_plugin;
 
@@ -35,7 +34,7 @@ std::string code_for(int number) {
   return failed_slurm(number, "").value().code;
 }
 
-// Loads the scheduler with a slurm.conf of that text; every one of them is broken.
+// Loads the scheduler with a slurm.conf that contains `text`, which is broken; returns the error.
 dts::Error error_with(const std::string& text, bool probe = false) {
   const std::string path = "/tmp/dts-slurm-conf-" + std::to_string(getpid());
   REQUIRE(dts::write_file(path, text).has_value());
@@ -84,7 +83,7 @@ TEST_CASE("flags on top of a job's state do not hide it") {
   CHECK(job_state_word(JOB_TIMEOUT | JOB_COMPLETING) == std::string("timed_out"));
   CHECK(job_state_word(JOB_OOM) == std::string("out_of_memory"));
   CHECK(job_state_word(200) == std::string("unknown"));
-  // Another cluster of the federation has it.
+  // Another cluster of the federation has the job.
   CHECK(job_state_word(JOB_PENDING | JOB_REVOKED) == std::string("unknown"));
 }
 
@@ -132,7 +131,7 @@ TEST_CASE("error numbers fall into rejected, unreachable and not found, with Slu
   CHECK(failed_slurm(ESLURM_INVALID_QOS, "").value().message == slurm_strerror(ESLURM_INVALID_QOS));
 }
 
-// System errno values (below 1000) and numbers without a text of their own are left out.
+// Omits errno values of the system (below 1000) and numbers that have no text of their own.
 TEST_CASE("what a command prints means the same as libslurm's number for it") {
   for (int number = 1000; number < 9100; ++number) {
     const std::string said = slurm_strerror(number);

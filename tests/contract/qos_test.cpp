@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sacctmgr prints (22.05.8, --noheader --parsable2) of qualities of service, as replies.
+// Output of sacctmgr (22.05.8, --noheader --parsable2) about qualities of service, and the replies
+// made from it.
 #include "plugins/slurm_shared/qos.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scontrol prints, read: recorded on 22.05.8 (records/), and in the forms of later releases.
+// Reading the output of scontrol: recorded on 22.05.8 (records/), and in the forms of later
+// releases.
 #include "core/base/files/files.hpp"
 #include "plugins/slurm_commands/node_record.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
@@ -26,7 +27,7 @@ std::string recorded(const std::string& name) {
   return *text;
 }
 
-// The recorded job of that name.
+// The recorded job with this name.
 Record job_named(const char* text) {
   const JobName name = parse_job_name(text).value();
   for (const Record& job : parse_records(recorded("jobs-22.05.txt")))
@@ -41,7 +42,7 @@ Record record(const std::string& text) {
   return records.front();
 }
 
-// A job that is ending, as scontrol 22.05 shows it.
+// A job that is ending, in the form of scontrol 22.05.
 struct Completing {
   const char* what;
   const char* reason;
@@ -50,7 +51,7 @@ struct Completing {
   const char* end;
   const char* preempted;
   const char* expected;  // of somebody else's job, 60 s or more before `end` if that is ahead
-  const char* own;       // of the job in which the question is asked, begun with one restart
+  const char* own;       // for the job in which the query is made, which has one restart
 };
 
 constexpr std::int64_t k_now = 1'000'000;

@@ -13,7 +13,7 @@
 namespace contract {
 namespace {
 
-// Every folder made here goes when the process ends.
+// Removes every folder created here when the process ends.
 class Folders {
  public:
   Folders() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plug-in says of the cluster, against Slurm's own commands.
+// What the plug-in reports about the cluster, compared with Slurm's own commands.
 #include "tests/contract/slurm_cluster.hpp"
 
 #include "core/base/text/text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our submission and a real sbatch's of the same request must give the same job: the controller's
-// record of it, and the environment inside it.
+// For one request, our submission and a real sbatch's must give the same job: the controller's
+// record of it, and the environment within it.
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
@@ -18,7 +18,7 @@ using Fields = std::map<std::string, std::string>;
 
 namespace {
 
-// What differs between two runs of one and the same request.
+// Fields that differ between two runs of the same request.
 const std::set<std::string> k_volatile = {"JobId",
                                           "Priority",
                                           "SubmitTime",
@@ -48,16 +48,16 @@ const std::set<std::string> k_volatile = {"JobId",
                                           "JobState",
                                           "Reason"};
 
-// "KEY=VALUE" words into `fields`, but for the volatile ones. A word without "=" belongs to the
-// value before it.
+// Adds "KEY=VALUE" words to `fields`, except the volatile ones. A word without "=" belongs to the
+// preceding value.
 void add_fields(Fields& fields, const std::string& text, char separator) {
   std::string last;
   for (const std::string& line : dts::split(text, '\n')) {
     if (dts::trim(line).starts_with("SubmitLine="))
-      continue;  // how it was submitted, from 26.05 on
+      continue;  // describes how it was submitted; from 26.05 on
     for (const std::string& word : dts::split(dts::trim(line), separator)) {
       const std::size_t equals = word.find('=');
-      if (word.empty()) continue;  // lines of 24.11 end with blanks
+      if (word.empty()) continue;  // lines of 24.11 end in blanks
       if (equals == std::string::npos) {
         if (!last.empty()) fields[last] += " " + word;
         continue;
@@ -71,7 +71,7 @@ void add_fields(Fields& fields, const std::string& text, char separator) {
   }
 }
 
-// The script records what it finds itself to be.
+// A script that records its environment.
 std::string probe_script(const std::string& folder) {
   return fmt::format(
       "env | grep '^SLURM' > {0}/env\nscontrol show job $SLURM_JOB_ID > {0}/job\n"
@@ -80,7 +80,7 @@ std::string probe_script(const std::string& folder) {
       folder);
 }
 
-// What the job of that folder saw, once it is done.
+// What the job in this folder recorded, once it has ended.
 Fields seen_in(const std::string& folder) {
   REQUIRE(eventually([&] { return dts::exists(folder + "/done"); }));
   Fields fields;
@@ -92,7 +92,7 @@ Fields seen_in(const std::string& folder) {
   return fields;
 }
 
-// Both jobs write into the same folder, one after the other, so that paths are equal too.
+// Both jobs write into the same folder, one after the other, so that their paths are equal, too.
 void check_same_as_sbatch(dts::sched::Submission submission, std::vector<std::string> options) {
   const std::string folder = fresh_folder();
   submission.script = "#!/bin/bash\n" + probe_script(folder);
@@ -122,7 +122,7 @@ void check_same_as_sbatch(dts::sched::Submission submission, std::vector<std::st
   const auto sbatch = command(options);
   REQUIRE_MESSAGE(sbatch.exit_code == 0, sbatch.err);
   Fields theirs = seen_in(folder);
-  theirs["SLURM_SUBMIT_DIR"] = folder;  // sbatch gives its own folder, --chdir or not
+  theirs["SLURM_SUBMIT_DIR"] = folder;  // sbatch gives its own folder, with or without --chdir
 
   for (const auto& field : theirs) {
     const auto& [key, value] = field;

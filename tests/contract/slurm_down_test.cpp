@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No controller: every call ends in "unreachable", within a bounded time.
+// Without a controller, every call ends in "unreachable" within a bounded time.
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
@@ -15,7 +15,7 @@ using dts::Errc;
 
 namespace {
 
-// Ends the controller of $SLURM_CONF by the process id it wrote itself.
+// Ends the controller of $SLURM_CONF by the process id in its own file.
 void end_controller() {
   std::string path;
   for (const std::string& line : dts::split(command({"scontrol", "show", "config"}).out, '\n'))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plug-in expects of a job, against what sbatch --test-only prints and what then happens.
-// Many states of a queue: tests/integration/plan.py.
+// What the plug-in predicts for a job, compared with the output of sbatch --test-only and with what
+// then happens. For many states of a queue, see tests/integration/plan.py.
 #include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
 #include "tests/support/contains.hpp"
@@ -16,7 +16,7 @@ using dts::sched::JobState;
 
 namespace {
 
-// Both nodes of the cluster, wholly.
+// A job that needs both nodes of the cluster completely.
 dts::sched::Submission whole_job(const std::string& script) {
   auto submission = job_of(script);
   submission.nodes = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job's life as the plug-in reports and steers it.
+// The life of a job as the plug-in reports and controls it.
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
@@ -20,7 +20,7 @@ std::string output_of(const dts::sched::Submission& submission) {
   return dts::read_file(submission.output).value_or("");
 }
 
-// Slurm's own; what sbatch said before it may follow in parentheses.
+// Slurm's own message; what sbatch printed before may follow it in parentheses.
 std::string sentence(const std::string& message) {
   return message.substr(0, message.find(" ("));
 }
