@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of a private real Slurm with munge, and with slurmdbd on a database: accounting.py SCENARIO."""
+"""Jobs on a private real Slurm with munge, and with slurmdbd on a database: accounting.py SCENARIO."""
 import contextlib
 import json
 import os
@@ -21,7 +21,7 @@ USER = pwd.getpwuid(os.geteuid()).pw_name
 
 
 class ServedCluster(Cluster):
-    """One with services: `--auth munge`, `--accounting`."""
+    """A cluster with services: `--auth munge`, `--accounting`."""
 
     def __init__(self, nodes, gpus, *more):
         needs = {"--auth": ["munged"], "--accounting": ["slurmdbd", "mariadbd"]}
@@ -41,22 +41,22 @@ class ServedCluster(Cluster):
         return self.run("sacctmgr", "-i", *words)
 
     def allow(self, qos, *properties):
-        """A QOS that the user may use from now on."""
+        """Creates a QOS that the user may use from now on."""
         self.sacctmgr("add", "qos", qos, *(["set", *properties] if properties else []))
         self.sacctmgr("modify", "user", USER, "set", f"qos+={qos}")
 
     def of_job(self, job, key):
-        """KEY of `scontrol show job`."""
+        """The value of KEY in `scontrol show job`."""
         text = self.run("scontrol", "-o", "show", "job", str(job)).stdout
         return dict(word.split("=", 1) for word in text.split() if "=" in word).get(key)
 
     def lose(self, node, run):
-        """The node of the run is gone at once, and the controller knows it."""
+        """Kills the node of the run at once, and waits until the controller knows."""
         agent = next(pid for pid, argv in run.processes() if argv[1:2] == ["agent"])
         for pid in (self.slurmd(node), parent_of(agent), agent):  # parent_of: slurmstepd, which would report the agent's end
             os.kill(pid, signal.SIGKILL)
         for pid, _ in run.processes():
-            with contextlib.suppress(ProcessLookupError):  # some end with the agent
+            with contextlib.suppress(ProcessLookupError):  # some end together with the agent
                 os.kill(pid, signal.SIGKILL)
         self.run("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=lost")
 
@@ -76,7 +76,7 @@ def parent_of(pid):
 
 
 def preempted_by(cluster, run, *how):
-    """A job that is submitted with `how` takes all nodes of the run for a second: it comes back, and nothing is lost."""
+    """A job submitted with `how` takes all nodes of the run for a second: the run comes back, and nothing is lost."""
     run.reach_step(15)
     cluster.run("sbatch", *how, "--nodes=2", "--gpus-per-node=8", "-o", "/dev/null", "--wrap", "sleep 1")
     status = run.finish()
@@ -87,7 +87,7 @@ def preempted_by(cluster, run, *how):
 
 
 def munge():
-    """The main job with munge, and what is said when munged is down."""
+    """The main job with munge, and the messages when munged is down."""
     with ServedCluster(2, 8, "--auth", "munge") as cluster:
         expected = cluster.train_alone(*SHORT)
         run = cluster.submit("--nodes", "2", "--gpus-per-node", "8", "-p", "low", "--", DTTRAIN, *SLOW)
@@ -102,7 +102,7 @@ def munge():
 
 
 def qos():
-    """A job of a QOS that preempts, with an account of its own: the run comes back, and nothing is lost."""
+    """A job of a QOS that preempts, with its own account: the run comes back, and nothing is lost."""
     with ServedCluster(2, 8, "--accounting", "--conf", "PreemptType=preempt/qos") as cluster:
         expected = cluster.train_alone(*SHORT)
         cluster.sacctmgr("add", "account", "physics")
@@ -121,7 +121,7 @@ def qos():
 
 
 def refused():
-    """An account and a QOS that are not the user's, and a limit that refuses jobs: exit 5, with what to look at."""
+    """An account and a QOS that the user does not have, and a limit that refuses jobs: exit 5, with advice on what to look at."""
     with ServedCluster(1, 0, "--accounting") as cluster:
         def says(*words, options):
             text = cluster.dtsubmit("submit", "--runs", cluster.runs, *options, *FOR_EVER, code=5).stderr
@@ -139,7 +139,7 @@ def refused():
 
 
 def limits():
-    """A QOS time limit and limits of the account: why says which, and what can be done."""
+    """A QOS time limit and limits of the account: `why` says which it is, and what can be done."""
     with ServedCluster(2, 8, "--accounting") as cluster:
         cluster.allow("brief", "MaxWall=5")
         run = cluster.submit("--qos", "brief", "--time", "30", *FOR_EVER)
@@ -166,12 +166,12 @@ def limits():
             cluster.sacctmgr("modify", "account", "default", "set", limit)
             expect(cluster, cluster.submit(*options, *FOR_EVER), "pending", words)
             cluster.sacctmgr("modify", "account", "default", "set", limit.rsplit("=", 1)[0] + "=-1")
-        # They start now that the limits are gone.
+        # They start now, as the limits are gone.
         cluster.run("scancel", "--user", USER)
 
 
 def forgotten():
-    """Jobs whose agents recorded no end, which slurmctld has forgotten: sacct knows how they ended, and what is said is the same."""
+    """Jobs whose agents recorded no end, and which slurmctld has forgotten: sacct knows how they ended, and the messages are the same."""
     with ServedCluster(2, 0, "--accounting", "--conf", "MinJobAge=2") as cluster:
         def forgets(run):
             wait_for(180, f"job {run.job} is forgotten", lambda: not cluster.run("squeue", "-h", "-t", "all", "-j", str(run.job), code=None).stdout)
@@ -204,7 +204,7 @@ def configless():
         if cluster.run(*unshare, "true", code=None).returncode != 0:
             skip("the kernel gives no mount namespace here, in which munge's socket is in its usual place")
         hide = "if [ -d /etc/slurm ]; then mount -t tmpfs none /etc/slurm; fi; mount -t tmpfs none /run"
-        # Without a configuration yet, programs look for munge in its usual place.
+        # Without a configuration, programs look for munge in its usual place.
         login = [*unshare, "sh", "-ec", f"{hide}; mkdir /run/munge; ln -s {cluster.folder}/run/munge.socket /run/munge/munge.socket.2;"
                  f"unset SLURM_CONF; export SLURM_CONF_SERVER={server}; exec \"$@\"", "login"]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the agent of 16 idle ranks costs: its processor time, and the questions it asks slurmctld (sdiag).
+"""The cost of the agent of 16 idle ranks: its processor time, and its queries to slurmctld (sdiag).
 
-Bounds, not a measurement of speed: less than 0.5 % of a core, one question every 30 s."""
+These are bounds, not measurements of speed: less than 0.5 % of a core, one query every 30 s."""
 import os
 import re
 import time
@@ -22,7 +22,7 @@ def processor_seconds(pid):
 
 
 def questions(cluster):
-    """How often each kind of message has come to slurmctld."""
+    """How many messages of each kind slurmctld has received."""
     section = cluster.run("sdiag").stdout.split("by message type")[1].split("by user")[0]
     return {name: int(count) for name, count in re.findall(r"(\w+)\s+\(\s*\d+\) count:(\d+)", section)}
 
@@ -31,7 +31,7 @@ def main():
     with Cluster("linuxproc", nodes=1, gpus=RANKS, grace=5) as cluster:
         job = Job(cluster.submit("--nodes", "1", "--gpus-per-node", str(RANKS), "--", *IDLE))
         wait_for(240, "the ranks", lambda: job.events("ranks_started"))
-        time.sleep(5)  # past the start
+        time.sleep(5)  # until the start is over
         agent = job.agent()
         before, began, used = questions(cluster), time.monotonic(), processor_seconds(agent)
         time.sleep(SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is learnt from heartbeats: slow ranks, how often to save, and when before the time limit: beat.py SCENARIO."""
+"""What is learnt from heartbeats: slow ranks, how often to save, and when to save before the time limit: beat.py SCENARIO."""
 import json
 import os
 import shutil
@@ -12,11 +12,11 @@ import time
 from checks import check, wait_for
 from main_job_support import Cluster, DTSUBMIT, DTTRAIN, FEW, Run
 
-STEPS = [*FEW, "--steps", "64"]  # more than fit before the stop, however fast the machine
+STEPS = [*FEW, "--steps", "64"]  # more steps than fit before the stop, however fast the machine is
 
 
 class Local:
-    """A run of this machine under `dtsubmit run`, ended when the block ends."""
+    """A run of `dtsubmit run` on this machine, which ends with the block."""
 
     def __init__(self, *words):
         self.place = tempfile.mkdtemp(prefix="dts-beat-")
@@ -45,7 +45,7 @@ def events(run, name):
 
 
 def slow_rank():
-    """One rank of three works 600 ms longer at each step: it is named, while all step together."""
+    """One rank of three works 600 ms longer in each step: it is named, although all step together."""
     return Local("--ntasks-per-node", "3", "--", DTTRAIN, "--limit-train", "128000", "--step-delay", "100", "--slow-rank", "2:600")
 
 
@@ -60,7 +60,7 @@ def check_slow_rank(local):
 
 
 def limit(cluster, *words, save=6000, minutes=1):
-    """A run whose saves take longer than the site leaves a job after its time (KillWait 5 s), unwarned by Slurm."""
+    """A run whose saves take longer than the time that the site leaves a job after its end (KillWait 5 s), without a warning from Slurm."""
     return cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--time", str(minutes), "--signal-margin", "0", *words, "--",
                           DTTRAIN, *STEPS, "--step-delay", "800", "--save-every", "20", "--save-delay", str(save))
 
@@ -78,7 +78,7 @@ def check_limit(run, expected):
 
 
 def environment(run, attempt):
-    """Of one of the attempt's programs; None: there is none yet."""
+    """The environment of one of the attempt's programs; None: there is none yet."""
     for pid, argv in run.processes():
         if os.path.basename(argv[0]) == "dttrain":
             found = dict(e.split("=", 1) for e in open(f"/proc/{pid}/environ").read().split("\0") if "=" in e)
@@ -88,14 +88,14 @@ def environment(run, attempt):
 
 
 def story():
-    """A slow rank; meanwhile, on a cluster, saves that must begin early, and the advice that the second attempt begins with."""
+    """A slow rank. Meanwhile, on a cluster, saves that must begin early, and the advice with which the second attempt begins."""
     with slow_rank() as local, Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         run = limit(cluster)
         expected = cluster.train_alone(*STEPS)
         check_slow_rank(local)
         wait_for(300, "attempt 2", lambda: len(events(run, "attempt_started")) == 2)
         told = wait_for(60, "its programs", lambda: environment(run, 2))
-        # Attempt 1 may be asked to save for the time limit in the moment in which it learns what a save takes.
+        # Attempt 1 may be asked to save for the time limit at the moment in which it learns how long a save takes.
         advised = wait_for(60, "the second attempt's advice", lambda: [e for e in events(run, "advised") if e["attempt"] == 2])[0]
         print("advice:", advised["detail"])
         check(int(told["DTSUBMIT_CHECKPOINT_EVERY"]) == round(advised["seconds"]["every"]), "attempt 2 began with it")
@@ -104,7 +104,7 @@ def story():
 
 
 def elsewhere():
-    """A slow rank of the second node, under srun: node and rank are named, and a requeued attempt tells it anew."""
+    """A slow rank on the second node, under srun: node and rank are named, and a requeued attempt names them again."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--launcher", "srun", "--", DTTRAIN, "--limit-train", "128000",
                              "--step-delay", "100", "--slow-rank", "3:600")
@@ -119,7 +119,7 @@ def elsewhere():
 
 
 def moved():
-    """The time limit moves both ways while the job runs: the stop follows it."""
+    """The time limit changes in both directions while the job runs: the stop follows it."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         long = ["--limit-train", "384000", "--step-delay", "400", "--save-every", "10", "--save-delay", "2000"]
         run = cluster.submit("--nodes", "2", "--time", "1", "--signal-margin", "0", "--", DTTRAIN, *long)
@@ -138,7 +138,7 @@ def moved():
 
 
 def live():
-    """A program that reads the page: no advice, a save, and within seconds the advice; a shell script reads it too."""
+    """A program that reads the page: no advice, a save, and the advice within seconds. A shell script reads it, too."""
     script = ("import os, subprocess, sys, time\n"
               "fd = os.open(os.environ['DTSUBMIT_BEAT'], os.O_RDWR)\n"
               "every = lambda: int.from_bytes(os.pread(fd, 8, 16), sys.byteorder) / 1000\n"

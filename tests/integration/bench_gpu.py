@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The phase `gpu` of `dttrain bench`: rates, bits, errors, hangs, and what `dtsubmit check` says of them.
+"""The phase `gpu` of `dttrain bench`: rates, bits, errors, hangs, and what `dtsubmit check` reports about them.
 
-No machine that runs these tests in CI has a GPU, so that the host's processor behind the same table of functions
-(tests/support/host_device.cpp) is what is measured, with devices of known rates; that CUDA is called as it wants to be called, only the
-part `real` can show. It measures with the module beside DTTRAIN where that finds a device, and otherwise prints why it did not.
+No machine that runs these tests in CI has a GPU. Therefore the tests measure the host's processor behind the same table of functions
+(tests/support/host_device.cpp), as devices with known rates. Only the part `real` can show that CUDA is called correctly: it measures
+with the module beside DTTRAIN if that finds a device, and otherwise prints why it does not.
 
 Usage: bench_gpu.py DTTRAIN HOST_DEVICE.so DTSUBMIT [PART...]"""
 
@@ -21,17 +21,17 @@ from checks import check
 from trainer_support import environment
 
 PROGRAM, MODULE, DTSUBMIT = map(os.path.abspath, sys.argv[1:4])
-# Slow products, since they are computed: the rate decides how large their matrices are.
+# Slow products, since they are really computed: the rate decides how large their matrices are.
 TWO = "25e9/20e9/1e12/5e11/1e9 12.5e9/20e9/0.9e12/4e11/2e9"
 TINY = "gpt2,vocab_size=32,n_positions=8,n_embd=16,n_layer=1,n_head=2"
-SHARDS = 2  # of the step: launches a repeat of what HOST_DEVICE_WRONG counts
-REPEATS = 20  # asked for, so that a busy machine makes them, too
+SHARDS = 2  # per step: launches in a repeat, which HOST_DEVICE_WRONG counts
+REPEATS = 20  # explicit, so that a busy machine does as many
 BENCH = [PROGRAM, "bench", "--quick", "--phase", "gpu", "--gpu-model", TINY, "--gpu-steps", str(REPEATS)]
 NUMA = len([name for name in os.listdir("/sys/devices/system/node") if name.startswith("node")])
 
 
 class StandIn:
-    """A file for what is left."""
+    """A file for what the device still holds at exit."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="bench_gpu_")
@@ -45,7 +45,7 @@ class StandIn:
         return {"DTSUBMIT_PLUGIN_PATH": os.path.dirname(MODULE), "HOST_DEVICE_GPUS": gpus, "HOST_DEVICE_LEFT": self.left, **more}
 
     def node(self, gpus, *options, words=tuple(BENCH), **more):
-        """What one rank says, after a look at what it has left on the GPUs."""
+        """The report of one rank, after checking what it has left on the GPUs."""
         with contextlib.suppress(FileNotFoundError):
             os.remove(self.left)
         node = json.loads(run([*words, *options], env=self.environment(gpus, **more)).stdout)["nodes"][0]
@@ -56,12 +56,13 @@ class StandIn:
 
 
 def measures(node):
-    """By key and GPU, of a copy between GPUs also the one that is read; of several NUMA nodes one, since all are the same here."""
+    """Measures by key and GPU, and for a copy between GPUs by the one that is read. If there are several NUMA nodes, one of them, since all
+    are the same here."""
     return {(m["key"], m.get("gpu"), *[m[name] for name in ("peer", "what") if name in m]): m["value"] for m in node["measures"]}
 
 
 def near(found, expected):
-    """Rates of steps aside, which are those of their products."""
+    """Compares rates, except those of steps, which are those of their products."""
     found = {key: value for key, value in found.items() if key[0] != "gpu_step"}
     return found.keys() == expected.keys() and all(abs(found[key] / expected[key] - 1) < 1e-4 for key in expected)
 
@@ -94,7 +95,7 @@ def rates():
 
 
 def bits():
-    """Of 1,000 repeats, one that is wrong."""
+    """One wrong repeat of 1,000."""
     with StandIn() as stand_in:
         words = [word for word in BENCH if word != "--quick"] + ["--gpu-steps", "1000"]
         node = stand_in.node(TWO, words=words, HOST_DEVICE_WRONG=f"1@{700 * SHARDS}")
@@ -104,7 +105,7 @@ def bits():
 
 def errors():
     with StandIn() as stand_in, StandIn() as other:
-        # It is killed after the phase's limit; the others go on meanwhile.
+        # It is killed after the phase's limit; meanwhile the others continue.
         start = time.monotonic()
         hang = subprocess.Popen(BENCH, env={**environment(), **other.environment(TWO, HOST_DEVICE_BREAK="pin@1=hang")},
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -136,7 +137,7 @@ def none():
         node = asked["nodes"][0]
         check(asked["gpus_asked"] == 2 and measures(node) == {("gpus", None): 0}, f"none of two: {node}")
         check(node["notes"] == ["GPUs are not measured: there is no device"], f"{node['notes']}")
-        # Where no module is.
+        # If there is no module.
         missing = {"DTSUBMIT_PLUGIN_PATH": ""}
         program = shutil.copy(PROGRAM, stand_in.folder.name + "/dttrain")
         node = json.loads(run([program, *BENCH[1:], "--gpus", "1"], env=missing).stdout)["nodes"][0]
@@ -151,7 +152,7 @@ def none():
 
 
 def verdict(facts, code):
-    """What `dtsubmit check` finds at fault."""
+    """The faults that `dtsubmit check` finds."""
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
         json.dump(facts, file)
         file.flush()
@@ -160,7 +161,7 @@ def verdict(facts, code):
 
 
 def judged():
-    """Three nodes' GPUs, each rank's its own, under a real mpirun."""
+    """GPUs of three nodes, one per rank, under a real mpirun."""
     slow = {"HOST_DEVICE_GPUS": "25e9/20e9/1e12/5e11/1e9 12.1e9/20e9/0.505e12/5e11/1e9"}
     lost = {"HOST_DEVICE_BREAK": "open@1=lost"}
     wrong = {"HOST_DEVICE_WRONG": f"1@{3 * SHARDS}"}
@@ -185,7 +186,7 @@ def judged():
         check(said.endswith(": fit (GPUs 2)\n"), said)
         said = run(words, env=stand_in.environment(TWO, CUDA_VISIBLE_DEVICES="0"), expect=1).stdout
         check("it has 1 working GPU, not 2 as asked for" in said, said)
-        # One machine alone: its GPUs are compared with each other.
+        # A single machine: its GPUs are compared with each other.
         three = " ".join(["25e9/20e9/1e12/5e11/1e9"] * 2 + ["25e9/20e9/1e12/5e11/0.615e9"])
         said = run(words, env=stand_in.environment(three), expect=1).stdout
         check("GEMM rate of GPU 2 (the host as a device, for tests, 0000:3d:00.0) is 61 % of that of other GPUs of its model" in said, said)

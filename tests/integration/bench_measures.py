@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dttrain bench` alone and under a real mpirun: the shape of check.json, each fault in its own number, a rank that hangs.
+"""`dttrain bench` alone and under a real mpirun: the form of check.json, a number for each fault, and a rank that hangs.
 
 Usage: bench_measures.py DTTRAIN MOVED_CLOCK.so [PART...]"""
 
@@ -34,8 +34,8 @@ def shape():
 
 
 def slowed(fault, victims, most):
-    """Only the victims' values are less, on one rank of three. Other guests of the machine take from its memory's bandwidth and add
-    nothing to it, so each rank's best value of up to 12 runs counts."""
+    """Only the victims' values are lower, on one rank of three. Other guests of the machine only ever lower its memory's bandwidth, so each
+    rank's best value of up to 12 runs counts."""
     phases = ["--phase", "cores,gemm,memory"]
     for rank in range(3):
         best = [dict.fromkeys(SPEEDS, 0) for _ in range(3)]
@@ -71,7 +71,7 @@ def flipped_bits():
         rank %= 3
         facts, _ = measured(PROGRAM, 3, "--phase", "steps", "--steps", 3, "--inject", f"{what}:{element}:{repeat}@{rank}")
         odd = {node["rank"]: node["steps"]["odd_repeats"] for node in facts["nodes"] if node["steps"]["odd_repeats"]}
-        # If it is the first, the others are the odd ones, and the digest is not that of the other ranks.
+        # If it is the first repeat, the others are odd, and the digest differs from that of the other ranks.
         check(odd == {rank: [1, 2] if repeat == 0 else [repeat]}, f"a bit of {what} {element} in repeat {repeat} on rank {rank}: {odd}")
         digests |= {node["steps"]["digest"] for node in facts["nodes"] if node["rank"] != rank}
         own = facts["nodes"][rank]["steps"]["digest"]
@@ -104,7 +104,7 @@ def hanging_rank():
         words = mpirun(3) + [PROGRAM, "bench", "--quick", "--phase", "cores,clock,pairs,collectives", "--output", f"{folder}/check.json"]
         start = time.monotonic()
         with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as launcher:
-            launcher.stdout.readline()  # rank 0 has its turn, the others wait for theirs
+            launcher.stdout.readline()  # it is rank 0's turn, and the others wait for theirs
             victim = next(pid for pid in ranks_of(launcher.pid) if has_entry(pid, "OMPI_COMM_WORLD_RANK=2"))
             os.kill(victim, signal.SIGSTOP)
             try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One slow link of three: ranks in network namespaces, joined by a bridge, two of them by a cable of
-their own as well, which the kernel slows (tc(8)); `dttrain bench` finds that pair slower and no other.
+"""One slow link of three. Ranks are in network namespaces that a bridge joins; two of them also have a cable of their own, which the kernel
+slows down (tc(8)). `dttrain bench` finds that this pair is slower, and no other.
 
 Usage: bench_slow_link.py DTTRAIN ..."""
 
@@ -47,7 +47,7 @@ def build():
         ip("-n", space(node), "link", "set", "lo", "up")
 
 
-    # A cable of their own for the first two, with no address: a route for each to the other's.
+    # A cable between the first two, without addresses: each has a route to the other's address.
     ip("link", "add", "cable", "netns", space(1), "type", "veth", "peer", "name", "cable", "netns", space(2))
     for a, b in ((1, 2), (2, 1)):
         ip("-n", space(a), "link", "set", "cable", "up")
@@ -62,7 +62,7 @@ def clear():
 
 
 def slow_down():
-    """That cable, both ways. By netem's delay if the kernel has it, otherwise by a rate."""
+    """Slows this cable in both directions, by netem's delay if the kernel has it, otherwise by a rate."""
     for how, words in (("netem", ["delay", "20ms"]), ("tbf", ["rate", BITS, "burst", "64kb", "latency", "400ms"])):
         done = [subprocess.run(["tc", "-n", space(node), "qdisc", "add", "dev", "cable", "root", how, *words], capture_output=True,
                                text=True, check=False) for node in (1, 2)]

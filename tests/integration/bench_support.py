@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts `dttrain bench` and reads what it measured."""
+"""Starts `dttrain bench` and reads its measurements."""
 
 import json
 import os
@@ -39,7 +39,8 @@ def measured(program, ranks, *options):
 
 
 def undisturbed(measure, facts_of=lambda found: found):
-    """What `measure` finds, again if other programs of the machine had the processors for too long to measure everything undisturbed."""
+    """The result of `measure`, which is repeated if other programs on the machine used the processors for too long to measure everything
+    undisturbed."""
     for _ in range(3):
         found = measure()
         notes = [note for node in facts_of(found)["nodes"] for note in node["notes"] if "other programs" in note]
@@ -55,20 +56,20 @@ def value(node, key, what=None):
 
 
 def against_others(facts, rank, key, what=None):
-    """A rank's value as a fraction of the median of the others'."""
+    """A rank's value as a fraction of the others' median."""
     others = [value(node, key, what) for node in facts["nodes"] if node["rank"] != rank]
     return value(facts["nodes"][rank], key, what) / statistics.median(others)
 
 
 def check_node(node, ranks):
-    """One entry of `nodes`, all phases measured."""
+    """Checks an entry of `nodes` in which all phases were measured."""
     notes = " ".join(node["notes"])
     node = {**node, "measures": [m for m in node["measures"] if m["key"] not in GPU_KEYS]}  # bench_gpu.py
     keys = [m["key"] for m in node["measures"]]
     expected = [key for key in NODE_KEYS if (ranks > 1 and node["rank"] > 0) or key != "clock_offset"]
     if "bf16" in notes:
         expected = [key for key in expected if "bf16" not in key]
-    once = [key for i, key in enumerate(keys) if key != "memory" or keys[i - 1] != "memory"]  # one a NUMA node
+    once = [key for i, key in enumerate(keys) if key != "memory" or keys[i - 1] != "memory"]  # one per NUMA node
     assert once == expected, (keys, node["notes"])
     for measure in node["measures"]:
         assert measure["unit"] == UNITS[measure["key"]], measure

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where ranks and the threads of their programs run, as dtsubmit tells it and as the kernel has it: binding.py SCENARIO."""
+"""Where ranks and the threads of their programs run, according to dtsubmit and to the kernel: binding.py SCENARIO."""
 import glob
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 from checks import check, skip, wait_for
 from frameworks_support import DTSUBMIT, LLVM, PYTHON
 
-# Threads that work until the file named in UNTIL is there.
+# Threads that work until the file named in UNTIL exists.
 OPENMP = r"""
 #include <stdlib.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ for one in threads: one.join()
 
 
 def ask(run):
-    """Every thread is read anew; the exit code says whether all is as planned."""
+    """Has every thread read again; the exit code says whether all are bound as planned."""
     done = subprocess.run([DTSUBMIT, "topo", "--verify", run, "--json"], capture_output=True, text=True, timeout=120)
     check(done.returncode in (0, 1), f"topo --verify answers: {done.stdout[-200:]}{done.stderr}")
     check(done.returncode == any(f["mismatch"] for f in findings(json.loads(done.stdout))), "its exit code says whether all is as planned")
@@ -66,7 +66,7 @@ def findings(told):
 
 
 class Job:
-    """with Job(...) as job: `dtsubmit run` of a program that ends when it is told."""
+    """with Job(...) as job: `dtsubmit run` of a program that ends on request."""
 
     def __init__(self, program, *options, before=(), **environment):
         self.place = tempfile.mkdtemp(prefix="dts-binding-")
@@ -80,21 +80,21 @@ class Job:
 
     def __exit__(self, kind, error, trace):
         open(self.place + "/until", "w").close()
-        self.process.communicate(timeout=300)  # loaders take their time to end on a loaded machine
+        self.process.communicate(timeout=300)  # loaders need time to end on a busy machine
         shutil.rmtree(self.place, ignore_errors=True)
 
     def run(self):
         return wait_for(60, "the run", lambda: glob.glob(self.place + "/runs/*"))[0]
 
     def started(self):
-        """The reading before the programs start, of ranks that run."""
+        """The reading of running ranks from before their programs started."""
         return wait_for(120, "the first reading", lambda: report(self.run()) if self.process.poll() is None else self.fail())
 
     def fail(self):
         raise AssertionError(f"ended: {self.process.stderr.read()}")
 
     def settled(self, condition, what):
-        """A reading of the programs' threads of which `condition` is true."""
+        """A reading of the programs' threads for which `condition` is true."""
         def look():
             ask(self.run())
             told = report(self.run())
@@ -114,7 +114,7 @@ def threads_of(told, name):
 
 
 def loader_threads(job):
-    """The reading of a program with two loaders, what was planned for it, and how many working threads are on which cores."""
+    """The reading of a program with two loaders, the plan for it, and how many working threads are on which cores."""
     told = job.settled(lambda r: sum(t["working"] for t in threads_of(r, "p")) >= 4, "a loader with two workers")
     on = {}
     for group in threads_of(told, "p"):
@@ -132,7 +132,8 @@ def build(place):
 
 
 def openmp():
-    """Threads of libgomp and of LLVM's runtime: free, one to a core, and crowded on one, which is told by name and stops a strict run."""
+    """Threads of libgomp and LLVM's runtime: free, one per core, and crowded on one core, which is reported with the name and stops a
+    strict run."""
     cores = len(os.sched_getaffinity(0))
     last = str(max(os.sched_getaffinity(0)))
     if cores < 2:
@@ -205,7 +206,7 @@ def masks():
 
 
 def cluster(flavour, launcher):
-    """Two nodes of a private Slurm: as planned under both launchers, and every rank reaches all GPUs that the job has on its node."""
+    """Two nodes of a private Slurm: bound as planned under both launchers, and every rank can use all GPUs that the job has on its node."""
     from main_job_support import Cluster
     with Cluster(flavour, nodes=2, gpus=2, grace=5) as cluster:
         until = cluster.place + "/until"
@@ -220,15 +221,15 @@ def cluster(flavour, launcher):
         told = wait_for(120, "a reading of the programs", look)
         check(not findings(told), f"{flavour}, {launcher}: {[(g['ranks'], g['nodes'], g['planned']['cpus']) for g in told['groups']]} as planned")
         check(all(g["found"]["cpus"] == g["planned"]["cpus"] != "" for g in told["groups"]), "by what the kernel says")
-        # Its GPUs are no devices: where Slurm names them, it names both to every rank.
+        # The GPUs are not real devices: if Slurm names them, it names both to every rank.
         check(all(g["found"].get("gpus_visible", 2) == 2 for g in told["groups"]), "no rank is held to fewer GPUs than the job has on its node")
         open(until, "w").close()
         check(run.finish()["done"], "the run is done")
 
 
 def leaked():
-    """A site's srun that starts ranks with a mask of one core, and the variable that asks for it: where a rank plans by it, it is told
-    and refused, and not tried again."""
+    """A site's srun that starts ranks with a mask of one core, and the variable that requests it. If a rank plans by this mask, that is
+    reported and refused, and not tried again."""
     from main_job_support import Cluster
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         tools = cluster.place + "/tools"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs in a control group that leaves a part of the machine's cores, and one that loses cores while they run: binding_cpuset.py SCENARIO."""
+"""Runs in a control group that has only part of the machine's cores, or that loses cores during the run: binding_cpuset.py SCENARIO."""
 import json
 import os
 import shutil
@@ -15,7 +15,7 @@ from frameworks_support import DTSUBMIT
 
 
 def two_cores():
-    """CPUs of two cores of this machine."""
+    """The CPUs of two cores of this machine."""
     cpus = sorted(os.sched_getaffinity(0))
     with open(f"/sys/devices/system/cpu/cpu{cpus[-1]}/topology/thread_siblings_list") as file:
         siblings = file.read()
@@ -26,7 +26,7 @@ def two_cores():
 
 
 def working(told):
-    """In how many groups of ranks a program works: all of them, once all have started."""
+    """The number of groups of ranks in which a program works: all of them once all have started."""
     return all(any(t["working"] for t in group["found"]["threads"] if t["program"] == "spin") for group in told["groups"])
 
 
@@ -35,7 +35,7 @@ def bindings(told):
 
 
 def confined(spin):
-    """One core of the machine: it is planned, had and told, and the others are shown as closed."""
+    """One core of the machine is planned, used and reported, and the others are shown as closed."""
     first, last = two_cores()
     with Group([last]) as group:
         def topo(*words):
@@ -61,7 +61,7 @@ def confined(spin):
 
 
 def shrinking(spin):
-    """Two cores become one while a job runs: the group is named, not the program; and a strict run ends."""
+    """Two cores become one while a job runs: the group is blamed, not the program, and a strict run ends."""
     first, last = two_cores()
     with Group([first, last]) as group:
         with Job([spin], before=group.enter()) as job:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A rank's memory policy through a whole run, as the kernel has it: binding_memory.py."""
+"""The memory policy of a rank during a whole run, according to the kernel: binding_memory.py."""
 import os
 import shutil
 import sys
@@ -10,7 +10,7 @@ from binding import Job, findings
 from checks import check, skip, wait_for
 from frameworks_support import PYTHON
 
-# A program and one that it has started, each with memory of its own; they write their numbers to UNTIL.pids.
+# A program, and one that it started, each with memory of its own. They write their pids to UNTIL.pids.
 HOLDS = """
 import os, time
 until = os.environ["UNTIL"]
@@ -22,7 +22,7 @@ while not os.path.exists(until): time.sleep(0.1)
 
 
 def node_xml(cores_of):
-    """This machine as hwloc would record it with an accelerator in its last NUMA node: {NUMA node: CPUs}."""
+    """This machine as hwloc would record it with an accelerator in its last NUMA node, given {NUMA node: CPUs}."""
     mask = "0x{:08x}".format
     cpus = [cpu for list_ in cores_of.values() for cpu in list_]
     number = iter(range(1, 10000))
@@ -57,13 +57,13 @@ def memory_nodes():
 
 
 def told_by_kernel(pid):
-    """(policies of its private memory, NUMA nodes that this lies on), by numa_maps of proc(5)."""
+    """(policies of its private memory, NUMA nodes with pages of it), from numa_maps of proc(5)."""
     policies, nodes = set(), set()
     with open(f"/proc/{pid}/numa_maps") as file:
         for line in file:
             words = line.split()
             if not any(word.startswith("anon=") for word in words) or "stack" in line:
-                continue  # the stack has pages from before
+                continue  # the stack has earlier pages
             policies.add(words[1])
             nodes |= {word.split("=")[0] for word in words if word[0] == "N" and word[1:2].isdigit()}
     return policies, nodes
@@ -89,7 +89,7 @@ def main():
             check(group["planned"]["memory"] == group["found"]["memory"] == f"prefer {here}", f"a rank with a GPU on node {here}: {group['found']['memory']}")
             check(not findings(told) and group["found"]["pages_on"] == str(here), f"its pages are on node {group['found']['pages_on']}")
 
-            def pids():  # none before the program has begun to write them
+            def pids():  # empty until the program has begun to write them
                 try:
                     with open(run.place + "/until.pids") as file:
                         return file.read().split()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that Slurm itself holds to their cores (task/affinity, task/cgroup, ConstrainCores): binding_slurm.py SCENARIO."""
+"""Jobs that Slurm itself confines to their cores (task/affinity, task/cgroup, ConstrainCores): binding_slurm.py SCENARIO."""
 import os
 import shutil
 import sys
@@ -43,7 +43,7 @@ def ranks_of(group):
 
 
 def masks(run):
-    """By process name: what the kernel says that the threads of the ranks and of what they started may run on."""
+    """By process name: the CPUs on which, according to the kernel, threads of the ranks and their children may run."""
     found = {}
     for pid, argv in run.processes():
         name = os.path.basename(argv[0])
@@ -73,7 +73,7 @@ def check_run(run, ranks, cpus, what):
 
 
 def side_by_side(cluster, spin, until, look):
-    """Two jobs of one core at once: each on its own, under each launcher, as look(run, launcher) says."""
+    """Two jobs of one core each at the same time: each has its own core, under each launcher, according to look(run, launcher)."""
     words = ("--nodes", "1", "--ntasks-per-node", "1", "-c", "1", "--strict-binding")
     jobs = [cluster.submit(*words, "--launcher", launcher, "--", "env", "UNTIL=" + until, spin) for launcher in ("mpirun", "srun")]
     found = [look(run, launcher) for run, launcher in zip(jobs, ("mpirun", "srun"))]
@@ -85,7 +85,7 @@ def side_by_side(cluster, spin, until, look):
 
 
 def leaked_variable(cluster, spin, until):
-    """A mask for one core in the environment of `submit`, as of a shell that srun has started: it does not reach the ranks."""
+    """A mask for one core in the environment of `submit`, as in a shell that srun has started, does not reach the ranks."""
     cluster.environment["SLURM_CPU_BIND"] = "quiet,map_cpu:0"
     whole_nodes(cluster, spin, until, 1, "srun", "SLURM_CPU_BIND around submit")
     del cluster.environment["SLURM_CPU_BIND"]
@@ -121,16 +121,16 @@ def core_of_record(run, launcher):
 
 
 def unconfined():
-    """TaskPlugin=task/none: nobody holds a job to its cores, so it is for two on one node to keep out of each other's."""
+    """TaskPlugin=task/none: nothing confines a job to its cores, so two jobs on a node must avoid each other's."""
     need_two_cores()
     with Cluster("linuxproc", 1, 0, 5, "--cpus-per-node", "2") as cluster:
         side_by_side(cluster, build(cluster.place), cluster.place + "/until", core_of_record)
 
 
 def narrowed():
-    """A site's srun that lets Slurm bind a step's tasks as a variable asks: the mask that Slurm then sets is named, with the variable."""
+    """A site's srun that lets Slurm bind the tasks of a step by a variable: the mask that Slurm sets is reported, with the variable."""
     with constrained(2) as cluster:
-        # mpirun's own srun asks for no cores: its daemons, and so the ranks, have all that the job has.
+        # mpirun's own srun requests no cores, so its daemons, and thus the ranks, have all cores of the job.
         whole_nodes(cluster, build(cluster.place), cluster.place + "/until", 2, "mpirun", "two cores of two nodes, mpirun")
         tools = cluster.place + "/tools"
         os.mkdir(tools)

@@ -7,9 +7,9 @@ from checks import check, wait_for
 from main_job_support import DTTRAIN, FEW, Cluster
 
 TRAIN = [*FEW, "--steps", "100", "--save-every", "10", "--evaluate-every", "0"]
-# Asks for another job after six seconds of the first attempt and of the one that comes back; the second is to be preempted.
+# Requests another job after six seconds of the first attempt and of the attempt that comes back; the second is to be preempted.
 IN_PARTS = 'case $DTSUBMIT_ATTEMPT in 1|3) exec timeout --preserve-status --signal=TERM 6 "$0" "$@";; esac; exec "$0" "$@"'
-AGAIN = ["--on", "checkpointed=resubmit:9"]  # otherwise the same job goes on, which has time left
+AGAIN = ["--on", "checkpointed=resubmit:9"]  # otherwise the same job, which has time left, continues
 
 
 def waiting(cluster):
@@ -21,7 +21,7 @@ def jobs_of(run):
 
 
 def chain():
-    """A chain of 3, preempted in its second job: each goes on where the one before ended, and nothing is left waiting."""
+    """A chain of 3, preempted in its second job: each job continues where the previous one ended, and no job is left waiting."""
     with Cluster("linuxproc", nodes=2, gpus=1, grace=10) as cluster:
         program = ["--", "sh", "-c", IN_PARTS, DTTRAIN, *TRAIN]
         run = cluster.submit("--gpus-per-node", "1", "-J", "chain", "-o", "links/%x-%j", "--chain", "until-done", *AGAIN, *program, "--step-delay", "300")
@@ -53,7 +53,7 @@ def chain():
 
 
 def after():
-    """A run waits for the end of a run, not of one job; it starts, or ends with the reason."""
+    """A run waits for the end of a run, not of one of its jobs. Then it starts, or it ends with the reason."""
     with Cluster("linuxproc", nodes=2, gpus=1, grace=10) as cluster:
         def submit(*words):
             return cluster.submit("--gpus-per-node", "1", *words)

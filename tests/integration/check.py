@@ -11,7 +11,7 @@ from checks import check, skip, wait_for
 from drill import broken_tree
 from main_job_support import DTSUBMIT, DTTRAIN, Cluster
 
-# Stands in for `dttrain bench`: rank 0 writes what it would have found, with a fault where INJECT names a node.
+# Stands in for `dttrain bench`: rank 0 writes measurements, with a fault if INJECT names a node.
 STAND_IN = """#!/usr/bin/python3
 import json, os, sys, time
 assert sys.argv[1] == "bench", sys.argv
@@ -34,7 +34,7 @@ if rank == 0:
 
 
 def with_stand_in(cluster):
-    """Our programs once more, with the stand-in as their trainer."""
+    """A copy of our programs, with the stand-in as their trainer."""
     program = broken_tree(cluster.place + "/tree")
     with open(os.path.dirname(program) + "/dttrain", "w") as file:
         file.write(STAND_IN)
@@ -42,7 +42,7 @@ def with_stand_in(cluster):
 
 
 def named():
-    """A fault on each node in turn is named, goes into quarantine, and is compared with the baseline; Ctrl-C ends the job."""
+    """A fault on each node in turn is reported, put into quarantine and compared with the baseline; Ctrl-C ends the job."""
     with Cluster("linuxproc", 4, 0, 5) as cluster:
         program = with_stand_in(cluster)
         words = [program, "check", "--nodes", "4", "--runs", cluster.runs, "-p", "low"]
@@ -69,7 +69,7 @@ def named():
 
 
 def trainer():
-    """The real measurements: facts of every node, and no false alarm."""
+    """Real measurements: facts of every node, and no false alarm."""
     if "bench" not in subprocess.run([DTTRAIN, "bench", "--help"], capture_output=True, text=True).stdout:
         skip("this dttrain has no `bench`")
     with Cluster("linuxproc", 4, 0, 5) as cluster:
@@ -81,7 +81,7 @@ def trainer():
 
 
 def allocation():
-    """In a shell of an allocation, and in a step of it, on its nodes: without a submission, without ssh."""
+    """In the shell of an allocation, and in one of its steps, on its nodes: without a submission and without ssh."""
     with Cluster("linuxproc", 3, 0, 5) as cluster:
         words = [DTSUBMIT, "check", "--quick", "--json"]
         inside = ["salloc", "-Q", "-N", "3", "-p", "low"]
@@ -98,7 +98,7 @@ def allocation():
 
 
 def alarms():
-    """A healthy cluster raises none: 50 checks beside one busy program, 50 beside four."""
+    """A healthy cluster causes no alarm: 50 checks beside one busy program, 50 beside four."""
     for load in (1, 4):
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
         try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dtsubmit check --hosts` on four machines in network namespaces, reached by real sshds: check_hosts.py SCENARIO [FAULT].
+"""`dtsubmit check --hosts` on four machines in network namespaces, reached through real sshds: check_hosts.py SCENARIO [FAULT].
 
-Faults are the kernel's own where it has them: a class of htb(8) for one link (it takes a place where the kernel lacks netem),
-quotas of control groups, other programs on the same processors; a moved clock is tests/support/moved_clock.cpp."""
+Faults are made by the kernel where possible: a class of htb(8) for one link (netem is missing in some kernels), quotas of control
+groups, other programs on the same processors. The clock is moved by tests/support/moved_clock.cpp."""
 import contextlib
 import json
 import os
@@ -17,9 +17,9 @@ from checks import check, skip
 DTSUBMIT, DTTRAIN = os.environ["DTSUBMIT"], os.environ["DTTRAIN"]
 MOVED_CLOCK = os.environ["DTS_MOVED_CLOCK_LIBRARY"]
 GROUPS = "/sys/fs/cgroup"
-PLACES = (1, 2, 4)  # the first, one in the middle, the last of four
+PLACES = (1, 2, 4)  # the first, one in the middle, and the last of four
 
-# Takes a share of a processor's time while the file is there, in pieces of milliseconds; with bytes to write, from memory too.
+# Uses a share of a processor's time while the file exists, in pieces of milliseconds; with a number of bytes, also memory bandwidth.
 NEIGHBOUR = """
 import os, sys, time
 flag, share, block = sys.argv[1], float(sys.argv[2]), bytearray(int(sys.argv[3]))
@@ -64,7 +64,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def slow_link(self, a, b):
-        """50 Mbit/s from a to b, and nothing slower to anyone else."""
+        """50 Mbit/s from a to b, without slowing anything else."""
         for one, other in ((a, b), (b, a)):
             self.inside(one, *"tc qdisc add dev eth0 root handle 1: htb default 1".split())
             self.inside(one, *"tc class add dev eth0 parent 1: classid 1:1 htb rate 100gbit quantum 60000".split())
@@ -78,7 +78,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def group(self, number, controller, settings):
-        """The machine's sshd, and so all that it starts, in a control group of its own."""
+        """Puts the machine's sshd, and so all that it starts, into a control group of its own."""
         folder = f"{GROUPS}/{controller}/dts-check-{os.getpid()}-{number}"
         if not os.path.isdir(f"{GROUPS}/{controller}"):
             skip(f"no controller {controller} of control groups of version 1 here")
@@ -103,7 +103,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def quota(self, number):
-        """A fifth of the processors' time is withheld."""
+        """Withholds a fifth of the processors' time."""
         cores = len(os.sched_getaffinity(0))
         with self.group(number, "cpu", {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": str(80000 * cores)}):
             yield f"n{number}: cores is 80 % of its peers'"
@@ -127,7 +127,7 @@ class Cluster:
 
     @contextlib.contextmanager
     def neighbour(self, number, share, memory):
-        """Programs on every processor, as long as it is the machine's turn to measure: here all machines are one."""
+        """Runs programs on every processor while it is the machine's turn to measure, since all machines are in fact one."""
         flag = f"{self.machines.place}/turn-{number}"
         burners = []
         for core in os.sched_getaffinity(0):
@@ -147,7 +147,7 @@ class Cluster:
 
 
 def measures(network):
-    """Whether a phase of `dttrain bench` runs in this network now."""
+    """True while a phase of `dttrain bench` runs in this network."""
     for name in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError):
             with open(f"/proc/{name}/cmdline", "rb") as file:
@@ -169,9 +169,9 @@ def watch(machine, flag):
 
 
 def named(cluster, fault, expected):
-    """Within one check. This machine may be shared with programs that are none of the test's: while they have the processors, too, a
-    neighbour cannot be told from them, and bystanders may be named; then it is tried again. A node whose processors are slowed may have
-    slow links as well."""
+    """The fault is reported by one check. This machine may run programs that do not belong to the test. While these use the processors,
+    too, they cannot be distinguished from a neighbour, and other nodes may be reported; then the check is repeated. A node with slowed
+    processors may have slow links as well."""
     name = expected.split(":")[0]
     for _ in range(6):
         answer = cluster.answer("--once")
@@ -196,7 +196,7 @@ FAULTS = {
 
 
 def faults(*wanted):
-    """Each at three places, named by one check."""
+    """Each fault at three places, reported by one check."""
     with Cluster() as cluster:
         for fault in wanted or FAULTS:
             for place in PLACES:
@@ -205,7 +205,7 @@ def faults(*wanted):
 
 
 def hosts():
-    """A healthy cluster, one slow link, and what cannot be."""
+    """A healthy cluster, one slow link, and requests that are refused."""
     with Cluster() as cluster:
         done = cluster.check()
         check(done.returncode == 0 and "4 nodes, 6 links: " in done.stdout, f"healthy: {done.stdout[-600:]}\n{done.stderr}")

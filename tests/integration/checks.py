@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test here says and how it ends: 0, 1 with what was wrong, or 77 with why it was skipped."""
+"""What every test here prints and how it ends: 0, 1 with the problem, or 77 with the reason why it was skipped."""
 import sys
 import time
 

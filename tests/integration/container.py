@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs in a container whose root file system is not the node's, on a private real Slurm, by Charliecloud:
-  container.py preempt    a program of the image alone is preempted, comes back, and has the right result
-  container.py train      the trainer, with MPI between two containers, has the digest that it has without any
-  container.py limits     --ulimit and --umask hold inside
-  container.py missing    what a node does not have is named"""
+"""Programs in a container whose root file system is not the node's, on a private real Slurm, with Charliecloud:
+  container.py preempt    a program that only the image has is preempted, comes back, and has the right result
+  container.py train      the trainer, with MPI between two containers, has the same digest as without containers
+  container.py limits     --ulimit and --umask apply inside
+  container.py missing    what a node lacks is named"""
 import glob
 import os
 import re
@@ -16,7 +16,7 @@ from main_job_support import DTTRAIN, FEW, Cluster
 
 STEPS, TOKEN, MARKER = 50, "s3cret-of-the-test", "only-in-the-image"
 APPLETS = ["sh", "cat", "sleep", "mv", "printf", "dd", "true", "env"]
-# /opt/count of the image: sums its steps, saves at SIGTERM, and goes on from there.
+# The image's /opt/count: adds up its steps, saves at SIGTERM, and continues from there.
 PROGRAM = r"""#!/bin/sh
 stop=0
 trap 'stop=1' TERM
@@ -41,7 +41,7 @@ echo "result $sum"
 
 
 def make_image(place):
-    """A root file system of busybox, the program and a marker."""
+    """Creates a root file system with busybox, the program and a marker."""
     busybox = shutil.which("busybox")
     if not busybox:
         skip("no static busybox here (Debian 12: apt install busybox-static)")
@@ -83,7 +83,7 @@ def command_lines():
 
 
 def beats():
-    """The first number of each page of the heartbeat on this machine."""
+    """The first number of each heartbeat page on this machine."""
     found = []
     for path in glob.glob(f"/dev/shm/dtsubmit-{os.geteuid()}-*/beat-*"):
         with open(path, "rb") as file:
@@ -124,7 +124,7 @@ def preempt():
 
 
 def train():
-    """The node's /usr in the image: dttrain and MPI's libraries are there."""
+    """The image has the node's /usr, and so dttrain and MPI's libraries."""
     options = [*FEW, "--steps", "30", "--save-every", "0"]
     with Cluster("linuxproc", nodes=2, gpus=1, grace=20) as cluster:
         image = make_image(cluster.place)

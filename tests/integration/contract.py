@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exit codes that dtsubmit and the programs that it runs agree on, as its own sources have them."""
+"""The exit codes of the contract between dtsubmit and the programs that it runs, read from its sources."""
 import os
 import re
 
@@ -8,4 +8,4 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../core/b
 
 CHECKPOINTED = int(_CODES["k_checkpointed"])  # saved, run me again
 NO_RESTART = int(_CODES["k_no_restart"])  # do not run me again
-CORRUPTED = int(_CODES["k_corrupted"])  # of the trainer: the bits of a rank are wrong
+CORRUPTED = int(_CODES["k_corrupted"])  # the trainer's: the bits of a rank are wrong

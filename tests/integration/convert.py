@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Batch scripts in the styles of the field, run on a private Slurm as they are and as the job files that `dtsubmit convert` makes of
-them: both have the same ranks on the same number of nodes, the same cores and GPUs, arguments and environment, and sbatch --test-only
-says the same of both.
+"""Batch scripts in common styles, run on a private Slurm as they are, and as the job files that `dtsubmit convert` makes from them. Both
+must have the same ranks on the same number of nodes, the same cores, GPUs, arguments and environment, and sbatch --test-only must report
+the same about both.
 
-torchrun and mpirun are Debian's. accelerate, deepspeed and apptainer are stand-ins of the same command line that start the processes by
-torchrun, or the program itself: none of them is in Debian 12."""
+torchrun and mpirun are Debian's. accelerate, deepspeed and apptainer are not in Debian 12. They are stand-ins with the same command
+line, which start the processes by torchrun, or the program itself."""
 import glob
 import json
 import os
@@ -212,14 +212,14 @@ def prepare(place):
 
 
 def request(cluster, job):
-    """Nodes, cores and GPUs of a job, as Slurm has them."""
+    """The nodes, cores and GPUs of a job according to Slurm."""
     words = dict(word.split("=", 1) for word in cluster.run("scontrol", "show", "job", job).stdout.split() if "=" in word)
     return {"nodes": words["NumNodes"].split("-")[0], "cores": words["NumCPUs"], "gpus": words.get("TresPerNode", "").rsplit(":", 1)[-1], "time": words["TimeLimit"],
             "memory": words.get("MinMemoryNode"), "partition": words["Partition"]}
 
 
 def said(cluster, name, how, count):
-    """What each rank said, once all did."""
+    """The output of each rank, once all have written theirs."""
     pattern = f"{cluster.place}/out/{name}-{how}*/*.json"
     paths = wait_for(90, f"{name}, {how}: {count} ranks", lambda: len(glob.glob(pattern)) >= count and sorted(glob.glob(pattern)))
     ranks = []
@@ -230,7 +230,7 @@ def said(cluster, name, how, count):
 
 
 def told(ranks):
-    """What has to be alike: each rank's place, arguments and environment, and the GPUs of each node."""
+    """What must be equal: each rank's place, arguments and environment, and the GPUs of each node."""
     order = {node: str(at) for at, node in enumerate(sorted({rank["node"] for rank in ranks}))}
     alike = [{**rank, "node": order[rank["node"]], "gpus": None} for rank in ranks]
     gpus = {}
@@ -244,7 +244,7 @@ COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2
 
 
 def fill_in(path, place):
-    """The blanks of a script or of a job file, as a person does."""
+    """Fills in the placeholders of a script or job file, as a user would."""
     with open(path) as file:
         text = file.read()
     check("<N>" in text and "<cache folder>" in text, f"{path} has its blanks")
@@ -263,10 +263,10 @@ def convert(cluster, name):
 
 
 def start(cluster, name, script, job_file):
-    """Both jobs: the script and the job file made of it."""
+    """Starts both jobs: the script, and the job file made from it."""
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-script"
     first = cluster.run("sbatch", "--parsable", script).stdout.strip()
-    if name == "plain":  # which removes the folder that the other one makes
+    if name == "plain":  # it removes the folder that the other one creates
         said(cluster, name, "script", COUNTS[name])
         wait_for(90, "plain: the script's folder is gone", lambda: not os.path.exists(f"{cluster.place}/made"))
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-job"
@@ -289,12 +289,12 @@ def main():
             check(before == after, f"{name}: the same request: {before}\n{after}")
         for name in SCRIPTS:
             script, job = (said(cluster, name, how, COUNTS[name]) for how in ("script", "job"))
-            for rank in job:  # dtsubmit adds its advice, such as OMP_NUM_THREADS, to what the script sets
+            for rank in job:  # dtsubmit adds advice, such as OMP_NUM_THREADS, to what the script sets
                 rank["environment"] = {key: value for key, value in rank["environment"].items() if key in script[0]["environment"]}
             if name == "mpirun":  # whose ranks of other nodes see the variables of mpirun's own step there
                 for rank in script + job:
                     del rank["slurm_nodes"]
-            if name == "first":  # a program without a launcher has the size of the job only by its variables
+            if name == "first":  # without a launcher, only variables tell a program the job's size
                 for rank in script + job:
                     if rank["arguments"] == ["--prepare"]:
                         del rank["slurm_nodes"], rank["size"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Batch scripts that start programs side by side on nodes of their own, run on a private Slurm as they are and as the jobs with roles
-that `dtsubmit convert` makes of them: the same programs on the same nodes find each other, and both jobs end by themselves.
+"""Batch scripts that start programs side by side on separate nodes, run on a private Slurm as they are, and as the jobs with roles that
+`dtsubmit convert` makes from them: the same programs find each other on the same nodes, and both jobs end by themselves.
 
-`ray` is a stand-in: its head listens, others connect to it and say where they are."""
+`ray` is a stand-in: its head listens, and others connect to it and report where they are."""
 import os
 import sys
 
@@ -56,7 +56,7 @@ if what == "driver":
 HEAD = "#!/bin/bash\n#SBATCH --time=5\n#SBATCH --mem=100M\n#SBATCH --output=/dev/null\n"
 
 SCRIPTS = {
-    # As Ray's documentation has it, with the driver in the batch script.
+    # As in Ray's documentation, with the driver in the batch script.
     "ray": """#SBATCH --nodes=3 --ntasks-per-node=1 --cpus-per-task=2
 set -x
 nodes=$(scontrol show hostnames "$SLURM_JOB_NODELIST")
@@ -104,7 +104,7 @@ COUNTS = {"ray": 4, "server": 5}
 
 
 def told(programs):
-    """What has to be alike: the programs by node, with their arguments and variables."""
+    """What must be equal: the programs by node, with their arguments and variables."""
     order = {node: at for at, node in enumerate(sorted({program["node"] for program in programs}))}
     return sorted([order[program["node"]], program["what"], program["arguments"], program["mark"], program.get("workers")] for program in programs)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cpuset of a test's own, of version 1 or 2 as the machine has it."""
+"""A cpuset for a test, of the version of control groups that the machine has."""
 import os
 import signal
 import subprocess
@@ -16,7 +16,7 @@ def words_of(path):
 
 
 def upwards(root, path):
-    """The path below root, and all above it."""
+    """`path` below the root, and all folders above it."""
     while True:
         yield root + path.rstrip("/")
         if path in ("", "/"):
@@ -25,7 +25,7 @@ def upwards(root, path):
 
 
 def parents():
-    """(folder, version) of groups that may have one below them."""
+    """(folder, version) of groups that may have a child group."""
     with open("/proc/self/cgroup") as file:
         lines = [line.strip().split(":", 2) for line in file]
     for _, controllers, path in lines:
@@ -37,7 +37,7 @@ def parents():
 
 
 class Group:
-    """with Group(cpus) as group: processes that are started `before=group.enter()` have these cores only."""
+    """with Group(cpus) as group: processes that are started with `before=group.enter()` have only these cores."""
 
     def __init__(self, cpus):
         why = "no cpuset of this machine can be seen"
@@ -80,14 +80,14 @@ class Group:
         self.write("cpuset.cpus", ",".join(map(str, cpus)))
 
     def enter(self):
-        """Words before a command's own."""
+        """Words to put before a command."""
         return ["sh", "-c", 'echo $$ >"$0"/cgroup.procs && exec "$@"', self.path]
 
     def processes(self):
         return [int(pid) for pid in words_of(self.path + "/cgroup.procs")]
 
     def masks(self):
-        """By the name of each process in it: the lists of cores that its threads may run on, as the kernel tells them."""
+        """By the name of each process in the group: the lists of cores on which its threads may run, according to the kernel."""
         found = {}
         for pid in self.processes():
             for thread in os.listdir(f"/proc/{pid}/task") if os.path.isdir(f"/proc/{pid}/task") else []:

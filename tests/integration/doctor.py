@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `dtsubmit doctor` says of differently configured private clusters, and what really happens there."""
+"""What `dtsubmit doctor` reports about differently configured private clusters, and what really happens there."""
 import glob
 import os
 import shutil
@@ -11,7 +11,7 @@ from checks import skip, wait_for
 from doctor_site import Site, report
 from main_job_support import DTTRAIN
 
-# Each rank leaves a file once it runs, and one once it has saved; the second attempt has nothing left to do.
+# Each rank leaves a file when it runs and when it has saved; the second attempt has nothing left to do.
 PROGRAM = ["--", "sh", "-c", """
 [ "$DTSUBMIT_ATTEMPT" -gt 1 ] && exit 0
 trap 'touch "$0/saved-$RANK"; exit 85' TERM
@@ -61,7 +61,7 @@ def out_of_time(site):
 
 
 def never_preempted(site):
-    """The job that wants its nodes waits; those that were there first end by themselves."""
+    """The job that needs its nodes waits; the jobs that have them end by themselves."""
     answer = site.answers()["preemption"]
     assert answer["answer"] == "yes" and "no job is preempted" in answer["why"], answer
     run, place = started(site)
@@ -88,7 +88,7 @@ def suspended(site):
 
 
 def refused(what, *options):
-    """An answer of no means that `submit` refuses the job."""
+    """If the answer is no, `submit` refuses the job."""
     def happens(site):
         answer = site.answers(*options)[what]
         assert answer["answer"] == "no", answer
@@ -99,7 +99,7 @@ def refused(what, *options):
 
 
 def allowed(text):
-    """The numbers in /proc/PID/status's list."""
+    """The numbers in a list of /proc/PID/status."""
     cores = set()
     for part in text.split(","):
         low, _, high = part.partition("-")
@@ -108,7 +108,7 @@ def allowed(text):
 
 
 def confined(site):
-    """A job of one core that was not started by us: where may it run? And a rank of ours?"""
+    """Where a job of one core that we did not start may run, and where a rank of ours may run."""
     answer = site.answers()["cores"]["answer"]
     script = "grep Cpus_allowed_list /proc/self/status | cut -f2"
     out = site.cluster.place + "/cores"
@@ -126,7 +126,7 @@ def confined(site):
 
 
 def left_behind(site):
-    """A process that leaves its parent and its group, after its job has ended."""
+    """A process that leaves its parent and its group is left after its job has ended."""
     answer = site.answers()["leftovers"]["answer"]
     noted = site.cluster.place + "/left"
     site.cluster.run("sbatch", "--wait", "-p", "low", "-N1", "-o", "/dev/null", "--wrap",
@@ -154,7 +154,7 @@ def ranks_under_srun(site):
 
 
 def ranks_without_pmix(site):
-    """The same, where Open MPI has no component for PMIx: a folder of its components that lacks it."""
+    """The same with an Open MPI that has no component for PMIx: a copy of its folder of components without it."""
     folder = without("/usr/lib/*/openmpi/lib/openmpi3", "mca_pmix_")
     if not folder:
         site.say("nothing", "no folder with Open MPI's components: omitted")
@@ -170,7 +170,7 @@ def ranks_without_pmix(site):
 
 
 def when_prologs_run(site):
-    """Which nodes of a job without any step have run the Prolog?"""
+    """Which nodes of a job without steps have run the Prolog."""
     answer = site.answers()["prolog"]["answer"]
     folder = os.path.dirname(site.cluster.run("scontrol", "show", "config").stdout.split("\nProlog ")[1].split("\n")[0].split("=")[1].strip())
     for path in glob.glob(folder + "/ran-*"):
@@ -182,7 +182,7 @@ def when_prologs_run(site):
 
 
 def with_prolog():
-    """A Prolog that leaves a file for each node, in its own folder."""
+    """A Prolog that leaves a file for each node in a folder of its own."""
     folder = tempfile.mkdtemp(prefix="dts-doctor-prolog-")
     path = folder + "/prolog"
     with open(path, "w") as file:
@@ -192,7 +192,7 @@ def with_prolog():
 
 
 def without(folders, beginning):
-    """A copy of the folder that lacks the files that begin so."""
+    """A copy of the folder without the files that begin like this."""
     found = glob.glob(folders)
     if not found:
         return None
@@ -204,7 +204,7 @@ def without(folders, beginning):
 
 
 def without_pmix():
-    """A folder of Slurm's plug-ins in which the PMIx one is missing."""
+    """A folder of Slurm's plug-ins without the one for PMIx."""
     return without("/usr/lib/*/slurm-wlm", "mpi_pmix") or without("/usr/lib/*/slurm", "mpi_pmix")
 
 

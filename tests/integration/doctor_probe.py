@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `dtsubmit doctor --submit-probe` finds on private clusters, with faults that are made, and what it says of QOS."""
+"""What `dtsubmit doctor --submit-probe` finds on private clusters with injected faults, and what it reports about QOS."""
 import contextlib
 import glob
 import json
@@ -22,7 +22,7 @@ ALL = ["start", "ranks", "run-folder", "clocks", "names", "ssh", "limits", "core
 
 
 def probe(site, *options):
-    """The probe's answers; nothing is left of its job."""
+    """The probe's answers; nothing of its job is left."""
     os.makedirs(site.cluster.runs, exist_ok=True)
     answers = site.answers("--runs", site.cluster.runs, "--submit-probe", *options)
     leaves_nothing(site)
@@ -48,7 +48,7 @@ def works(*words):
 
 
 def healthy(site):
-    """Compared with what is found without it."""
+    """Compared with the result without a probe."""
     found = probe(site)
     ssh = shutil.which("ssh") is not None and works("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", socket.gethostname(), "true")
     expect(site, found, start="yes", ranks="yes", run_folder="yes", clocks="yes", names="yes", warning="yes", ssh="yes" if ssh else "partly")
@@ -57,7 +57,7 @@ def healthy(site):
     assert f"open files {limit[0]}" in found["limits"]["why"], (limit, found["limits"])
     free = shutil.disk_usage(os.environ.get("TMPDIR", "/tmp")).free
     expect(site, found, scratch="yes" if free >= 1 << 30 else "partly")
-    # The ranks of the probe have as many cores as those of the job: all of the node's, unless it asks for fewer.
+    # The probe's ranks have as many cores as the job's: all cores of the node, unless the job requests fewer.
     one = probe(site, "--cpus-per-task", "1")
     expect(site, one, cores="yes" if "constrained" in site.name or os.cpu_count() == 1 else "partly")
 
@@ -71,14 +71,14 @@ def on_one_node(site):
 
 
 def not_shared(site):
-    """The second node has another folder where runs are."""
+    """The second node has a different folder in place of the one with runs."""
     os.makedirs(site.cluster.runs, exist_ok=True)
     with hidden(site.cluster, "n1", site.cluster.runs):
         expect(site, probe(site), start="no", run_folder="no", clocks="unknown")
 
 
 def clocks_apart(site):
-    """A clock that is ahead on the first node, whose processes see the file that says by how much; the second does not."""
+    """The first node's clock is ahead: only its processes see the file with the offset."""
     library = os.environ.get("DTS_MOVED_CLOCK_LIBRARY")
     if not library:
         site.say("nothing", "DTS_MOVED_CLOCK_LIBRARY does not name it: clocks are not moved")
@@ -109,7 +109,7 @@ def full(site):
 
 
 def no_room(site):
-    """It gives up after the time it is given, and nothing is left; and at once when it is interrupted."""
+    """The probe gives up after its time, and at once when it is interrupted; nothing is left."""
     with full(site):
         begin = time.time()
         found = probe(site, "--probe-wait", "3s")
@@ -130,7 +130,7 @@ def no_room(site):
 
 
 def refused_by_slurm(site):
-    """What the site does not have."""
+    """Requests for what the site does not have."""
     found = site.cluster.run(DTSUBMIT, "doctor", "--nodes", "2", "--json", "--runs", site.cluster.runs, "--submit-probe", "--constraint", "nothing", code=None)
     answers = {one["id"]: one for one in json.loads(found.stdout)["partitions"][0]["answers"]}
     site.say(answers["probe-start"]["answer"], answers["probe-start"]["why"])
@@ -144,7 +144,7 @@ class QosSite(Site):
 
 
 def preempted_by_qos(site):
-    """Who may preempt whom is only in the accounting."""
+    """Only the accounting has the information on who may preempt whom."""
     answer = site.answers()["preemption"]
     site.say(answer["answer"], answer["why"])
     assert answer["answer"] == "yes" and "no QOS may preempt jobs of QOS normal" in answer["why"], answer
@@ -172,7 +172,7 @@ def limit_of_qos(site):
 
 
 def without_accounting(site):
-    """slurmdbd is gone: nobody knows."""
+    """slurmdbd is down, so QOS are not known."""
     with open(glob.glob(site.cluster.folder + "/run/slurmdbd.pid")[0]) as file:
         os.kill(int(file.read()), signal.SIGKILL)
     answer = site.answers()["preemption"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private cluster that is configured in some way, what `dtsubmit doctor` said of it, and what happened. Used by doctor.py."""
+"""A private cluster with a given configuration, what `dtsubmit doctor` reported about it, and what happened. Used by doctor.py."""
 import json
 import subprocess
 import sys
@@ -13,7 +13,7 @@ SIDE_BY_SIDE = 4
 
 
 class Site:
-    """One cluster, and what doctor said of it."""
+    """A cluster, and doctor's report on it."""
 
     def __init__(self, name, flavour, grace, conf, tries, options=()):
         self.name, self.tries, self.options = name, tries, list(options)
@@ -39,7 +39,7 @@ class Site:
 
 
 def play_all(all_sites):
-    """Side by side, for most of the time they wait. The problems."""
+    """Plays all sites side by side, since they mostly wait. Returns the problems."""
     problems, slots = [], threading.Semaphore(SIDE_BY_SIDE)
 
     def play(site):
@@ -57,7 +57,7 @@ def play_all(all_sites):
 
 
 def report(all_sites):
-    """Plays those that the command line names, or all, and says what was said and what happened."""
+    """Plays the sites that the command line names, or all, and reports answers and outcomes."""
     only = sys.argv[1:]
     all_sites = [site for site in all_sites if not only or any(word in site.name for word in only)]
     problems = play_all(all_sites)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dtsubmit drill`: every fault on a cluster of its own, on a real job of a user's, and Ctrl-C: drill.py SCENARIO."""
+"""`dtsubmit drill`: every fault on a cluster of its own, drills on a user's real job, and Ctrl-C: drill.py SCENARIO."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ TRAIN = [*FEW, "--steps", "400", "--save-every", "10", "--step-delay", "150"]
 
 
 class Place:
-    """A folder for the drill's temporary ones, to see what it leaves there."""
+    """A folder for the drill's temporary folders, which shows what it leaves there."""
 
     def __enter__(self):
         if not shutil.which("slurmctld", path=os.environ["PATH"] + ":/usr/sbin"):
@@ -30,7 +30,7 @@ class Place:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def processes(self):
-        """Whatever has to do with a drill of this place."""
+        """All processes that belong to a drill in this place."""
         found = subprocess.run(["grep", "-lsa", self.folder + "/dts-drill", *(f"/proc/{pid}/environ" for pid in filter(str.isdigit, os.listdir("/proc")))],
                                capture_output=True, text=True).stdout.split()
         return found
@@ -68,7 +68,7 @@ def interrupt():
 
 
 def job():
-    """A job of a user's, on a cluster of theirs: one drill after the other on the same run."""
+    """A user's job on the user's cluster: several drills on the same run."""
     with Cluster("linuxproc", 3, 2, 5) as cluster:
         run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--on", "crash=restart:9", "--hang-timeout", "0:15", "--", DTTRAIN, *TRAIN)
         for fault, causes in (("rank-kill", ["rank_killed"]), ("preempt", ["requeued"]), ("slow", [""]), ("hang", ["hang"]), ("timeout", ["time_limit"]),
@@ -88,7 +88,7 @@ def job():
 
 
 def broken_tree(folder):
-    """Our programs once more, with a trainer that gives up for good inside of Slurm."""
+    """A copy of our programs, with a trainer that gives up for good within Slurm."""
     for part in ("bin", "lib/dtsubmit"):
         os.makedirs(f"{folder}/{part}")
     tree = os.path.dirname(os.path.dirname(DTSUBMIT))
@@ -102,7 +102,7 @@ def broken_tree(folder):
 
 
 def ends_soon(words, **more):
-    """What it says; the run is over after seconds, so nobody has to wait for a limit of minutes."""
+    """The output of a drill whose run ends within seconds, so that no limit of minutes has to pass."""
     began = time.time()
     ran = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=170, **more)
     check(ran.returncode == 1, f"{os.path.basename(words[0])} exits {ran.returncode} after {time.time() - began:.0f} s")
@@ -110,14 +110,14 @@ def ends_soon(words, **more):
 
 
 def kept_run(said, folder):
-    """The one that is named and lies below the folder still, with its ledger."""
+    """The run that the output names, which still exists below the folder, with its ledger."""
     found = [where for where, _, names in os.walk(folder) if "ledger.jsonl" in names and "/alone/" not in where and "/undisturbed/" not in where]
     check(len(found) == 1 and '"decision":"stop"' in open(found[0] + "/ledger.jsonl").read(), f"the run is kept: {found}")
     return found[0]
 
 
 def broken():
-    """A training that ends before it is drilled or preempted: that is noticed, explained, and its run is kept."""
+    """A training that ends before it is drilled or preempted: this is noticed and explained, and its run is kept."""
     with Place() as place:
         program = broken_tree(place.folder + "/tree")
         said = ends_soon([program, "drill", "preempt"], env=place.environment)

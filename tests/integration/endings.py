@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ends that nobody planned, on a private real Slurm, as those see them who follow the run: endings.py SCENARIO [LAUNCHER]."""
+"""Unplanned ends on a private real Slurm, as seen by users who follow the run: endings.py SCENARIO [LAUNCHER]."""
 import os
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ QUICK = ["--conf", "KillWait=2"]
 
 
 class Follower:
-    """A command that follows a run; what it says and how it ends."""
+    """A command that follows a run, with its output and its end."""
 
     def __init__(self, cluster, *words):
         self.process = subprocess.Popen([DTSUBMIT, *words], env=cluster.environment, cwd=cluster.place, text=True,
@@ -33,7 +33,7 @@ class Follower:
 
 
 def waited_for(cluster, *words):
-    """A job that is waited for from its submission on, and the waiting command."""
+    """A job, and a command that has waited for it since its submission."""
     before = set(listed(cluster.runs))
     waiting = Follower(cluster, "submit", "--runs", cluster.runs, "--wait", *words)
     path = wait_for(60, "the run directory", lambda: [one for one in set(listed(cluster.runs)) - before if os.path.exists(one + "/ledger.jsonl")])[0]
@@ -47,7 +47,7 @@ def listed(folder):
 
 
 def asked(cluster, verb, what, code):
-    """From a folder where nothing of the run is."""
+    """The answer in a folder that has nothing of the run."""
     result = cluster.run(DTSUBMIT, verb, str(what), code=None)
     said = result.stdout + result.stderr
     print(f"--- {verb} {what}: {result.returncode}\n{said}---", flush=True)
@@ -90,7 +90,7 @@ def vanished(launcher):
 
 
 def vanished_parts():
-    """The run directory of a job with steps, or with roles, is removed or moved while ranks run: not done, as any other."""
+    """The run directory of a job with steps or roles is removed or moved while ranks run: the run is not done, as in any other case."""
     with Cluster("linuxproc", 2, 0, 5, *QUICK) as cluster:
         one = "nodes = 1\ncommand = ['sleep', '600']\n"
         for kind, how in (("steps", "removed"), ("roles", "removed"), ("steps", "moved")):
@@ -114,14 +114,15 @@ def vanished_parts():
 
 
 def put_back(cluster, run):
-    """Preempted by a job that stays for a while; the run waits in the queue."""
+    """Preempted by a job that stays for a while, so that the run waits in the queue."""
     holder = cluster.run("sbatch", "--parsable", "-p", "high", "--nodes=1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
     wait_for(60, "the requeue", lambda: cluster.job_state(run.job) == "PENDING" and events(run, "decided"))
     return holder
 
 
 def queued():
-    """A job that waits in the queue after a preemption is cancelled there, by Slurm's command and by ours: nobody is left to say so."""
+    """A job that waits in the queue after a preemption is cancelled there, by Slurm's command and by ours: no agent is left to report it.
+    """
     with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
         for cancel in ("scancel", "dtsubmit"):
             waiting, run = waited_for(cluster, "--nodes", "1", *DOZE)
@@ -148,7 +149,7 @@ def queued():
 
 
 def gone_meanwhile(cluster):
-    """The run directory is removed while its job waits: it ends as soon as Slurm begins it."""
+    """The run directory is removed while its job waits: the job ends as soon as Slurm starts it."""
     waiting, run = waited_for(cluster, "--nodes", "1", *DOZE)
     wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
     holder = put_back(cluster, run)
@@ -158,12 +159,12 @@ def gone_meanwhile(cluster):
     code, said = waiting.end()
     check(code == 74 and f"{run.path} has vanished" in said, "--wait ends with the code of an I/O error and says why")
     said = asked(cluster, "why", run.job, 6)
-    # Slurm 24.11 makes the folder of a log.
+    # Slurm 24.11 creates the folder of a log.
     check("has vanished" in said and (os.path.exists(run.path) or "could not open its log file" in said), "why knows what Slurm met")
 
 
 def damaged():
-    """Every checkpoint is damaged while the run waits in the queue: it stops, or begins anew where that was allowed."""
+    """Every checkpoint is damaged while the run waits in the queue: the run stops, or starts over if that is allowed."""
     train = ["--", DTTRAIN, *FEW, "--steps", "50", "--save-every", "10", "--step-delay", "70"]
     with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
         for rule in ([], ["--on", "damaged=restart"]):
@@ -187,7 +188,7 @@ def damaged():
 
 
 def spoil(folder):
-    """Half of each file of every checkpoint is gone."""
+    """Removes half of each file of every checkpoint."""
     count = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -197,7 +198,7 @@ def spoil(folder):
     return count
 
 
-# Rank 1 sleeps, the others wait for a word that never comes; a file ends all of it.
+# Rank 1 sleeps, the others wait for a message that never comes; a file ends this.
 SILENT = """
 import os, select, time
 if os.environ["RANK"] == "1":
@@ -210,7 +211,8 @@ else:
 
 
 def silent():
-    """Programs of which nothing is seen for so long as is usually an hour: it is said. With --hang-timeout the one that sleeps is blamed."""
+    """Programs without a sign of life for the quiet limit, usually an hour: this is reported. With --hang-timeout, the sleeping rank is
+    blamed."""
     with Cluster("linuxproc", 2, 0, 5, *QUICK) as cluster:
         job = ["--nodes", "2", "--ntasks-per-node", "2", "--launcher", "srun"]
         hung = cluster.submit(*job, "--hang-timeout", "0:08", "--on", "crash=stop", "--", sys.executable, "-c", SILENT)
@@ -231,7 +233,7 @@ def silent():
         check(run.finish()["done"], "and it can go on to its end")
 
 
-# Rank 1 of the first attempt wants more than the job has.
+# Rank 1 of the first attempt requests more memory than the job has.
 HOG = """
 import os, time
 if os.environ["DTSUBMIT_ATTEMPT"] == "1" and os.environ["RANK"] == "1":
@@ -241,7 +243,7 @@ time.sleep(1)
 
 
 def holds_memory(cluster):
-    """Slurm holds jobs to their memory from now on, by the kernel's means."""
+    """From now on, Slurm limits the memory of jobs, by the kernel's means."""
     path = cluster.folder + "/cgroup.conf"
     with open(path) as file:
         text = file.read()
@@ -252,8 +254,8 @@ def holds_memory(cluster):
 
 
 def memory(launcher):
-    """The kernel kills a rank for want of memory; the run restarts and is done, or stops. Ranks of mpirun on the first node are in
-    the batch script's own step: Slurm then calls the job OUT_OF_MEMORY, whatever came of it. Those of srun are not."""
+    """The kernel kills a rank for lack of memory; the run restarts and is done, or stops. mpirun's ranks on the first node are in the batch
+    script's step, so Slurm then calls the job OUT_OF_MEMORY, whatever its outcome. srun's ranks are not."""
     if not os.path.isdir("/sys/fs/cgroup/memory"):
         skip("no memory cgroup of version 1")
     more = ["SelectTypeParameters=CR_Core_Memory", "TaskPlugin=task/cgroup", "DefMemPerNode=500"]

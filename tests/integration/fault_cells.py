@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cells of the fault matrix: what is done to a job, and what has to be in its ledger afterwards. Run by faults.py."""
+"""The cells of the fault matrix: what is done to a job, and what its ledger must contain afterwards. Run by faults.py."""
 import os
 import signal
 import time
@@ -15,20 +15,20 @@ INTERVAL = 10
 @dataclass
 class Cell:
     name: str
-    inject: Callable  # of a fault_ground.Job that trains
-    causes: tuple  # of attempt 1, whoever of several witnesses spoke first
+    inject: Callable  # called with a fault_ground.Job that trains
+    causes: tuple  # of attempt 1, whichever of several observers reports first
     decisions: tuple  # "": the agent could not decide any more
-    warned: tuple = ()  # the flavours in which the ranks can hear of it in time: nothing may be lost there
+    warned: tuple = ()  # the flavours in which ranks are warned in time, so that nothing may be lost
     options: tuple = ()
     partition: str = "low"
-    delay: int = 600  # milliseconds a step takes longer in attempt 1
-    by_hand: bool = False  # the run ends there; `dtsubmit requeue` continues it
+    delay: int = 600  # milliseconds by which a step is longer in attempt 1
+    by_hand: bool = False  # the run ends; `dtsubmit requeue` continues it
     most_lost: int = INTERVAL
-    disk: bool = False  # the run lies on a small file system of its own
-    program: str = ""  # "torch": whatever the launcher; else what belongs to it
-    words: str = ""  # must stand in the logs of attempt 2
+    disk: bool = False  # the run is on a small file system of its own
+    program: str = ""  # "torch": with any launcher; otherwise the one that belongs to it
+    words: str = ""  # must be in the logs of attempt 2
     squat: bool = False
-    clock: bool = False  # its processes have one that can be moved
+    clock: bool = False  # its processes have a clock that can be moved
     note: str = ""
     end_limit: int = 60  # seconds until nothing of the run is left
 
@@ -38,7 +38,7 @@ class Cell:
 
 
 BOTH = ("linuxproc", "cgroup")
-BY_STEPS = ("cgroup",)  # under linuxproc srun itself gets the SIGTERM and turns it into SIGKILL
+BY_STEPS = ("cgroup",)  # under linuxproc, srun itself gets the SIGTERM and turns it into SIGKILL
 COMES_BACK = ("requeue", "wait")
 
 
@@ -47,14 +47,14 @@ def preempted(job):
 
 
 def suspended(job):
-    """Longer than a hang may last: nobody gets on, but that is nobody's fault."""
+    """Suspended for longer than a hang may last: no rank makes progress, but none is at fault."""
     cores = job.cluster.run("sinfo", "-h", "-N", "-p", "above", "-o", "%c").stdout.split()[0]
     job.cluster.run("sbatch", "-p", "above", f"--nodes={NODES}", f"--ntasks-per-node={cores}", "-o", "/dev/null", "--wrap", "sleep 45")
     wait_for(120, "the suspension", lambda: job.job_state() == "SUSPENDED")
-    time.sleep(4)  # Slurm stops the processes 2 s after it has asked them to stop (SIGTSTP)
+    time.sleep(4)  # Slurm stops the processes 2 s after it asked them to stop (SIGTSTP)
     step = job.last_step()
     wait_for(120, "the job's return", lambda: job.job_state() != "SUSPENDED")
-    if job.last_step() > step + 5:  # of some 130 in that time
+    if job.last_step() > step + 5:  # of some 130 in this time
         raise AssertionError("the job trained while it was suspended")
 
 
@@ -85,7 +85,7 @@ def kill_batch_daemon(job):
 
 
 def kill_step_daemon(job):
-    """The slurmstepd of the ranks' own step on the last node, to which their MPI is connected."""
+    """Kills the slurmstepd of the ranks' own step on the last node, to which their MPI is connected."""
     os.kill(parent_of(job.named("rank")[-1]), signal.SIGKILL)
 
 
@@ -113,7 +113,7 @@ def controller_away_during_save(job):
 
 
 def controller_killed_during_save(job):
-    """As above, but kill -9 and back at once: what it had not yet written down is lost."""
+    """As above, but with kill -9 and an immediate restart: state that the controller had not written yet is lost."""
     preempted(job)
     wait_for(120, "the stop", lambda: job.events("stop_requested"))
     job.cluster.daemons["slurmctld"].kill()
@@ -121,7 +121,7 @@ def controller_killed_during_save(job):
 
 
 def controller_away_during_requeue(job):
-    """The agent is warned, saves and decides while there is no controller to ask."""
+    """The agent is warned, saves and decides while there is no controller to query."""
     job.cluster.daemons["slurmctld"].kill()
     os.kill(job.agent(), signal.SIGUSR1)
     wait_for(120, "the decision", lambda: job.events("decided"))
@@ -141,7 +141,7 @@ def controller_lost_its_state(job):
 
 
 def stand_still(job):
-    """A rank that stands still for a while and goes on."""
+    """A rank is stopped for a while and continues."""
     program = job.named("program")[-1]
     os.kill(program, signal.SIGSTOP)
     step = job.last_step()
@@ -161,26 +161,26 @@ def disk_full(job):
 
 
 def truncated(job):
-    """The newest of two checkpoints: where none is left whole the run stops, whatever the cause of its end."""
-    # Training goes on while it is written, so that its step says nothing.
+    """Truncates the newest of two checkpoints; if no checkpoint is left whole, the run stops, whatever the cause of its end."""
+    # Training continues while it is written, so its step does not matter.
     wait_for(120, "a second checkpoint", lambda: job.newest_checkpoint() >= f"{job.path}/checkpoints/step-{2 * INTERVAL:09}")
     os.truncate(job.newest_checkpoint(), 100)
     kill("program")(job)
 
 
 def clock_moved(seconds):
-    """CLOCK_REALTIME of every process of the job jumps, as when an operator sets a wrong date."""
+    """CLOCK_REALTIME of every process of the job jumps, as if an operator had set a wrong date."""
     def act(job):
         job.clock.move(seconds)
     return act
 
 
 def nothing(_):
-    """The fault is in the program's own start."""
+    """The program's own start has the fault."""
 
 
 def manners(launcher):
-    """What every launcher goes through."""
+    """Faults that are tried with every launcher."""
     def cell(name, inject, causes, decisions, **more):
         return Cell(f"{launcher}.{name}", inject, (causes,) if isinstance(causes, str) else causes, decisions, **more)
 
@@ -196,20 +196,20 @@ def manners(launcher):
     yield cell("time-limit-moved", time_limit_moved, "time_limit", COMES_BACK, warned=BOTH, options=("--signal-margin", "5"), delay=2500)
     yield cell("scancel", scancel(), "cancelled", ("stop",), by_hand=True, warned=BY_STEPS)
     for name, number in (("usr1", "USR1"), ("term", "TERM")):
-        # Under linuxproc every process of a step is signalled: torchrun has no handler for USR1 and dies of it.
+        # Under linuxproc, every process of a step is signalled: torchrun has no handler for USR1 and dies of it.
         deaf = launcher == "torchrun" and number == "USR1"
-        # A signal that nothing explains may be a preemption's: the job comes back.
+        # An unexplained signal may be that of a preemption, so the job comes back.
         yield cell(f"signal-steps-{name}", scancel("-s", number), "signalled", COMES_BACK, warned=BY_STEPS if deaf else BOTH)
         yield cell(f"signal-batch-{name}", scancel("-b", "-s", number), "time_limit" if number == "USR1" else "signalled", COMES_BACK, warned=BOTH)
         yield cell(f"signal-full-{name}", scancel("-f", "-s", number), ("signalled",) if number == "TERM" else ("signalled", "time_limit"),
                    COMES_BACK, warned=() if deaf or number == "TERM" else BOTH)
-    if launcher != "torchrun":  # every torchrun that hears it kills its workers
+    if launcher != "torchrun":  # every torchrun that gets it kills its workers
         yield cell("signal-steps-int", scancel("-s", "INT"), "stopped", ("stop",), by_hand=True, warned=BOTH)
     yield cell("requeue-by-hand", requeued, "requeued", COMES_BACK, warned=BY_STEPS)
     yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
     yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))
     yield cell("kill-agent", kill("agent"), "agent_lost", ("",), by_hand=True)
-    # A slow run is still there when Slurm misses the daemon, and requeues the job.
+    # A slow run still exists when Slurm misses the daemon and requeues the job.
     yield cell("kill-stepd", kill_batch_daemon, ("completed", "agent_lost", "requeued"), ("done", "", "wait"), delay=300)
     # The agent of a lost node waits up to 90 s for the scheduler to end it.
     lost_node = {"end_limit": 150}
@@ -222,7 +222,7 @@ def manners(launcher):
     yield cell("controller-lost", controller_lost_its_state, "agent_lost", ("",), by_hand=True)
     yield cell("standstill", stand_still, "completed", ("done",), delay=300, note="shorter than any hang")
     yield cell("stopped", stop_program, "hang", ("restart",), options=("--hang-timeout", "0:15"), delay=300)
-    # Long enough after the jump for the agent to ask again when the job has to end.
+    # Long enough after the jump for the agent to query the end of the job again.
     for name, seconds in (("forward", 3600), ("back", -3600)):
         yield cell(f"clock-{name}", clock_moved(seconds), "completed", ("done",), options=("--time", "10"), delay=1000, clock=True)
     yield cell("disk-full", disk_full, "disk_full", ("stop",), by_hand=True, disk=True)
@@ -237,7 +237,7 @@ def cells():
                 continue  # the same standstill: torchrun's worker is a program like any other
             yield one
         if launcher == "torchrun":
-            # torchrun turns its worker's death into an exit code 1 of its own.
+            # torchrun turns its worker's death into its own exit code 1.
             yield Cell("torchrun.kill-program", kill("program"), ("rank_killed",), ("restart",))
             yield Cell("torchrun.kill-torchrun", kill("torchrun"), ("rank_killed",), ("restart",))
         else:
@@ -246,5 +246,5 @@ def cells():
             yield Cell(f"{launcher}.kill-program", kill("program"), ("rank_killed",), ("restart",))
 
 
-# Fast ones of each kind, for every test run.
+# A few fast cells of each kind, for every test run.
 ORDINARY = ("mpirun.signal-steps-usr1", "mpirun.requeue-by-hand", "srun.kill-rank", "mpirun.disk-full", "mpirun.truncated", "srun.kill-launcher")

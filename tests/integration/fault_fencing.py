@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One job that runs twice, and a writer left behind: fault_fencing.py linuxproc|cgroup.
+"""A job that runs twice, and a writer left behind: fault_fencing.py linuxproc|cgroup.
 
-slurmctld is killed a moment after the job's start, before it has written the start down, and takes the job for one that
-still waits. One attempt wins, nothing of the others is committed after it began, and the digest is the undisturbed one."""
+slurmctld is killed a moment after the job's start, before it has recorded the start, and believes that the job still waits. One attempt
+wins, nothing of the others is committed after it began, and the digest is the undisturbed one."""
 import json
 import os
 import shutil
@@ -19,7 +19,7 @@ from main_job_support import DTTRAIN
 
 
 def forget_the_start(ground):
-    """A crash of slurmctld that loses all since `saved` was copied."""
+    """A crash of slurmctld that loses everything since `saved` was copied."""
     state = ground.folder + "/state"
     ground.daemons["slurmctld"].kill()
     shutil.rmtree(state)
@@ -29,7 +29,7 @@ def forget_the_start(ground):
 
 
 def submit_and_keep_the_state(ground):
-    """A job that waits, and a copy of slurmctld's state at that moment."""
+    """Submits a job that waits, and copies slurmctld's state at that moment."""
     ground.run("scontrol", "update", "PartitionName=low", "State=DOWN")
     job = Job(ground.submit("--nodes", "2", "--gpus-per-node", "2", *slow(1500)))
     file = ground.folder + "/state/job_state"
@@ -42,8 +42,8 @@ def submit_and_keep_the_state(ground):
 
 
 def begins_again(ground, job):
-    """True once a second attempt has begun. A node that still runs the job when it is to begin there refuses it; Slurm then
-    drains the node, or takes it for down, and holds the job until an operator releases both."""
+    """True once a second attempt has begun. If the job is to begin on a node that still runs it, the node refuses. Slurm then drains the
+    node, or considers it down, and holds the job until an operator releases both."""
     for node, state in ground.states().items():
         if state.startswith(("drain", "down")):
             ground.run("scontrol", "update", f"NodeName={node}", "State=RESUME", code=None)
@@ -53,7 +53,7 @@ def begins_again(ground, job):
 
 
 def leave_a_writer(job, place):
-    """A rank of attempt 1 that nobody knows of any more: it has begun to train, and stands still for now."""
+    """Leaves an unknown rank of attempt 1 behind, which has begun to train and is stopped for now."""
     environment = {**os.environ, "DTSUBMIT_ATTEMPT": "1", "DTSUBMIT_CHECKPOINT_DIR": job.path + "/checkpoints", "DTSUBMIT_RUN_DIR": place}
     os.mkdir(place)
     writer = subprocess.Popen([DTTRAIN, *TRAIN, "--step-delay", "50"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -96,7 +96,7 @@ def main(flavour):
         try:
             runs_twice(ground, job, writer, expected)
         finally:
-            writer.kill()  # it stands still, and nobody else knows of it
+            writer.kill()  # it is stopped, and no other process knows of it
 
 
 if __name__ == "__main__":

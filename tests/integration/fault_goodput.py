@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator against reality: a campaign of kills at exponential times on the private Slurm, and `dtsubmit simulate` fed
-with what was measured there: fault_goodput.py [SEED].
+"""Compares the simulator with reality: a campaign of kills at exponential times on the private Slurm, and `dtsubmit simulate` with what was
+measured there: fault_goodput.py [SEED].
 
-The simulator kills a node at any time and starts again at once. Here the program of the only rank is killed; the agent starts it
-again. What one campaign differs by chance is known from the spread of the simulator's own runs of the same length: the two
-goodputs may be three times that apart, and a hundredth for the ledger's whole seconds."""
+The simulator kills a node at any time and restarts at once. Here, the program of the only rank is killed, and the agent restarts it. The
+spread of the simulator's own runs of the same length shows how much one campaign differs by chance. The two goodputs may differ by three
+times that, and by a hundredth because the ledger has whole seconds."""
 import json
 import math
 import os
@@ -18,13 +18,13 @@ from main_job_support import Cluster
 
 STEPS, STEP, EVERY, SAVE = 700, 0.2, 5, 0.2
 MTTF = 25.0
-NO_PROGRESS = 9.0  # two gaps in a row below this would be two crashes without a checkpoint, which end a run
+NO_PROGRESS = 9.0  # two consecutive gaps below this would be two crashes without a checkpoint, which end a run
 STEADY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/steady_job.py")
 REPEAT = 1000
 
 
 def gaps_of(seed):
-    """As many exponential times as a campaign can need, of the first sequence that no rule of the run cuts short."""
+    """As many exponential times as a campaign can need, from the first sequence that no rule of the run ends early."""
     while True:
         source = random.Random(seed)
         gaps = [source.expovariate(1 / MTTF) for _ in range(20)]
@@ -38,7 +38,7 @@ def program_of(run):
 
 
 def campaign(run, gaps):
-    """Kills until the run is over; the number of kills."""
+    """Kills the program until the run is over; returns the number of kills."""
     began, at, kills = time.monotonic(), 0.0, 0
     for gap in gaps:
         at += gap
@@ -46,7 +46,7 @@ def campaign(run, gaps):
             if run.is_over():
                 return kills
             time.sleep(0.05)
-        while not run.is_over():  # where the time falls into a start, its program is killed as soon as it is there
+        while not run.is_over():  # if the time is within a start, the program is killed as soon as it exists
             pids = program_of(run)
             if pids:
                 os.kill(pids[0], signal.SIGKILL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private cluster whose daemons can be killed and started again, and what is on this machine of its runs. Used by faults.py."""
+"""A private cluster whose daemons can be killed and restarted, and what this machine has of its runs. Used by faults.py."""
 import json
 import os
 import shutil
@@ -27,13 +27,13 @@ def lives(pid):
 
 
 class Daemon:
-    """slurmctld or the slurmd of one node, as it can be started again: words, variables, folder and host name."""
+    """slurmctld or a node's slurmd, with all that is needed to restart it: words, variables, folder and host name."""
 
     def __init__(self, pid, argv):
         self.pid, self.argv = pid, argv
         with open(f"/proc/{pid}/environ") as file:
             self.environment = dict(entry.split("=", 1) for entry in file.read().split("\0") if "=" in entry)
-        self.folder = self.environment["DTSUBMIT_CLUSTER"]  # its working directory, which /proc names otherwise in a chroot
+        self.folder = self.environment["DTSUBMIT_CLUSTER"]  # its working directory, which in a chroot /proc shows differently
         self.host_name = os.open(f"/proc/{pid}/ns/uts", os.O_RDONLY)
 
     def kill(self, number=signal.SIGKILL):
@@ -48,7 +48,7 @@ class Daemon:
 
 
 class Ground(Cluster):
-    """Three nodes, and a partition for each manner of preemption."""
+    """Three nodes, and a partition for each kind of preemption."""
 
     def __init__(self, flavour):
         if os.geteuid() != 0:
@@ -58,13 +58,13 @@ class Ground(Cluster):
         # SUSPEND needs a partition above it that shares its cores, and the gang scheduler.
         partitions += [f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier={tier} PreemptMode={mode} OverSubscribe=FORCE:1"
                        for name, tier, mode in (("suspend", 1, "SUSPEND"), ("above", 5, "OFF"))]
-        # A node that an operator has set down stays down, as it does in most places.
+        # As on most sites, a node that an operator has set down stays down.
         more = [f"KillWait={KILL_WAIT}", "ReturnToService=1", "PreemptMode=SUSPEND,GANG", *partitions]
         super().__init__(flavour, NODES, GPUS, GRACE, *(word for line in more for word in ("--conf", line)))
         self.flavour = flavour
 
     def __enter__(self):
-        # Before the nodes begin: they see no mount that is made later where / is not shared.
+        # Before the nodes start: if / is not shared, they do not see later mounts.
         self.disk = SmallDisk(self.place + "/small", 48)
         super().__enter__()
         self.daemons = {}
@@ -104,12 +104,12 @@ class Ground(Cluster):
         self.restart("slurmctld")
 
     def states(self):
-        """State by node, as sinfo says it."""
+        """States by node, according to sinfo."""
         lines = self.run("sinfo", "-h", "-N", "-o", "%N %T", code=None).stdout.split("\n")
         return dict(line.split() for line in lines if line)
 
     def settle(self):
-        """Every daemon there, nothing in the queue, every node idle: for the next cell."""
+        """Waits for every daemon, an empty queue and idle nodes, for the next cell."""
         for name, daemon in self.daemons.items():
             if not lives(daemon.pid):
                 self.restart(name)
@@ -130,7 +130,7 @@ class Ground(Cluster):
 
 
 class Job(Run):
-    """A run on the ground, with its processes by what they are."""
+    """A run on the ground, and its processes by kind."""
 
     def __init__(self, run):
         super().__init__(run.cluster, run.path, run.job)
@@ -139,7 +139,7 @@ class Job(Run):
         return [event for event in self.ledger() if event["event"] == name]
 
     def steps(self):
-        """(attempt, step) of every step that was told."""
+        """(attempt, step) of every reported step."""
         try:
             with open(self.path + "/metrics.jsonl") as file:
                 lines = [json.loads(line) for line in file if line.endswith("\n")]
@@ -148,7 +148,7 @@ class Job(Run):
         return [(line["attempt"], line["step"]) for line in lines if line.get("event") == "step"]
 
     def named(self, what):
-        """Pids of its programs, ranks or its agent, lowest first."""
+        """The pids of its programs, its ranks or its agent, in ascending order."""
         def is_it(argv):
             name = os.path.basename(argv[0])
             if what == "program":
@@ -176,10 +176,10 @@ class Job(Run):
     def newest_checkpoint(self):
         names = sorted(name for name in os.listdir(self.path + "/checkpoints") if name.startswith("step-") and ".tmp" not in name)
         path = f"{self.path}/checkpoints/{names[-1]}" if names else ""
-        return f"{path}/{sorted(os.listdir(path))[-1]}" if os.path.isdir(path) else path  # state*.safetensors, after manifest.json
+        return f"{path}/{sorted(os.listdir(path))[-1]}" if os.path.isdir(path) else path  # state*.safetensors, which follows manifest.json
 
     def end_all(self):
-        """After a cell that went wrong: nothing of it may disturb the next."""
+        """Ends everything after a cell that failed, so that it does not disturb the next one."""
         self.cluster.run("scancel", str(self.job), code=None)
         for pid, _ in self.processes():
             try:
@@ -189,7 +189,7 @@ class Job(Run):
 
 
 class Clock:
-    """A clock of the job's own: the machine's, and some seconds more or less."""
+    """A clock for the job: the machine's plus or minus some seconds."""
 
     def __init__(self, folder):
         self.file = folder + "/clock"

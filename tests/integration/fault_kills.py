@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9 at random moments of a run that saves every few steps: fault_kills.py [COUNT]; 10 without COUNT.
 
-What is killed is the program of a rank, a rank's process, mpirun, the agent, or all of them at one moment. Each run is
-resumed until it is done: its digest is the undisturbed one, and every file of every checkpoint is what its manifest says.
-DTS_SEED repeats a sequence of moments."""
+The victims are the program of a rank, a rank's process, mpirun, the agent, or all of them at once. Each run is resumed until it is done.
+Its digest must be the undisturbed one, and every file of every checkpoint must agree with its manifest. DTS_SEED repeats a sequence of
+moments."""
 import json
 import os
 import random
@@ -24,7 +24,7 @@ VICTIMS = ("program", "rank", "mpirun", "agent", "everything")
 
 
 class Place:
-    """A folder of runs on this machine; the part of a Cluster that a Run asks for."""
+    """A folder of runs on this machine, with what a Run needs of a Cluster."""
 
     def __init__(self):
         self.runs = tempfile.mkdtemp(prefix="dts-kills-")
@@ -41,7 +41,7 @@ class Place:
 
 
 def checkpoints_of(run):
-    """(folder, manifest) of all that are committed."""
+    """(folder, manifest) of all committed checkpoints."""
     folder = run.path + "/checkpoints"
     for name in sorted(os.listdir(folder)):
         if name.startswith("step-") and ".tmp." not in name:
@@ -50,8 +50,8 @@ def checkpoints_of(run):
 
 
 def check_files(run):
-    """How many checkpoints there are, each whole: sizes are counted here, hashes by the trainer, which looks whose
-    checkpoint it is (not one of seed 2) only once it has verified it."""
+    """The number of checkpoints, all of them whole. Sizes are checked here, hashes by the trainer: it verifies a checkpoint before it looks
+    whose it is (not one of seed 2)."""
     count = 0
     for path, manifest in checkpoints_of(run):
         for file in manifest["files"]:
@@ -81,7 +81,7 @@ def victims(run, process, what):
 
 
 def kill_once(place, start, training):
-    """(run, what was killed, step it was at), or None where the moment came after the end. One in five dies while it starts."""
+    """(run, what was killed, step at that time), or None if the moment came after the end. One in five is killed during its start."""
     process = place.start("--ntasks-per-node", "2", "--", DTTRAIN, *TRAIN)
     run = wait_for(60, "the run", place.only_run)
     if random.random() < 0.2:
@@ -106,7 +106,7 @@ def wait_for_start(run, process):
 
 
 def resume(run):
-    """`dtsubmit run --continue` until the run is done. It restarts by itself as long as its agent lives."""
+    """Runs `dtsubmit run --continue` until the run is done. The run restarts by itself as long as its agent lives."""
     for _ in range(5):
         wait_for(60, "the end of the killed attempt's processes", lambda: not run.processes())
         status = run.status()

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A PyTorch program with checkpoints of its own, for faults.py: fault_torch.py STEPS EVERY DELAY.
 
-All ranks add up whole numbers over Gloo, so that the digest is known without training (digest_after). DELAY: milliseconds
-a step takes longer in attempt 1. `fault_torch.py squat COMMAND...`: in attempt 1 a child of rank 0 takes MASTER_PORT, then
-the command begins."""
+All ranks add up whole numbers over Gloo, so the digest is known without training (digest_after). DELAY: milliseconds by which a step is
+longer in attempt 1. `fault_torch.py squat COMMAND...`: in attempt 1, a child of rank 0 takes MASTER_PORT, then the command starts."""
 import hashlib
 import json
 import os
@@ -31,7 +30,7 @@ def digest(weights):
 
 
 def digest_after(steps, ranks):
-    """What an undisturbed training ends with."""
+    """The digest of an undisturbed training."""
     weights = [0] * WIDTH
     for step in range(1, steps + 1):
         weights = advance(weights, [sum(column) for column in zip(*(contribution(step, rank) for rank in range(ranks)))])
@@ -52,7 +51,7 @@ def save(folder, step, weights, attempt):
 
 
 def load(folder):
-    """(step, weights) of the newest checkpoint that is whole."""
+    """(step, weights) of the newest whole checkpoint."""
     for name in sorted((name for name in os.listdir(folder) if name.startswith("step-")), reverse=True):
         try:
             with open(f"{folder}/{name}") as file:
@@ -66,11 +65,11 @@ def load(folder):
 
 
 def squat():
-    """The port is taken by somebody who never gives it back, until he is killed."""
+    """Takes the port until the process is killed."""
     told, tell = os.pipe()
     if os.fork() == 0:
         with socket.socket() as thief:
-            thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the port was spoken to a moment ago
+            thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the port has been in use until a moment ago
             thief.bind(("", int(os.environ["MASTER_PORT"])))
             thief.listen()
             os.write(tell, b".")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every fault of fault_cells.py, for real, on a private Slurm: faults.py [--flavour F] [--only PATTERN] [--list].
+"""Injects every fault of fault_cells.py on a private Slurm: faults.py [--flavour F] [--only PATTERN] [--list].
 
-Each cell is a fresh job; one cluster a flavour. DTS_REPEAT: how often each cell is done (1)."""
+Each cell is a new job; there is one cluster per flavour. DTS_REPEAT: how often each cell is run (1)."""
 import argparse
 import fnmatch
 import glob
@@ -24,7 +24,7 @@ OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL",
 
 
 class Round:
-    """One cell, once: what was seen, and what is wrong with it."""
+    """One run of a cell: what was observed, and the problems."""
 
     def __init__(self, cell, ground):
         self.cell, self.ground = cell, ground
@@ -52,7 +52,7 @@ class Round:
             self.job.disk, self.job.clock = disk, clock
             self.disturb()
             self.judge()
-        except Exception as error:  # a cell that fails must not keep the others from being done
+        except Exception as error:  # a cell that fails must not keep the others from running
             self.problems.append(f"{error}" if isinstance(error, AssertionError) else traceback.format_exc())
         finally:
             if self.job and self.problems:
@@ -74,7 +74,7 @@ class Round:
             if job.job_state() in OVER and not job.status()["done"]:
                 self.ground.dtsubmit("requeue", job.path)
         wait_for(480, "the end of the run", lambda: self.note_recovery(began) or job.is_over())
-        # Slurm misses a batch daemon after 100 s only; the agent of the job's second run has nothing left to do.
+        # Slurm misses a batch daemon only after 100 s; the agent of the job's second run has nothing left to do.
         wait_for(300, "the end of the job", lambda: job.job_state() in OVER)
         wait_for(cell.end_limit, "the end of every process", lambda: not job.processes())
 
@@ -109,7 +109,7 @@ class Round:
         return f"{name:40} {self.cause:13} {self.decision or '-':9} lost {self.lost:2} back after {recovery} {end}" + (f" ({self.cell.note})" if self.cell.note else "")
 
     def tell(self):
-        """For whoever reads the test's output, on standard error: the table stays a table."""
+        """Writes progress to standard error, so that standard output has only the table."""
         print(f"--- {self.cell.name}.{self.ground.flavour}: {self.job.path}", file=sys.stderr)
         for event in self.job.ledger():
             print(json.dumps(event), file=sys.stderr)

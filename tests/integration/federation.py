@@ -11,7 +11,7 @@ from why import FOR_EVER, started
 
 
 class Federated(ServedCluster):
-    """One of a federation, whose 32nd cluster it is: its jobs' ids have 32 bits."""
+    """A cluster of a federation, as its 32nd cluster: the ids of its jobs have 32 bits."""
 
     def __enter__(self):
         super().__enter__()
@@ -24,13 +24,13 @@ class Federated(ServedCluster):
         self.run("mariadb", f"--socket={self.folder}/run/database.socket", "slurm_acct_db", "-e", order)
 
     def announce(self):
-        """slurmdbd tells the controllers what it knows of the federation, which it does after a change only."""
+        """Makes slurmdbd inform the controllers about the federation, which it only does after a change."""
         self.sacctmgr("modify", "cluster", "here", "set", "features=a,b")
         self.sacctmgr("modify", "cluster", "here", "set", "features=a")
         wait_for(30, "the federation", lambda: "ID:32" in self.run("scontrol", "show", "federation").stdout)
 
     def add(self, other):
-        """Another cluster, which has the same slurmdbd."""
+        """Another cluster with the same slurmdbd."""
         self.sacctmgr("modify", "federation", "galaxy", "set", "clusters+=other")
         self.sacctmgr("add", "account", "default", "cluster=other")
         self.sacctmgr("add", "user", USER, "account=default", "cluster=other")
@@ -39,13 +39,13 @@ class Federated(ServedCluster):
             "Synced:Yes" in cluster.run("scontrol", "show", "federation").stdout for cluster in (self, other)))
 
     def job_state(self, job):
-        # `squeue -j` of 22.05 knows no id above 31 bits.
+        # `squeue -j` of 22.05 does not accept ids above 31 bits.
         lines = self.run("squeue", "--local", "-h", "-a", "-t", "all", "-o", "%F %T").stdout.splitlines()
         return "\n".join(line.split()[1] for line in lines if line.split()[0] == str(job))
 
 
 def federation():
-    """Ids of a federation's 32nd cluster are read right, and a job that runs on another cluster of it is asked about there."""
+    """Ids of a federation's 32nd cluster are read correctly, and a job that runs on another cluster is queried there."""
     with Federated(2, 2, "--accounting", "--name", "here") as cluster:
         expected = cluster.train_alone(*SHORT)
         for plugin in ("slurm", "slurm-commands"):
@@ -79,7 +79,8 @@ def pass_on(one, other):
 
 @contextlib.contextmanager
 def listening_where_it_speaks(cluster):
-    """slurmdbd takes a controller to be where its messages come from: 127.0.0.1. A private one listens at an address of its own only."""
+    """slurmdbd assumes that a controller is where its messages come from: 127.0.0.1. A private controller only listens at its own address.
+    """
     address = (cluster.address(), int(cluster.configuration()["SlurmctldPort"]))
     with socket.create_server(("127.0.0.1", address[1])) as server:
         def serve():

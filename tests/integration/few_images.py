@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first of Fashion-MNIST's images in a folder of their own: a training that reads and evaluates no more starts in a fifth of the time.
+"""The first of Fashion-MNIST's images in a folder of their own: a training that reads and evaluates only these starts in a fifth of the
+time.
 
 Usage: few_images.py FOLDER, which the build does for all tests"""
 
@@ -12,7 +13,7 @@ DATA = "/usr/share/datasets/fashion-mnist"
 
 
 def make(folder, train, test):
-    """So many training and test images."""
+    """Writes this number of training and test images."""
     os.makedirs(folder, exist_ok=True)
     for prefix, count in (("train", train), ("t10k", test)):
         for name, header, size in ((f"{prefix}-images-idx3-ubyte.gz", 16, 784), (f"{prefix}-labels-idx1-ubyte.gz", 8, 1)):
@@ -24,7 +25,7 @@ def make(folder, train, test):
 
 
 def of_build(program):
-    """Options of a quick training: the images that were made beside this dttrain, in small batches."""
+    """Options for a quick training: the images that were made beside this dttrain, in small batches."""
     return ["--data", os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(program))), "tests/integration/few-images"), "--batch", "32"]
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two JAX processes find each other by our variables and add up over both.
+"""Two JAX processes find each other by our variables and compute a sum over both.
 
-frameworks_jax.py local: two ranks of `dtsubmit run`. frameworks_jax.py slurm [OPTION...]: on two nodes of a private
-Slurm, with these options of `dtsubmit submit`."""
+frameworks_jax.py local: two ranks of `dtsubmit run`.
+frameworks_jax.py slurm [OPTION...]: on two nodes of a private Slurm, with these options of `dtsubmit submit`."""
 import os
 import sys
 
@@ -17,7 +17,7 @@ def rank_main():
     import numpy
     from jax.experimental import multihost_utils
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
-    # initialize() itself reads JAX_COORDINATOR_ADDRESS, but never who this process is.
+    # initialize() itself reads JAX_COORDINATOR_ADDRESS, but never the identity of this process.
     who = {} if sys.argv[2] == "detect" else {
         "num_processes": int(os.environ["JAX_NUM_PROCESSES"]), "process_id": int(os.environ["JAX_PROCESS_ID"])}
     jax.distributed.initialize(initialization_timeout=60, **who)

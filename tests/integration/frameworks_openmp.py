@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the threads of an OpenMP program run: each on a core of its own with --bind-threads, among all cores
-of the rank without, and where the user says if he says so. With --bind-threads auto the main thread and what
-it forks have all of them, whichever runtime comes."""
+"""Where the threads of an OpenMP program run: each on a core of its own with --bind-threads, among all cores of the rank without it, and
+where the user wants them if the user says so. With --bind-threads auto, the main thread and the processes that it forks have all cores,
+with any runtime."""
 import glob
 import json
 import os
@@ -67,7 +67,7 @@ BOTH = ["KMP_AFFINITY", "KMP_WARNINGS", "OMP_PLACES"]
 
 
 def build(place, compiler):
-    """The program, or why there is none."""
+    """Compiles the program; otherwise the reason why this is impossible."""
     if shutil.which(compiler) is None:
         return None, f"no {compiler}"
     program = f"{place}/threads-{compiler}"
@@ -80,7 +80,7 @@ def build(place, compiler):
 
 
 def run(place, program, ranks, *options, before=(), preload=None, **environment):
-    """What each rank told, with the cores that it was placed on as `placed`."""
+    """What each rank reported, with the cores that it was placed on as `placed`."""
     runs = tempfile.mkdtemp(dir=place)
     told = [program] if preload is None else ["env", "LD_PRELOAD=" + preload, program]
     words = [*before, DTSUBMIT, "run", "--ntasks-per-node", str(ranks), "--runs", runs, *options, "--", *told]
@@ -122,7 +122,7 @@ def check_auto(results, variables, width):
 
 
 def try_auto(place, program, variable, width, last):
-    """One program, linked with the runtime that reads `variable`."""
+    """A program linked with the runtime that reads `variable`."""
     for ranks in (1, width):
         check_auto(run(place, program, ranks, "--bind-threads", "auto"), [variable], width // ranks)
     check_auto(run(place, program, 1, "--bind-threads", "auto", before=["taskset", "-c", last]), [variable], 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A framework's own program as ranks of `dtsubmit run`. Each frameworks_*.py is both: the test, and
-with `rank` as its first argument the program that the test starts."""
+"""A framework's own program as ranks of `dtsubmit run`. Each frameworks_*.py is both the test and, with `rank` as its first argument, the
+program that the test starts."""
 import glob
 import json
 import os
@@ -17,8 +17,8 @@ MARK = "RESULT "
 LLVM = glob.glob("/usr/lib/*/libomp.so.5") + glob.glob("/usr/lib/llvm-*/lib/libomp.so.5")  # its OpenMP runtime
 
 
-# torch 1.13's torchrun, which Python 3.11 broke: iterating a Flag no longer yields its member 0, so that
-# torchrun's own default of --redirects is read as None.
+# torch 1.13's torchrun does not work with Python 3.11: iterating a Flag no longer yields its member 0, so torchrun's own default of
+# --redirects is read as None.
 TORCHRUN = f"""#!{PYTHON}
 from torch.distributed.elastic.multiprocessing import api
 if api.Std.from_str("0") is None:
@@ -30,7 +30,7 @@ sys.exit(run.main())
 
 
 def need(module):
-    """The version of `module` for the ranks' interpreter; without one the test is skipped."""
+    """The version of `module` for the ranks' interpreter. If it is missing, the test is skipped."""
     code = f"import {module}; print({module}.__version__)"
     found = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True)
     if found.returncode != 0:
@@ -39,13 +39,13 @@ def need(module):
 
 
 def tell(result):
-    """Said by a rank, heard by run_ranks(). On one line of its own, whatever else is printed."""
+    """Reports from a rank to run_ranks(), on a line of its own, whatever else is printed."""
     sys.stdout.write(f"\n{MARK}{json.dumps(result)}\n")
     sys.stdout.flush()
 
 
 def heard(run, each=1):
-    """What each rank of the run's first attempt told, in rank order; `each`: so many processes in a log."""
+    """What each rank of the run's first attempt reported, in rank order; `each`: number of processes per log."""
     logs = sorted(glob.glob(run + "/attempt-1/rank-*.log"), key=lambda path: int(path.rsplit("-", 1)[1][:-4]))
     results = []
     for log in logs:
@@ -59,7 +59,7 @@ def heard(run, each=1):
 
 
 def run_ranks(count, script, *arguments, environment=None, limit=300):
-    """What each of `count` ranks of `script` told."""
+    """What each of `count` ranks of `script` reported."""
     runs = tempfile.mkdtemp(prefix="dts-frameworks-")
     words = [DTSUBMIT, "run", "--ntasks-per-node", str(count), "--runs", runs, "--", PYTHON, script, "rank", *arguments]
     done = subprocess.run(words, capture_output=True, text=True, timeout=limit, env={**os.environ, **(environment or {})})

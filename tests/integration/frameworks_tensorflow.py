@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's MultiWorkerMirroredStrategy, two workers that know each other from TF_CONFIG only.
+"""TensorFlow's MultiWorkerMirroredStrategy: two workers that only know each other from TF_CONFIG.
 
-frameworks_tensorflow.py local: two ranks of `dtsubmit run`. frameworks_tensorflow.py slurm [OPTION...]: on two nodes
-of a private Slurm, with these options of `dtsubmit submit`."""
+frameworks_tensorflow.py local: two ranks of `dtsubmit run`.
+frameworks_tensorflow.py slurm [OPTION...]: on two nodes of a private Slurm, with these options of `dtsubmit submit`."""
 import json
 import os
 import sys
@@ -12,7 +12,7 @@ from frameworks_support import check, need, run_nodes, run_ranks, tell
 
 STEPS, BATCH, FEATURES, RANKS = 30, 32, 8, 2
 RATE = 0.1
-TOLERANCE = 1e-4  # of losses near 10, in fp32, against fp64
+TOLERANCE = 1e-4  # of losses near 10 in fp32, compared with fp64
 
 
 def samples():

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch over Gloo with env://: the loss curve is that of one process on the same data.
 
-frameworks_torch.py local: four ranks of `dtsubmit run`. frameworks_torch.py slurm [OPTION...]: two nodes of
-four ranks on a private Slurm, with these options of `dtsubmit submit`. frameworks_torch.py torchrun [OPTION...]:
-two nodes where torchrun starts two processes each. frameworks_torch.py library NAME [OPTION...]: two nodes of two
-ranks where accelerate, deepspeed or horovod does it, without a launcher of its own."""
+frameworks_torch.py local: four ranks of `dtsubmit run`.
+frameworks_torch.py slurm [OPTION...]: two nodes with four ranks each on a private Slurm, with these options of `dtsubmit submit`.
+frameworks_torch.py torchrun [OPTION...]: two nodes on which torchrun starts two processes each.
+frameworks_torch.py library NAME [OPTION...]: two nodes with two ranks each, for accelerate, deepspeed or horovod without a launcher of
+its own."""
 import gzip
 import os
 import sys
@@ -15,7 +16,7 @@ from few_images import DATA
 from frameworks_support import PYTHON, TORCHRUN, check, heard, need, run_ranks, skip, tell
 
 STEPS, BATCH = 50, 64
-TOLERANCE = 1e-9  # of losses near 1 in fp64, so that a wrong sample or a lost gradient shows
+TOLERANCE = 1e-9  # of losses near 1 in fp64, so that a wrong sample or a lost gradient is noticed
 
 
 def data():
@@ -30,8 +31,8 @@ def data():
 
 
 def train(rank, size, wrap, mean):
-    """The loss of each step over the whole batch, of which this rank computes one sample in `size`. `wrap` makes
-    model and optimizer those of all ranks."""
+    """The loss of each step over the whole batch, of which this rank computes one sample in `size`. `wrap` makes model and optimizer work
+    over all ranks."""
     import torch
     torch.manual_seed(1)
     torch.set_num_threads(1)
@@ -51,7 +52,7 @@ def train(rank, size, wrap, mean):
 
 
 def by_ddp():
-    """Rank, size, `wrap` and `mean` of train(), as PyTorch alone does it."""
+    """Rank, size, `wrap` and `mean` for train(), with PyTorch alone."""
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
     if not dist.is_initialized():
@@ -72,8 +73,8 @@ def by_accelerate():
 
 
 def by_deepspeed():
-    """It reads who it is, or takes it from MPI, and sets up torch.distributed."""
-    os.environ["DS_ACCELERATOR"] = "cuda"  # "cpu" would first compile an extension; nothing here asks for a GPU
+    """DeepSpeed reads its identity from variables, or gets it from MPI, and sets up torch.distributed."""
+    os.environ["DS_ACCELERATOR"] = "cuda"  # "cpu" would first compile an extension; no GPU is needed here
     import deepspeed
     deepspeed.init_distributed(dist_backend="gloo")
     return by_ddp()
@@ -125,7 +126,7 @@ def slurm(alone, options):
 
 
 def torchrun(alone, options):
-    """Two tasks that start two processes each, told where to meet by our PET_* variables alone."""
+    """Two tasks that start two processes each, which find each other by our PET_* variables alone."""
     from main_job_support import Cluster
     with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
         program = cluster.place + "/torchrun"

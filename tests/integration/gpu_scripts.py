@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/gpu/run.sh runs to its end, on the host's processor as a device with tiny sizes, and leaves tables and a page that say that no card
-was there. Without GPU_CHECKS_HOST it says what is missing. What bundle.sh makes runs where MPI, oneDNN and hwloc are hidden.
+"""tests/gpu/run.sh runs to its end with the host's processor as a device and tiny sizes, and leaves tables and a page that say that there
+was no card. Without GPU_CHECKS_HOST, it says what is missing. The programs of bundle.sh run where MPI, oneDNN and hwloc are hidden.
 gpu_scripts.py BUILD"""
 
 import html.parser
@@ -14,13 +14,13 @@ from checks import check
 
 GPU = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../gpu")
 BUILD = os.path.abspath(sys.argv[1])
-# What needs a card or PyTorch, or is not there yet.
+# Parts that need a card or PyTorch, or do not exist yet.
 MAY_SKIP = {"compute-sanitizer memcheck", "compute-sanitizer racecheck", "compute-sanitizer synccheck", "NCCL, a GPU for each rank",
             "NCCL, two ranks on one GPU",
             "beside PyTorch: tokens/s", "beside PyTorch: 4 steps' loss", "beside PyTorch: images/s"}
 
 
-# Stands in for compute-sanitizer: finds nothing, does not know the device, finds something.
+# Stands in for compute-sanitizer: finds nothing, does not know the device, or finds a fault.
 SANITIZER = """#!/bin/sh
 tool=$2
 while [ "$1" != "$DEVICE_CHECK" ]; do shift; done
@@ -33,7 +33,7 @@ esac
 
 
 class Text(html.parser.HTMLParser):
-    """The page's text; its tags must be closed as they were opened."""
+    """The page's text. Its tags must be closed in the reverse order in which they were opened."""
 
     def __init__(self):
         super().__init__()
@@ -50,7 +50,7 @@ class Text(html.parser.HTMLParser):
         self.words.append(data)
 
 
-# sh -c HIDE hide BUNDLE COMMAND...: as on a machine where none of the packages was ever installed that the bundle has its libraries from.
+# sh -c HIDE hide BUNDLE COMMAND...: as on a machine that lacks all packages from which the bundle has its libraries.
 HIDE = r"""
 set -eu
 bundle=$1
@@ -89,7 +89,7 @@ def rows_of(folder):
 
 
 def check_sanitizer(folder):
-    """A tool that cannot watch is no failure of a kernel, and what it finds is one."""
+    """A tool that cannot watch the device is no failure of a kernel, but a fault that it finds is one."""
     tool = os.path.join(folder, "compute-sanitizer")
     with open(tool, "w", encoding="utf-8") as file:
         file.write(SANITIZER)
@@ -103,7 +103,7 @@ def check_sanitizer(folder):
 
 
 def check_log(folder):
-    """Products that fail leave what the library says of them."""
+    """Products that fail record the library's messages."""
     done = start(folder, GPU_CHECKS_HOST="1", GPU_CHECKS_ONLY="kernels and products", HOST_DEVICE_BREAK="multiply@0=no algorithm")
     detail = rows_of(folder)["kernels and products"]["detail"]
     check(done.returncode == 1 and "cublaslt.log: product 64x96x128 NN (no algorithm" in detail, f"exit {done.returncode}, {detail}")
@@ -113,7 +113,7 @@ def check_log(folder):
 
 
 def check_bundle(folder):
-    """One rank, two ranks and a profile; what was built does not start there and says so."""
+    """One rank, two ranks and a profile. The original build does not start there, and says so."""
     bundle = os.path.join(folder, "bundle")
     made = call(["sh", os.path.join(GPU, "bundle.sh"), BUILD, bundle])
     check(made.returncode == 0 and "KiB" in made.stdout, f"bundle.sh: exit {made.returncode}: {made.stdout}{made.stderr}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs of a type on a node that has two kinds, as NVML tells them: a recorded machine that passes for this one, and a library that
-stands in for NVML. The first two GPUs are A100s, the others H100s; the private Slurm calls all of them a100."""
+"""GPUs of a type on a node that has two kinds according to NVML: a recorded machine in place of this one, and a library that stands in for
+NVML. The first two GPUs are A100s, the others H100s; the private Slurm calls all of them a100."""
 import glob
 import os
 import re
@@ -15,7 +15,7 @@ SHOW = ["--", "sh", "-c", "echo GPU=$CUDA_VISIBLE_DEVICES"]
 
 
 def pretend(cluster):
-    """The environment of a node with the four GPUs that the stand-in has."""
+    """The environment of a node with the four GPUs of the stand-in."""
     with open(MACHINE) as file:
         text = file.read()
     gpus = re.findall(r'pci_busid="(0000:[0-9a-f]{2}:00.0)" pci_type="0302 \[10de', text)
@@ -31,7 +31,7 @@ def pretend(cluster):
 
 
 def seen(folder):
-    """What the ranks printed, in their order."""
+    """What the ranks printed, in rank order."""
     logs = sorted(glob.glob(folder + "/**/rank-*.log", recursive=True))
     return [line for log in logs for line in open(log).read().split("\n") if line.startswith("GPU=")]
 

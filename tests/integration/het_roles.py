@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Roles as the components of a heterogeneous job, on a private Slurm of three nodes: a server without GPUs on one, the training
-with GPUs on two; preempted by a job that takes all nodes, or one of the training's; stopped, continued, requeued by hand, out of
-time; the same by sbatch from the rendered script: het_roles.py SCENARIO [LAUNCHER]."""
+"""Roles as the components of a heterogeneous job, on a private Slurm with three nodes: a server without GPUs on one, the training with GPUs
+on two. The job is preempted on all nodes or one of the training's; stopped, continued, requeued by hand, out of time; also submitted by
+sbatch from the rendered script: het_roles.py SCENARIO [LAUNCHER]."""
 import json
 import os
 import re
@@ -13,7 +13,7 @@ from main_job_support import Cluster, Run
 from roles import CLIENT, SERVER, SUM, write
 from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
 
-# Each rank says where it is and what it has; all but the first wait until they are asked to save, or the first is done.
+# Each rank reports where it is and what it has. All but the first wait until they are asked to save, or the first is done.
 TRAIN = """
 import os, signal, sys, time
 print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.environ.get("SLURMD_NODENAME", "here"),
@@ -38,7 +38,7 @@ def job(cluster, launcher, **more):
 
 
 def check_resources(cluster, run):
-    """Slurm's own records: two components, GPUs for the second only."""
+    """Slurm's own records: two components, and GPUs only for the second."""
     records = cluster.run("scontrol", "-d", "--oneliner", "show", "job", str(run.job)).stdout.splitlines()
     check(len(records) == 2 and all(f"HetJobId={run.job} " in record for record in records), "\n".join(records))
     gpus = [re.search(r"(TRES|TresPerNode)=\S*gpu", record) is not None for record in records]
@@ -70,7 +70,7 @@ def begin(cluster, run):
 
 
 def preempted(launcher):
-    """By a job that takes all nodes, in the middle: both roles come back, and the sum is right."""
+    """Preempted in the middle by a job that takes all nodes: both roles come back, and the sum is right."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=20) as cluster:
         run = submit(cluster, **job(cluster, launcher))
         begin(cluster, run)
@@ -80,7 +80,7 @@ def preempted(launcher):
 
 
 def component(launcher):
-    """By a job that takes one node of the training: the server comes back as well."""
+    """Preempted by a job that takes one node of the training: the server comes back as well."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=20) as cluster:
         run = submit(cluster, **job(cluster, launcher))
         nodes = begin(cluster, run)
@@ -89,7 +89,7 @@ def component(launcher):
 
 
 def orders(launcher):
-    """`stop`, `requeue`, `list`, `why` and `logs` by the number of the job; `scontrol requeue`."""
+    """`stop`, `requeue`, `list`, `why` and `logs` by job id; `scontrol requeue`."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
         run = submit(cluster, **job(cluster, launcher))
         begin(cluster, run)
@@ -112,7 +112,7 @@ def orders(launcher):
 
 
 def out_of_time(launcher):
-    """The time limit: warned, saved, back."""
+    """At the time limit: warned, saved, continued."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
         asked = job(cluster, launcher, time="2", signal_margin="30s")
         write(cluster.place, SERVER, TRAIN.replace("time.sleep(0.2)", "time.sleep(3)"))
@@ -122,7 +122,7 @@ def out_of_time(launcher):
 
 
 def lost_node(launcher):
-    """A node of the training is lost: the whole job comes back on others."""
+    """A node of the training is lost: the whole job comes back on other nodes."""
     from nodes import lose
     with Cluster("linuxproc", nodes=4, gpus=2, grace=5) as cluster:
         run = submit(cluster, **job(cluster, launcher))
@@ -130,19 +130,19 @@ def lost_node(launcher):
         lose(cluster, nodes[1][1])
         train = part(run, "train")
         check(run.finish()["done"], f"{run.ledger()}")
-        # The last: Slurm kills the agent 5 s (KillWait) after it has requeued the job, which can be before it knows why.
+        # This comes last: Slurm kills the agent 5 s (KillWait) after it has requeued the job, perhaps before the agent knows why.
         check(causes(run)[0] in ("node_failed", "agent_lost"), f"{causes(run)} {causes(train)}")
         used = train.status()["attempts"][-1]["nodes"]
         check(nodes[1][1] not in used, f"not on the lost one: {used}")
         check(SUM in log_of(train, starts(train)), "the sum is right")
 
 
-# Prints what a GPU program would look at.
+# Prints the variables that a GPU program reads.
 SHOWS = "env | grep -E '^(CUDA_VISIBLE_DEVICES|SLURM_(JOB_GPUS|JOB_NUM_NODES|NTASKS|MEM_PER_NODE|JOB_PARTITION)|SLURM_[A-Z_]*HET[A-Z_0-9]*)=' | sort"
 
 
 def variables(launcher):
-    """GPUs for the first role only; partitions of their own; what programs see is that of their component."""
+    """GPUs only for the first role, and a partition for each. Programs see the variables of their component."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
         run = submit(cluster, heterogeneous=True, launcher=launcher, partition="low", roles=[
             {"name": "learner", "gpus_per_node": 2, "ntasks_per_node": 1, "mem": "300M", "command": ["sh", "-c", SHOWS]},
@@ -155,7 +155,7 @@ def variables(launcher):
 
 
 def worlds(launcher):
-    """A program of MPICH in both roles: each component is an MPI world of its own, which returns after a preemption."""
+    """A program of MPICH in both roles: each component is an MPI world of its own, which comes back after a preemption."""
     from mpich import STEPS, build
     with Cluster("linuxproc", nodes=3, gpus=2, grace=20) as cluster:
         role = {"ntasks_per_node": 2, "mem": "200M", "command": [build(cluster.place), str(STEPS)]}
@@ -173,7 +173,7 @@ def worlds(launcher):
 
 
 def chained(launcher):
-    """The next job of a chain is heterogeneous as well, waits for the first, and goes with it; so does `cancel`."""
+    """The next job of a chain is heterogeneous as well, waits for the first, and is removed with it; `cancel` removes both."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
         run = submit(cluster, **job(cluster, launcher), chain=2)
         begin(cluster, run)
@@ -203,7 +203,7 @@ def drilled(launcher):
 
 
 def rendered(launcher):
-    """The script is that of a heterogeneous job for sbatch, too; `dtsubmit render` prints it."""
+    """The script is that of a heterogeneous job for sbatch as well, and `dtsubmit render` prints it."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
         with open(cluster.place + "/job.json", "w") as file:
             json.dump(job(cluster, launcher), file)
@@ -222,7 +222,7 @@ def rendered(launcher):
 
 
 def refused():
-    """What cannot be had is refused before submission, with what to do instead."""
+    """Impossible requests are refused before submission, with advice on what to do instead."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
         roles = job(cluster, "auto")["roles"]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends, or comes back, whose job is being preempted, reaches its time limit or is requeued: in_grace.py [TIMES [LAUNCHER]].
+"""How a run ends or comes back if its job is being preempted, reaches its time limit or is requeued: in_grace.py [TIMES [LAUNCHER]].
 
-Since 24.05 Slurm starts a batch script again that ends in this time, and 24.11 once more after a requeue of its own: no program
-may run again whose run has ended. Every ending has a node of its own, and all are preempted side by side."""
+Since 24.05, Slurm starts a batch script again that ends during this time, and 24.11 once more after a requeue of its own. No program of
+a run that has ended may run again. Each ending has a node of its own, and all are preempted side by side."""
 import os
 import re
 import sys
@@ -14,9 +14,9 @@ from checks import check, wait_for
 from main_job_support import DTSUBMIT, Cluster, Run
 
 GRACE = 20
-AGAIN = 12  # seconds in which Slurm would start a requeued job: AuthInfo=cred_expire=5, and a round of its scheduler
+AGAIN = 12  # seconds within which Slurm would start a requeued job: AuthInfo=cred_expire=5, and one round of its scheduler
 
-# In its first life it does on SIGTERM what ENDING says, later it is done at once.
+# At first, it does on SIGTERM what ENDING says; when it runs again, it is done at once.
 PROGRAM = textwrap.dedent("""
     import os, signal, subprocess, sys, time
     ending, lives = sys.argv[1], os.path.join(os.environ["DTSUBMIT_RUN_DIR"], "lives")
@@ -63,7 +63,7 @@ def lives(run):
 
 
 def begin(cluster, launcher, ending, node):
-    # The bare program's save need not be a checkpoint: what counts is how often it runs.
+    # The bare program's save need not be a checkpoint: only the number of its runs matters.
     run = cluster.submit("--nodes", "1", "--nodelist", node, "--launcher", launcher, "-J", ending, *ENDINGS[ending].options, "--", sys.executable, "-c", PROGRAM, ENDINGS[ending].program)
     element = ENDINGS[ending].options[1] if "--array" in ENDINGS[ending].options else None
     return Run(cluster, f"{run.path}/{element}", f"{run.job}_{element}") if element else run
@@ -73,10 +73,10 @@ def disturb(cluster, ending, run, node):
     order = ENDINGS[ending].order
     if order == "wait":  # for the job's time limit
         return
-    if order == "requeue":  # `scontrol requeue` by a person, without a preemption
+    if order == "requeue":  # `scontrol requeue` by a user, without a preemption
         cluster.run("scontrol", "requeue", str(run.job))
         return
-    # An order arrives while the job has its grace time.
+    # A command is given during the job's grace time.
     if order == "stop":
         cluster.dtsubmit("stop", run.path)
     elif order == "cancel":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Job files and settings.
 
-   job_file.py saved [SETS]   generated command lines: the job file that --save writes has the same plan and script
-   job_file.py schema [KINDS] the published schema and dtsubmit agree on what a job file is; each key with as many values, or with all
-   job_file.py slurm          a job file, a project's file and a cluster's profile on a real Slurm"""
+job_file.py saved [SETS]   generated command lines: the job file that --save writes has the same plan and script
+job_file.py schema [KINDS] the published schema and dtsubmit agree on job files; each key with as many values, or with all
+job_file.py slurm          a job file, a project's file and a cluster's profile on a real Slurm"""
 import json
 import os
 import random
@@ -18,7 +18,7 @@ from sbatch_options import option_set
 
 
 class Person:
-    """In an empty folder, without settings of a site or their own."""
+    """A user in an empty folder, without settings of the site or of their own."""
 
     def __init__(self, place):
         self.place = place
@@ -35,7 +35,7 @@ class Person:
             file.write(text)
 
     def planned(self, words, command=()):
-        """Exit code, and plan and script of a dry run without the run's own name."""
+        """Exit code, plan and script of a dry run, without the run's name."""
         done = self.dtsubmit(*words, "--dry-run", "--json", *command)
         return done.returncode, re.sub(r"-\d{8}T\d{6}-[0-9a-f]+", "-RUN", done.stdout)
 
@@ -112,7 +112,7 @@ def schema(most=None):
                 check(False, f"invalid: {document}: schema {validator.is_valid(document)}, dtsubmit {accepted(document)}")
         print(f"ok: {len(VALID)} examples are valid for both, {len(INVALID)} are refused by both")
 
-        # Each key alone with a value of every kind: what dtsubmit takes, the schema must allow.
+        # Each key alone with values of every kind: the schema must allow what dtsubmit accepts.
         kinds = ["1", "yes", "", 1, -1, 2.5, True, False, None, [], ["1"], [1], [[]], {}, {"a-b": "c"}, {"a-b": 1}]
         chance = random.Random(7)
         for key in published["properties"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every example of man/dtsubmit-jobs.7 on a private Slurm, in the page's order: each command succeeds, and each run that it
-submits is done. What a site or user would have (programs, an image, data, a virtual environment) is made here."""
+"""Runs every example of man/dtsubmit-jobs.7 on a private Slurm, in the page's order: each command must succeed, and each run that it
+submits must be done. Programs, an image, data and a virtual environment that the site or user would have are created here."""
 import json
 import os
 import re
@@ -25,7 +25,7 @@ SERVER = "import time\nwhile True:\n    time.sleep(0.1)\n"
 
 
 def plain(text):
-    """What a reader sees of a page's source (groff(7), escape sequences)."""
+    """The text that a reader sees for a page's source (groff(7), escape sequences)."""
     return text.replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\")
 
 
@@ -46,7 +46,7 @@ def write(path, text):
 
 
 def prepare(place):
-    """The folder of a user, a git tree."""
+    """Creates the user's folder, a git tree."""
     os.makedirs(place + "/data")
     write(place + "/data/words", "words\n")
     write(place + "/train.py", TRAIN)
@@ -68,7 +68,7 @@ def runs_of(cluster):
 
 
 def is_done(cluster, name):
-    """A run, or all elements of a sweep."""
+    """True if a run is done, or all elements of a sweep are."""
     answer = cluster.run(DTSUBMIT, "status", f"{cluster.place}/runs/{name}", "--json", code=None)
     status = json.loads(answer.stdout) if answer.returncode == 0 else {}
     elements = status.get("elements")
@@ -91,7 +91,7 @@ def main():
             answer = cluster.run("bash", "-c", text, timeout=120)
             print(f"$ {text}\n{answer.stdout}", flush=True)
             for new in sorted(runs_of(cluster) - before):
-                if "--chain" not in text:  # what waits for it comes next
+                if "--chain" not in text:  # a job that waits for it comes next
                     wait_for(120, f"the end of {new}", lambda: is_done(cluster, new))
         for name in sorted(runs_of(cluster)):
             wait_for(120, f"the end of {name}", lambda: is_done(cluster, name))

@@ -136,7 +136,7 @@ def main(launcher, only=""):
     wrong = []
     with Cluster("linuxproc", 3, 0, 20) as cluster:
         for cell in wanted:
-            # One cell's strikes against n1 must not keep the next from it.
+            # The strikes of one cell against n1 must not affect the next cell.
             shutil.rmtree(cluster.place + "/state", ignore_errors=True)
             try:
                 cell(cluster, launcher)

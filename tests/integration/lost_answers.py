@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders to a controller that answers too late, and commands that are interrupted in their middle: a job and its run
-directory are both there, or neither is. A private real Slurm whose controller takes 5 s over some jobs, longer than
-MessageTimeout, or is stopped by SIGSTOP."""
+"""Orders to a controller that answers too late, and commands that are interrupted half-way: afterwards, a job and its run directory both
+exist, or neither does. A private real Slurm whose controller takes 5 s for some jobs, longer than MessageTimeout, or is stopped by
+SIGSTOP."""
 import os
 import random
 import signal
@@ -28,7 +28,7 @@ def controller(cluster):
 
 
 class Stopped:
-    """The controller stands still for so many seconds from now on."""
+    """Stops the controller for this number of seconds from now on."""
 
     def __init__(self, pid, seconds):
         self.pid = pid
@@ -43,7 +43,7 @@ class Stopped:
 
 
 def jobs(cluster):
-    """{run directory: [job id]} of all that the controller knows."""
+    """{run directory: [job id]} of all jobs that the controller knows."""
     found = {}
     for line in cluster.run("squeue", "-h", "-t", "all", "-o", "%i %o").stdout.splitlines():
         job, command = line.split(" ", 1)
@@ -74,7 +74,7 @@ def slow_to_take(cluster):
 
 
 def given_up(cluster):
-    """A Ctrl-C while nobody knows: the folder stays, and later commands find the job."""
+    """A Ctrl-C while the outcome is unknown: the folder is kept, and later commands find the job."""
     runs = cluster.place + "/given-up"
     command = subprocess.Popen([DTSUBMIT, "--runs", runs, "-J", "slow", "--", "sleep", "60"], env=cluster.environment,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cluster.place)
@@ -132,7 +132,7 @@ def interrupted(cluster, tries):
 
 
 def requeued_at_once(cluster, run):
-    """Four people say so at once of a job that the controller has forgotten."""
+    """Four users request at once a requeue of a job that the controller has forgotten."""
     wait_for(60, "the controller to forget the job", lambda: cluster.job_state_or_none(run.job) is None)
     commands = [subprocess.Popen([DTSUBMIT, "requeue", run.path], env=cluster.environment, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cluster.place) for _ in range(4)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders about a job that runs, to a controller that stops hearing in the very moment in which they are sent and goes on only
-when nobody waits for its answer any more: `stop`, `requeue` and `cancel` learn what came of it, and each happens once."""
+"""Orders about a running job to a controller that stops responding at the moment in which they are sent, and continues only when nobody
+waits for its answer any more: `stop`, `requeue` and `cancel` find out the outcome, and each is carried out once."""
 import os
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ from contract import CHECKPOINTED
 from lost_answers import Forgetful, controller
 from nodes import events
 
-# For LD_PRELOAD: stops DTS_CONTROLLER just before the order is sent, the first time.
+# For LD_PRELOAD: stops DTS_CONTROLLER just before the first order is sent.
 STOPS = """#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -41,14 +41,14 @@ int slurm_requeue(uint32_t job, uint32_t flags) {
 }
 """
 
-# The same for Slurm's own commands: in PATH before them.
+# The same for Slurm's own commands, which these precede in PATH.
 STOPS_BEFORE = """#!/bin/sh
 case "$0 $*" in *scancel*|*requeue*) mkdir "$DTS_ONCE" 2>/dev/null && kill -STOP "$DTS_CONTROLLER";; esac
 unset LD_PRELOAD  # it is for the program that loads libslurm
 exec {program} "$@"
 """
 
-# Each attempt waits for a signal, counts them, saves and asks to come back; with a file `go` it is done.
+# Each attempt waits for a signal, counts the signals, saves and asks to be run again; if the file `go` exists, it is done.
 PROGRAM = f"""
 import os, signal, sys, time
 attempt, run = os.environ["DTSUBMIT_ATTEMPT"], os.environ["DTSUBMIT_RUN_DIR"]
@@ -85,7 +85,7 @@ class Deaf:
             os.chmod(script.name, 0o755)
 
     def order(self, *words):
-        """What the command says whose order is read 4 s after it was sent, twice MessageTimeout."""
+        """The output of the command whose order is read 4 s after it was sent, twice MessageTimeout."""
         before = dict(self.cluster.environment)
         self.cluster.environment.update({"LD_PRELOAD": self.library, "DTS_CONTROLLER": str(self.pid),
                                          "DTS_ONCE": f"{self.commands}/{words[0]}",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main job on a private real Slurm: main_job.py SCENARIO linuxproc|cgroup [openmpi5].
 
-DTS_REPEAT: how often `preempt` preempts (2; the claim of ten in ten is checked with 10)."""
+DTS_REPEAT: how often `preempt` preempts (2; with 10, this checks the claim of ten in ten)."""
 import glob
 import json
 import os
@@ -13,7 +13,7 @@ import time
 
 from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster, check, skip, use_open_mpi_5, wait_for
 
-# 100 steps of 4 ranks, long enough to be disturbed in the middle.
+# 100 steps of 4 ranks, long enough to be disturbed half-way.
 SHORT = [*FEW, "--steps", "100", "--save-every", "10"]
 SLOW = SHORT + ["--step-delay", "40"]
 INTERVAL = 10
@@ -58,7 +58,7 @@ def layout(flavour):
 
 
 def preempt_once(cluster, expected, step, *options):
-    """A run that a job of higher priority takes the nodes from at `step`: 0 steps lost, the undisturbed digest."""
+    """A run whose nodes are taken by a job of higher priority at `step`: 0 steps lost, the undisturbed digest."""
     run = cluster.submit("--nodes", "2", "--gpus-per-node", "8", "-p", "low", *options, "--", DTTRAIN, *SLOW)
     run.reach_step(step)
     began = time.time()
@@ -74,14 +74,14 @@ def preempt_once(cluster, expected, step, *options):
 
 
 def preempt(flavour):
-    """Preempted in a grace time of 20 s: requeued, resumed, 0 steps lost, the undisturbed digest."""
+    """Preempted with a grace time of 20 s: requeued, resumed, 0 steps lost, the undisturbed digest."""
     with Cluster(flavour, nodes=2, gpus=8, grace=20) as cluster:
         expected = cluster.train_alone(*SHORT)
         for round_number in range(int(os.environ.get("DTS_REPEAT", "2"))):
             preempt_once(cluster, expected, 15 + 7 * round_number)
 
 
-# What a shell below an srun and an mpirun has, or somebody exported: none of it may reach the ranks of a job.
+# Variables of a shell below srun and mpirun, or exported by users: none of them may reach the ranks of a job.
 LEAKED = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "5", "SLURM_LOCALID": "5", "SLURM_STEP_ID": "3", "SLURM_STEP_NUM_TASKS": "9", "SLURM_NTASKS": "9",
           "SLURM_CPU_BIND": "verbose,mask_cpu:0x1", "SLURM_CPUS_PER_TASK": "7", "SLURM_TRES_PER_TASK": "cpu:5", "SRUN_CPUS_PER_TASK": "6",
           "SLURM_KILL_BAD_EXIT": "0", "SLURM_WAIT": "1", "SLURM_DISTRIBUTION": "cyclic", "SLURM_MULTI_PROG": "1", "SBATCH_NO_REQUEUE": "1",
@@ -91,7 +91,7 @@ LEAKED = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "5", "SLURM_LOCALID": "5", "SLUR
 
 
 def leaks(flavour):
-    """A job that is submitted from below other launchers, under each of ours."""
+    """A job that is submitted from within other launchers, under each of ours."""
     with Cluster(flavour, nodes=2, gpus=0, grace=20) as cluster:
         cluster.environment.update(LEAKED)
         launchers = ["mpirun", "srun"]
@@ -143,7 +143,7 @@ def kills(flavour):
                 cluster.dtsubmit("requeue", str(run.job), "--runs", cluster.runs)
             status = run.finish()
             first = status["attempts"][0]
-            # Whoever notices first names it; a dead mpirun takes ranks with it.
+            # Whichever process notices first names the cause; a dead mpirun takes ranks with it.
             check(first["cause"] in (cause, "rank_killed"), f"kill -9 of {what}: cause {first['cause']}")
             check(status["steps_lost"] <= INTERVAL, f"{status['steps_lost']} steps lost, at most {INTERVAL}")
             check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
@@ -151,7 +151,7 @@ def kills(flavour):
 
 
 def slurmd(flavour):
-    """kill -9 of a node's slurmd: the node goes down, the run goes on elsewhere; then a bad checkpoint."""
+    """kill -9 of a node's slurmd: the node goes down, the run continues elsewhere; then a bad checkpoint."""
     with Cluster(flavour, nodes=3, gpus=2, grace=20) as cluster:
         expected = cluster.train_alone(*SHORT)
         run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "-p", "low", "--", DTTRAIN, *SHORT, "--step-delay", "900")
@@ -172,7 +172,7 @@ def slurmd(flavour):
 
 
 def refusals(flavour):
-    """Bad input: the right exit code, what to do about it, and nothing left behind."""
+    """Bad input: the right exit code, advice, and nothing left behind."""
     with Cluster(flavour, nodes=2, gpus=8, grace=20) as cluster:
         def refused(code, words, *options, environment=None):
             saved = dict(cluster.environment)

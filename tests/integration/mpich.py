@@ -13,7 +13,7 @@ from checks import check, skip, wait_for
 from main_job_support import Cluster, own_shared_memory
 from nodes import events, lose
 
-# Steps of 50 ms, each with an Allreduce, up to argv[1]. SIGTERM reaches ranks at different moments, so they agree on it.
+# Steps of 50 ms, each with an Allreduce, up to argv[1]. SIGTERM reaches ranks at different moments, so they agree on when to stop.
 PROGRAM = r"""#include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,10 +103,10 @@ class Ground:
         return status
 
     def kill(self, run, wanted):
-        """SIGKILL to a process that `wanted` accepts, on n1 if they are on both nodes."""
+        """Sends SIGKILL to a process that `wanted` accepts, on n1 if there are some on both nodes."""
         pids = sorted(pid for pid, argv in run.processes() if wanted(os.path.basename(argv[0]), argv))
         check(pids, "there is one to kill")
-        # An srun has a child of the same name, whose end it does not mind.
+        # An srun has a child with the same name, whose end does not matter.
         os.kill(pids[0 if wanted("srun", ["srun", "rank"]) else -1], signal.SIGKILL)
 
 
@@ -151,7 +151,7 @@ def killed(ground):
 
 
 def node_lost(ground):
-    """The last one, since the node stays lost."""
+    """Comes last, since the node stays lost."""
     run = ground.submit("--spares", "1")
     run.reach_step(20)
     first = events(run, "attempt_started")[0]["nodes"]
@@ -165,7 +165,7 @@ CELLS = [undisturbed, preempted, stopped, killed, node_lost]
 
 
 def refused():
-    """The launcher of another MPI would start each rank as a world of its own; `auto` takes its own."""
+    """The launcher of another MPI would start each rank as a world of its own and is refused; `auto` chooses the right one."""
     with Cluster("linuxproc", 2, 0, 20) as cluster:
         program = build(cluster.place)
         options = ["-p", "low", "--nodes", "2", "--gpus-per-node", "0", "--ntasks-per-node", "2"]

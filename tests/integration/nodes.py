@@ -24,13 +24,13 @@ def slurmd(cluster, node):
 
 
 def fill_shm(cluster, node):
-    """/dev/shm, as this node sees it, has room for nothing."""
+    """Fills /dev/shm as this node sees it."""
     if os.geteuid() != 0:
         skip("needs root, to change what one node sees of the file system")
     process = f"/proc/{slurmd(cluster, node)}"
-    # The root too: in a chroot that of the namespace is another.
+    # The root as well: in a chroot, the namespace has another one.
     enter = ["nsenter", f"--mount={process}/ns/mnt", f"--root={process}/root"]
-    subprocess.run([*enter, "mount", "--make-private", "/dev/shm"], stderr=subprocess.DEVNULL)  # or every node would see it
+    subprocess.run([*enter, "mount", "--make-private", "/dev/shm"], stderr=subprocess.DEVNULL)  # otherwise every node would see it
     subprocess.run([*enter, "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/dev/shm"], check=True)
     if os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize == 16 << 10:
         subprocess.run(["umount", "/dev/shm"], check=True)
@@ -38,9 +38,9 @@ def fill_shm(cluster, node):
 
 
 def lose(cluster, node):
-    """Everything that runs on the node is killed at once, its slurmd too: as a power cut."""
+    """Kills everything on the node at once, including its slurmd, like a power cut."""
     name = os.stat(f"/proc/{slurmd(cluster, node)}/ns/uts").st_ino
-    for _ in range(3):  # what begins while we look
+    for _ in range(3):  # processes may start meanwhile
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 if os.stat(f"/proc/{pid}/ns/uts").st_ino == name:
@@ -55,7 +55,7 @@ def in_quarantine(cluster):
 
 
 def excluded(cluster, *words):
-    """What a job is submitted without, by its answer and by Slurm's record."""
+    """The nodes that a job excludes, according to its output and to Slurm's record."""
     answer = json.loads(cluster.dtsubmit("submit", "--runs", cluster.runs, "--json", *words).stdout)
     shown = cluster.run("scontrol", "show", "job", str(answer["job"])).stdout
     record = next(word for word in shown.split() if word.startswith("ExcNodeList="))
@@ -64,7 +64,7 @@ def excluded(cluster, *words):
 
 
 def preflight(launcher):
-    """/dev/shm of one node is full: no program starts, the node is named, the job goes elsewhere, and so do later ones."""
+    """/dev/shm of one node is full: no program starts, the node is named, and this job and later ones avoid it."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
         fill_shm(cluster, "n1")
         run = cluster.submit("--nodes", "2", "--launcher", launcher, *TELL)
@@ -88,8 +88,8 @@ def preflight(launcher):
 
 
 def spare(launcher):
-    """A node is unfit from the beginning: the spare is used at once. Then a rank is killed: the nodes stay the same. Then one is
-    lost: the next attempt is on the spare, in the same job, and the digest is that of an undisturbed run."""
+    """A node is unfit from the beginning: the spare node is used at once. Then a rank is killed: the nodes stay the same. Then a node is
+    lost: the next attempt uses the spare node, in the same job, and the digest is that of an undisturbed run."""
     with Cluster("linuxproc", nodes=4, gpus=0, grace=5) as cluster:
         fill_shm(cluster, "n1")
         expected = cluster.train_alone(*SHORT)
@@ -115,8 +115,8 @@ def spare(launcher):
 
 
 def corruption():
-    """A bit flips in the weights of the rank on n1: the cause names rank, node and tensor, the node is in quarantine, and the run
-    goes on elsewhere from the last good checkpoint, where `--on` asks for it, to the digest of an undisturbed one."""
+    """A bit flips in the weights of the rank on n1: the cause names rank, node and tensor, and the node is in quarantine. If `--on` says
+    so, the run continues elsewhere from the last good checkpoint, to the digest of an undisturbed run."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
         expected = cluster.train_alone(*SHORT)
         once = f"[ $DTSUBMIT_ATTEMPT != 1 ] || set -- --inject weight:fc1.weight:4711@35:1; exec {DTTRAIN} {' '.join(SHORT)} $@"
@@ -135,7 +135,7 @@ def corruption():
 
 
 def slurmd_lost():
-    """The slurmd of a used node is killed: Slurm calls it down, leaves the job its other nodes, and the spare is used."""
+    """The slurmd of a used node is killed: Slurm marks the node down and leaves the job its other nodes, and the spare node is used."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
         expected = cluster.train_alone(*SHORT)
         run = cluster.submit("--nodes", "2", "--spares", "1", "--launcher", "srun", "--", DTTRAIN, *SHORT, "--step-delay", "1000")

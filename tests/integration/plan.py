@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`dtsubmit plan` on a real Slurm, by both ways to it: its start is that of `sbatch --test-only` of the script that `submit` would
-send, in many states of a queue."""
+"""`dtsubmit plan` on a real Slurm, through both plug-ins: the start that it predicts is that of `sbatch --test-only` for the script that
+`submit` would send, in many states of a queue."""
 import json
 import os
 import pwd
@@ -23,7 +23,7 @@ CONF = ["PartitionName=short Nodes=ALL MaxTime=30 State=UP PriorityTier=1 Preemp
 
 
 class Queue:
-    """A cluster whose queue changes at random, by the same seed in the same order."""
+    """A cluster whose queue changes at random; the same seed gives the same sequence."""
 
     def __init__(self, cluster):
         self.cluster, self.random = cluster, random.Random(SEED)
@@ -71,7 +71,7 @@ class Queue:
             self.reservation = made.returncode == 0
 
     def request(self):
-        """Options of a job for plan, and those of them that the script does not have, since they are of the first job."""
+        """Options of a job for plan, and those of them that the script lacks, since they apply to the first job only."""
         choose = self.random
         gpus = choose.choice([0, 0, 0, 0, 1, 1, 2, GPUS + 1])
         words = ["--nodes", choose.choice("1111122334567"), "--ntasks-per-node", str(gpus or choose.randint(1, 4)),
@@ -106,7 +106,7 @@ class Asker:
             file.write(json.loads(made.stdout)["script"])
 
     def sbatch(self, first):
-        """(start, processors, nodes, partition), or None if it says that the job cannot run."""
+        """(start, processors, nodes, partition), or None if the job cannot run according to sbatch."""
         said = self.cluster.run("env", "SLURM_TIME_FORMAT=%s", "sbatch", "--test-only", *first, self.script, code=None).stderr
         found = ANSWER.search(said)
         assert found or "failure" in said or "error" in said, said
@@ -114,7 +114,7 @@ class Asker:
 
 
 def is_same(plan, before, after):
-    """Whether the answer lies within the two of sbatch before and after it; None if those differ in more than the time."""
+    """True if the answer lies between sbatch's answers before and after it; None if these differ in more than the time."""
     if (before is None) != (after is None) or (before and before[1:] != after[1:]):
         return None
     start = plan["start"]
@@ -129,7 +129,7 @@ def is_same(plan, before, after):
 
 
 def compare(asker, words, first):
-    """The ways that agree, and what was said; the queue may change between the questions, which are then asked again."""
+    """The plug-ins that agree, and the answers. The queue may change between the queries; then they are repeated."""
     asker.write_script(words)
     for _ in range(8):
         before = asker.sbatch(first)
@@ -178,7 +178,7 @@ def what_is_said(cluster):
     rows = [line for line in said.split("\n") if line.startswith("nodes = ")]
     check(len(rows) == 3 and f"nodes = {NODES + 1}" in rows[-1] and "never" in rows[-1], "--what-if says what runs and what cannot")
     check("start     now on " in said, "the text says where it starts")
-    # Slurm's forecast ignores the partition's limit, for which the job then waits for ever.
+    # Slurm's forecast ignores the partition's limit, because of which the job would wait for ever.
     words = ["-p", "short", "--nodes", "1", "--time", "40", "--cpus-per-task", "1"]
     asker = Asker(cluster)
     asker.write_script(words)

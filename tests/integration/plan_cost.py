@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cost that `dtsubmit plan` names, by both ways to Slurm, is what Slurm bills for jobs that run: by each rule of PriorityFlags, with
-weights of a type of GPU, and for whole nodes. With accounting, without which Slurm does not count GPUs."""
+"""The cost that `dtsubmit plan` predicts, through both plug-ins, is what Slurm bills for running jobs: by each rule of PriorityFlags, with
+weights for a type of GPU, and for whole nodes. This needs accounting, without which Slurm does not count GPUs."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ JOBS = (["--nodes", "2", "--ntasks-per-node", "2", "--cpus-per-task", "3", "--gp
 
 
 def billed(cluster, asker):
-    """What Slurm says of the job once it has nodes."""
+    """What Slurm bills for the job once it has nodes."""
     job = cluster.run("sbatch", "--parsable", "-o", "/dev/null", asker.script).stdout.strip()
 
     def amount():

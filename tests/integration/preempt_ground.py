@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tries of preempt_moments.py are played: a private cluster of several pairs of nodes, each with partitions of its
-own, so that many victims meet their preemptors at once. It says what Slurm did when, and how busy the machine was."""
+"""The place for the tries of preempt_moments.py: a private cluster with several pairs of nodes, each with partitions of its own, so that
+many victims can be preempted at once. It reports what Slurm did when, and how busy the machine was."""
 import bisect
 import datetime
 import os
@@ -36,7 +36,7 @@ class Ground(Cluster):
         self.run("sbatch", "-p", f"high{pair}", f"--nodes={self.size}", "--gpus-per-node=1", "-o", "/dev/null", "--wrap", "sleep 1")
 
     def job_state(self, job):
-        """One squeue for all who ask within a moment."""
+        """One squeue for all queries within a moment."""
         with self.lock:
             if time.monotonic() - self.seen > 0.02:
                 lines = self.run("squeue", "-h", "-t", "all", "-o", "%i %T").stdout.splitlines()
@@ -48,7 +48,7 @@ class Ground(Cluster):
             return [line.rstrip("\n") for line in file if f"JobId={job} " in line or line.rstrip().endswith(f"JobId={job}")]
 
     def preempted_at(self, job, after):
-        """When Slurm itself began to preempt the job; `after` where its log does not say."""
+        """When Slurm itself began to preempt the job; `after` if its log does not say."""
         for line in self.controller_lines(job):
             if "preemption grace time" in line and f"grace time for JobId={job} " in line:
                 at = datetime.datetime.strptime(line[1:24], "%Y-%m-%dT%H:%M:%S.%f").timestamp()
@@ -61,7 +61,7 @@ TORCH = "/usr/bin/python3"  # Debian's, where the interpreter of the tests is an
 
 
 def find_torchrun(place):
-    """A torchrun for an interpreter that has PyTorch; None: there is none."""
+    """A torchrun for an interpreter that has PyTorch; None: not found."""
     from frameworks_support import PYTHON, TORCHRUN
     for python in (PYTHON, TORCH):
         if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0:
@@ -76,7 +76,7 @@ def find_torchrun(place):
 
 
 class Load:
-    """How much of each moment some process waited for a processor; None where the kernel does not count that."""
+    """How much of the time some process waited for a processor; None if the kernel does not count this."""
 
     SOURCE = "/proc/pressure/cpu"
 
@@ -94,7 +94,7 @@ class Load:
             time.sleep(0.25)
 
     def share(self, begin, end):
-        """0 to 1, from `begin` to `end`."""
+        """The share from `begin` to `end`, 0 to 1."""
         first, last = bisect.bisect(self.times, begin) - 1, bisect.bisect(self.times, end)
         last = min(last, len(self.times) - 1)
         if first < 0 or last <= first:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One run that is preempted again and again: preempt_many.py COUNT.
+"""A run that is preempted again and again: preempt_many.py COUNT.
 
-Each time for real, by a job of higher priority. Afterwards a crash still finds its whole budget, the digest is the
-undisturbed one, and neither the ledger's share of an attempt nor the agent's memory has grown."""
+Each preemption is real, by a job of higher priority. Afterwards a crash still has its full budget, the digest is the undisturbed one,
+and neither the ledger's growth per attempt nor the agent's memory has increased."""
 import os
 import sys
 
@@ -11,12 +11,12 @@ from checks import check, wait_for
 from fault_ground import Job
 from main_job_support import DTTRAIN, FEW, Cluster
 
-BYTES_AN_ATTEMPT = 1600  # of ledger; seven events name the job, whose id has seven digits here
+BYTES_AN_ATTEMPT = 1600  # of the ledger; seven events have the job's id, which has seven digits here
 SLOW = 'if [ "$DTSUBMIT_ATTEMPT" -le {slow} ]; then exec "$0" "$@" --step-delay 200; fi; exec "$0" "$@"'
 
 
 def memory_of(pid):
-    """KiB that the process has touched so far at most."""
+    """The most memory that the process has used so far, in KiB."""
     with open(f"/proc/{pid}/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
 
@@ -26,7 +26,7 @@ def reach(job, attempt):
 
 
 def preempt(cluster, job, attempt):
-    """Attempt `attempt`, once it has trained; its agent's memory."""
+    """Preempts attempt `attempt` once it has trained; returns its agent's memory."""
     reach(job, attempt)
     memory = memory_of(job.agent())
     cluster.take_nodes(1, 1)
@@ -35,7 +35,7 @@ def preempt(cluster, job, attempt):
 
 
 def main(count):
-    # Every attempt but the last few is ended within seconds.
+    # Every attempt except the last few is ended within seconds.
     train = [*FEW, "--steps", str(count * 10 + 60), "--save-every", "0", "--evaluate-every", "0"]
     with Cluster("linuxproc", nodes=1, gpus=1, grace=10) as cluster:
         job = Job(cluster.submit("--nodes", "1", "--gpus-per-node", "1", "-J", "many", "--", "sh", "-c", SLOW.format(slow=count + 1), DTTRAIN, *train))

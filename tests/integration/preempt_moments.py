@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A preemption at every moment: preempt_moments.py [--flavour F] [--launcher L] [--phase P] [--nodes N] [--from MS] [--to MS]
-[--step MS] [--grace S] [--deal] [--seed S] [--at-once N] [--minutes M].
+"""A preemption at every moment: preempt_moments.py [--flavour F] [--launcher L] [--phase P] [--nodes N] [--from MS] [--to MS] [--step MS]
+[--grace S] [--deal] [--seed S] [--at-once N] [--minutes M].
 
-Each try is a job that is preempted for real, with a grace time or without, at one moment after: its start, the beginning of a
-checkpoint's load, or of a save, a rank's crash, or half a second before its end. It has to be told at once, to save, to come back by itself and to lose no step. One that was
-told late is LATE, not ok, where the processors were too busy all that time, and otherwise a failure. SIGTERM ends the sweep
-once the tries under way are over."""
+Each try is a job that is really preempted, with or without a grace time, at one moment after its start, after the beginning of a
+checkpoint's load or save, or after a rank's crash, or half a second before its end. The run must be informed at once, save, come back by
+itself and lose no step. A run that was informed late counts as LATE, not ok, if the processors were too busy all that time, and
+otherwise as a failure. SIGTERM ends the sweep once the tries under way are over."""
 import argparse
 import contextlib
 import itertools
@@ -34,7 +34,7 @@ def tries_of(options):
     for phase in options.phase:
         first = chance.randrange(len(hands))
         tries += [(*hands[(first + turn) % len(hands)], phase, moment) for turn, moment in enumerate(moments)]
-    chance.shuffle(tries)  # what is played before the time is up is a fair part of all
+    chance.shuffle(tries)  # so that the tries that fit into the time are a fair sample
     return tries
 
 
@@ -56,7 +56,7 @@ class Sweep:
                 print(played.evidence(), flush=True)
 
     def play(self, ground, pair, waiting):
-        """One pair of nodes: a try after the other."""
+        """A pair of nodes: one try after another."""
         while time.monotonic() < self.until:
             try:
                 launcher, phase, moment = waiting.get_nowait()
@@ -65,7 +65,7 @@ class Sweep:
             self.note(Try(ground, pair, launcher, phase, moment).play(self.load))
 
     def start(self, ground, tries):
-        """A thread for each pair of nodes."""
+        """Starts a thread for each pair of nodes."""
         waiting = queue.SimpleQueue()
         for _, launcher, phase, moment in tries:
             if launcher != "torchrun" or ground.torchrun:
@@ -78,7 +78,7 @@ class Sweep:
         return threads
 
     def open(self, stack, flavour):
-        """A cluster of this flavour; None where it is not to be had."""
+        """A cluster of this flavour; None if that is impossible."""
         try:
             return stack.enter_context(Ground(flavour, self.options.at_once, self.options.nodes, self.options.grace))
         except SystemExit as skipped:
@@ -88,7 +88,7 @@ class Sweep:
 
     def run(self):
         tries = tries_of(self.options)
-        # Dealt ones are mixed, so that all clusters are needed at once.
+        # Tries that are dealt are mixed, so that all clusters are needed at once.
         together = [self.options.flavour] if self.options.deal else [[flavour] for flavour in self.options.flavour]
         for flavours in together:
             with contextlib.ExitStack() as stack:

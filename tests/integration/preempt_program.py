@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program of preempt_moments.py, one rank: steps of 0.1 s, a save every 15 of them and at a stop, a load at its start.
+"""The program of preempt_moments.py, for one rank: steps of 0.1 s, a save every 15 steps and at a stop, a load at its start.
 `preempt_program.py crash`: rank 0 is killed once, after its first save."""
 import json
 import os
@@ -9,9 +9,9 @@ import time
 
 from contract import CHECKPOINTED
 
-# A save takes longer than what is left once a grace time of 15 s is over: a preemption that nobody heard of costs steps.
+# A save takes longer than the time left after a grace time of 15 s, so an unnoticed preemption costs steps.
 LOAD, SAVE, EVERY, STEP = 2.0, 4.5, 15, 0.1
-LAST = 5  # steps from which on it is about to end
+LAST = 5  # from this step on, it is about to end
 
 
 class Program:
@@ -31,12 +31,12 @@ class Program:
                 file.write(json.dumps({"event": event, "attempt": self.attempt, "step": self.step, "total": self.total}) + "\n")
 
     def mark(self, phase):
-        """For the test: this phase of this attempt begins."""
+        """Tells the test that this phase of this attempt begins."""
         if self.rank == 0:
             open(f"{self.run}/{phase}-{self.attempt}", "w").close()
 
     def pause(self, seconds):
-        end = time.monotonic() + seconds  # a signal cuts no sleep short
+        end = time.monotonic() + seconds  # signals do not shorten the sleep
         while time.monotonic() < end:
             time.sleep(min(0.1, max(0.0, end - time.monotonic())))
 
@@ -55,7 +55,7 @@ class Program:
         os.rename(self.state + ".new", self.state)
 
     def last_step(self):
-        """After which all ranks stop: that of rank 0, which says so; None: it does not."""
+        """The step after which all ranks stop: rank 0's, which announces it; None: it does not stop."""
         path = f"{self.run}/last-{self.attempt}"
         if self.rank == 0:
             with open(path + ".new", "w") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One try of preempt_moments.py: a job that is preempted for real at one moment, and what came of it."""
+"""One try of preempt_moments.py: a job that is really preempted at one moment, and the outcome."""
 import os
 import sys
 import time
@@ -8,10 +8,10 @@ from checks import wait_for
 from preempt_ground import SAVING
 
 HEARD = 4  # seconds from the preemption to the request to save
-LATEST = 3 * HEARD  # that busy processors explain
-BUSY = 0.8  # of a moment in which some process always waited for a processor
+LATEST = 3 * HEARD  # if busy processors explain it
+BUSY = 0.8  # share of time in which some process always waited for a processor
 OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "")
-CAUSES = {"crash": ("preempted", "completed", "rank_killed")}  # of attempts, where they are not only the first two
+CAUSES = {"crash": ("preempted", "completed", "rank_killed")}  # causes of attempts, if these are more than the first two
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "preempt_program.py")
 
 
@@ -43,14 +43,14 @@ class Try:
             self.problems.append(f"{type(error).__name__}: {error}")
         if self.problems and self.job:
             self.ground.run("scancel", str(self.job.job), code=None)
-            time.sleep(SAVING + 2)  # its nodes are free again
+            time.sleep(SAVING + 2)  # until its nodes are free again
         return self
 
     def state(self):
         return self.ground.job_state(self.job.job)
 
     def began(self):
-        """The phase of interest; a load is that of the second attempt, which a preemption in the first one brings about."""
+        """When the phase began; a load is that of the second attempt, which follows a preemption in the first."""
         if self.phase == "start":
             return self.state() == "RUNNING"
         return os.path.exists(f"{self.job.path}/{self.phase}-{2 if self.phase == 'load' else 1}")
@@ -73,7 +73,7 @@ class Try:
         self.ground.preempt(self.pair)
 
     def requests(self):
-        """When each stop was asked for, or an attempt ended without one."""
+        """When each stop was requested, or an attempt ended without a request."""
         times = {}
         for event in self.job.ledger():
             if event["event"] in ("stop_requested", "attempt_ended"):
@@ -86,7 +86,7 @@ class Try:
         self.lost = status["steps_lost"]
         self.demand(status["done"], f"not done, the job is {self.state()}: {[(one['cause'], one['decision'], one['detail']) for one in attempts]}")
         self.demand(self.lost == 0, f"{self.lost} steps lost")
-        # One that came before the agent began needs no attempt to end.
+        # A request that came before the agent began does not need an attempt to end.
         self.demand(all(one["cause"] in CAUSES.get(self.phase, ("preempted", "completed")) for one in attempts), f"causes {[one['cause'] for one in attempts]}")
         requests = self.requests()
         if len(requests) > self.told_before:
@@ -113,7 +113,7 @@ class Try:
         return f"{self.ground.flavour}.{self.launcher}.{self.phase} +{1000 * self.moment:4.0f} ms  heard {heard:>4}  lost {self.lost}  {verdict}"
 
     def evidence(self):
-        """All that was written about this job."""
+        """All records about this job."""
         if not self.job:
             return ""
         parts = []

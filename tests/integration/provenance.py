@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where a run comes from, on a private Slurm: the record of its git tree and environment, attempts in a snapshot of the
-tree, one id for experiment trackers in all of them."""
+"""The provenance of a run on a private Slurm: the record of its git tree and environment, attempts in a snapshot of the tree, and one id
+for experiment trackers in all attempts."""
 import json
 import os
 import subprocess
@@ -37,7 +37,7 @@ def said(run, attempt, rank):
 
 
 def in_tree(cluster, tree, *words, code=0):
-    """dtsubmit submit from tree/src."""
+    """Runs dtsubmit submit in tree/src."""
     place, cluster.place = cluster.place, tree + "/src"
     try:
         return cluster.run(os.environ["DTSUBMIT"], "submit", "--runs", cluster.runs, *words, code=code)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the quickstart and compares what it prints with the transcript in README.md. What differs from run
-to run (ids, paths, times, speeds, the step of the preemption, who heard of it first) is taken out of both.
+"""Runs the quickstart and compares its output with the transcript in README.md. Text that differs from run to run (ids, paths, times,
+speeds, the step of the preemption, which process noticed it first) is removed from both.
 
-  readme_transcript.py ROOT BUILD [--bless]      --bless: put the new transcript into README.md"""
+readme_transcript.py ROOT BUILD [--bless]      --bless: put the new transcript into README.md"""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ BLOCK = re.compile(r"(<!-- transcript: examples/quickstart/run.sh -->\n```\n)(.*
 
 
 def comparable(text):
-    # In Slurm from 24.05 on a run that was preempted ends as preempted, of which dtsubmit warns.
+    # From Slurm 24.05 on, a preempted run ends as preempted, about which dtsubmit warns.
     text, warned = re.subn(r"\n(warning )?The run is done, but Slurm's state of .*", "", text)
     if warned:
         text = re.sub(r"^(job .*), preempted$", r"\1, completed", text, flags=re.M)
@@ -31,7 +31,7 @@ def comparable(text):
 
 
 def shortened(text):
-    """Several lines of steps in a row become one and an ellipsis."""
+    """Replaces several consecutive lines of steps by one and an ellipsis."""
     return re.sub(r"((?:^|\n)step +\d+/[^\n]*)(?:\nstep +\d+/[^\n]*)+", r"\1\n...", text)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done about each cause, on a private real Slurm: recovery.py SCENARIO."""
+"""What is done after each cause, on a private real Slurm: recovery.py SCENARIO."""
 import os
 import shutil
 import signal
@@ -32,7 +32,7 @@ def events(run, *names):
 
 
 def successor():
-    """A job that Slurm will not requeue is continued by another; --wait follows it to its end."""
+    """A job that Slurm does not requeue is continued by another; --wait follows it to its end."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "1", "--on", "exit=requeue:1", "-o", "links/%j.out", *program(
             "while not os.path.exists(os.environ['DTSUBMIT_RUN_DIR'] + '/go'): time.sleep(0.1)\n"
@@ -55,7 +55,7 @@ def successor():
 
 
 def elsewhere():
-    """A broken GPU is not met twice: the next attempt gets another node."""
+    """A broken GPU is not used twice: the next attempt gets another node."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "1", *program("sys.exit('CUDA error: uncorrectable ECC error encountered')"))
         wait_for(120, "the run's end", run.is_over)
@@ -95,7 +95,7 @@ def resubmit():
 
 
 def memory():
-    """A rank that the kernel kills for want of memory: by its cgroup's counter, not by guessing."""
+    """A rank that the kernel kills for lack of memory is recognised by its cgroup's counter, not by guessing."""
     group = "/sys/fs/cgroup/memory/dtsubmit-test"
     if os.geteuid() != 0 or not os.path.isdir("/sys/fs/cgroup/memory"):
         skip("needs root and a memory cgroup of version 1")
@@ -118,7 +118,7 @@ def memory():
 
 
 def rehearsal():
-    """A rehearsal is preempted, comes back, and reads back what its four ranks have saved."""
+    """A rehearsal is preempted, comes back, and reads what its four ranks have saved."""
     with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
         run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "-p", "low", "--", DTTRAIN, "--rehearse",
                              "params=300K,step=50ms,checkpoint=20M/node,memory=10M/rank", "--steps", "120")
@@ -136,7 +136,7 @@ def rehearsal():
 
 
 def hang():
-    """A rank stopped by a signal: all stacks, its name, and the run goes on from the last checkpoint."""
+    """A rank stopped by a signal: all stacks are dumped, the rank is named, and the run continues from the last checkpoint."""
     with Cluster("linuxproc", nodes=2, gpus=2, grace=5) as cluster:
         expected = cluster.train_alone(*SHORT)
         run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--hang-timeout", "0:10", "--", DTTRAIN, *SLOW)
@@ -160,7 +160,7 @@ def hang():
 
 
 def beats():
-    """Programs that beat from a shell and from Python; one that beats is not hung, one that stops beating is."""
+    """Programs with heartbeats from a shell and from Python: one with beats is not hung, one that stops beating is."""
     place = tempfile.mkdtemp(prefix="dts-beats-")
     try:
         def run(seconds, script, code):
@@ -181,7 +181,8 @@ def beats():
 
 
 def expedite():
-    """--expedite: at once on another node after a lost one; a failure of its own is no reason to hold the job. Older releases refuse it."""
+    """--expedite: at once on another node after a lost one. A failure of the program itself must not hold the job. Older releases refuse
+    the option."""
     settings = "--conf", "SlurmctldParameters=enable_expedited_requeue"
     release = subprocess.run(["/usr/sbin/slurmctld", "-V"], capture_output=True, text=True).stdout.split()[1]
     knows = tuple(int(part) for part in release.split(".")[:2]) >= (25, 11)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ports that are wanted twice. The ports a job tries follow from its run directory and attempt: two copies of one
-run, each at the same path in a mount namespace of its own, choose alike. Both run, and next to a stranger on the
-first port too. Needs root, for the namespaces."""
+"""Ports that two jobs want. The ports that a job tries follow from its run directory and attempt: two copies of a run, each at the same
+path in a mount namespace of its own, choose the same ones. Both copies run, also if a stranger has the first port. Needs root, for the
+namespaces."""
 import json
 import os
 import shutil
@@ -66,7 +66,7 @@ def main():
         check(len(set(ports)) == 2 and port in ports, "one has the port, the other the next")
         late = [start_copy(place, original, 3)]
         wait_for(30, "the first's start", lambda: "ranks_started" in open(late[0][0] + "/ledger.jsonl").read())
-        late.append(start_copy(place, original, 4))  # while the program of the first has not bound its ports yet
+        late.append(start_copy(place, original, 4))  # the first copy's program has not bound its ports yet
         ports = [finish(one) for one in late]
         print(f"one after the other: ports {ports}")
         check(ports[0] == port and ports[1] != port, "a port stays with its job before the program binds it")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The ways in which a world of ranks goes wrong, each made to happen on a private Slurm: it ends with its name and
-the right code in less than LIMIT seconds after the attempt began, or, where it is harmless, the job runs on.
-Ranks, agent and channel are real; what starts the ranks is rendezvous_launcher.py in mpirun's place."""
+"""The ways in which a world of ranks can go wrong, each provoked on a private Slurm: the run ends with the right cause and code less than
+LIMIT seconds after the attempt began, or if the fault is harmless, the job runs on. Ranks, agent and channel are real;
+rendezvous_launcher.py starts the ranks in place of mpirun."""
 import glob
 import json
 import os
@@ -19,19 +19,19 @@ PEERS = f"{sys.executable} {HERE}/rendezvous_peers.py"
 
 
 def rank(number, world=2, local=None, node=None, **more):
-    """On nodes of one rank each, if not said otherwise."""
+    """The description of a rank. Each rank is on a node of its own unless something else is given."""
     return {"rank": number, "world": world, "local": local or 0, "node": node or f"n{number}", **more}
 
 
 def pairs(**of_last):
-    """Two nodes of two ranks; the last as said."""
+    """Two nodes with two ranks each; the last rank as given."""
     world = [rank(r, 4, r % 2, f"n{r // 2}") for r in range(4)]
     world[3].update(of_last)
     return world
 
 
 def follow(path, limit):
-    """(cause, code, detail, seconds) of attempt 1. Seconds from the agent's log to the ledger's record, as it appears."""
+    """(cause, code, detail, seconds) of attempt 1. The seconds are from the agent's log to the ledger's record, as it appears."""
     log, ledger = path + "/attempt-1/agent.log", path + "/ledger.jsonl"
     wait_for(60, "the agent", lambda: os.path.exists(log))
     began = os.stat(path + "/attempt-1/epoch").st_mtime if os.path.exists(path + "/attempt-1/epoch") else time.time()
@@ -84,7 +84,7 @@ def peak_kib(pid):
 
 
 def hostile(faults):
-    """A stranger at the port before the ranks come and while they run."""
+    """A stranger at the port before the ranks arrive and while they run."""
     run = faults.submit([rank(0, delay=3), rank(1, delay=3)], program=("sleep", "4"), DTS_FIRST=PEERS + " hostile")
     agent = wait_for(60, "the agent", lambda: [pid for pid, argv in run.processes() if len(argv) > 1 and argv[1] == "agent"])[0]
     peak = 0
@@ -106,7 +106,7 @@ def hostile(faults):
 
 
 def half_hellos(faults):
-    """A world so large that thousands of strangers are let in: what each holds is little, and all of it is bounded."""
+    """A world so large that thousands of strangers are let in: each holds little, and the total is bounded."""
     peaks = {}
     for name, first in (("nobody", "sleep 60"), ("half hellos", PEERS + " halves")):
         runs = f"{faults.cluster.place}/{name.split()[0]}"

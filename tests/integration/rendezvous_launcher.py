@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for mpirun and gets it wrong: real rank processes, told of a world as DTS_WORLD says, a list of
-{"rank", "world", "local", "node"} with, as the case needs it, "delay" (seconds before it is started), "die" (seconds
-before it is killed), "under" (a command that starts it) and "absent" (nothing but a process that sleeps). With
-DTS_LEAVE the launcher ends at once. DTS_FIRST: a command that is started before the ranks, and ended after them."""
+"""Stands in for a faulty mpirun: starts real rank processes with the world in DTS_WORLD, a list of {"rank", "world", "local", "node"} with,
+as the case needs, "delay" (seconds before the rank is started), "die" (seconds before it is killed), "under" (a command that starts it)
+and "absent" (only a process that sleeps). With DTS_LEAVE, the launcher ends at once. DTS_FIRST: a command that is started before the
+ranks, and ended after them."""
 import json
 import os
 import shlex
@@ -37,7 +37,7 @@ def main():
             if "die" in one and passed >= one["die"] and process.poll() is None:
                 process.kill()
         failed = [process.returncode for process, _ in running if (process.poll() or 0) > 0]
-        if failed:  # as mpirun: all end with the first that fails
+        if failed:  # like mpirun: all ranks end with the first that fails
             for process, _ in running:
                 process.kill()
             break

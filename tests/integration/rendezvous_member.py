@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A rank of one job among many: rendezvous_member.py JOB. It serves at its own port in TF_CONFIG and, as rank 0, at
-MASTER_PORT; it says JOB to the master and to its neighbour, and fails if another job answers.
-Exit codes: 11 a port was taken, 12 it met another job."""
+"""A rank of one job among many: rendezvous_member.py JOB. It serves at its own port in TF_CONFIG and, as rank 0, at MASTER_PORT. It sends
+JOB to the master and to its neighbour, and fails if another job answers. Exit codes: 11 a port was taken, 12 it met another job."""
 import json
 import os
 import socket
@@ -14,7 +13,7 @@ JOB = sys.argv[1]
 RANK, WORLD = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 WORKERS = [worker.rsplit(":", 1) for worker in json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"]]
 MASTER = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
-TIME_TO_IMPORT = 1.0  # of a framework, between the start of the program and its bind
+TIME_TO_IMPORT = 1.0  # of a framework: the time from the program's start to its bind
 
 
 def fail(code, words):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that are hard to meet at: two network namespaces with a cable between them, the agent and rank 0 in one, rank 1
-in the other. Each rank is a program of PyTorch that does an all-reduce over Gloo (env://), so that the address, the
-port and the interface which it was told are the ones that it uses. What starts the ranks is rendezvous_launcher.py.
+"""Hosts between which a rendezvous is difficult: two network namespaces with a cable between them, the agent and rank 0 in one, rank 1 in
+the other. Each rank is a PyTorch program that does an all-reduce over Gloo (env://), so that it really uses the address, port and
+interface that it was given. rendezvous_launcher.py starts the ranks.
 
 rendezvous_networks.py rank: such a program."""
 import glob
@@ -21,16 +21,16 @@ from main_job_support import DTSUBMIT
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAMES = ("a", "b")
 
-# Commands in a and b; {n} is 1 or 2, {me} and {other} the namespace's name.
+# Commands in a and b; {n} is 1 or 2, {me} and {other} are names of namespaces.
 CABLE = ["ip link set lo up", "ip link set cable name eth0"]
-DEAD = ["ip link add dead type veth peer name far-end", "ip link set far-end up"]  # a cable to nobody
+DEAD = ["ip link add dead type veth peer name far-end", "ip link set far-end up"]  # a cable without another host
 CASES = {
     "IPv6 only": {
         "set up": ["sysctl -qw net.ipv6.conf.eth0.accept_dad=0", "ip addr del 127.0.0.1/8 dev lo", "ip link set eth0 up", "ip addr add fd77::{n}/64 dev eth0 nodad"],
         "address": "fd77::1", "interface": "eth0"},
     "a second NIC that leads nowhere": {
         "set up": DEAD + ["ip addr add 192.168.{n}.1/24 dev dead", "ip link set dead up", "ip addr add 10.77.0.{n}/24 dev eth0", "ip link set eth0 up",
-                          "ip route add default via 192.168.{n}.99"],  # so that the wrong address is sent to, and never answers
+                          "ip route add default via 192.168.{n}.99"],  # so that packets to the wrong address are sent, but never answered
         "address": "10.77.0.1", "interface": "eth0"},
     "another network, by name": {
         "set up": ["ip addr add 10.77.0.{n}/24 dev eth0", "ip link set eth0 up", "ip link add link eth0 name ib0 type macvlan mode bridge",
@@ -69,7 +69,7 @@ def run(*words, **more):
 
 
 class Hosts:
-    """Two namespaces, kept by files, whose names nobody can resolve."""
+    """Two namespaces, kept by files, whose names cannot be resolved."""
 
     def __init__(self, place, set_up):
         self.place = place
@@ -94,7 +94,7 @@ class Hosts:
 
 
 def new_run(place, interface):
-    """A run directory that has been planned for one machine, and is then told of two nodes."""
+    """A run directory that was planned for one machine, and is then given two nodes."""
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     run(DTSUBMIT, "run", "--ntasks-per-node", "2", "--runs", place + "/runs", "--", "true", env=environment)
     folder = [path for path in glob.glob(place + "/runs/*") if not os.path.islink(path)][0]

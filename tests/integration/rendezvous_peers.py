@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Peers of the agent's channel that no launcher started.
 
-  rendezvous_peers.py hostile                beside the ranks: everything a stranger can do to a port
-  rendezvous_peers.py halves                 as many connections as the agent allows, each with half a hello
-  rendezvous_peers.py alone COMMAND...       COMMAND on a host of its own, whose network is the loopback interface
-                                             alone, but for the way to the agent"""
+rendezvous_peers.py hostile                beside the ranks: everything that a stranger can do to a port
+rendezvous_peers.py halves                 as many connections as the agent allows, each with half a hello
+rendezvous_peers.py alone COMMAND...       COMMAND on a host of its own, whose network has only the loopback interface,
+                                           except for the connection to the agent"""
 import ctypes
 import fcntl
 import json
@@ -37,7 +37,7 @@ def call(port):
 def gigabyte(port):
     block = b"x" * (1 << 20)
     sent = 0
-    while sent < 1 << 10:  # a new connection whenever the agent has had enough
+    while sent < 1 << 10:  # opens a new connection whenever the agent has dropped one
         try:
             peer = call(port)
             while sent < 1 << 10:
@@ -67,7 +67,7 @@ def hostile():
         threading.Thread(target=greet, args=(port, line), daemon=True).start()
     threading.Thread(target=gigabyte, args=(port,), daemon=True).start()
     silent = []
-    while True:  # far more than there are places
+    while True:  # far more connections than the agent accepts
         try:
             silent = (silent + [call(port)])[-500:]
             if len(silent) > 100:
@@ -81,7 +81,7 @@ def halves():
     port = channel()["port"]
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     held, launcher = [], os.getppid()
-    while os.getppid() == launcher:  # the agent is killed in the end, and nobody is left to end us
+    while os.getppid() == launcher:  # the agent is killed in the end, and then nothing else ends this process
         try:
             held = (held + [call(port)])[-3000:]
             held[-1].sendall(b'{"type":"hello","token":"' + b"z" * 16000)

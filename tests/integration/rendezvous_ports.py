@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A site whose Slurm keeps ports for each step (slurm.conf, MpiParams=ports): the ranks of a real srun meet at one of
-them, jobs side by side at different ones, and where all of them are taken at another port, which the log says."""
+"""A site whose Slurm reserves ports for each step (slurm.conf, MpiParams=ports): the ranks of a real srun meet at one of them, and jobs
+side by side at different ones. If all are taken, they meet at another port, which the log reports."""
 import re
 import socket
 import sys

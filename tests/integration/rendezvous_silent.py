@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A node from which no rank ever comes, under the real srun and the real mpirun, on a private Slurm in a network
-namespace of its own, where a node's address can be cut off. One that cannot be reached ends the attempt by its name in
-less than LIMIT seconds after it began; one that is up but does not get on is waited for, and the log says so."""
+"""A node from which no rank ever arrives, under the real srun and the real mpirun, on a private Slurm in a network namespace in which a
+node's address can be cut off. A node that cannot be reached ends the attempt, with the node's name, less than LIMIT seconds after it
+began. For a node that is up but makes no progress, the attempt waits, and the log says so."""
 import os
 import signal
 import subprocess
@@ -12,13 +12,13 @@ from checks import check, skip, wait_for
 from main_job_support import Cluster
 from rendezvous_faults import LIMIT, follow
 
-CUT = {"no route": "ip route add unreachable {}/32 table local",  # as where a switch is gone
-       "no answer": "ip route add {}/32 dev far table local"}     # as where the host is
+CUT = {"no route": "ip route add unreachable {}/32 table local",  # as if a switch were gone
+       "no answer": "ip route add {}/32 dev far table local"}     # as if the host were gone
 INSIDE = "DTS_IN_NAMESPACE"
 
 
 def enter_namespace():
-    """Runs this script again where it may change the network."""
+    """Runs this script again in a namespace in which it may change the network."""
     if os.environ.get(INSIDE):
         return
     if os.geteuid() != 0 or subprocess.run(["unshare", "-n", "ip", "link"], capture_output=True).returncode != 0:
@@ -30,7 +30,7 @@ def enter_namespace():
 
 
 class Nodes:
-    """Two nodes, of which the second is taken away just before the launcher starts."""
+    """Two nodes, of which the second is removed just before the launcher starts."""
 
     def __init__(self, cluster):
         self.cluster = cluster
@@ -108,7 +108,7 @@ def awake_again(nodes):
 
 def main():
     enter_namespace()
-    with Cluster("linuxproc", 2, 0, 20, "--conf", "AuthInfo=cred_expire=120") as cluster:  # else srun itself gives up after 5 s
+    with Cluster("linuxproc", 2, 0, 20, "--conf", "AuthInfo=cred_expire=120") as cluster:  # otherwise srun itself gives up after 5 s
         nodes = Nodes(cluster)
         for launcher in ("srun", "mpirun"):
             for how in CUT:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""DTS_JOBS (50) jobs of two ranks, submitted in one breath to a private Slurm whose two nodes are this machine and
-claim cores for all of them: every rank binds the ports it was given and meets its own job, and only that."""
+"""DTS_JOBS (50) jobs with two ranks each, submitted at once to a private Slurm whose two nodes are this machine and claim cores for all of
+them: every rank binds the ports that it was given and meets only its own job."""
 import glob
 import json
 import os
@@ -17,7 +17,7 @@ MEMBER = os.path.dirname(os.path.abspath(__file__)) + "/rendezvous_member.py"
 
 
 def together(runs):
-    """The most attempts that were under way at one moment, by the ledgers."""
+    """The largest number of attempts that were under way at the same time, according to the ledgers."""
     changes = []
     for run in runs:
         for event in run.ledger():

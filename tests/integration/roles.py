@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of several programs that run side by side, on a private Slurm of two nodes: a server on one, the training on the
-other, preempted and back; a role that fails, with the others or alone; one machine without Slurm: roles.py SCENARIO."""
+"""Jobs of several programs that run side by side, on a private Slurm with two nodes: a server on one, the training on the other, preempted
+and continued; a role that fails, with the others or alone; one machine without Slurm: roles.py SCENARIO."""
 import json
 import os
 import sys
@@ -10,7 +10,7 @@ from checks import check, wait_for
 from main_job_support import Cluster
 from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
 
-# Answers with the sum of all numbers that it was ever sent; what it has is saved when it is told to stop.
+# Answers with the sum of all numbers that it has received, and saves it when it is asked to stop.
 SERVER = """
 import os, signal, socket, sys
 state = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/state"
@@ -28,7 +28,7 @@ while True:
         connection.sendall(str(total).encode())
 """
 
-# Sends 1, 2, 3 ... 40, one each 0.2 s, and asks for the sum at last.
+# Sends 1, 2, 3 ... 40, one every 0.2 s, and then asks for the sum.
 CLIENT = """
 import os, signal, socket, sys, time
 state = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/state"
@@ -73,7 +73,7 @@ def roles(place):
 
 
 def preempted():
-    """A server on one node, the training on the other; preempted in the middle, back, right result."""
+    """A server on one node, the training on the other: preempted in the middle, continued, right result."""
     with Cluster("linuxproc", nodes=2, gpus=1, grace=20) as cluster:
         run = server_and_train(cluster, partition="low")
         server, train = part(run, "server"), part(run, "train")
@@ -89,7 +89,7 @@ def preempted():
 
 
 def fails():
-    """A role that fails ends the others, and the run, with its cause."""
+    """A role that fails ends the other roles and the run, with its cause."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         run = submit(cluster, roles=[{"name": "server", "command": ["sh", "-c", "trap 'exit 85' TERM; while :; do sleep 0.1; done"]},
                                      {"name": "train", "command": ["sh", "-c", "sleep 3; echo broken; exit 9"]}])
@@ -114,13 +114,13 @@ def crashed(on_failure):
 
 
 def together():
-    """A role crashes: all roles begin again, in the same job."""
+    """A role crashes: all roles start again, in the same job."""
     servers, run = crashed("all")
     check(servers == 2, f"the server began {servers} times")
 
 
 def alone():
-    """A role that may crash alone is started again while the other runs."""
+    """A role that may crash alone is restarted while the other one runs."""
     servers, run = crashed("alone")
     check(servers == 1, f"the server began {servers} times")
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of sbatch, given to dtsubmit: the controller must hold the job that sbatch itself would have made.
+"""Options of sbatch that are given to dtsubmit: the controller must have the same job as from sbatch itself.
 
-   sbatch_options.py same [SETS]   generated sets of options, through libslurm or sbatch as the plug-in chooses, against
-                                   sbatch on the rendered script and on the options themselves
-   sbatch_options.py passed        --slurm, links to the log, SBATCH_* variables, what sbatch refuses"""
+sbatch_options.py same [SETS]   generated sets of options, through libslurm or sbatch as the plug-in chooses, compared with sbatch on
+                                the rendered script and on the options themselves
+sbatch_options.py passed        --slurm, links to the log, SBATCH_* variables, what sbatch refuses"""
 import json
 import os
 import random
@@ -14,7 +14,7 @@ import sys
 from checks import check
 from main_job_support import DTSUBMIT, Cluster
 
-# What differs between two submissions of one request.
+# Fields that differ between two submissions of one request.
 VOLATILE = {"JobId", "Priority", "SubmitTime", "EligibleTime", "AccrueTime", "StartTime", "EndTime", "LastSchedEval", "Scheduler",
             "RunTime", "Command", "AllocNode:Sid", "Reason", "StdErr", "StdOut", "Deadline", "WorkDir", "JobName"}
 
@@ -34,13 +34,13 @@ PASSED = {
 MEMORY = [[], ["--mem=9gb"], ["--mem=900"], ["--mem-per-cpu=64m"], ["--mem-per-gpu=64M"], ["--mem=0"]]
 SIZES = [["-N1"], ["-N2", "--gpus-per-node=4"], ["-N2", "--gres=gpu:a100:2"], ["--nodes=2", "--gpus=8"], ["-n4", "-N2"], ["-n2", "--gpus-per-task=1"],
          ["-N2", "--gpus-per-node=a100:4", "--ntasks-per-node=2", "--cpus-per-gpu=1"], ["-N1", "--gres=gpu:1", "-c2"]]
-# Of these one excludes the other, or the pair means something else together.
+# Each pair excludes the other option, or has a different meaning together.
 APART = [{"--exclusive", "--oversubscribe"}, {"--overcommit", "--exclusive"}, {"--hint", "--threads-per-core"}, {"--hint", "--ntasks-per-socket"},
          {"--begin", "--deadline"}, {"--core-spec", "--oversubscribe"}]
 
 
 def option_set(chance):
-    """Options of one job as a person would type them."""
+    """Options of one job, as a user would type them."""
     words = list(chance.choice(SIZES))
     memory = chance.choice(MEMORY)
     gpus = any("gpu" in word for word in words)
@@ -87,7 +87,7 @@ class Slurm:
 
 
 def differences(ours, theirs):
-    """Whether a singleton may start depends on how far the controller is with ending the jobs of the set before."""
+    """Ignores whether a singleton may start, which depends on how far the controller is with ending the jobs of the previous set."""
     singleton = {"Dependency": ({"(null)", "singleton(unfulfilled)"})}
     return [f"{key}: {ours.get(key)} | {theirs.get(key)}" for key in sorted({*ours, *theirs})
             if ours.get(key) != theirs.get(key) and not {ours.get(key), theirs.get(key)} <= singleton.get(key, set())]
@@ -109,7 +109,7 @@ def same(sets=500):
             once = [word for word in words if word.split("=")[0] in ("--begin", "--dependency", "--deadline")]
             made = slurm.dtsubmit(["--hold", *words])
             if isinstance(made, str):
-                # Only what sbatch refuses as well.
+                # Only what sbatch refuses, too.
                 theirs = slurm.sbatch(["--hold", *words, "--wrap", "true"])
                 check(isinstance(theirs, str), f"{turn}: {words}: refused by us ({made.strip()}), and by sbatch")
                 refused += 1

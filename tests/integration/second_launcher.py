@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Launchers that nobody saw before the job was submitted: started once for each rank, they start the same ranks again.
+"""Launchers that were not visible at submission: they are started once per rank, and start the same ranks again.
 
-second_launcher.py local: in scripts, under names of their own and as a Python file that spawns, below `dtsubmit run`;
-and programs that only look like it. second_launcher.py slurm: one on each of two nodes of a private Slurm, which
-know of each other or do not."""
+second_launcher.py local: in scripts, under other names, and as a Python file that spawns, below `dtsubmit run`; and programs that only
+look like this.
+second_launcher.py slurm: one on each of two nodes of a private Slurm, which do or do not know of each other."""
 import glob
 import json
 import os
@@ -17,14 +17,14 @@ from checks import check
 from frameworks_support import PYTHON, TORCHRUN, need
 from main_job_support import DTSUBMIT, Cluster
 
-# A training that lives for SECONDS, as each of its processes says.
+# A training that lives for SECONDS; each of its processes reports this.
 TRAIN = f"""#!{PYTHON}
 import os, sys, time
 print("process", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], flush=True)
 time.sleep(float(sys.argv[1]))
 """
 
-# Starts two processes of one world, as a program without torchrun does.
+# Starts two processes of one world, as a program without torchrun would.
 SPAWN = f"""#!{PYTHON}
 import os, subprocess, sys
 world = dict(os.environ, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="12355")
@@ -32,7 +32,7 @@ all = [subprocess.Popen([sys.executable, "train.py", sys.argv[1]], env=dict(worl
 sys.exit(max(one.wait() for one in all))
 """
 
-# Loaders of data by fork and by exec, and a server of one process beside each rank.
+# Data loaders by fork and by exec, and a server of one process beside each rank.
 LOADERS = f"""#!{PYTHON}
 import multiprocessing, os, subprocess, sys, time
 if __name__ == "__main__":
@@ -69,7 +69,7 @@ def ended(run):
 
 
 def run_ranks(folder, text, ranks=2):
-    """The exit code and run directory of `ranks` ranks of a script of this text."""
+    """The exit code and run directory of `ranks` ranks that run a script with this text."""
     write(folder)
     script(folder, "train.sh", "#!/bin/sh\n" + text + "\n")
     runs = tempfile.mkdtemp(prefix="runs-", dir=folder)

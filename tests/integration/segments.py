@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared memory of ranks, where pretended nodes and private clusters have one /dev/shm in common: segments.py SCENARIO."""
+"""The shared memory of ranks, if simulated nodes and private clusters share one /dev/shm: segments.py SCENARIO."""
 import os
 import signal
 import sys
@@ -13,7 +13,7 @@ QUICK = ["--steps", "20", "--save-every", "10"]
 
 
 def segments():
-    """What Open MPI has put there, by us or by itself."""
+    """The segments that Open MPI has created, directly or through us."""
     return {name for name in os.listdir(FOLDER) if name.startswith(("vader_segment.", f"dtsubmit-{os.geteuid()}-"))}
 
 
@@ -22,7 +22,7 @@ def submit(cluster, launcher, training):
 
 
 def no_host_names():
-    """As in a container: the kernel gives nodes no host names, so what Open MPI names by host is named alike on both."""
+    """As in a container: the kernel gives nodes no host names, so the files that Open MPI names by host have equal names on both."""
     if os.geteuid() != 0:
         skip("needs root, to give up what makes host names")
     cluster = Cluster("linuxproc", 2, 2, 5)
@@ -36,7 +36,7 @@ def no_host_names():
 
 
 def two_clusters():
-    """Two clusters made with the same words: a job on each, at once."""
+    """Two clusters created with the same command line, with a job on each at once."""
     with Cluster("linuxproc", 2, 2, 5) as one, Cluster("linuxproc", 2, 2, 5) as other:
         for _ in range(2):
             runs = [submit(cluster, "srun", QUICK) for cluster in (one, other)]
@@ -47,7 +47,7 @@ def two_clusters():
 
 
 def left():
-    """Whatever is killed: once the run is done nothing of it is left, and what is another's stays."""
+    """Whatever is killed: once the run is done, none of its segments is left, and segments of other programs remain."""
     own_shared_memory()
     before = segments()
     stranger = f"{FOLDER}/vader_segment.stranger.{os.getpid()}.1.0"
@@ -66,7 +66,7 @@ def left():
             check(status["done"], f"{[one['cause'] for one in status['attempts']]}")
             wait_for(30, "the end of every process", lambda: not run.processes())
             check(segments() - before == {os.path.basename(stranger)}, f"left: {segments() - before}")
-            # Nothing comes after this one: what it leaves goes with the cluster.
+            # Comes last, as its segments are removed together with the cluster.
             run = submit(cluster, "srun", SHORT + ["--step-delay", "500"])
             run.reach_step(2)
             for pid, _ in run.processes():

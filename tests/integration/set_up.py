@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Set-up of nodes on a private Slurm of two nodes: once on each before any rank, kept for all its ranks, repeated in
-each attempt; a failure on one node ends the run and names it; tear-down; limits of programs."""
+"""The set-up of nodes on a private Slurm with two nodes: once on each before any rank, kept for all its ranks, repeated in each attempt. A
+failure on one node ends the run and names the node. Tear-down, and limits of programs."""
 import glob
 import os
 import subprocess
@@ -10,7 +10,7 @@ import sys
 from checks import check, wait_for
 from main_job_support import Cluster
 
-OPTIONS = sys.argv[1:]  # of every submission
+OPTIONS = sys.argv[1:]  # for every submission
 
 SITE_MODULE = """module() { [ "$1 $2" = "load train/1.0" ] && export LOADED="${LOADED-}<$2>"; }
 module load "$dts_value"
@@ -49,7 +49,7 @@ def ended(run):
 
 
 def kept(cluster, place):
-    """Module, virtual environment and a file: both ranks of both nodes see what one shell a node has made."""
+    """Module, virtual environment and a file: both ranks on both nodes see what one shell per node has set up."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place + "/venv"], check=True)
     os.symlink("python3", place + "/venv/bin/only-there")
     write(place + "/prepare.sh", f"echo once >>{place}/once\nexport PREPARED='yes, \"it\" is'\n")

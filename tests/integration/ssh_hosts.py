@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""dtsubmit run --hosts: ranks on two machines through real sshds, without Slurm and mpirun."""
+"""dtsubmit run --hosts: ranks on two machines reached through real sshds, without Slurm and mpirun."""
 import glob
 import json
 import os
@@ -16,7 +16,7 @@ from contract import CHECKPOINTED
 DTSUBMIT = os.environ["DTSUBMIT"]
 SECRET = "a secret's words, $(quoted) `never`"
 
-# Tells what it sees, goes on until it is told to stop, and saves.
+# Reports what it sees, continues until it is asked to stop, and saves.
 MEMBER = f"SAVED = {CHECKPOINTED}" + """
 import json, os, signal, socket, sys, time
 names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "SECRET", "VIRTUAL_ENV", "HOSTNAME", "SLURM_PROCID"]
@@ -81,7 +81,7 @@ def ours():
 
 
 def pids(*words):
-    """Of the processes of dtsubmit with this verb, or with this program."""
+    """Pids of the processes of dtsubmit with this verb, or with this program."""
     return sorted(pid for pid, argv in ours().items() if argv[0] == words[0] and argv[1:len(words)] == list(words[1:]))
 
 
@@ -147,7 +147,7 @@ def kills(machines):
             continue
         wait_for(60, "the attempt's end", lambda: job.causes())
         cause = job.causes()[0]
-        # Whoever notices first names it: the ssh, or the ranks behind it.
+        # Whichever process notices first names the cause: the ssh, or the ranks behind it.
         check(cause == "rank_killed" or (cause == "launcher_died" and what != "program"), f"kill -9 of {what}: {cause} after {time.time() - began:.1f} s")
         wait_for(60, "the next attempt", lambda: len(pids(DTSUBMIT, "node")) == 2 and "all 4 ranks run" in open(job.path() + "/attempt-2/agent.log").read())
         job.process.send_signal(signal.SIGTERM)
@@ -156,7 +156,7 @@ def kills(machines):
 
 
 def refused(machines):
-    """What cannot be reached is named, with the reason, and the run ends as a launch that failed."""
+    """A host that cannot be reached is named, with the reason, and the run ends as a failed launch."""
     for host, words in (("gone", "No route to host"), ("stranger", "Permission denied"), ("closed", "Connection refused"), ("nosuch", "Could not resolve hostname")):
         job = Job(machines, "n1," + host)
         said = job.finish(1)

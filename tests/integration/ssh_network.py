@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines of our own, n1, n2 and so on: network and host name namespaces on a bridge, each with a real sshd. The test
-itself runs in a network of its own, where it is 10.77.0.254. Needs root."""
+"""Machines for tests, n1, n2 and so on: network and host name namespaces on a bridge, each with a real sshd. The test itself runs in a
+network of its own, where it is 10.77.0.254. Needs root."""
 import os
 import shutil
 import subprocess
@@ -35,7 +35,7 @@ def run(*words):
 
 
 def enter():
-    """Goes on in namespaces of its own, which end with it."""
+    """Continues in namespaces of its own, which end together with this process."""
     if os.environ.get("DTS_ENTERED"):
         return
     if os.geteuid() != 0:
@@ -50,7 +50,7 @@ def enter():
 
 
 class Machines:
-    """`variables`: what each machine's sshd sets in every session, from the machine's number."""
+    """`variables`: what each machine's sshd sets in every session, by the machine's number."""
 
     def __init__(self, count=2, variables=lambda number: {}):
         self.numbers = range(1, count + 1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files staged to each node's own disk, on a private Slurm of three nodes: there, whole, before any program; kept for a restart in
-place, staged again after a preemption and on a node that replaces another; removed whenever the job leaves its nodes."""
+"""Files staged to each node's own disk, on a private Slurm with three nodes: present and complete before any program starts, kept for a
+restart in place, staged again after a preemption and on a node that replaces another, and removed whenever the job leaves its nodes."""
 import glob
 import os
 import signal
@@ -13,9 +13,9 @@ from checks import check, wait_for
 from main_job_support import Cluster
 from nodes import lose, slurmd
 
-OPTIONS = sys.argv[1:]  # of every submission
+OPTIONS = sys.argv[1:]  # for every submission
 
-# Reads what is staged as its rank's node has it.
+# Reads the staged files as its rank's node has them.
 LOOK = """#!/bin/sh
 set -e
 echo "$DTSUBMIT_STAGE_DIR on $SLURMD_NODENAME"
@@ -144,7 +144,7 @@ def stopped(stage):
 
 
 def unreadable(stage):
-    """What one node does not have ends the run, and it is said which node that is."""
+    """If one node lacks a source, the run ends, and the node is named."""
     hidden = stage.cluster.place + "/hidden"
     os.mkdir(hidden)
     write(hidden + "/only", "here")
@@ -167,7 +167,7 @@ def unreadable(stage):
 
 
 def told(stage):
-    """`dtsubmit status` shows how far the nodes are. The copy of one of them is held up in its middle."""
+    """`dtsubmit status` shows the progress of the nodes. The copy on one of them is stopped half-way."""
     with open(stage.source + "/huge", "wb") as file:
         for _ in range(300):
             file.write(os.urandom(1 << 20))
@@ -190,7 +190,7 @@ def told(stage):
 
 
 def hold_copy(run):
-    """Stops one of the run's copies, once it has said how much there is to do; its process."""
+    """Stops one of the run's copies once it has reported how much there is to do; returns its process."""
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             words = open(path).read().split("\0")
@@ -210,7 +210,7 @@ def replaced(stage):
     check(run.finish(400)["done"], "with the spare the run is done")
     last = [event for event in run.ledger() if event["event"] == "attempt_started"][-1]
     check(first[1] not in last["nodes"], f"{first}, then {last['nodes']}")
-    check_all_have_it(run, last["attempt"], 2)  # 2, or 3 where the loss of the node was seen late
+    check_all_have_it(run, last["attempt"], 2)  # 2, or 3 if the loss of the node was noticed late
     wait_for(30, "the removal", lambda: stage.nodes() in ([], [first[1]]))
     check(stage.nodes() == [first[1]], f"only the lost node still has it: {stage.nodes()}")
 
@@ -222,7 +222,7 @@ def main():
             began = time.monotonic()
             scenario(stage)
             print(f"{scenario.__name__}: {time.monotonic() - began:.1f} s", flush=True)
-        replaced(stage)  # last: it takes a node
+        replaced(stage)  # last, since it takes a node away
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of several programs on a private Slurm of two nodes: steps with different layouts, preempted in the middle of the
-second; a step that fails; one that uses up its own time, and one that uses up the job's; a stop and a requeue; agents that are
-killed; one job after another: steps.py SCENARIO."""
+"""Jobs of several programs on a private Slurm with two nodes: steps with different layouts, preempted during the second; a step that fails;
+a step that uses up its own time, or the job's; a stop and a requeue; agents that are killed; one job after another: steps.py SCENARIO."""
 import glob
 import json
 import os
@@ -56,7 +55,7 @@ def three(cluster, training):
 
 
 def preempted():
-    """Three steps of different layouts, preempted in the middle of the second: back, the first not again, right result."""
+    """Three steps with different layouts, preempted during the second: continued, without repeating the first, with the right result."""
     from main_job import SLOW
     with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
         run = three(cluster, SLOW)
@@ -79,7 +78,7 @@ def preempted():
 
 
 def some_gpus():
-    """Steps with none, one and all of the job's GPUs: their ranks see these."""
+    """Steps with none, one and all of the job's GPUs: their ranks see exactly these."""
     show = ["sh", "-c", "echo sees ${CUDA_VISIBLE_DEVICES-all}."]
     for launcher in "srun", "mpirun":
         with Cluster("linuxproc", nodes=1, gpus=2, grace=5) as cluster:
@@ -93,7 +92,7 @@ def some_gpus():
 
 
 def fails():
-    """A step that fails ends the run, with its cause in `why`; those after it are not begun."""
+    """A step that fails ends the run, with its cause in `why`; the steps after it are not started."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
                                      {"name": "train", "nodes": 2, "command": ["sh", "-c", "echo no such data; exit 7"]},
@@ -106,7 +105,7 @@ def fails():
 
 
 def out_of_time():
-    """A step that has used its own time is asked to save, and ends the run; `requeue` gives it time again."""
+    """A step that has used up its own time is asked to save, and ends the run; `requeue` gives it time again."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, steps=[{"name": "long", "time": "20s", "command": ["sh", "-c", SLEEPER.format(stop=stop)]},
@@ -120,7 +119,7 @@ def out_of_time():
 
 
 def at_the_limit():
-    """The job's time is over in the second step: it saves, and goes on from there in the requeued job."""
+    """The job's time is up during the second step: it saves, and continues from there in the requeued job."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, time="2:00", signal_margin="30s",
@@ -135,7 +134,7 @@ def at_the_limit():
 
 
 def agent_killed():
-    """kill -9 of the whole run's agent: nothing of the step stays behind, and `requeue` goes on with it."""
+    """kill -9 of the whole run's agent: no process of the step is left behind, and `requeue` continues with this step."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
@@ -157,7 +156,7 @@ def agent_killed():
 
 
 def chained():
-    """Steps in a chain of jobs: the second job goes on in the step that the first one's time ended."""
+    """Steps in a chain of jobs: the second job continues in the step at which the first one's time was up."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, time="2:00", signal_margin="30s", chain=3,
@@ -173,7 +172,7 @@ def chained():
 
 
 def stopped():
-    """`stop` while the second step runs, `requeue`, an agent of a part killed, the whole job requeued by hand: it ends well."""
+    """`stop` during the second step, `requeue`, an agent of a part killed, the whole job requeued by hand: the run is done in the end."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
@@ -198,7 +197,7 @@ def stopped():
 
 
 def lost_node():
-    """A node of the second step is lost: with a spare one the step begins again in the same job."""
+    """A node of the second step is lost: with a spare node, the step starts again in the same job."""
     from main_job import SLOW
     from nodes import lose
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dtsubmit stop` of a job that runs, of one that waits, and of one that is being preempted, on a private real Slurm."""
+"""`dtsubmit stop` of a job that runs, that waits, and that is being preempted, on a private real Slurm."""
 import os
 
 from checks import check, wait_for
@@ -28,7 +28,7 @@ def in_grace_time(cluster):
 
 
 def main():
-    # KillWait as short as Slurm lets it be: a stop is not a cancel, and the programs may take longer than that to save.
+    # KillWait as short as Slurm allows: a stop is not a cancel, and programs may take longer than this to save.
     with Cluster("linuxproc", 1, 2, 60, "--conf", "KillWait=5") as cluster:
         undisturbed = cluster.train_alone(*TRAIN)
         patient = cluster.submit(*WHOLE, "--", *SAVES_LONG)

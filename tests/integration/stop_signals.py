@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a stop signal means on a private real Slurm: how often a program gets it, through which shells, what exit code 0 after it
-says, what an agent makes of it that cannot load the scheduler's plug-in, or that asks late: stop_signals.py [SCENARIO]."""
+"""The meaning of a stop signal on a private real Slurm: how often a program gets it, through which shells, what exit code 0 means after it,
+and what an agent does that cannot load the scheduler's plug-in, or that queries too late: stop_signals.py [SCENARIO]."""
 import os
 import shutil
 import signal
@@ -12,8 +12,8 @@ from checks import check, wait_for
 from contract import CHECKPOINTED
 from main_job_support import DTSUBMIT, DTTRAIN, FEW, Cluster
 
-# Counts the signals of its attempt; goes on in attempt 2 only for a moment. Its exit code after a stop is its first word, and its
-# second how many seconds it saves.
+# Counts the signals of its attempt; in attempt 2, continues only for a moment. The first argument is its exit code after a stop, the second
+# the number of seconds for which it saves.
 PROGRAM = """
 import os, signal, sys, time
 attempt, run, rank = (os.environ[name] for name in ("DTSUBMIT_ATTEMPT", "DTSUBMIT_RUN_DIR", "RANK"))
@@ -45,7 +45,7 @@ def signals(run):
 
 
 def once(cluster, program):
-    """Put back by hand under linuxproc, where Slurm signals every process: each program hears it once."""
+    """Requeued by hand under linuxproc, where Slurm signals every process: each program gets the signal once."""
     run = submit(cluster, sys.executable, program, str(CHECKPOINTED))
     cluster.dtsubmit("requeue", run.path)
     check(run.finish()["done"], "a run that was put back by hand completes")
@@ -68,7 +68,7 @@ def wrapped(cluster, program):
 
 
 def zero(cluster, program):
-    """Exit code 0 of every rank after a preemption's signal, without a word of completion: the run comes back."""
+    """Exit code 0 of every rank after a preemption's signal, without evidence of completion: the run comes back."""
     run = submit(cluster, sys.executable, program, "0")
     cluster.take_nodes(2, 1)
     status = run.finish()
@@ -77,7 +77,7 @@ def zero(cluster, program):
 
 
 def without_plugin(cluster, program):
-    """A plug-in that may be loaded on the login node, but not by the agent: the preempted run comes back by scontrol."""
+    """A plug-in that can be loaded on the login node, but not by the agent: the preempted run comes back through scontrol."""
     folder = cluster.place + "/plugins"
     os.mkdir(folder)
     shutil.copy(os.path.dirname(os.path.dirname(os.path.realpath(DTSUBMIT))) + "/lib/dtsubmit/dtsubmit-slurm.so", folder)
@@ -97,8 +97,8 @@ def without_plugin(cluster, program):
 
 
 def asked_late(cluster, program):
-    """Without a grace time the job is back in the queue at once, and soon its record has no end: its processes have KillWait all the
-    same, also for an agent that asks again while they save."""
+    """Without a grace time, the job is back in the queue at once, and soon its record has no end. Its processes still have KillWait, also
+    for an agent that queries again while they save."""
     cluster.run("scontrol", "update", "PartitionName=low", "GraceTime=0")
     run = cluster.submit("--nodes", "1", "--launcher", "srun", "--", sys.executable, program, str(CHECKPOINTED), "6")
     wait_for(120, "the program", lambda: os.path.exists(f"{run.path}/ready-1-0"))
@@ -113,7 +113,7 @@ def asked_late(cluster, program):
 
 
 def interrupted(cluster, _):
-    """`scancel -s INT` reaches Open MPI's daemon, too: it must live until its ranks have saved and ended."""
+    """`scancel -s INT` reaches Open MPI's daemon, too, which must live until its ranks have saved and ended."""
     run = cluster.submit("--nodes", "2", "--launcher", "mpirun", "--", DTTRAIN, *FEW, "--steps", "100", "--step-delay", "300")
     run.reach_step(3)
     cluster.run("scancel", "-s", "INT", str(run.job))

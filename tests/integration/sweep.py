@@ -34,7 +34,7 @@ def running(cluster, job):
 
 
 def preempt():
-    """20 elements, 4 at once, two of which are preempted in the middle: they return alone, and all results are right."""
+    """20 elements, 4 at once, two of which are preempted half-way: only these return, and all results are right."""
     with Cluster("linuxproc", nodes=4, gpus=1, grace=10) as cluster:
         program = ["--", DTTRAIN, *TRAIN, "--lr", "{lr}", "--seed", "{seed}"]
         sweep = Sweep(cluster, "-J", "sweep-{lr}", "--gpus-per-node", "1", "--sweep", "lr=0.1,0.05", "--sweep", "seed=1..10",
@@ -78,7 +78,7 @@ trap 'exit 85' TERM; [ "$DTSUBMIT_ATTEMPT" -gt 1 ] || case {who} in b*) while :;
 
 
 def orders():
-    """What the commands do with a sweep and with one element of it; a CSV file; variables."""
+    """Commands on a sweep and on one of its elements; a CSV file; variables."""
     with Cluster("linuxproc", nodes=2, gpus=1, grace=10) as cluster:
         with open(cluster.place + "/who.csv", "w") as file:
             file.write('who,note\na,"x, y"\nbb,\nc,z\nb1,\n')
@@ -111,7 +111,7 @@ def orders():
 
 
 def refused():
-    """What is refused leaves nothing behind."""
+    """A refused submission leaves nothing behind."""
     with Cluster("linuxproc", nodes=1, gpus=1, grace=10) as cluster:
         for words, said in (
                 (["--array", "0-5000"], "MaxArraySize"),

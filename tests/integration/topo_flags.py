@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `dtsubmit topo --emit` prints binds as it says: topo_flags.py openmpi|slurm."""
+"""The flags that `dtsubmit topo --emit` prints bind as they say: topo_flags.py openmpi|slurm."""
 import json
 import os
 import shutil
@@ -18,7 +18,7 @@ def topo(*words):
 
 
 def expected(*words):
-    """The CPUs of each rank, as a set."""
+    """The CPUs of each rank, as sets."""
     return [set(rank["cpus"]) for rank in json.loads(topo("--json", *words))["ranks"]]
 
 
@@ -32,7 +32,7 @@ def numbers(text):
 
 
 def told(output):
-    """By rank, what the processes said of themselves."""
+    """By rank: what the processes reported about themselves."""
     lines = sorted(line.split() for line in output.splitlines() if "Cpus_allowed_list:" in line)
     return [numbers(line[2]) for line in lines]
 
@@ -42,7 +42,7 @@ def tell(variable):
 
 
 def requests():
-    """A rank for each CPU in the order of the node and in the other one, and one rank on all."""
+    """A rank for each CPU in the node's order and in reverse, and one rank on all CPUs."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         skip("needs two CPUs, to tell one binding from another")
@@ -62,7 +62,7 @@ def openmpi():
             file.truncate()
             file.write(rankfile)
             file.flush()
-            # The call is in the file's first line.
+            # The command is in the file's first line.
             call = rankfile.splitlines()[0].lstrip("# ").replace("FILE", file.name).replace(" PROGRAM", "")
             ran = subprocess.run(call.split() + tell("$OMPI_COMM_WORLD_RANK"), env=environment, capture_output=True, text=True)
             check(ran.returncode == 0, f"mpirun takes it {ran.stderr}")

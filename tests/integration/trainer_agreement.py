@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rank with another option, data, instruction set or library: refused before the first step, with ranks and values."""
+"""One rank with a different option, data, instruction set or library is refused before the first step, with ranks and values."""
 
 import gzip
 import os
@@ -13,7 +13,7 @@ PLAIN = ["--steps", 3]
 
 
 def refused(trainer, ranks, *words, **options):
-    """The last of the ranks has `options` of its own."""
+    """The last rank has `options` of its own."""
     own = [*PLAIN, *(str(word) for pair in options.items() for word in ("--" + pair[0].replace("_", "-"), pair[1]))]
     _, err = trainer.run(ranks, [PLAIN] * (ranks - 1) + [own], expect=3)
     assert err.count("the ranks do not agree on ") == 1, err
@@ -23,7 +23,7 @@ def refused(trainer, ranks, *words, **options):
 
 
 def other_data(trainer, name, file, offset):
-    """A copy of the data in which one byte differs."""
+    """A copy of the data with one different byte."""
     copy = trainer.path(name)
     shutil.copytree(trainer.default[1], copy)
     path = os.path.join(copy, file)
@@ -35,7 +35,7 @@ def other_data(trainer, name, file, offset):
 
 
 def other_library(trainer):
-    """As with LD_LIBRARY_PATH, but there is only one oneDNN here."""
+    """Has the effect of another LD_LIBRARY_PATH, as there is only one oneDNN here."""
     library = os.environ.get("OTHER_ONEDNN")
     if not library:
         return print("skipped the other oneDNN: OTHER_ONEDNN does not name the library")
@@ -65,5 +65,5 @@ with Trainer(sys.argv[1], few=True) as trainer:
         refused(trainer, 2, "data: ", "on rank 0", "on rank 1", data=other_data(trainer, name, file, offset))
     same = trainer.path("same")
     shutil.copytree(trainer.default[1], same)
-    trainer.run(2, [PLAIN, [*PLAIN, "--data", same]])  # another folder with the same content is none
+    trainer.run(2, [PLAIN, [*PLAIN, "--data", same]])  # another folder with the same content counts as the same data
     other_library(trainer)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asynchronous training with real servers and workers: with one worker the bits of synchronous training, with several its accuracy; stopped
-and resumed with other ranks, together and back; nodes as workers; what cannot be combined; and who is named if a rank goes.
+"""Asynchronous training with real servers and workers: one worker gives the bits of synchronous training, several give its accuracy;
+stopped and resumed with other ranks, synchronously and back; nodes as workers; combinations that are refused; and who is named if a rank
+is lost.
 
 trainer_async.py DTTRAIN"""
 
@@ -25,7 +26,7 @@ def accuracy(out):
 
 
 def check_one_worker(trainer):
-    """Where one worker has every shard, the asynchronous step is the synchronous one, with any optimiser that may be chosen."""
+    """If one worker has every shard, the asynchronous step is the synchronous one, with any optimiser."""
     for name, more, ways in [("sgd", ["--weight-decay", 0.001], [(2, 1, "hier"), (3, 2, "mpi")]), ("adamw", [], [(2, 1, "shm")])]:
         words = ["--limit-train", 4096, "--steps", 12, "--save-every", 0, "--optimizer", name, *more]
         alone, _ = trainer.run(0, words)
@@ -41,7 +42,7 @@ def check_accuracy(trainer):
         run = trainer.path(f"run-{ranks}-{servers}-{staleness}-{way}")
         out, _ = trainer.run(ranks, TRAIN + asynchronous(servers, staleness) + ["--transport", way, "--run-dir", run], env=split(way))
         assert "bits depend on timing" in out, out
-        # How stale gradients are within the bound depends on the machine's load: of 60 steps, 8 make the difference between 73 and 55 %.
+        # How stale gradients are within the bound depends on the machine's load: after 60 steps, 8 make the difference between 73 and 55 %.
         near = 12 if staleness < 8 else 35
         assert abs(accuracy(out) - accuracy(alone)) < near, f"{ranks} ranks, staleness {staleness}: {out}\nsynchronous: {alone}"
         start, steps = events(run, "start")[0], events(run, "step")
@@ -53,7 +54,7 @@ def check_accuracy(trainer):
 
 
 def check_resumed(trainer):
-    """Two workers, stopped; together on three ranks, stopped; two servers and two nodes to the end."""
+    """Two workers, stopped; synchronously on three ranks, stopped; two servers and two nodes to the end."""
     run, saved = trainer.path("resumed"), trainer.path("resumed-c")
     words = ["--limit-train", 8192, "--steps", 90, "--save-every", 25, "--warmup", 20, "--run-dir", run, "--checkpoint-dir", saved]
     attempts = [(3, asynchronous(1, 2), 30, {}), (3, [], 60, {}), (5, asynchronous(2, 1), None, split("hier"))]
@@ -97,7 +98,7 @@ def check_not_finite(trainer):
 
 
 def check_damaged(trainer):
-    """A bit of what a server keeps, or of a gradient, or of weights on their way: nothing is saved, and somebody is named."""
+    """A flipped bit in a server's state, in a gradient, or in weights under way: nothing is saved, and a rank is named."""
     for where, whom in [("weight:fc1.weight:77@12:0", "rank 0: this rank"), ("message:fc1.weight:77@12:0", "the gradient of conv1.weight to fc2.bias that rank [12] sent to rank 0"),
                         ("message:fc1.weight:77@12:1", "the weights of conv1.weight to fc2.bias that rank 0 sent to rank 1")]:
         saved = trainer.path(where.replace(":", "-"))
@@ -108,8 +109,8 @@ def check_damaged(trainer):
 
 
 def check_gone(trainer):
-    """A rank that stands still is named by those who wait for it, be it a worker or a server; of one that is killed, mpirun tells."""
-    for gone, how in [(2, signal.SIGSTOP), (1, signal.SIGSTOP), (2, signal.SIGKILL)]:  # servers are 0 and 1
+    """A rank that is stopped, worker or server, is named by the ranks that wait for it; mpirun reports one that is killed."""
+    for gone, how in [(2, signal.SIGSTOP), (1, signal.SIGSTOP), (2, signal.SIGKILL)]:  # the servers are 0 and 1
         run = trainer.path(f"gone-{gone}-{how}")
         words = [*TRAIN, "--steps", 2000, "--step-delay", 5, "--comm-timeout", 2, "--run-dir", run, *asynchronous(2, 2)]
         process = trainer.start(3, words)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients in buckets of any size, sent while others are computed or not, straight or by node first: the bits of one process. A
-flipped bit is found as ever.
+"""Gradients in buckets of any size, sent during or after the computation of others, directly or by node first, have the bits of one
+process. A flipped bit is still found.
 
 Usage: trainer_buckets.py DTTRAIN"""
 
@@ -11,7 +11,7 @@ import sys
 from contract import CORRUPTED
 from trainer_support import Trainer, digest, events, split
 
-# Sizes of which the buckets are one chunk, some chunks, and more than there is.
+# Bucket sizes of one chunk, of several chunks, and of more than there is.
 SIZES = ("4K", "60K", "whole")
 MODELS = {"cnn2": ["--model", "cnn2"],
           "gpt2": ["--model", "gpt2:char-mini,n_layer=2", "--optimizer", "lamb", "--clip-norm", 1]}
@@ -26,7 +26,7 @@ def text(trainer):
 
 
 def ways(seed):
-    """Of all combinations so many that each value meets each other one, as drawn by `seed`."""
+    """As many combinations as are needed for each pair of values to occur, drawn by `seed`."""
     every = list(itertools.product((1, 3, 5), ("mpi", "shm", "hier", "hier flat"), (1, 2), SIZES, ("on", "off")))
     random.Random(seed).shuffle(every)
 
@@ -41,7 +41,7 @@ def ways(seed):
 
 
 def chained(trainer, model, words):
-    """Each way makes one step and saves it, and the next one goes on from there."""
+    """Each combination makes one step and saves it, and the next one continues from there."""
     layouts = ways(model)
     always = [*words, "--shards", SHARDS, "--batch", 12, "--warmup", 0, "--schedule", "constant", "--save-every", 1, "--limit-train", 600]
     whole = trainer.path(f"{model}-whole")
@@ -67,7 +67,7 @@ FAULTS = (("message:fc1.weight:1@9:1", -1, "that rank 0 sent to rank 1 on "),
           ("momentum:fc1.weight:77777@9", None, "the momentum of fc1.weight "))
 
 
-# From rank 2's relay on the other node, which has added up what ranks 0 and 1 have.
+# From rank 2's relay on the other node, which has added up the gradients of ranks 0 and 1.
 RELAYED = (("message:fc1.weight:1@9:2", -1, "that rank 0 sent to rank 2 on "),)
 
 
@@ -83,7 +83,8 @@ def flipped(trainer, kind, overlap, faults, ranks=3):
 
 
 def tuned(trainer):
-    """The first steps are measured, the same on all ranks, and the bits stay; a flipped bit is not sealed as if it were right."""
+    """The first steps are measured, with the same result on all ranks, and the bits remain; a flipped bit is not sealed as if it were
+    right."""
     words = ["--model", "cnn2", "--steps", 30]
     expected = digest(trainer.run(0, words)[0])
     for ranks, overlap, rows in ((2, "auto", 2), (3, "off", 1), (3, "on", 1)):

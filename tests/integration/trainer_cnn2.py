@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cnn2 in PyTorch: the peer of core/train for tests and benches."""
+"""cnn2 in PyTorch, for comparison with core/train in tests and benchmarks."""
 
 import gzip
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One flipped bit, in what any rank keeps or receives: the run stops within N steps and names the rank and the tensor."""
+"""One flipped bit in what a rank keeps or receives: the run stops within N steps and names the rank and the tensor."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ OWNERS = "weights of {tensor} (chunk"
 
 
 def stop_of(trainer, ranks, fault, step, *more):
-    """The one event `corruption` and what ranks said of it; nothing is saved from that step on."""
+    """The only event `corruption`, and the ranks' output about it. Nothing is saved from that step on."""
     name = fault.replace(":", "_") + f"-{ranks}"
     where = ["--run-dir", trainer.path(name), "--checkpoint-dir", trainer.path(name + "-checkpoints")]
     _, err = trainer.run(ranks, BASE + where + ["--inject", fault, *more], expect=CORRUPTED)
@@ -38,14 +38,14 @@ def flipped_in_memory(trainer):
 
 
 def flipped_beside_a_server(trainer):
-    """One rank keeps all parameters; the others have copies only."""
+    """One rank keeps all parameters; the others only have copies."""
     for kind, rank in (("weight", 0), ("weight", 2), ("gradient", 1)):
         event, err = stop_of(trainer, 3, f"{kind}:fc1.weight:77777@9:{rank}", 9, "--servers", 1)
         assert event["rank"] == rank and f"{kind}" in event["what"], f"{event}\n{err}"
 
 
 def flipped_momentum(trainer):
-    """Its owner is named, who alone keeps it."""
+    """The owner is named, as it is the only one that keeps the momentum."""
     for ranks, tensor, element, owner in ((3, "conv1.weight", 5, 0), (3, "fc1.weight", 100000, 1), (3, "fc2.bias", 0, 2), (1, "fc1.weight", 1, 0)):
         event, err = stop_of(trainer, ranks, f"momentum:{tensor}:{element}@10", 10)
         assert event["rank"] == owner and f"the momentum of {tensor} " in event["what"], event
@@ -53,7 +53,7 @@ def flipped_momentum(trainer):
 
 
 def flipped_message(trainer):
-    """Both ends are named: none of the two has found a fault with itself."""
+    """Both ends are named: neither has found a fault of its own."""
     for ranks, tensor, receiver in ((2, "conv1.weight", 0), (3, "fc1.weight", 1), (4, "fc2.bias", 3)):
         event, err = stop_of(trainer, ranks, f"message:{tensor}:1@10:{receiver}", 10)
         sender = 1 if receiver == 0 else 0
@@ -62,7 +62,7 @@ def flipped_message(trainer):
 
 
 def flipped_statistic(trainer):
-    """Kept by every rank: the majority decides, and two ranks are both named."""
+    """Every rank keeps the statistic: the majority decides, and of two ranks both are named."""
     event, _ = stop_of(trainer, 3, "statistic:bn2.running_var:31@11:2", 11)
     assert event["rank"] == 2 and "running statistics" in event["what"], event
     _, err = trainer.run(2, BASE + ["--inject", "statistic:bn1.running_mean:0@11:1"], expect=CORRUPTED)
@@ -70,7 +70,7 @@ def flipped_statistic(trainer):
 
 
 def flipped_while_saving(trainer):
-    """The checkpoint that is being written then is of a state that all ranks agreed on: it is committed, and good."""
+    """The checkpoint that is being written has a state on which all ranks agreed: it is committed, and correct."""
     where = ["--run-dir", trainer.path("saving"), "--checkpoint-dir", trainer.path("saving-checkpoints")]
     options = ["--save-every", 8, "--save-delay", 2000]
     _, err = trainer.run(3, BASE + where + options + ["--inject", "weight:fc1.weight:9@10:1"], expect=CORRUPTED)
@@ -83,13 +83,13 @@ def flipped_while_saving(trainer):
 
 
 def miscomputed(trainer):
-    """One rank computes other sums than the others would, and stores them correctly: only an audit sees that."""
+    """One rank computes other sums than the others would, and stores them correctly: only an audit can detect this."""
     fault = "computation:{}@10:{}"
     for ranks, tensor, rank in ((3, "conv1.weight:0", 2), (4, "fc1.weight:77777", 0), (5, "fc2.bias:9", 3)):
         out, _ = trainer.run(ranks, BASE + ["--inject", fault.format(tensor, rank)])
         assert digest(out) != trainer.whole, f"unaudited, it changes the training: {out}"
         audited = ["--audit", 1, "--shards", 16]
-        for attempt in range(40):  # until the audit of that step is of one of its shards, or made by it
+        for attempt in range(40):  # until the audit of this step concerns one of its shards, or is made by it
             where = ["--run-dir", trainer.path(f"audit-{ranks}-{attempt}"), "--seed", attempt]
             out, err = trainer.run(ranks, BASE + audited + where + ["--inject", fault.format(tensor, rank)], expect=None)
             found = events(trainer.path(f"audit-{ranks}-{attempt}"), "corruption")
@@ -98,10 +98,10 @@ def miscomputed(trainer):
         assert len(found) == 1 and found[0]["rank"] == rank and found[0]["step"] == 9, found
         assert "are not what a recomputation gives" in found[0]["what"], found
         assert f"rank {rank}: this rank's bits are wrong: " in err and err.count("bits are wrong") == 1, err
-    # Two ranks and no third: both are named, none is put into quarantine.
+    # With only two ranks, both are named, and none is put into quarantine.
     _, err = trainer.run(2, BASE + ["--audit", 1, "--inject", fault.format("fc1.bias:1", 1)], expect=CORRUPTED)
     assert "no majority of recomputations" in err and "bits are wrong" not in err, err
-    # A flipped weight is named as such.
+    # A flipped weight is reported as such.
     _, err = trainer.run(3, BASE + ["--audit", 1, "--inject", "weight:fc1.weight:7@10:1"], expect=CORRUPTED)
     assert "the weights of fc1.weight" in err and "recomputation" not in err, err
 

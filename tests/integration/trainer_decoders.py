@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPT-2 and Llama-shaped decoders in PyTorch, as functions of a dictionary of weights: the peers of core/train/models for tests
-and benches. Names and layouts are those of transformers."""
+"""GPT-2 and Llama-shaped decoders in PyTorch, as functions of a dictionary of weights, for comparison with core/train/models in tests and
+benchmarks. Names and layouts are those of transformers."""
 
 import math
 
@@ -9,7 +9,7 @@ from torch.nn import functional
 
 
 def attend(q, k, v):
-    """[batch][heads][context][width] each."""
+    """Each argument is [batch][heads][context][width]."""
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
     context = q.shape[-2]
     return scores.masked_fill(torch.ones(context, context).triu(1).bool(), -math.inf).softmax(-1) @ v

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--device: what is missing is named, nothing of CUDA is needed until it is asked for, and a training on a device has the losses of one
-on processors and the same bits for any number of ranks, at every stage of --zero, through audits and restarts. The device is the
-host's processor behind the same table of functions (tests/support/host_device.cpp); tests/gpu/run.sh is for real ones.
+"""--device: missing software is named, and CUDA is not needed unless it is requested. A training on a device has the losses of one on
+processors, and the same bits for any number of ranks, at every stage of --zero, through audits and restarts. The device is the host's
+processor behind the same table of functions (tests/support/host_device.cpp); tests/gpu/run.sh is for real ones.
 
 Usage: trainer_device.py DTTRAIN HOST_DEVICE NVML, the modules, with the real one of the trainer beside DTTRAIN if it was built"""
 
@@ -17,13 +17,13 @@ from trainer_support import Trainer, digest, events
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 SMALL = ["--model", "gpt2,vocab_size=256,n_positions=16,n_embd=32,n_layer=2,n_head=2", "--data", TEXT, "--batch", 12, "--shards", 6,
          "--optimizer", "adamw", "--warmup", 0, "--lr", 0.01, "--limit-train", 400]
-# Two queries to a head of keys.
+# Two query heads per key head.
 LLAMA = ["--model", "llama,vocab_size=256,max_position_embeddings=16,hidden_size=32,intermediate_size=48,num_hidden_layers=2,"
          "num_attention_heads=4,num_key_value_heads=2", *SMALL[2:]]
 CUDA = ["--device", "cuda"]
 DEVICES = 2  # that the host's module has
 STEPS = 12
-TOLERANCE = 1e-5  # relative, of the losses, which metrics.jsonl rounds to 1e-7 or so
+TOLERANCE = 1e-5  # relative, of losses, which metrics.jsonl rounds to about 1e-7
 LACKS = {1: "no driver works here", 2: "the driver is too old", 3: "there is no device", 4: "the device is too old", 5: "cannot be used"}
 
 
@@ -32,7 +32,7 @@ def shared(ranks):
 
 
 def sharing(trainer, module):
-    """A device each, by UUID, and what is known of it."""
+    """One device per rank, by UUID, and what is known about it."""
     _, err = trainer.run(5, [*SMALL, *CUDA, "--steps", 2], expect=3, env=module)
     for words in ("rank 0 (node ", "), rank 2 (node ", ") and rank 4 (node ", "(UUID host-0); rank 1 (node ", "(UUID host-1)", "--share-device on"):
         assert words in err, err
@@ -62,7 +62,7 @@ def refusals(trainer, module):
     for lack, words in LACKS.items():
         for device in ("cuda", "auto"):
             refused(trainer, device, words, {**module, "HOST_DEVICE_LACK": str(lack)})
-    # Where no module is beside the program.
+    # If there is no module beside the program.
     os.makedirs(trainer.path("alone/bin"))
     program = shutil.copy(trainer.program, trainer.path("alone/bin/dttrain"))
     refused(trainer, "cuda", "the module is missing: no module of dttrain (dttrain-cuda.so) in ", {}, program)
@@ -84,7 +84,7 @@ def losses(trainer, module, name, arguments):
 
 
 def beside_processor(trainer, module, name, model, least=0.5):
-    """The digest of the training on a device, whose loss falls by `least`, if that is given."""
+    """The digest of the training on a device; its loss must fall by `least` if that is given."""
     on_cpu, other = losses(trainer, module, f"{name}-cpu", model)
     on_device, alone = losses(trainer, module, f"{name}-device", [*model, *CUDA])
     worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
@@ -112,7 +112,7 @@ def llama(trainer, module):
 
 
 def watched(trainer, module, nvml):
-    """Facts of the GPUs while they compute, by a stand-in for NVML, and the share of what they can do."""
+    """Facts about the GPUs while they compute, from a stand-in for NVML, and the share of their maximum speed."""
     os.symlink(nvml, trainer.path("libnvidia-ml.so.1"))
     env = {**module, "LD_LIBRARY_PATH": trainer.path(""), "NVML_FIXTURE_NODE": "mesh"}
     _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 52, "--run-dir", trainer.path("watched")], env=env)
@@ -128,7 +128,7 @@ def watched(trainer, module, nvml):
     assert second["rank"] == 1 and second["power_w"] is None and second["ecc_uncorrected"] is None, second
     for step in events(trainer.path("watched"), "step"):
         assert abs(step["mfu_gemm"] * start["gemm_peak"] / step["flop_per_s"] - 1) < 1e-6 and "mfu_sheet" not in step, step
-    # Without NVML, nothing is known, and that is said.
+    # Without NVML, nothing is known about them, and this is reported.
     trainer.run(0, [*SMALL, *CUDA, "--steps", 2, "--run-dir", trainer.path("unwatched")], env=module)
     told = events(trainer.path("unwatched"), "devices")[0]["devices"][0]
     assert told["clock_mhz"] is None and told["throttle"] is None, told
@@ -139,7 +139,7 @@ AWAY = [*AGAIN, "--offload", "activations"]
 
 
 def keeping(trainer, module):
-    """What is kept of a forward pass decides no bit, on processors and devices, with weights that come block by block, too."""
+    """What is kept of a forward pass affects no bit, on processors and devices, also if weights arrive block by block."""
     for model in (SMALL, LLAMA):
         for device, more in (([], AGAIN), (CUDA, AGAIN), (CUDA, AWAY)):
             alone = digest(trainer.run(0, [*model, *device, "--steps", 4], env=module)[0])
@@ -173,7 +173,7 @@ def layouts(trainer, module):
 
 
 def images(trainer, module):
-    """Networks of convolutions and batch normalisation, whose running statistics are sums over shards, too."""
+    """Networks with convolutions and batch normalisation, whose running statistics are sums over shards, too."""
     data = few_images.make(trainer.path("few"), 240, 50)
     for name, layouts_of, more in (
             ("cnn2", ((2, []), (3, ["--zero", 3]), (6, ["--audit", 0.5])), []),
@@ -196,7 +196,8 @@ def images(trainer, module):
 
 
 def optimizers(trainer, module):
-    """The step on a device is that of the processor, for any number of ranks the same, and so is clipping, which needs norms of all."""
+    """The optimiser's step on a device is the processor's, and the same for any number of ranks, also with clipping, which needs all norms.
+    """
     for name, more in (("sgd", ["--lr", 0.1]), ("nesterov", ["--lr", 0.1, "--weight-decay", 0.01, "--clip-norm", 0.5]),
                        ("lamb", ["--clip-norm", 0.3])):
         model = [*SMALL, "--optimizer", name, *more]

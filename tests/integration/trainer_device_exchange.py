@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--device-exchange: gradients and weights that go from device to device have the bits of those that go by way of the host's memory, for
-any number of ranks, every stage of --zero, with overlap, nodes and restarts; what is missing is named, ranks whose settings differ are
-refused, and a link that fails, or a rank that is killed, ends the training with the call's name and no rank that still waits. The
-devices are the host's processor (tests/support/host_device.cpp), and sockets stand in for NCCL (host_exchange.cpp).
+"""--device-exchange: gradients and weights that go from device to device have the same bits as those that go through host memory, for any
+number of ranks, every stage of --zero, with overlap, nodes and restarts. Missing software is named, and ranks with different settings
+are refused. If a link fails or a rank is killed, the training ends with the name of the call, and no rank keeps waiting. The devices are
+the host's processor (tests/support/host_device.cpp), and sockets stand in for NCCL (host_exchange.cpp).
 
 Usage: trainer_device_exchange.py DTTRAIN HOST_DEVICE, the module"""
 
@@ -52,7 +52,7 @@ def layouts(trainer, module):
     digests = {digest(trainer.run(ranks, [*images, *shared(ranks), *more], env=module)[0])
                for ranks, more in ((0, []), (2, NCCL), (3, [*NCCL, "--zero", 2]))}
     assert len(digests) == 1, f"mlp: {digests}"
-    # From two ranks to three, and on with another stage.
+    # From two ranks to three, continued at another stage.
     folder = ["--checkpoint-dir", trainer.path("saved"), "--save-every", 3]
     trainer.run(2, [*SMALL, *STEPS, *NCCL, *folder, "--inject", "nan:3@5"], expect=NO_RESTART, env=module)
     out, err = trainer.run(3, [*SMALL, *STEPS, *shared(3), *NCCL, *folder, "--inject", "nan:3@8"], expect=NO_RESTART, env=module)
@@ -62,7 +62,7 @@ def layouts(trainer, module):
 
 
 def choices(trainer, module):
-    """auto, and what is refused."""
+    """auto, and requests that are refused."""
     def kind(name, ranks, more, **env):
         _, err = trainer.run(ranks, [*SMALL, "--steps", 2, *shared(ranks), *more, "--run-dir", trainer.path(name)], env={**module, **env})
         return events(trainer.path(name), "start")[0].get("exchange"), err
@@ -82,7 +82,7 @@ def choices(trainer, module):
     assert "--device-exchange nccl with --staleness" in err, err
 
     def differ(found, *of_ranks):
-        """Of two ranks, mpirun's options of each."""
+        """Two ranks with different mpirun options each."""
         words = [trainer.program, *map(str, [*SMALL, "--steps", 2])]
         command = ["mpirun", "--oversubscribe", "--bind-to", "none"]
         for options in of_ranks:
@@ -92,7 +92,7 @@ def choices(trainer, module):
 
     differ("NCCL_ALGO: Ring on rank 0; Tree on rank 1; NCCL_DEBUG: WARN on rank 0; not set on rank 1",
            ["-x", "NCCL_ALGO=Ring", "-x", "NCCL_DEBUG=WARN"], ["-x", "NCCL_ALGO=Tree"])
-    # One name of a configuration file, and what it says in each rank's folder; the environment comes first.
+    # The name of a configuration file, and its content in each rank's folder. The environment takes precedence.
     for folder, algo in (("ring", "Ring"), ("tree", "Tree")):
         os.mkdir(trainer.path(folder))
         with open(trainer.path(f"{folder}/nccl.conf"), "w", encoding="ascii") as file:
@@ -104,7 +104,7 @@ def choices(trainer, module):
 
 
 def injected(trainer, module):
-    """Bits that change on devices, or between them, are found as those of the host are."""
+    """Bits that flip on devices, or between them, are found like those of the host."""
     for ranks, more, fault, words in ((2, [], f"message:{WEIGHT}@3:0", "that rank 1 sent to rank 0"),
                                       (3, ["--zero", 2], f"message:{WEIGHT}@3:0", "that rank 1 sent to rank 0"),
                                       (2, [], f"gradient:{WEIGHT}@3:1", "rank 1: this rank's bits are wrong"),
@@ -116,7 +116,7 @@ def injected(trainer, module):
 
 
 def failures(trainer, module):
-    """A link that fails; exit code 74, before anything else is waited for."""
+    """A link that fails: exit code 74, before anything else is waited for."""
     for ranks, fault, timeout, words in (
             (2, "hang-init:1", 3, ("connection of devices", "all ranks have arrived, but it did not complete within 3 s")),
             (3, "leave:1:4", 60, ("scatter of partial sums of ", ": rank 1 is gone", "calls of this rank: ")),
@@ -131,7 +131,7 @@ def failures(trainer, module):
 
 
 def killed(trainer, module, sign, expect):
-    """Standard error of a training of which one rank is killed, or stopped, in the middle of the steps."""
+    """Standard error of a training in which one rank is killed, or stopped, during the steps."""
     folder = trainer.path(signal.Signals(sign).name)
     process = trainer.start(3, [*SMALL, *shared(3), *NCCL, "--steps", 100000, "--comm-timeout", 4, "--run-dir", folder], env=module)
     wait_for_step(process, folder, 20)
@@ -140,7 +140,7 @@ def killed(trainer, module, sign, expect):
     os.kill(ranks[1], sign)
     _, err = process.communicate(timeout=60)
     while any(os.path.exists(f"/proc/{rank}") for rank in ranks) and time.time() < begin + 30:
-        time.sleep(0.1)  # mpirun may end before them
+        time.sleep(0.1)  # mpirun may end before its ranks
     took = time.time() - begin
     print(f"{signal.Signals(sign).name}: exit {process.returncode} after {took:.1f} s", flush=True)
     assert process.returncode in expect and took < 30, f"{process.returncode}, {took:.1f} s: {err}"

@@ -55,14 +55,14 @@ def full_disk_for_metrics(trainer):
 
 
 def no_memory(trainer):
-    """A model of 7 billion parameters where a process may have 6 GB."""
+    """A model of 7 billion parameters, although a process may only have 6 GB."""
     command = ["bash", "-c", 'ulimit -v 6000000; exec "$@"', "bash", *trainer.command(0, ["--model", "llama"])]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 70 and "not enough memory on this node for the 6738415616 parameters of llama" in done.stderr, done
 
 
 def asks_no_display(trainer):
-    """MPI_Init has hwloc look for GPUs; its plugins for X displays and OpenCL stay out of it."""
+    """MPI_Init lets hwloc look for GPUs, but without hwloc's plug-ins for X displays and OpenCL."""
     _, err = trainer.run(0, ["--steps", 1], env={"HWLOC_PLUGINS_VERBOSE": "1"})
     for name in ("hwloc_gl", "hwloc_opencl"):
         assert f"`{name}' ready" not in err, err

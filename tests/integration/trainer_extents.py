@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models of more than 2^31 parameters, in as much memory as they need: a folder of Hugging Face's converted (16 GiB), a step trained by
-one rank and by two that divide everything (64 GiB). What there is no memory for is skipped, and says so.
+"""Models of more than 2^31 parameters, in as much memory as they need: a Hugging Face folder converted (16 GiB), a step trained by one rank
+and by two that divide everything (64 GiB). Parts for which there is not enough memory are skipped, and this is reported.
 
 Usage: trainer_extents.py DTTRAIN [SMALL]; with SMALL, the same with small models."""
 
@@ -29,7 +29,7 @@ def has_memory(gib, what):
 
 
 def write_folder(path):
-    """A table of bfloat16 and a norm; all of it is a hole but for the last row and the norm."""
+    """A table of bfloat16 and a norm; everything is a hole except the last row and the norm."""
     os.makedirs(path)
     config = {"model_type": "llama", "vocab_size": ROWS, "hidden_size": WIDTH, "intermediate_size": 16, "num_hidden_layers": 0,
               "num_attention_heads": 1, "max_position_embeddings": 16, "tie_word_embeddings": True, "hidden_act": "silu"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of Hugging Face's transformers: made here by hand, trained on 2, 3 and 1 ranks, exported, and computed by PyTorch. The
-package transformers itself, where it is installed, loads the export and agrees."""
+"""Folders of Hugging Face's transformers: created by hand, trained on 2, 3 and 1 ranks, exported, and evaluated by PyTorch. If the package
+transformers is installed, it loads the export, and must agree."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def make_folder(folder, config, shapes, files):
 
 
 def loss_of(logits_of, tensors):
-    """Of the text's last tenth, as dttrain evaluates."""
+    """The loss on the last tenth of the text, as dttrain evaluates it."""
     with open(TEXT, "rb") as file:
         tokens = numpy.frombuffer(file.read(), numpy.uint8).astype(numpy.int64)
     count = (len(tokens) - 1) // CONTEXT
@@ -95,7 +95,7 @@ def config_of(folder):
 
 
 def check_kept(config, folder):
-    """What an imported config.json said, the tokens that end a text among them, is in the exported one."""
+    """The exported config.json has what the imported one said, including the tokens that end a text."""
     exported = config_of(folder)
     assert {**exported, **config} == exported, (config, exported)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-20 on Fashion-MNIST's images and on files of CIFAR-10's format: 50 steps are PyTorch's, from the same weights, with one
-shard and with eight that are normalised each by itself, augmented and not; the same bits for any number of ranks and threads, also
-when a training goes on with another number; damaged files are named once on all ranks."""
+"""ResNet-20 on Fashion-MNIST's images and on files in CIFAR-10's format: 50 steps are PyTorch's, from the same weights, with one shard and
+with eight that are normalised separately, with and without augmentation. The bits are the same for any number of ranks and threads, also
+if a training continues with another number. Damaged files are named once for all ranks."""
 
 import os
 import sys
@@ -18,15 +18,15 @@ from trainer_reference import read_checkpoint, read_safetensors
 
 STEPS = 50
 TOLERANCE = 1e-5  # relative, of losses
-# Rounding grows with every step, at ReLU's kinks above all: at a rate of 0.002 the losses of PyTorch in single and in double precision
-# are 1e-4 apart after 13 steps and 1e-3 after 24, as ours and either of them are.
-RATE = 0.00003  # trainer_rounding.py compares at the usual one
+# Rounding errors grow with every step, above all at ReLU's kinks: at a rate of 0.002, the losses of PyTorch in single and in double
+# precision differ by 1e-4 after 13 steps and by 1e-3 after 24, as do ours and either of them.
+RATE = 0.00003  # trainer_rounding.py compares at the usual rate
 TRAIN, TEST = 1500, 250
 PER_FILE = TRAIN // 5
 
 
 def cifar(folder):
-    """Made up, for Debian has none: each class has a pattern of its own, under noise."""
+    """Made up, since Debian does not have it: each class has a pattern of its own, with noise."""
     os.makedirs(folder)
     random = numpy.random.default_rng(1)
     patterns = random.integers(0, 256, (10, 3, 32, 32))
@@ -42,7 +42,7 @@ def cifar(folder):
 
 
 def losses_of_pytorch(tensors, train, size, shards, augments, lr):
-    """Each shard is normalised by itself; the loss is that of the whole batch."""
+    """Each shard is normalised separately; the loss is that of the whole batch."""
     model = trainer_resnet.model_of(tensors, train[0].shape[1])
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
     losses = []
@@ -59,7 +59,7 @@ def losses_of_pytorch(tensors, train, size, shards, augments, lr):
 
 
 def compare_accuracy(folder, test, accuracy):
-    """Of the checkpoint's weights and running statistics: near ties may go the other way."""
+    """With the checkpoint's weights and running statistics; near ties may be decided differently."""
     images, labels = trainer_resnet.normalised(test[0]), torch.from_numpy(test[1].astype(numpy.int64))
     with torch.no_grad():
         correct = (trainer_resnet.model_of(read_checkpoint(folder), images.shape[1]).eval()(images).argmax(1) == labels).sum().item()
@@ -84,7 +84,7 @@ def compare(trainer, name, data, arguments, size, shards, lr):
 
 
 def same_for_any_ranks(trainer, common, expected):
-    """Begun on two ranks, ended by a NaN, gone on with on three."""
+    """Begun on two ranks, ended by a NaN, continued on three."""
     folder = trainer.path("parts")
     part = common + ["--steps", STEPS, "--checkpoint-dir", folder, "--save-every", 20]
     _, err = trainer.run(2, part + ["--inject", "nan:3@21"], expect=93)
@@ -101,7 +101,7 @@ def same_for_any_ranks(trainer, common, expected):
 
 
 def learns(trainer):
-    """What the small rate above does not show."""
+    """Shows that the model learns, which the small rate above does not show."""
     arguments = ["--model", "resnet,depth=8", "--data", trainer.path("fashion"), "--augment", "crop,flip", "--batch", 64, "--shards", 2,
                  "--steps", 80, "--lr", 0.1, "--warmup", 10, "--run-dir", trainer.path("learns")]
     trainer.run(0, arguments)

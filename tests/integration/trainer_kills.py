@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 at random moments while checkpoints are written, resumed on another number of ranks: the digest is that of an
-undisturbed run, and no checkpoint is ever damaged.
+"""kill -9 at random moments while checkpoints are written, resumed on another number of ranks: the digest is that of an undisturbed run,
+and no checkpoint is ever damaged.
 
-trainer_kills.py DTTRAIN [TRIES [MIB]]: MIB of state beside the model's. DTS_REPEAT is another way to say TRIES."""
+trainer_kills.py DTTRAIN [TRIES [MIB]]: MIB of state in addition to the model's. DTS_REPEAT has the same meaning as TRIES."""
 
 import glob
 import os
@@ -22,7 +22,7 @@ TRAIN = ["--steps", STEPS, "--save-every", 2 if BALLAST else 1, "--keep", 2, "--
 
 
 def kill(process):
-    """One rank (mpirun ends the others), all of them, or mpirun as well."""
+    """Kills one rank (mpirun ends the others), all of them, or mpirun as well."""
     what = random.choice(("rank", "ranks", "everything"))
     pids = ranks_of(process.pid)
     if what == "rank":
@@ -39,7 +39,7 @@ def kill(process):
 
 
 def attempt(trainer, folders, duration):
-    """(ranks, what was killed, saves in flight), or None if the run was over by then."""
+    """(ranks, what was killed, saves under way), or None if the run was already over."""
     ranks = random.choice(RANKS)
     process = trainer.start(ranks, TRAIN + folders)
     wait_for_step(process, folders[1], 1)
@@ -52,7 +52,7 @@ def attempt(trainer, folders, duration):
 
 
 def resume(trainer, folders, ranks, expected):
-    """On another number of ranks: (ranks, step resumed from)."""
+    """Resumes on another number of ranks: (ranks, step resumed from)."""
     other = random.choice([n for n in RANKS if n != ranks])
     out, err = trainer.run(other, TRAIN + folders, env={"DTSUBMIT_ATTEMPT": "2"})
     assert "refused" not in err, err

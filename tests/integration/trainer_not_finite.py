@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A NaN in one sample: the run stops with its step, shard, rank and tensor, or goes on without that step on all ranks alike."""
+"""A NaN in one sample: the run stops and names step, shard, rank and tensor, or continues without this step on all ranks."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def diverges(trainer):
 
 
 def skips(trainer, whole):
-    """The same bits on any number of ranks; the count goes on where a checkpoint is resumed."""
+    """The same bits on any number of ranks; counting continues when a checkpoint is resumed."""
     skip = ["--skip-nonfinite", 1, "--inject", "nan:3@7"]
     out, _ = trainer.run(0, BASE + folders(trainer, "skips") + skip)
     expected = digest(out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every optimiser against PyTorch: 50 steps of an mlp from the same weights on the same data, with weight decay, clipping, label
-smoothing and schedules. And the same bits for any number of ranks and threads, also through a checkpoint."""
+"""Every optimiser compared with PyTorch: 50 steps of an mlp from the same weights on the same data, with weight decay, clipping, label
+smoothing and schedules. The bits are the same for any number of ranks and threads, also through a checkpoint."""
 
 import sys
 
@@ -20,7 +20,7 @@ LAYERS = 3
 
 
 class Lamb(torch.optim.Optimizer):
-    """Y. You et al., 2019; a tensor of one dimension moves as in Adam."""
+    """Y. You et al., 2019; tensors of one dimension are updated as in Adam."""
 
     def __init__(self, parameters, lr, decay):
         super().__init__(parameters, {"lr": lr, "decay": decay})

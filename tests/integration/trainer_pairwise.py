@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts of which each pair of values occurs together: for each model one training that is stopped by SIGTERM after a step or two, and
-resumed in another layout, with another number of ranks and at another stage of ZeRO wherever there is one left. Each state has the
-digest of an undisturbed training.
+"""Layouts in which each pair of values occurs together. For each model, one training is stopped by SIGTERM after a step or two, and resumed
+in another layout, if possible with another number of ranks and at another stage of ZeRO. Each state has the digest of an undisturbed
+training.
 
 Usage: trainer_pairwise.py DTTRAIN"""
 
@@ -23,14 +23,14 @@ SCHEMES = {"data parallel": {}, "ZeRO 1": {"--zero": 1}, "ZeRO 2": {"--zero": 2}
 FACTORS = {
     "model": list(MODELS),
     "ranks": [1, 2, 3, 4, 5, 6, 8, 16],
-    "network": ["shm", "mpi", "hier flat", "hier node"],  # of the last two, two nodes made of one
+    "network": ["shm", "mpi", "hier flat", "hier node"],  # the last two with two nodes simulated on one
     "scheme": list(SCHEMES),
     "threads": [1, 2],
     "audit": [0, 1],
     "buckets": ["whole", "64K", "1M", "4M"],
     "overlap": ["on", "off"],
 }
-RESUMED = 10  # of each model at least, with another number of ranks and another stage than before
+RESUMED = 10  # for each model at least, with a change of ranks and stage
 FEWEST = 64
 
 
@@ -39,8 +39,8 @@ def pairs(row):
 
 
 def covering(factors, fewest, seed=1):
-    """Rows in which each two values of two factors occur together, and more until there are `fewest`: at each turn the one of some
-    random rows that covers the most pairs."""
+    """Rows in which each two values of two factors occur together, and more until there are `fewest`. Each turn adds the row that covers
+    the most pairs, out of some random ones."""
     draw = random.Random(seed)
     missing = {pair for a, b in itertools.combinations(sorted(factors), 2) for pair in itertools.product(
         [(a, value) for value in factors[a]], [(b, value) for value in factors[b]])}
@@ -68,7 +68,7 @@ def stage_of(row):
 def layout_of(row):
     transport, hierarchy = (*row["network"].split(), "auto")[:2]
     words = ["--transport", transport, "--hierarchy", hierarchy, "--bucket-size", row["buckets"], "--overlap", row["overlap"]]
-    if row["audit"] and stage_of(row) == 1:  # whole gradients of a shard are compared, which exist at this stage alone
+    if row["audit"] and stage_of(row) == 1:  # audits compare whole gradients of a shard, which only exist at this stage
         words += ["--audit", 1]
     return [*words, *itertools.chain(*SCHEMES[row["scheme"]].items())]
 
@@ -78,10 +78,10 @@ def differ(one, other):
 
 
 def in_turn(rows):
-    """The same rows, ordered so that ranks and stage change from each to the next as long as there is one left."""
+    """The same rows, ordered so that ranks and stage change from one to the next, as long as possible."""
     ordered, left = [], list(rows)
     while left:
-        def rank(row):  # what most of the others are follows first
+        def rank(row):  # rows whose values most other rows have come first
             return (not ordered or differ(ordered[-1], row), sum(stage_of(one) == stage_of(row) for one in left))
         ordered.append(max(left, key=rank))
         left.remove(ordered[-1])
@@ -89,7 +89,7 @@ def in_turn(rows):
 
 
 def stop(trainer, number, words, row, run):
-    """The step after which this attempt was stopped; its digest."""
+    """The step after which this attempt was stopped, and its digest."""
     begun = events(run, "stop")[-1]["step"] if number > 1 else 0
     process = trainer.start(row["ranks"], [*words, *layout_of(row), "--step-delay", 100], row["threads"],
                             env={**split(row["network"].split()[0]), "DTSUBMIT_ATTEMPT": str(number)})

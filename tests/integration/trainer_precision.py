@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--precision bf16: the losses are near those of fp32, the bits are the same for any number of ranks and threads and through a stop
-on another number, and ranks and checkpoints of another precision are noticed. A processor without the instructions refuses it."""
+"""--precision bf16: the losses are near those of fp32, the bits are the same for any number of ranks and threads and through a stop with
+another number, and a different precision of ranks or checkpoints is detected. A processor without the instructions refuses the option."""
 
 import sys
 
@@ -8,7 +8,7 @@ from trainer_support import Trainer, digest, events, has_bf16
 
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 STEPS = 50
-TOLERANCE = 5e-3  # relative, of losses: three times what is measured
+TOLERANCE = 5e-3  # relative, of losses; three times the measured difference
 SHORT = ["--batch", 16, "--shards", 8, "--steps", 6, "--warmup", 0]
 IMAGES = SHORT + ["--lr", 0.01, "--limit-train", 512]
 TOKENS = SHORT + ["--data", TEXT, "--optimizer", "adamw"]
@@ -57,7 +57,7 @@ with Trainer(sys.argv[1]) as trainer:
         assert digest(alone) != digest(exact), model
         out, _ = trainer.run(3, common + BF16, 2)
         assert digest(out) == digest(alone), f"{model}: {out}"
-    # Who is with whom.
+    # Which ranks have which precision.
     both = [gpt2 + ["--steps", 2], gpt2 + BF16 + ["--steps", 2]]
     _, err = trainer.run(2, both, expect=3)
     assert "precision: fp32 on rank 0; bf16 by " in err, err

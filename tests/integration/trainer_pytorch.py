@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first ten losses are PyTorch's, from the same weights on the same data in fp32; so are those after a checkpoint, and
-the accuracy of its weights on the test images."""
+"""The first ten losses are PyTorch's, from the same weights on the same data in fp32. So are the losses after a checkpoint, and the
+accuracy of its weights on the test images."""
 
 import glob
 import sys
@@ -15,9 +15,9 @@ import trainer_cnn2
 from trainer_reference import of, read_checkpoint, read_safetensors, sample_index
 
 STEPS = 10
-SAVED = 5  # the step of the checkpoint from which PyTorch goes on
+SAVED = 5  # the step of the checkpoint from which PyTorch continues
 BATCH = 64
-TOLERANCE = 2e-5  # of losses near 2; fp32 rounds at 1e-7, ten steps of momentum amplify it
+TOLERANCE = 2e-5  # of losses near 2; fp32 rounds at 1e-7, which ten steps of momentum amplify
 
 
 def model_of(tensors):
@@ -25,7 +25,7 @@ def model_of(tensors):
 
 
 def losses_of_pytorch(tensors, order, first=0):
-    """Of the steps from `first` on, whose state the tensors are; momentum is taken over, too."""
+    """The losses of the steps from `first` on, whose state is in the tensors, including the momentum."""
     images, labels = trainer_cnn2.load("train")
     model = model_of(tensors)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -51,7 +51,8 @@ def compare(ours, theirs, what):
 
 
 def compare_accuracy(folder, accuracy):
-    """Of the checkpoint's weights and running statistics, on the test images: up to two near ties may go the other way."""
+    """The accuracy of the checkpoint's weights and running statistics on the test images; up to two near ties may be decided differently.
+    """
     images, labels = trainer_cnn2.load("t10k")
     model = model_of(read_checkpoint(folder)).eval()
     with torch.no_grad():
@@ -62,7 +63,7 @@ def compare_accuracy(folder, accuracy):
 
 
 def compare_safetensors(folder):
-    """What the package of that name reads is what this script reads."""
+    """The package of this name reads the same as this script."""
     try:
         from safetensors.torch import load_file
     except ImportError as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training is worth, over five seeds, beside PyTorch's with its own initial weights and its own order of samples: cnn2 on
-Fashion-MNIST and a character-level GPT-2 on the King James Bible, the same optimiser, schedule and number of samples.
+"""The quality of trainings over five seeds, compared with PyTorch's with its own initial weights and its own order of samples: cnn2 on
+Fashion-MNIST and a character-level GPT-2 on the King James Bible, with the same optimiser, schedule and number of samples.
 
-trainer_quality.py DTTRAIN [cnn2|gpt]: a quarter of an hour, on one thread. The text is that of Debian's bible-kjv.
-Debian's PyTorch multiplies by the BLAS that is installed: with libblas3 alone, the reference, it takes hours; install libopenblas0."""
+trainer_quality.py DTTRAIN [cnn2|gpt]: a quarter of an hour on one thread. The text is that of Debian's bible-kjv. Debian's PyTorch
+multiplies with the installed BLAS. With libblas3, the reference, it takes hours; install libopenblas0."""
 
 import math
 import re
@@ -54,7 +54,7 @@ class Cnn2:
 
 
 class Weights(torch.nn.Module):
-    """Those of gpt2:char-mini, drawn as GPT-2's are."""
+    """The weights of gpt2:char-mini, drawn as GPT-2's are."""
 
     layers, heads, width, context, words = 4, 4, 128, 64, 256
 
@@ -91,7 +91,7 @@ class Weights(torch.nn.Module):
 
 
 class Gpt:
-    """Loss of the last tenth of the text."""
+    """The loss on the last tenth of the text."""
 
     name = "gpt2:char-mini on the King James Bible, loss"
     batch, steps, better = 32, 400, -1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the trainer read of it with other eyes: the order of its samples, and its checkpoints."""
+"""Independent implementations for tests of the trainer: the order of its samples, and reading its checkpoints."""
 
 import glob
 import json
@@ -19,7 +19,7 @@ def mix(x):
 
 
 def sample_index(seed, epoch, index, count):
-    """core/train/data/sampler.hpp, written again: a Feistel network of six rounds, walked until below count."""
+    """core/train/data/sampler.hpp, written again: a Feistel network of six rounds, applied until the result is below count."""
     key = mix(mix(seed) ^ epoch)
     half = ((count - 1).bit_length() + 1) // 2
     mask = (1 << half) - 1
@@ -43,7 +43,7 @@ def read_safetensors(path):
 
 
 def read_checkpoint(folder):
-    """All tensors of a checkpoint: those that several files share are put together in the order of the files."""
+    """All tensors of a checkpoint; parts in several files are joined in the order of the files."""
     parts = {}
     for path in sorted(glob.glob(folder + "/state*.safetensors")):
         for name, value in read_safetensors(path).items():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dttrain --rehearse`: as much time, memory, traffic and disk as it was told, stopped and continued by another number of ranks."""
+"""`dttrain --rehearse` uses as much time, memory, traffic and disk as requested, and is stopped and continued with another number of ranks.
+"""
 
 import glob
 import os
@@ -75,7 +76,7 @@ def stopped_and_continued(trainer):
 
 
 def on_the_wire(trainer):
-    """What goes over the network of a machine of its own."""
+    """The traffic on the network of a machine of its own."""
     script = 'ip link set lo up; "$@" >&2 || exit 1; awk \'$1 == "lo:" { print $10 }\' /proc/net/dev'
     mpirun = ["mpirun", "--oversubscribe", "--bind-to", "none", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo", "--mca",
               "pml", "ob1", "-np", "4", trainer.program,
@@ -86,7 +87,7 @@ def on_the_wire(trainer):
         return subprocess.run(["unshare", "-Urn", "bash", "-c", script, "bash", *mpirun, *words], env=own, capture_output=True, text=True,
                               timeout=240, check=False)
 
-    # The small model sends, too, and headers.
+    # The small model sends data, too, and there are headers.
     little, much = sent(["--rehearse", "params=0"]), sent(["--rehearse", "params=2M,precision=fp32"])
     if "unshare" in little.stderr:
         print("skipped the bytes on the wire: no network namespaces here: " + little.stderr.strip())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-20 and its like in PyTorch, and the augmentation of images: the peers of core/train for tests and benches."""
+"""ResNet-20 and similar networks in PyTorch, and the augmentation of images, for comparison with core/train in tests and benchmarks."""
 
 import gzip
 import os
@@ -33,7 +33,7 @@ class Block(torch.nn.Module):
 
 
 class ResNet(torch.nn.Module):
-    """Names and shortcuts of Y. Idelbayev's pytorch_resnet_cifar10."""
+    """Names and shortcuts as in Y. Idelbayev's pytorch_resnet_cifar10."""
 
     def __init__(self, depth=20, channels=1, width=16):
         super().__init__()
@@ -61,7 +61,7 @@ def placement(seed, epoch, index, crops=True, flips=True):
 
 
 def augmented(pixels, seed, epoch, index):
-    """Of [channels][side][side], as bytes."""
+    """[channels][side][side], as bytes."""
     down, right, is_flipped = placement(seed, epoch, index)
     side = pixels.shape[-1]
     if is_flipped:
@@ -71,7 +71,7 @@ def augmented(pixels, seed, epoch, index):
 
 
 def normalised(pixels):
-    """[n][channels][side][side], of bytes, as dttrain feeds them."""
+    """[n][channels][side][side], from bytes, as dttrain feeds them."""
     channels = pixels.shape[1]
     mean, deviation = (numpy.array(of[channels], numpy.float32).reshape(1, -1, 1, 1) for of in (MEAN, DEVIATION))
     return torch.from_numpy((pixels.astype(numpy.float32) / 255 - mean) / deviation)
@@ -83,7 +83,7 @@ def read_idx(path, offset):
 
 
 def fashion(train, test, folder):
-    """The first of Fashion-MNIST's images, in a folder of their own: pixels and labels to train on and to evaluate with."""
+    """The first of Fashion-MNIST's images, in a folder of their own: pixels and labels for training and evaluation."""
     few_images.make(folder, train, test)
     sets = []
     for prefix in ("train", "t10k"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Killed, stopped, damaged, fenced: the run goes on to the same digest, or says why not."""
+"""Killed, stopped, damaged, fenced: the run continues to the same digest, or says why not."""
 
 import json
 import os
@@ -34,13 +34,13 @@ def killed(trainer, expected):
     out, _ = trainer.run(5, BASE + where, env={"DTSUBMIT_ATTEMPT": "2"})
     start = events(trainer.path("killed"), "start")[-1]
     assert start["attempt"] == 2 and start["step"] % 10 == 0, start
-    # The save that was in flight may be lost as well as the steps since.
+    # The save under way may be lost, in addition to the steps since the last one.
     assert last - start["step"] <= 20, f"{last - start['step']} steps lost"
     assert digest(out) == expected, out
 
 
 def stopped(trainer, expected, number):
-    """A signal to one rank of four stops all after the same step; resumed on two, nothing lost."""
+    """A signal to one of four ranks stops all after the same step; resumed on two, nothing lost."""
     name = f"stopped-{number.name}"
     where = folders(trainer, name)
     process = trainer.start(4, BASE + where + ["--step-delay", 20])
@@ -59,7 +59,7 @@ def stopped(trainer, expected, number):
 
 
 def storm(trainer):
-    """Thousands of signals while ranks compute: no frame of a handler is written where the products of oneDNN keep theirs."""
+    """Thousands of signals while ranks compute: no frame of a handler is written where oneDNN's products keep their data."""
     large = ["--data", DATA, "--batch", 16384, "--limit-train", 32768, "--steps", 3, "--warmup", 0]
     whole, _ = trainer.run(0, large + folders(trainer, "calm"))
     where = folders(trainer, "storm")
@@ -90,7 +90,7 @@ def superseded(trainer, expected):
 
 
 def overlapping(trainer):
-    """Training goes on while a checkpoint is written; the next save waits for it, and says so."""
+    """Training continues while a checkpoint is written; the next save waits for it, and reports this."""
     trainer.run(2, ["--steps", 3, "--save-every", 1, "--save-delay", 2000] + folders(trainer, "overlapping"))
     with open(trainer.path("overlapping/metrics.jsonl"), encoding="utf-8") as lines:
         told = [(event["event"], event["step"]) for event in map(json.loads, lines)]
@@ -101,7 +101,7 @@ def overlapping(trainer):
 
 
 def damaged(trainer, expected):
-    """The newest checkpoint truncated: refused by name, the one before is used."""
+    """The newest checkpoint is truncated: it is refused by name, and the previous one is used."""
     where = folders(trainer, "whole")
     newest = "state-00002-of-00002.safetensors"
     os.truncate(trainer.path(f"whole-checkpoints/step-{STEPS:09}/{newest}"), 2048)
@@ -112,7 +112,7 @@ def damaged(trainer, expected):
 
 
 def seen_otherwise(trainer):
-    """One rank of three reads other bytes than rank 0 does: its node is at fault, and no checkpoint is given up for it."""
+    """One of three ranks reads other bytes than rank 0: its node is at fault, and no checkpoint is given up because of it."""
     trainer.run(3, BASE + folders(trainer, "shared"))
     shutil.copytree(trainer.path("shared-checkpoints"), trainer.path("elsewhere-checkpoints"))
     newest = trainer.path(f"elsewhere-checkpoints/step-{STEPS:09}/state-00002-of-00003.safetensors")
@@ -128,7 +128,7 @@ def seen_otherwise(trainer):
 
 
 def of_another_state(trainer, expected):
-    """Files that are whole, of which a manifest says another digest: found out by all ranks together, the one before is used."""
+    """Whole files whose manifest has another digest: all ranks together detect this, and use the previous checkpoint."""
     where = folders(trainer, "whole")
     path = trainer.path(f"whole-checkpoints/step-{STEPS:09}/manifest.json")
     for ranks, stage in ((3, 3), (0, 1)):
@@ -143,7 +143,7 @@ def of_another_state(trainer, expected):
 
 
 def fenced(trainer):
-    """A newer attempt has taken over: do not restart, on all ranks, nothing committed."""
+    """A newer attempt has taken over: all ranks exit with "do not restart", and nothing is committed."""
     where = folders(trainer, "fenced")
     os.makedirs(trainer.path("fenced-checkpoints"))
     with open(trainer.path("fenced-checkpoints/fence"), "w", encoding="ascii") as fence:
@@ -159,7 +159,7 @@ def configured_otherwise(trainer):
 
 
 def narrower(trainer):
-    """On processors that have less, the run goes on and says that the bits will be others."""
+    """On processors with fewer instructions, the run continues and reports that the bits will differ."""
     where = folders(trainer, "narrower")
     trainer.run(2, ["--steps", 10] + where)
     _, err = trainer.run(2, ["--steps", 10, "--instruction-set", "portable"] + where)

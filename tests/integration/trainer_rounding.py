@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-20 at the learning rate that people use, 0.1, where a rounding grows tenfold with every step or two, until losses are tenths
-apart: ours and PyTorch's of fp32 are as far from PyTorch's of float64 as each other, from the same weights on the same images, in the
-weights after the first step and in 50 losses.
+"""ResNet-20 at the usual learning rate of 0.1, where a rounding error grows tenfold with every step or two, until losses differ by tenths.
+Our results and PyTorch's in fp32 are equally far from PyTorch's in float64, from the same weights on the same images, in the weights
+after the first step and in 50 losses.
 
-Where a sum near zero rounds to the other side of ReLU's kink, ours or theirs, that distance is hundreds of times as large: so it is the
-median of several starts."""
+If a sum near zero rounds to the other side of ReLU's kink, ours or theirs, this distance is hundreds of times as large. Therefore the
+median of several starts is used."""
 
 import math
 import statistics
@@ -24,7 +24,7 @@ STARTS = (1, 2, 3)
 
 
 def of_pytorch(dtype, tensors, train, seed):
-    """Losses, and the parameters after the first step."""
+    """The losses, and the parameters after the first step."""
     torch.set_default_dtype(dtype)
     model = trainer_resnet.model_of(tensors, 1).to(dtype)
     torch.set_default_dtype(torch.float32)
@@ -46,7 +46,7 @@ def distance(some, others):
 
 
 def compare(trainer, train, seed):
-    """How often farther from float64 ours are than PyTorch's of fp32: the first step's weights, and losses in the geometric mean."""
+    """How many times farther ours are from float64 than PyTorch's in fp32: the first step's weights, and losses by their geometric mean."""
     folder, run = trainer.path(f"checkpoints-{seed}"), trainer.path(f"run-{seed}")
     arguments = ["--model", "resnet:20", "--data", trainer.path("fashion"), "--seed", seed]
     trainer.run(0, arguments + ["--export-weights", folder + ".safetensors"])

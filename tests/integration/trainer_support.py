@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts dttrain alone or under a real mpirun and reads what it left."""
+"""Starts dttrain alone or under a real mpirun, and reads the files that it leaves."""
 
 import contextlib
 import glob
@@ -27,7 +27,7 @@ def has_bf16():
 
 
 class Trainer:
-    """One program under test, with a folder of its own for each run; `few`: on few images, unless it is told of others."""
+    """A program under test, with a folder of its own for each run; `few`: on few images, unless others are given."""
 
     def __init__(self, program, few=False):
         if not os.path.isdir(DATA):
@@ -49,12 +49,12 @@ class Trainer:
         return os.path.join(self.folder, name)
 
     def command(self, ranks, arguments):
-        """`arguments` of a list of ranks, or of all of them."""
+        """`arguments` for each rank, if they are a list of lists, or for all of them."""
         each = arguments if arguments and isinstance(arguments[0], list) else [arguments]
         words = ["mpirun", "--oversubscribe", "--bind-to", "none"] if ranks > 0 else []
         for i, own in enumerate(each):
             words += ([":"] if i > 0 else []) + (["-np", str(ranks // len(each))] if ranks > 0 else [])
-            words += [self.program] + [str(a) for a in [*self.default, *own]]  # of an option that is given twice, the last counts
+            words += [self.program] + [str(a) for a in [*self.default, *own]]  # if an option is given twice, the last one counts
         return words
 
     def start(self, ranks, arguments, threads=1, env=None):
@@ -62,7 +62,7 @@ class Trainer:
                                 env={**environment(threads), **(env or {})})
 
     def run(self, ranks, arguments, threads=1, expect=0, env=None, limit=600):
-        """Standard output and error; `ranks` 0 is without mpirun, `expect` None any exit code."""
+        """Standard output and error; `ranks` 0: without mpirun; `expect` None: any exit code."""
         process = self.start(ranks, arguments, threads, env)
         out, err = process.communicate(timeout=limit)
         assert expect in (None, process.returncode), f"{arguments}: exit {process.returncode}, not {expect}\n{out}\n{err}"
@@ -70,17 +70,17 @@ class Trainer:
 
 
 def on_small_disk(trainer, script, *arguments):
-    """Runs a script in a mount namespace of its own, where $1 can become a small disk."""
+    """Runs a script in a mount namespace of its own, in which $1 can become a small disk."""
     small = trainer.path("small")
     os.makedirs(small, exist_ok=True)
-    # There we are root, and Open MPI's folder of that name in /tmp may be the true root's.
+    # There we are root, and the folder in /tmp that Open MPI would use may belong to the real root.
     own = {**environment(), "TMPDIR": trainer.path("")}
     return subprocess.run(["unshare", "-Urm", "bash", "-c", script, "bash", small, *arguments], env=own,
                           capture_output=True, text=True, timeout=240, check=False)
 
 
 def split(kind):
-    """Two nodes made of one, where messages go both ways."""
+    """Two nodes made from one, so that messages take both ways."""
     return {"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {}
 
 
@@ -94,7 +94,7 @@ def events(folder, kind):
 
 
 def children_of(pid):
-    """Of all its threads."""
+    """The children of all its threads."""
     found = []
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
         with contextlib.suppress(OSError), open(path, encoding="ascii") as children:
@@ -111,7 +111,7 @@ def rank_of(pid):
 
 
 def ranks_of(launcher_pid):
-    """Pids of the ranks below mpirun, in their order. Open MPI 6 starts them from a thread of its own."""
+    """Pids of the ranks below mpirun, in rank order. Open MPI 6 starts them from a thread of its own."""
     below, ranks = [launcher_pid], {}
     while below:
         pid = below.pop()
@@ -124,7 +124,7 @@ def ranks_of(launcher_pid):
 
 
 def wait_for_step(process, folder, step, limit=120):
-    """Until metrics.jsonl tells of that step; a program that ends before it, or never gets there, is told of with its words."""
+    """Waits until metrics.jsonl has this step. If the program ends before, or never gets there, the error has its output."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
         ended = process.poll()

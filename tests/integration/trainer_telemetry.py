@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dttrain measures of its steps: metrics.jsonl, Chrome's trace, TensorBoard's event files, the progress line on a terminal. The
-event files are read by a decoder of this file's own and, where it is installed, by TensorBoard (DTS_FRAMEWORKS_PYTHON names another
-interpreter that has it)."""
+"""What dttrain measures of its steps: metrics.jsonl, Chrome's trace, TensorBoard's event files, the progress line on a terminal. The event
+files are read by this file's own decoder and, if installed, by TensorBoard (DTS_FRAMEWORKS_PYTHON names another interpreter that has
+it)."""
 
 import glob
 import json
@@ -66,7 +66,7 @@ def varint(data, at):
 
 
 def fields(message):
-    """Number to values, as protocol buffers encode them."""
+    """Field numbers to values, as protocol buffers encode them."""
     found, at = {}, 0
     while at < len(message):
         key, at = varint(message, at)
@@ -82,7 +82,7 @@ def fields(message):
 
 
 def scalars(folder, with_void=False):
-    """Tag to a list of (step, value), without what a later start has made void."""
+    """Tag to a list of (step, value), without values that a later start has invalidated."""
     found = {}
     for path in sorted(glob.glob(folder + "/*tfevents*")):
         messages = [fields(record) for record in records(path)]
@@ -131,7 +131,7 @@ def check_trace(path, ranks, steps):
 
 def check_tensorboard(folder, run):
     found = scalars(folder)
-    steps = {e["step"]: e for e in events(run, "step")}  # of repeated ones the last
+    steps = {e["step"]: e for e in events(run, "step")}  # of repeated steps, the last one
     assert sorted(steps) == list(range(1, STEPS + 1))
     for name in ("loss", "lr", "gradient_norm", "samples_per_s", "flop_per_s"):
         assert [s for s, _ in found["train/" + name]] == sorted(steps), found["train/" + name]
@@ -162,7 +162,7 @@ def compare_with_tensorboard(folder, found):
 
 
 def on_terminal(words):
-    """What a program writes to a terminal that is its standard output."""
+    """What a program writes to a terminal as its standard output."""
     here, there = pty.openpty()
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=there, stderr=there, env=environment())
     os.close(there)
@@ -170,7 +170,7 @@ def on_terminal(words):
     try:
         while piece := os.read(here, 65536):
             text += piece
-    except OSError:  # EIO: its last user has closed it
+    except OSError:  # EIO: the last user of the terminal has closed it
         pass
     os.close(here)
     assert process.wait(timeout=60) == 0, text
@@ -191,7 +191,7 @@ with Trainer(sys.argv[1]) as trainer:
         check_tensorboard(run + "-events", run)
     assert noise[0] == noise[1], noise
 
-    # A run that ends after step 17, and another that goes on after step 10.
+    # A run that ends after step 17, and another that continues after step 10.
     run = trainer.path("resumed")
     kept = COMMON + ["--run-dir", run, "--tensorboard", run + "-events", "--save-every", 10, "--checkpoint-dir", run + "-saved",
                      "--trace", run + ".json", "--trace-steps", 100]

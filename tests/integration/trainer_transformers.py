@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPT-2 and Llama-shaped models: 50 steps of AdamW are PyTorch's, from the same weights on the same text, and the same bits for
-any number of ranks and threads, also when a training goes on with another number. In bf16 they are as near to those of fp32 as
-PyTorch's are in its own (autocast)."""
+"""GPT-2 and Llama-shaped models: 50 steps of AdamW are PyTorch's, from the same weights on the same text. The bits are the same for any
+number of ranks and threads, also if a training continues with another number. In bf16, losses are as near to those in fp32 as PyTorch's
+are with autocast."""
 
 import sys
 
@@ -18,7 +18,7 @@ from trainer_reference import of, read_checkpoint, read_safetensors, sample_inde
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 STEPS = 50
 BATCH = 8
-CONTEXT = 48  # no multiple of the rows that attention takes at a time
+CONTEXT = 48  # not a multiple of the number of rows that attention processes at a time
 TOLERANCE = 1e-5  # relative, of losses
 CALM = 0.0003  # a learning rate
 MODELS = {
@@ -32,7 +32,7 @@ MODELS = {
 
 
 def windows():
-    """Those of the text that are trained on; the last tenth is kept for evaluations."""
+    """The windows of text for training; the last tenth is kept for evaluation."""
     with open(TEXT, "rb") as file:
         tokens = numpy.frombuffer(file.read(), numpy.uint8).astype(numpy.int64)
     count = (len(tokens) - 1) // CONTEXT
@@ -71,7 +71,7 @@ def apart(losses, exact):
 
 
 def compare_bf16(trainer, name, arguments, weights, logits_of):
-    """At a rate at which the loss has no spikes: how high one is, is chance."""
+    """At a rate at which the loss has no spikes, since their height is random."""
     exact = losses_of_pytorch(weights, logits_of, CALM)
     ours = losses_of(trainer, name + "-bf16", arguments + ["--shards", 1, "--precision", "bf16", "--lr", CALM])
     theirs = losses_of_pytorch(weights, logits_of, CALM, is_bf16=True)

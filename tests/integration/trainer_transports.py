@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory, MPI or both carry the same bits; a rank that does not come, or calls something else, is named and ends the run.
+"""Shared memory, MPI or both carry the same bits. A rank that does not arrive, or makes another call, is named and ends the run.
 
-Usage: trainer_transports.py DTTRAIN [whole], with every layout one after the other instead of a few."""
+Usage: trainer_transports.py DTTRAIN [whole], with every layout one after another instead of a few."""
 
 import itertools
 import os
@@ -28,7 +28,7 @@ def same_bits(trainer, layouts):
 
 
 def chained(trainer):
-    """Every layout makes one step and saves it, and the next one goes on from there: each step has the digest of an undisturbed run."""
+    """Every layout makes one step and saves it, and the next one continues from there: each step has the digest of an undisturbed run."""
     layouts = list(itertools.product((1, 2, 3, 4, 5, 8, 16), KINDS, (1, 2), (0, 1)))
     random.Random(1).shuffle(layouts)
     always = ["--schedule", "constant", "--save-every", 1]
@@ -54,7 +54,7 @@ def refused(trainer):
 
 
 def other_call(trainer, kind):
-    """Rank 1 calls a barrier before its third step: told long before the deadline of 600 s."""
+    """Rank 1 calls a barrier before its third step: this is reported long before the deadline of 600 s."""
     _, err = trainer.run(3, ["--steps", 20, "--transport", kind, "--inject", "call@3:1"], env=split(kind), expect=MISMATCH)
     here = ["rank 1 makes call", ", barrier"]
     there = [", barrier: rank ", " makes call", ", scatter of partial sums of "]
@@ -81,7 +81,7 @@ def stopped(trainer, kind):
 
 
 def prepared(trainer, name, line, *options):
-    """Three ranks of which rank 1 executes `line` of a shell first."""
+    """Three ranks, of which rank 1 first executes `line` in a shell."""
     script = trainer.path(name)
     with open(script, "w", encoding="ascii") as text:
         text.write(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] && {line}\nexec {trainer.program} "$@"\n')
@@ -98,7 +98,7 @@ def late(trainer):
 
 
 def without_memory(trainer):
-    """One of three ranks can make no memory for messages (files of 16 KiB at most): all use MPI, and say so, unless told not to."""
+    """One of three ranks cannot create memory for messages (files of at most 16 KiB): all use MPI and report this, unless told not to."""
     limit = "trap '' XFSZ && ulimit -f 32"
     ended = prepared(trainer, "auto.sh", limit, "--transport", "auto")
     assert ended.returncode == 0, f"exit {ended.returncode}\n{ended.stderr}"
@@ -109,7 +109,7 @@ def without_memory(trainer):
 
 
 def suspended(trainer):
-    """All of them for longer than the deadline, as `scontrol suspend` does: nobody is late."""
+    """All ranks are stopped for longer than the deadline, as by `scontrol suspend`: none counts as late."""
     process = start(trainer, "suspended", "--comm-timeout", 3, "--steps", 40)
     ranks = ranks_of(process.pid)
     for pid in ranks:
@@ -133,7 +133,7 @@ def memory_of(pid):
 
 
 def holders(inodes):
-    """Processes that map any of them."""
+    """Processes that map one of them."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -146,7 +146,7 @@ def holders(inodes):
 
 
 def killed(trainer):
-    """kill -9 of a rank while messages travel: the others end, and nobody holds the memory."""
+    """kill -9 of a rank while messages are under way: the others end, and no process holds the memory."""
     process = start(trainer, "killed", "--transport", "shm")
     ranks = ranks_of(process.pid)
     inodes = set.union(*map(memory_of, ranks))

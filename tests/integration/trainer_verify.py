@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dttrain verify: equal runs of 1 and 3 ranks, runs that part at a known step, and files that are not what they should be."""
+"""dttrain verify: equal runs with 1 and 3 ranks, runs that differ from a known step on, and invalid files."""
 
 import os
 import re
@@ -31,7 +31,7 @@ with Trainer(sys.argv[1]) as trainer:
     out, _ = verify(one + "/checkpoints/step-000000020", three + "/checkpoints/step-000000020", 0)
     assert out == "equal: 0 steps by their digests, 1 checkpoints\n", out
 
-    # The learning rate of wsd falls from step 29 on, of 30.
+    # The learning rate of wsd falls from step 29 of 30 on.
     constant = train("constant", 1, "--schedule", "constant")
     out, _ = verify(one, constant, 1)
     assert "step 29 is the first that differs (root " in out and "; step 28 is equal\n" in out, out
@@ -53,7 +53,7 @@ with Trainer(sys.argv[1]) as trainer:
     out, _ = verify(adam + "/checkpoints", constant + "/checkpoints", 1)
     assert "is the first that differs" not in out and "checkpoints of step 10 have other tensors" in out, out
 
-    # Files that are not what they should be.
+    # Invalid files.
     refused(one, trainer.path("nowhere"), 6, "nowhere has neither metrics.jsonl nor checkpoints")
     refused(one + "/checkpoints/step-000000010", three + "/checkpoints/step-000000020", 3, "have no step in common")
     damaged = trainer.path("damaged")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients and weights divided among the ranks (--zero): the bits of one process at every stage, resumed at another; less memory,
-stage by stage; what is wrong is found as ever.
+"""Gradients and weights divided among the ranks (--zero): the bits of one process at every stage, resumed at another; less memory from
+stage to stage; faults are still found.
 
 Usage: trainer_zero.py DTTRAIN"""
 
@@ -27,7 +27,7 @@ def text(trainer):
 
 
 def chained(trainer, model, layouts):
-    """Each layout makes one step and saves it, and the next one goes on from there."""
+    """Each layout makes one step and saves it, and the next one continues from there."""
     always = [*MODELS[model], "--shards", SHARDS, "--batch", 12, "--warmup", 0, "--schedule", "constant", "--save-every", 1,
               "--limit-train", 600]
     whole = trainer.path(f"{model}-whole")
@@ -46,7 +46,7 @@ def chained(trainer, model, layouts):
 
 
 def flipped(trainer):
-    # Rank 1 owns the middle of a bucket, and there is one bucket.
+    # Rank 1 owns the middle of a bucket, and there is only one bucket.
     faults = (("message:fc1.weight:1@4:1", (-1,), "that rank 0 sent to rank 1 on "),
               ("gradient:fc1.weight:3@4:2", (2,), "the gradient of fc1.weight "),
               ("weight:fc1.weight:100000@4:1", (1,), "the weights of fc1.weight "),
@@ -68,7 +68,7 @@ def not_finite(trainer):
 
 
 def peak(pid, reset=False):
-    """MiB of the most memory that a process has had since the last reset."""
+    """The peak memory of a process since the last reset, in MiB."""
     if reset:
         with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as refs:
             refs.write("5")
@@ -77,7 +77,7 @@ def peak(pid, reset=False):
 
 
 def train(trainer, stage, steps, save_every, ranks=4):
-    """A GPT of 3.2 million parameters by AdamW, with evaluations and gradient noise, from the last save to that step."""
+    """A GPT of 3.2 million parameters with AdamW, evaluations and gradient noise, from the last save to this step."""
     run = trainer.path(f"memory-{stage}")
     model = "gpt2,vocab_size=256,n_positions=16,n_embd=256,n_layer=4,n_head=4"
     return run, trainer.start(ranks, ["--model", model, "--data", trainer.path("t.txt"), "--optimizer", "adamw", "--batch", 8,
@@ -87,7 +87,7 @@ def train(trainer, stage, steps, save_every, ranks=4):
 
 
 def memory(trainer, stage):
-    """The most that a rank has needed until the second step, the sixth with a save, within some more, and after a resumption."""
+    """A rank's peak memory until the second step, until the sixth with a save, within some more steps, and after a resumption."""
     run, process = train(trainer, stage, 18, 4)
     try:
         wait_for_step(process, run, 2, 300)
@@ -122,11 +122,11 @@ def saves_memory(trainer):
     assert len({bits for *_, bits in found.values()}) == 1, found
     parameters = 12.3  # MiB
     for when in (0, 1):
-        # Two arrays of gradients of a rank and those of others for its share, for arrays of its share and some buckets.
+        # Two arrays of a rank's gradients and the others' for its share, instead of arrays of its share and some buckets.
         assert found[1][when] - found[2][when] > 1.8 * parameters, found
         # Two arrays of weights, for its shares of them and some buckets.
         assert found[2][when] - found[3][when] > 1.2 * parameters, found
-    # Each rank reads what it owns: none has more of the state than while it trains.
+    # Each rank reads what it owns, so none has more of the state than during training.
     for _, _, fresh, resumed, _ in found.values():
         assert resumed - fresh < 0.4 * parameters, found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `dtsubmit why` says of jobs of a private real Slurm: why.py SCENARIO."""
+"""What `dtsubmit why` reports about jobs of a private real Slurm: why.py SCENARIO."""
 import json
 import os
 import sys
@@ -16,7 +16,7 @@ def why(cluster, run):
 
 
 def expect(cluster, run, standing, *words):
-    """Waits until `why` has all the words: Slurm gives a reason when its next pass comes to the job."""
+    """Waits until `why` has all the words: Slurm determines a reason when its next pass reaches the job."""
     told = {}
 
     def says():
@@ -35,7 +35,7 @@ def started(run):
 
 
 def pending():
-    """All nodes are taken; held; a dependency that waits, and one that never comes true."""
+    """All nodes are taken; held; a dependency that waits, and one that can never be satisfied."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         holder = cluster.run("sbatch", "--parsable", "-N", "2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
         wait_for(60, "the other job", lambda: cluster.job_state(holder) == "RUNNING")
@@ -61,7 +61,7 @@ def running():
         wait_for(120, "the ranks", lambda: started(run))
         told = expect(cluster, run, "running", f"Job {run.job} has been running since", "attempt 1 on", f"next: dtsubmit logs -f {run.path}")
         check(told["attempts"][0]["cause"] == "", "the attempt has no cause yet")
-        # Held first: the few seconds of cred_expire here could pass before anybody looks.
+        # The held job first: the few seconds of cred_expire could pass before anything is checked.
         cluster.run("scontrol", "requeuehold", str(run.job))
         expect(cluster, run, "pending", "it is held (JobHeldUser)", "then wait:")
         cluster.run("scontrol", "update", f"JobId={run.job}", "StartTime=now+1hour")
@@ -101,7 +101,7 @@ def cancelled():
 
 
 def agent_killed():
-    """kill -9 of the agent: Slurm's record tells."""
+    """kill -9 of the agent: the answer comes from Slurm's record."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "1", *FOR_EVER)
         wait_for(120, "the ranks", lambda: started(run))
@@ -111,7 +111,7 @@ def agent_killed():
 
 
 def no_log_folder():
-    """The run directory is gone from the node's view when the job begins: 0:53, and no word of anybody."""
+    """The node does not see the run directory when the job begins: 0:53, and no message from any process."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         holder = cluster.run("sbatch", "--parsable", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
         wait_for(60, "the other job", lambda: cluster.job_state(holder) == "RUNNING")

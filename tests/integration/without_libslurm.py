@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine without libslurm: dtsubmit reaches Slurm through its commands. The library is hidden by a plug-in that wants one of
-another name. without_libslurm.py SCRIPT [ARGUMENT...] runs another script on such a machine; alone, it looks at what is said."""
+"""A machine without libslurm: dtsubmit reaches Slurm through its commands. The library is hidden by a plug-in that needs one with another
+name. without_libslurm.py SCRIPT [ARGUMENT...] runs another script on such a machine; without a script, it checks the messages."""
 import os
 import re
 import runpy
@@ -14,7 +14,7 @@ DTSUBMIT = os.environ["DTSUBMIT"]
 
 
 def hide_libslurm(folder):
-    """What is found first is a dtsubmit-slurm.so whose library is nowhere."""
+    """Puts a dtsubmit-slurm.so first in the search path whose library does not exist."""
     built = os.path.dirname(os.path.dirname(os.path.realpath(DTSUBMIT))) + "/lib/dtsubmit/dtsubmit-slurm.so"
     if os.path.exists(built):
         with open(built, "rb") as file:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Launchers of processes behind other programs, on two nodes of a private Slurm: one on each node, and one world.
+"""Launchers of processes behind other programs, on two nodes of a private Slurm: one launcher per node, and one world.
 
-torchrun is Debian's. uv and composer are stand-ins of the same command line, as neither is in Debian: the first runs
-its words, the second passes what it is given on to torchrun. With `real`, the programs are those of PyPI: accelerate,
-lightning and uv, beside a newer torchrun."""
+torchrun is Debian's. uv and composer are not in Debian. They are stand-ins with the same command line: the first runs its arguments, the
+second passes its arguments on to torchrun. With `real`, the programs are those of PyPI: accelerate, lightning and uv, beside a newer
+torchrun."""
 import glob
 import os
 import re
@@ -40,7 +40,7 @@ os.execv(os.path.dirname(sys.argv[0]) + "/torchrun", ["torchrun", "--nnodes", st
 
 
 def world(run):
-    """(rank, size) of every process that said so in the logs of the first attempt."""
+    """(rank, size) of every process that reported them in the logs of the first attempt."""
     said = []
     for log in glob.glob(run.path + "/attempt-1/rank-*.log"):
         with open(log, errors="replace") as file:
@@ -55,7 +55,7 @@ def check_worlds(runs):
 
 
 def real():
-    """As their users type them; `--multi_gpu` is what accelerate takes for granted where there are GPUs."""
+    """Commands as their users type them; with GPUs, accelerate assumes `--multi_gpu`."""
     print(*(f"{module} {need(module)}" for module in ("torch", "accelerate", "lightning")), sep=", ")
     programs = os.path.dirname(PYTHON)
     if not os.path.exists(programs + "/uv"):
