@@ -74,7 +74,7 @@ class Progress {
   std::unique_ptr<run::LogFollower> log_;
 };
 
-// Handles a signal to us: a job whose result nobody reads must not go on measuring.
+// Handles a signal to us: a job whose result nobody reads must not continue to measure.
 tl::unexpected<Error> stopped(pid_t pid, const std::string& run, const Error& why) {
   ::kill(pid, SIGTERM);
   int status = 0;

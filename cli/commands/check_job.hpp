@@ -30,7 +30,7 @@ struct Measuring {
 };
 
 struct MeasuredJob {
-  std::optional<std::string> facts;  // text of check.json; nullopt: the job failed, as it has said
+  std::optional<std::string> facts;  // text of check.json; nullopt: the job failed and reported why
   std::string run;                   // run directory of the submitted job
   int exit_code = 0;                 // the job's; not 0: the measurements are incomplete
 };

@@ -39,7 +39,7 @@ void enter_allocation(const std::vector<std::string>& nodes,
   for (const char* name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}) add(environment, name, list);
   for (const char* name : {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"}) add(environment, name, count);
   add(environment, "SLURM_TASKS_PER_NODE", fmt::format("1(x{})", nodes.size()));
-  add(environment, "SLURM_OVERLAP", "1");  // a step beside the one that we may be
+  add(environment, "SLURM_OVERLAP", "1");  // shares the nodes with a step around us
 }
 
 }  // namespace

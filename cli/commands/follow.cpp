@@ -173,7 +173,7 @@ Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
     if (const auto code = end.look(news.decided(), news.decided() || news.vanished())) {
       // The final record may have arrived since the last look; Presence needs two of them.
       for (int looks = 0; looks < 2 && !news.decided(); ++looks) DTS_TRY(news.look(end));
-      if (news.vanished() && !news.decided()) return exit_code(Errc::io);  // as it has said
+      if (news.vanished() && !news.decided()) return exit_code(Errc::io);  // which it has reported
       return *code;
     }
     std::this_thread::sleep_for(k_look);

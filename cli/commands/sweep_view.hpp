@@ -43,7 +43,7 @@ struct SweepView {
   // "12 done, 3 running, 5 pending"
   [[nodiscard]] std::string counts() const;
 
-  // For the whole sweep: running or pending while any element is, done if all are.
+  // The state of the whole sweep: running or pending while any element is, done if all are.
   [[nodiscard]] Standing standing() const;
 };
 

@@ -18,7 +18,7 @@ struct LintedFile {
   bool is_fixed = false;  // the file has been rewritten
 };
 
-// Where the release of Slurm, to which the rules are applied, comes from.
+// What determined the release of Slurm to which the rules are applied.
 enum class ReleaseFrom { nowhere, option, controller, installed };
 
 struct LintReport {

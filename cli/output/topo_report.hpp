@@ -35,7 +35,7 @@ struct Metric {
   bool whole;  // a count, otherwise a mean
 };
 
-// In the order in which `auto` optimises them.
+// All metrics, in the order in which `auto` optimises them.
 [[nodiscard]] const std::vector<Metric>& metrics();
 
 // "3", or "0.50" for a mean.

@@ -38,7 +38,7 @@ bool is_blamed(const Facts& facts, const Verdict& verdict, std::size_t node) {
 }
 
 // A node whose driver is gone shows no sign of its GPUs, so a missing count is judged by the peers'
-// counts. One zero, that of the judged node itself, is left out.
+// counts. The zero of the judged node itself is omitted from these.
 void compare_with_peers(const Facts& facts,
                         const std::vector<std::size_t>& nodes,
                         Verdict& verdict) {

@@ -208,8 +208,8 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
                                             unsigned rank);
 
 // The variables in which srun gives a rank's place (srun(1), OUTPUT ENVIRONMENT VARIABLES), for
-// programs that read them. Those that mpirun's daemon has describe the daemon's own step, with one
-// task per node, and not the rank.
+// programs that read them. The same variables of mpirun's daemon describe the daemon's own step,
+// which has one task per node, and not the rank.
 [[nodiscard]] Environment slurm_step_variables(const std::vector<Placement>& placements,
                                                unsigned rank);
 

@@ -10,7 +10,7 @@ namespace dts::plan {
 
 using NodeRanks = std::vector<const RankHello*>;  // of one node, in the launcher's order
 
-// By node name. The pointers refer to `hellos`.
+// The ranks by node name. The pointers refer to `hellos`.
 [[nodiscard]] std::map<std::string, NodeRanks> ranks_by_node(const std::vector<RankHello>& hellos);
 
 }  // namespace dts::plan

@@ -53,7 +53,7 @@ class Plugin {
 // Returns the path to load, with every symbolic link resolved.
 [[nodiscard]] Result<std::string> check_plugin_file(const std::string& path);
 
-// A function of a loaded file. The caller must know its type.
+// A function of a loaded file. The caller must know the function's type.
 struct LoadedFunction {
   std::string path;  // path of the file, with every symbolic link resolved
   void* library = nullptr;

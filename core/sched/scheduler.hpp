@@ -66,7 +66,7 @@ struct JobInfo {
   std::string partition;    // in which it runs, or all that it waits for
   std::string dependency;   // what is still unfulfilled: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
-  // For each of these nodes, the job's processors ("0-3,8") in the scheduler's numbering; empty:
+  // The job's processors on each of these nodes ("0-3,8") in the scheduler's numbering; empty:
   // unknown.
   std::vector<std::string> cpus;
   std::string exclude_nodes;  // host list of nodes to avoid
@@ -124,9 +124,9 @@ struct QosInfo {
   std::vector<std::string> preempts;           // names of QOS whose jobs its jobs may preempt
   std::optional<Preemption> preemption;        // of its jobs; nullopt: the cluster's
   std::int64_t grace_seconds = 0;              // for a preempted job
-  std::optional<std::int64_t> exempt_seconds;  // minimum run time; nullopt: the cluster's
+  std::optional<std::int64_t> exempt_seconds;  // run time before that; nullopt: the cluster's
   std::int64_t max_time_seconds = -1;          // of a job; -1: no limit
-  bool refuses_excess = false;  // of jobs above a limit, which otherwise wait for ever
+  bool refuses_excess = false;  // refuses jobs above a limit, which otherwise wait for ever
 };
 
 // Exit codes of batch scripts to which the site has given a meaning of its own.

@@ -50,9 +50,9 @@ class Reader {
   [[nodiscard]] bool sees_keyword(std::string_view keyword) const;
   bool take(std::string_view what);
   bool take_keyword(std::string_view keyword);
-  void skip_blanks();    // and comments and joined lines
-  void skip_newlines();  // and all that skip_blanks() skips
-  void take_newline();   // and the here-documents that begin behind it
+  void skip_blanks();    // also comments and joined lines
+  void skip_newlines();  // newlines and all that skip_blanks() skips
+  void take_newline();   // also reads the here-documents that begin after it
   void complain(Span span, std::string message);
   // Stops because of the nesting: the rest of the text is skipped.
   void give_up();

@@ -66,7 +66,7 @@ struct Option {
   [[nodiscard]] std::vector<std::string> own_variables() const;
 };
 
-// In the order of --help, the manual pages and spec.json.
+// All options, in the order of --help, the manual pages and spec.json.
 [[nodiscard]] const std::vector<Option>& options();
 
 // The option with a long name, "--nodes"; nullptr if there is none.

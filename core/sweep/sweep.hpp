@@ -31,7 +31,7 @@ struct Sweep {
   std::vector<Element> elements;  // at least one, by ascending index
   unsigned at_once = 0;           // elements that may run at the same time; 0: no limit
 
-  // In sbatch's notation: "0-19%4".
+  // The indices in sbatch's notation: "0-19%4".
   [[nodiscard]] std::string array() const;
 
   // Null if there is none with that index.

@@ -38,7 +38,7 @@ struct HeldPort {
                                           unsigned port,
                                           std::chrono::milliseconds limit);
 
-// The same for the addresses of all `hosts`; a loopback address only if the others have failed.
+// The same for the addresses of all `hosts`; loopback addresses are tried only if the others fail.
 [[nodiscard]] Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
                                               unsigned port,
                                               std::chrono::milliseconds limit);

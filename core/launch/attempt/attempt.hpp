@@ -70,7 +70,7 @@ class Attempt {
 
   // The results of probing the nodes of take_silent_nodes().
   void on_sights(const std::vector<NodeSight>& sights, Time now);
-  // Those nodes of take_mute_nodes() that reported that they cannot run ranks, see node_doubt.hpp.
+  // Nodes of take_mute_nodes() that reported that they cannot run ranks, see node_doubt.hpp.
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
   // Asks all ranks to report again where their threads are.
   void on_verify();

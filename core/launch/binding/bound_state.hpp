@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the kernel lets a rank, the threads of its program and its memory be. Plain data, with a
-// text form for the control channel and binding.json.
+// The processors and memory that the kernel lets a rank and the threads of its program use. Plain
+// data, with a text form for the control channel and binding.json.
 #pragma once
 
 #include "core/base/result.hpp"

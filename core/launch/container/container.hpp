@@ -33,7 +33,7 @@ struct ContainerOrder {
   std::vector<unsigned> gpu_numbers;  // for a daemon outside of the job's cgroup; empty: all GPUs
   std::vector<std::string> devices;   // device files besides those of GPUs, "/dev/infiniband"
   std::vector<unsigned> cpus;         // cores that the rank is bound to
-  // Of the program. Most runtimes pass on the limits they were started with, and ignore this
+  // Limits of the program. Most runtimes pass on the limits they were started with, and ignore this
   // member.
   std::vector<ResourceLimit> limits{};
   std::optional<unsigned> umask{};  // absent: inherited

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes of an allocation with spares the next attempt runs on. Pure, thread-safe.
+// Chooses the nodes of an allocation with spares for the next attempt. Pure, thread-safe.
 #pragma once
 
 #include "core/launch/health/preflight.hpp"

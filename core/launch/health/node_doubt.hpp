@@ -16,7 +16,7 @@
 namespace dts::launch {
 
 struct NodeDoubt {
-  std::vector<std::string> nodes;       // those of the job, by Slurm's names
+  std::vector<std::string> nodes;       // nodes of the job, by Slurm's names
   std::string dtsubmit;                 // the program that ranks run
   std::string file;                     // the first file that the ranks read
   std::optional<unsigned> component{};  // that the nodes belong to, in a heterogeneous job

@@ -15,7 +15,7 @@
 namespace dts::launch {
 
 struct NodePoolSettings {
-  std::vector<std::string> nodes;  // those of the allocation
+  std::vector<std::string> nodes;  // all nodes of the allocation
   unsigned wanted = 1;             // number of nodes that an attempt needs
   NodeDemand demand;
   std::chrono::seconds preflight{0};  // 0: nodes are not measured

@@ -16,7 +16,8 @@ struct NodeEndpoint {
   unsigned port = 0;    // 0: not known
 };
 
-// In order of quality. The best result of a node's addresses counts.
+// What a probe shows, from the least to the most informative result. The best result of a node's
+// addresses counts.
 enum class Reach {
   unknown,      // nothing learnt: no address, an unresolved name, no free socket
   unreachable,  // no route, or no answer within the limit, although a live kernel would answer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For nodes that are in fact one machine, as in a private cluster.
+// Settings for nodes that are in fact one machine, as in a private cluster.
 #pragma once
 
 #include "core/plan/plan.hpp"

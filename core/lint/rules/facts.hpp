@@ -16,7 +16,7 @@ namespace dts::lint {
 // something like `srun hostname`.
 [[nodiscard]] bool is_work(const Run& run);
 
-// Those of subject.launches() that do the job's work.
+// The subset of subject.launches() that does the job's work.
 [[nodiscard]] std::vector<const Run*> work_of(const Subject& subject);
 
 // Commands of the script itself that do the job's work, if necessary by way of a shell: srun bash

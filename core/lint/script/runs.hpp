@@ -17,7 +17,7 @@ namespace dts::lint {
 
 using shell::Span;
 
-// Where a command is in the script.
+// The constructs around a command.
 struct Surroundings {
   bool is_conditional = false;  // in if, case or a loop, or after && or ||
   bool is_in_loop = false;

@@ -16,7 +16,7 @@ using CommandWords = std::span<const std::string>;
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 
-// By file name: "python", "python3.11", "pypy3".
+// True for file names such as "python", "python3.11", "pypy3"; likewise for shells.
 [[nodiscard]] bool is_python(std::string_view name);
 [[nodiscard]] bool is_shell(std::string_view name);
 

@@ -20,7 +20,7 @@ struct PartDirectory {
 // "steps/2-train"; `number` from 1.
 [[nodiscard]] std::string part_folder(bool is_role, unsigned number, const std::string& name);
 
-// In order; empty for a run that is not composed.
+// The parts of a run, in order; empty for a run that is not composed.
 [[nodiscard]] std::vector<PartDirectory> parts_of(const RunDirectory& run);
 
 // The part with this name: "train", "2-train" or "steps/2-train".

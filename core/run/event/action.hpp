@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows an attempt. Pure.
+// What is done after an attempt. Pure.
 #pragma once
 
 #include <optional>

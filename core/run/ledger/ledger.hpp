@@ -38,7 +38,7 @@ struct Ledger {
 // One sentence for users about what could not be read from a file; empty if there was nothing.
 [[nodiscard]] std::string damage_words(const Ledger& read, const std::string& ledger);
 [[nodiscard]] std::string damage_words(const std::vector<unsigned>& lines, const std::string& file);
-// The same for any file of lines; `is_whole` is asked about each line that is not empty.
+// The same for any file of lines; `is_whole` is called for each line that is not empty.
 [[nodiscard]] std::string damage_words(std::string_view text,
                                        const std::string& file,
                                        const std::function<bool(std::string_view)>& is_whole);

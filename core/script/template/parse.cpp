@@ -24,7 +24,7 @@ struct Tag {
   char kind = 0;             // # ^ / > ! = & {, or 0 for {{name}}
   std::string_view content;  // without surrounding blanks
   std::size_t begin = 0;     // of its opening delimiter
-  std::size_t end = 0;       // behind its closing one
+  std::size_t end = 0;       // after its closing delimiter
 };
 
 class Parser {

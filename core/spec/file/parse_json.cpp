@@ -104,7 +104,7 @@ class Builder {
 
   bool boolean(bool value) { return add(value, 0); }
 
-  // The end of a number is only known once the byte behind it has been read.
+  // The end of a number is only known once the byte after it has been read.
   bool number_integer(std::int64_t value) { return add(value, 1); }
 
   bool number_unsigned(std::uint64_t value) { return add(value, 1); }

@@ -19,7 +19,7 @@ using Seconds = std::chrono::seconds;
 [[nodiscard]] Value count(unsigned JobSpec::*member, unsigned least);
 [[nodiscard]] Value count(std::optional<unsigned> JobSpec::*member, unsigned least);
 
-// As count(); 0, the default, means not requested and is not written.
+// Like count(), but 0, the default, means not requested, and is not written.
 [[nodiscard]] Value count_if_any(unsigned JobSpec::*member);
 [[nodiscard]] Value count_if_any(std::optional<unsigned> JobSpec::*member);
 
@@ -66,10 +66,10 @@ enum class Written { always, if_set };
 // A duration: a plain number is seconds, `least` to 65,535.
 [[nodiscard]] Value length(Seconds JobSpec::*member, unsigned least);
 
-// As length(), but also `on` (the default) and `off` (0).
+// Like length(), but also accepts `on` (the default) and `off` (0).
 [[nodiscard]] Value length_or_off(Seconds JobSpec::*member, const char* type);
 
-// As length(), but unbounded; UNLIMITED is seconds::max(). Zero is rejected.
+// Like length(), but unbounded; UNLIMITED is seconds::max(). Zero is rejected.
 [[nodiscard]] Value patience(std::optional<Seconds> JobSpec::*member);
 
 // --mem in MiB; see parse_memory_mib().

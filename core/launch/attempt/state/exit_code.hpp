@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What exit codes mean.
+// Describes exit codes.
 #pragma once
 
 #include "core/base/exit_codes.hpp"
