@@ -32,8 +32,8 @@ struct dtsubmit_plugin {
   uint32_t kind;           /* enum dtsubmit_plugin_kind */
   uint32_t reserved;       /* 0 */
   const char* name;        /* "slurm", as in the file's name */
-  const char* version;     /* the plug-in's own version, for people */
-  const char* description; /* one line, for people */
+  const char* version;     /* the plug-in's own version, for users */
+  const char* description; /* one line, for users */
 
   /* Performs `operation` on `request`, a JSON object as NUL-terminated UTF-8, and returns
    * {"result": ...} or {"error": {"code": CODE, "message": TEXT, "hint": TEXT}} with CODE one of

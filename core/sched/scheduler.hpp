@@ -124,7 +124,7 @@ struct QosInfo {
   std::vector<std::string> preempts;           // names of QOS whose jobs its jobs may preempt
   std::optional<Preemption> preemption;        // of its jobs; nullopt: the cluster's
   std::int64_t grace_seconds = 0;              // for a preempted job
-  std::optional<std::int64_t> exempt_seconds;  // run time before that; nullopt: the cluster's
+  std::optional<std::int64_t> exempt_seconds;  // protected run time; nullopt: the cluster's
   std::int64_t max_time_seconds = -1;          // of a job; -1: no limit
   bool refuses_excess = false;  // refuses jobs above a limit, which otherwise wait for ever
 };
