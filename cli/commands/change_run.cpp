@@ -19,7 +19,7 @@
 namespace dts::cli {
 namespace {
 
-// What the files in a run directory, or its attempts so far, depend on.
+// Options on which the files in a run directory, or its earlier attempts, depend.
 constexpr std::array k_fixed = {"--array", "--sweep", "--sweep-mode", "--snapshot", "--chdir"};
 
 Result<void> check_changeable(const run::RunDirectory& run, const spec::JobSpec& spec) {
@@ -66,7 +66,7 @@ Result<RunChange> change_run(const run::RunDirectory& run,
   options = without_runs(std::move(options));
   options.job_file = run.spec();
   options.stands_alone = true;
-  options.groups = {spec::Group::job, spec::Group::hosts, spec::Group::slurm};  // all that is there
+  options.groups = {spec::Group::job, spec::Group::hosts, spec::Group::slurm};  // all options
   DTS_ASSIGN(Asked asked, make_spec(options, {}));
   check_fixed(options, asked.problems);
   launch::make_absolute(asked.spec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other options for a run that exists: `requeue JOB --nodes 2`, `run --continue RUN
+// Changes the options of a run that exists: `requeue JOB --nodes 2`, `run --continue RUN
 // --ntasks-per-node 3`.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace dts::cli {
 
-// Errc::usage for a program: a run keeps the one that it began with.
+// Errc::usage if a program was typed: a run keeps the program that it began with.
 [[nodiscard]] Result<void> check_no_program(const std::vector<std::string>& command);
 
-// True if an option of the job was typed; --runs only finds the run.
+// True if an option of the job was typed. --runs does not count, as it only finds the run.
 [[nodiscard]] bool changes_run(const JobOptions& options);
 
 struct RunChange {
@@ -25,9 +25,9 @@ struct RunChange {
 };
 
 // The run's own options, with the typed ones in their place, planned and checked like those of a
-// new job; settings of files and variables do not count again. Errc::invalid with all problems at
-// once, including options that are fixed once a run exists; also for a sweep, its elements, and a
-// job of several steps or roles. Writes nothing.
+// new job; settings from files and variables are not applied again. Errc::invalid reports all
+// problems at once, including options that are fixed once a run exists. It is also returned for a
+// sweep, its elements, and a job of several steps or roles. Writes nothing.
 [[nodiscard]] Result<RunChange> change_run(const run::RunDirectory& run,
                                            JobOptions options,
                                            const plan::ClusterView& cluster,

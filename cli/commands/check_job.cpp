@@ -33,7 +33,8 @@ bool is_typed(const JobOptions& options, const std::string& name) {
   return typed != options.typed.end() && typed->second;
 }
 
-// What was asked for, the measurements are to find. Of a submitted job, files may say it, too.
+// Passes on the requested number of GPUs, which the measurement has to find. For a submitted job,
+// configuration files may request it, too.
 Result<void> expect_gpus(const JobOptions& options, Measuring& measuring) {
   if (measuring.place != Place::submitted && !is_typed(options, k_gpus)) return {};
   DTS_ASSIGN(const Asked asked, make_spec(options, {}));

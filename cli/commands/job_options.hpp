@@ -28,10 +28,10 @@ struct JobOptions {
   std::map<std::string, std::vector<std::string>> repeated;
   std::map<std::string, bool> flags;
   std::string job_file;           // TOML or JSON; empty: none
-  std::string save;               // where to write a job file; empty: nowhere
+  std::string save;               // where to write a job file; empty: it is not written
   bool shows_rare = false;        // --help lists rare options; set before add_options()
-  bool is_listed = true;          // false: of another command, whose --help lists them
-  bool stands_alone = false;      // nothing else is read than the job file and the command line
+  bool is_listed = true;          // false: another command's --help lists them
+  bool stands_alone = false;      // read only the job file and the command line
   std::set<spec::Group> groups;   // supported by the command
   std::set<std::string> without;  // long names of options that the command has for itself
 };
@@ -54,7 +54,7 @@ void add_job_file(CLI::App& verb, JobOptions& options);
 [[nodiscard]] std::optional<std::vector<std::string>> texts_of(const spec::Option& row,
                                                                const JobOptions& options);
 
-// What was typed, as words again: "--nodes=2". Without the options of `check`.
+// The typed options as words of a command line, "--nodes=2", except those of `check`.
 [[nodiscard]] std::vector<std::string> typed_words(const JobOptions& options);
 
 // The requested options, from files, variables and the command line, and the problems of unreadable

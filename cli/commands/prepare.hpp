@@ -49,7 +49,7 @@ enum class Destination { this_machine, scheduler };  // only a scheduler needs a
                                        const plan::ClusterView& cluster,
                                        Destination destination);
 
-// What the files of an existing run become with other options; Prepared::source stays empty, since
+// Prepares the files of an existing run with other options. Prepared::source stays empty, since
 // provenance.json does not change.
 [[nodiscard]] Result<Prepared> prepare_change(Asked asked,
                                               const run::RunDirectory& run,

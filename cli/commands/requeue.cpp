@@ -63,7 +63,7 @@ Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<ru
               "submit the program again to run it from the beginning");
 }
 
-// The request, carried out, and the job's size if its options changed.
+// The result of a request that was carried out, and the job's size if its options changed.
 struct Continued {
   launch::Resumed resumed;
   std::string size;

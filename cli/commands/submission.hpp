@@ -19,13 +19,12 @@ struct Site {
   std::string version;  // of the scheduler
 };
 
-// Queries the resources that are available. Errors: the scheduler's, and those of
-// check_exit_codes().
+// Queries the available resources. Errors: the scheduler's, and those of check_exit_codes().
 [[nodiscard]] Result<Site> look_at_site(sched::Scheduler& scheduler);
 
-// Adds the nodes that this user's jobs on that cluster should currently avoid, and the site's limit
-// of arrays, to what is known of the cluster. An unreadable quarantine counts as empty, with a
-// message on standard error.
+// Adds to `cluster` the nodes that this user's jobs on that cluster should currently avoid, and the
+// site's limit for arrays. An unreadable quarantine counts as empty, with a message on standard
+// error.
 void add_site(const sched::ConfigInfo& config, plan::ClusterView& cluster);
 
 }  // namespace dts::cli

@@ -79,9 +79,9 @@ struct JobInfo {
   std::int64_t preempt_time = 0;   // set once preemption has begun
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
-  bool accounted = false;       // the scheduler has forgotten it; this is what its accounting says
-  bool files_unusable = false;  // its log could not be opened, so its script never ran
-  // Submission::script_path; empty: it has none; nullopt: not known.
+  bool accounted = false;          // known only from accounting, as the scheduler has forgotten it
+  bool files_unusable = false;     // its log could not be opened, so its script never ran
+  // The job's Submission::script_path; empty: it has no script; nullopt: not known.
   std::optional<std::string> script_path{};
 };
 

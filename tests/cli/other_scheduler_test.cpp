@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit with a scheduler that is not Slurm (tests/contract/fake_scheduler.cpp): nothing that a
-// person reads speaks of another scheduler than theirs.
+// dtsubmit with a scheduler other than Slurm (tests/contract/fake_scheduler.cpp): no message
+// mentions a scheduler other than the user's.
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"

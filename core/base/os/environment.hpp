@@ -16,10 +16,10 @@ using Lookup = std::function<std::optional<std::string>(const char* name)>;
 // A Lookup in the process's own environment.
 [[nodiscard]] std::optional<std::string> getenv_lookup(const char* name);
 
-// The process's variables, NAME=VALUE each, as in environ(7).
+// The process's variables as NAME=VALUE entries, see environ(7).
 [[nodiscard]] std::vector<std::string> environment_entries();
 
-// The NAME of such an entry; all of one that has no "=".
+// The NAME of such an entry; the whole entry if it has no "=".
 [[nodiscard]] std::string_view variable_name(std::string_view entry);
 
 }  // namespace dts

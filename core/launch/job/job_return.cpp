@@ -115,8 +115,8 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
                             JobReturn how,
                             JobReturned returned,
                             bool is_lost) {
-  // Not before this job has ended: otherwise both would work on the same run. Nobody can wait for a
-  // lost job.
+  // Not before this job has ended: otherwise both would work on the same run. If the controller has
+  // lost this job, a dependency on it is impossible.
   if (!is_lost) how.successor->once["dependency"] = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
   for (sched::Submission& component : how.successor->components)
@@ -140,8 +140,8 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
 
 Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, JobReturn how) {
   JobReturned returned{job};
-  // A controller that was killed or restored may have forgotten this job, and may have given its id
-  // to another one.
+  // A controller that was killed, or restored from a backup, may have forgotten this job, and may
+  // have given its id to another one.
   const auto own = patiently([&] { return scheduler.job(job); });
   if (!own && own.error().code != Errc::not_found) return tl::unexpected<Error>(own.error());
   const bool is_lost = !own || !has_script(*own, how.script_path);

@@ -30,7 +30,8 @@ struct JobReturn {
   // For a heterogeneous job: partitions of its components other than that of the job's record. An
   // empty name means the default partition.
   std::set<std::string> partitions{};
-  // The script of the job, if known: a job with another script that has its id now is not touched.
+  // The job's script, if known. If the id now belongs to a job with another script, that is not
+  // touched.
   std::optional<std::string> script_path{};
 };
 

@@ -45,10 +45,10 @@ struct JobWatch::Shared {
   std::optional<std::string> handicap;
   std::atomic<bool> restarts_ended_jobs{false};
   std::optional<std::string> way;
-  // These are for the worker's thread only:
+  // The members from here on belong to the worker thread.
   std::string said_handicap;
   std::string said_way;
-  std::optional<std::string> script_path;  // of the job, from its first record
+  std::optional<std::string> script_path;  // the job's, from its first record
 
   template <class Value>
   void publish(std::optional<Value>& slot, Value value) {
@@ -121,8 +121,8 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
   return scheduler;
 }
 
-// not_found also for the record of another job, to which a controller that has lost its state gave
-// our id.
+// Errc::not_found also if the record is another job's, to which a controller that has lost its
+// state gave our id.
 Result<sched::JobInfo> JobWatch::Shared::own_record(sched::Scheduler& scheduler) {
   auto record = scheduler.job(job);
   if (record && !has_script(*record, script_path))

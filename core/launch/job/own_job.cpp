@@ -21,7 +21,8 @@ fs::path resolved(const fs::path& folder) {
   return error ? folder : whole;
 }
 
-// The last parts of a folder's path: "5", of an element, says nothing without its sweep.
+// The last components of a folder's path. An element's own name, "5", is only unique within its
+// sweep.
 fs::path name_of(const fs::path& folder, bool is_element) {
   return is_element ? folder.parent_path().filename() / folder.filename() : folder.filename();
 }
@@ -31,7 +32,7 @@ bool is_same(const fs::path& run, const fs::path& folder, bool is_element) {
   return name == name_of(run, is_element) || name == name_of(resolved(run), is_element);
 }
 
-// A run is known by its folder, any other job by its script.
+// Names the owner of a job: a run by its folder, any other job by its script.
 std::string whose(const run::RunDirectory& run, const sched::JobInfo& job) {
   const fs::path script = job.script_path.value_or("");
   const bool is_run = script.filename() == fs::path(run.script()).filename();
@@ -56,7 +57,7 @@ bool is_of_run(const run::RunDirectory& part, const sched::JobInfo& job) {
   const run::RunDirectory run = run::whole_of(part);
   const fs::path folder = fs::path(*job.script_path).parent_path();
   if (!is_element(run)) return is_same(run.path, folder, false);
-  // Its array's job has the sweep's script, and a job that continues it has its own.
+  // The job of its array has the sweep's script; a job that continues the element has its own.
   return is_same(fs::path(run.path).parent_path(), folder, false) ||
          is_same(run.path, folder, true);
 }

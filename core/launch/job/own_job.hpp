@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job is still the run's. A controller that has lost its state gives the ids that it gave
-// before to other jobs, and another cluster has other jobs under the same ids.
+// Whether a job still belongs to the run. A controller that has lost its state gives earlier ids to
+// other jobs, and another cluster has other jobs with the same ids.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -14,20 +14,20 @@
 namespace dts::launch {
 
 // True also if the scheduler does not report the job's script. Runs are compared by the names of
-// their folders, which are unique, because the folders above may have been moved or linked.
+// their folders, which are unique, because parent folders may have been moved or linked.
 [[nodiscard]] bool is_of_run(const run::RunDirectory& run, const sched::JobInfo& job);
 
-// The same for a job whose script is known; true if either is unknown.
+// The same for a job with a known script. True if one of the two scripts is unknown.
 [[nodiscard]] bool has_script(const sched::JobInfo& job, const std::optional<std::string>& script);
 
-// Scheduler::job() for a job of the run: not_found also if that id is another job's now. To be
-// asked before any order about the job.
+// Calls Scheduler::job() for a job of the run. Errc::not_found also if its id now belongs to
+// another job. Call it before any order about the job.
 [[nodiscard]] Result<sched::JobInfo> job_of_run(sched::Scheduler& scheduler,
                                                 const run::RunDirectory& run,
                                                 const sched::JobId& job);
 
-// sched::cancel_for_certain() for a job of the run: not_found, and nothing is cancelled, if that id
-// is another job's now.
+// Calls sched::cancel_for_certain() for a job of the run. Errc::not_found, without cancelling
+// anything, if its id now belongs to another job.
 [[nodiscard]] Result<void> cancel_job_of_run(sched::Scheduler& scheduler,
                                              const run::RunDirectory& run,
                                              const sched::JobId& job,

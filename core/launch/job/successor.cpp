@@ -97,7 +97,7 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
               "run the same command later: it finds the job, or submits it");
 }
 
-// The newest job in the ledger; if a damaged one has lost it, the job of the newest attempt.
+// The latest job in the ledger, or if a damaged ledger has lost it, the job of the latest attempt.
 sched::JobId last_job(const run::RunDirectory& run, const std::vector<run::Event>& events) {
   const sched::JobId job = run::newest_job(events);
   if (!job.empty()) return job;
@@ -105,8 +105,8 @@ sched::JobId last_job(const run::RunDirectory& run, const std::vector<run::Event
   return lease ? lease->job : sched::JobId();
 }
 
-// Requeues the same job, if the scheduler still knows and allows it; otherwise submits a successor
-// under a new id.
+// Requeues the run's job, if the scheduler still knows the job and allows it; otherwise submits a
+// successor under a new id.
 Result<Resumed> put_back(sched::Scheduler& scheduler,
                          const run::RunDirectory& run,
                          const std::vector<run::Event>& events,
@@ -128,7 +128,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   return submit_successor(scheduler, run, known, patience);
 }
 
-// The state of a job that is not over; nullopt: it is, or the scheduler no longer knows it.
+// The state of a job that is not over; nullopt if it is over, or the scheduler no longer knows it.
 Result<std::optional<sched::JobState>> state_if_live(sched::Scheduler& scheduler,
                                                      const run::RunDirectory& run,
                                                      const sched::JobId& job) {
@@ -138,7 +138,7 @@ Result<std::optional<sched::JobState>> state_if_live(sched::Scheduler& scheduler
   return info->state;
 }
 
-// Cancels a job that waits, and returns when it is over.
+// Cancels a job that waits, and returns when it has ended.
 Result<void> end_waiting(sched::Scheduler& scheduler,
                          const run::RunDirectory& run,
                          const sched::JobId& job,
@@ -146,7 +146,7 @@ Result<void> end_waiting(sched::Scheduler& scheduler,
   DTS_ASSIGN(std::optional<sched::JobState> state, state_if_live(scheduler, run, job));
   if (state == sched::JobState::pending)
     DTS_TRY(sched::cancel_for_certain(scheduler, job, patience));
-  // A job that started at the last moment saves first.
+  // A job that started at the last moment saves before it ends.
   const bool is_cancelled = state == sched::JobState::pending;
   const auto until = std::chrono::steady_clock::now() + patience.limit;
   while (state) {
@@ -173,7 +173,8 @@ Result<Resumed> put_anew(sched::Scheduler& scheduler,
   return submit_successor(scheduler, run, known, patience);
 }
 
-// True if `event` is a request for the same: any will do, unless options change, which `why` names.
+// True if `event` is a request for the same. If options change, it must have the same `why`, which
+// names them; otherwise any request counts.
 bool is_same_request(const run::Event& event, const std::string& why, bool changes_options) {
   const auto* const resumed = event.as<run::Resumed>();
   return resumed != nullptr && (!changes_options || resumed->detail == why);

@@ -53,8 +53,8 @@ struct Resumed {
                                         std::chrono::system_clock::time_point since,
                                         const sched::Patience& patience = {});
 
-// The same with other options: amends the run's files, and always submits a new job, for which a
-// waiting one is cancelled. Errc::rejected also if a job of the run is running.
+// The same with other options: amends the run's files, and always submits a new job; a waiting job
+// is cancelled first. Errc::rejected also if a job of the run is running.
 [[nodiscard]] Result<Resumed> run_again_with(sched::Scheduler& scheduler,
                                              const run::RunDirectory& run,
                                              const run::Amendment& amendment,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes the options of a run that exists: new contents of its spec.json, plan.json and
+// Changes the options of a run that exists: new contents for its spec.json, plan.json and
 // script.sbatch, which replace the old ones together.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace dts::run {
 struct Amendment {
   std::string spec;
   std::string plan;
-  std::string script;  // empty: it stays as it is
+  std::string script;  // empty: unchanged
 };
 
-// Replaces the files. After a crash complete_amendment() finishes the work: amendment.json, which
-// is written first and removed last, contains all three. Hold lock_submission(), and no job of the
-// run may be running. Errors: the disk's.
+// Replaces the files. amendment.json, which is written first and removed last, contains all three,
+// so that after a crash complete_amendment() finishes the work. The caller must hold
+// lock_submission(), and no job of the run may be running. Errors: the disk's.
 [[nodiscard]] Result<void> amend(const RunDirectory& run, const Amendment& amendment);
 
 // Finishes an amendment that was interrupted; does nothing if there is none. Errc::invalid for an

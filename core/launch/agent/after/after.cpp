@@ -21,7 +21,7 @@ struct Awaiting {
   sched::JobId job{};
 };
 
-// A job whose agent could not complete it, or that never began, counts as failed.
+// A job that its agent could not complete, or that never began, counts as failed.
 Result<Stand> stand_of_job(sched::Scheduler& scheduler,
                            const run::RunDirectory& run,
                            const sched::JobId& job) {
