@@ -29,9 +29,9 @@ struct AttemptSummary {
   Recorded<Action> decision;
   std::string detail;
   std::string reason;            // of the decision
-  std::string continued;         // who asked for the next attempt, if anyone, and how
-  std::string checkpoint;        // the newest at its end
-  std::string part;              // of a composed run: the part that ended it
+  std::string continued;         // which command requested the next attempt, if any, and how
+  std::string checkpoint;        // the latest when it ended
+  std::string part;              // in a composed run: the part that ended it
   std::string node;              // where the first failing rank was, if known
   std::optional<unsigned> rank;  // the first that failed
   std::optional<int> exit_code;
