@@ -18,7 +18,7 @@
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/directory/rank_logs.hpp"
-#include "core/run/summary/evidence.hpp"
+#include "core/run/summary/explain.hpp"
 #include "core/script/log_link.hpp"
 #include "core/spec/json.hpp"
 
@@ -89,16 +89,14 @@ std::pair<run::RunDirectory, unsigned> place_of_logs(const run::RunDirectory& ru
 void read_last_words(const run::RunDirectory& run, Known& known) {
   for (const run::AttemptSummary& attempt : known.summary.attempts) {
     const bool is_set_up = attempt.cause == run::Cause::set_up_failed && !attempt.node.empty();
-    const auto cause = attempt.cause.value();
-    const bool has_words = attempt.rank || is_set_up || (cause && run::is_launchers(*cause));
-    if (!has_words) continue;
     const auto [place, number] = place_of_logs(run, attempt);
     LastWords words;
     if (is_set_up) {
       const std::string path = run::set_up_log(place, number, attempt.node);
       words = {"the set-up on " + attempt.node, path, run::last_lines(path, k_lines)};
     } else {
-      words = run::last_words(place, number, attempt.rank, k_lines);
+      const run::Cause cause = attempt.cause.value().value_or(run::Cause::completed);
+      words = run::last_words(place, number, attempt.rank, cause, k_lines);
     }
     if (!words.lines.empty()) known.last_words[attempt.number] = std::move(words);
   }

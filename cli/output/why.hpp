@@ -2,8 +2,8 @@
 // Explains a run's state in sentences: a pure function of everything known about it.
 #pragma once
 
-#include "core/run/directory/rank_logs.hpp"
 #include "core/run/ledger/policy.hpp"
+#include "core/run/summary/explain.hpp"
 #include "core/run/summary/goodput.hpp"
 #include "core/run/summary/summary.hpp"
 #include "core/sched/scheduler.hpp"

@@ -171,6 +171,16 @@ bool drain_until(Clock::time_point deadline, int out, int err, Output& output) {
   return true;
 }
 
+// A user's processes may reach their limit (EAGAIN) for a moment only.
+pid_t fork_patiently() {
+  constexpr std::chrono::milliseconds k_pause{100};
+  for (int more = 20;; --more) {
+    const pid_t pid = ::fork();
+    if (pid >= 0 || errno != EAGAIN || more == 0) return pid;
+    std::this_thread::sleep_for(k_pause);
+  }
+}
+
 }  // namespace
 
 bool Pipe::open() {
@@ -204,7 +214,7 @@ Result<pid_t> start_process(const Command& command) {
   Pipe report;  // closed by exec; carries errno if something before it failed
   if (!report.open()) return fail_errno("cannot make a pipe");
   const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
+  const pid_t pid = fork_patiently();
   if (pid < 0) return fail_errno("cannot start " + file);
   if (pid == 0) {
     become(command, file.c_str(), argv.data(), env, parent);

@@ -9,7 +9,6 @@
 #include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
-#include "core/run/summary/evidence.hpp"
 #include "core/topo/discover.hpp"
 
 #include <fcntl.h>
@@ -169,8 +168,7 @@ Result<int> AttemptLoop::run() {
         outcome.detail,
         run::to_string(decision.action),
         decision.why);
-    if (outcome.rank || run::is_launchers(outcome.cause))
-      print_last_words(run_, attempt_->number(), outcome.rank, options_.shown);
+    print_last_words(run_, attempt_->number(), outcome, options_.shown);
     DTS_ASSIGN(const std::optional<int> code, carry_out(ended, decision));
     if (code) return *code;
   }

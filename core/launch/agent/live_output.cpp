@@ -3,6 +3,7 @@
 
 #include "core/base/os/log.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/run/summary/explain.hpp"
 
 #include <fmt/format.h>
 
@@ -39,13 +40,13 @@ LiveOutput::~LiveOutput() = default;  // asks the thread to stop and joins it
 
 void print_last_words(const run::RunDirectory& run,
                       unsigned attempt,
-                      std::optional<unsigned> rank,
+                      const run::Outcome& outcome,
                       const run::RankSelection& shown) {
   constexpr std::size_t k_lines = 20;
   constexpr std::size_t k_longest_shown = 300;
-  const run::LastWords words = run::last_words(run, attempt, rank, k_lines);
-  const bool is_rank = rank && words.path == run.rank_log(attempt, *rank);
-  if (words.lines.empty() || (is_rank && run::is_selected(shown, *rank))) return;
+  const run::LastWords words = run::last_words(run, attempt, outcome.rank, outcome.cause, k_lines);
+  const bool is_rank = outcome.rank && words.path == run.rank_log(attempt, *outcome.rank);
+  if (words.lines.empty() || (is_rank && run::is_selected(shown, *outcome.rank))) return;
   tell("the last lines of {} ({}):\n", words.whose, words.path);
   for (const std::string& line : words.lines) tell("  {}\n", printable(line, k_longest_shown));
 }

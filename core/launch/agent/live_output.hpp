@@ -5,8 +5,8 @@
 
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/directory/run_directory.hpp"
+#include "core/run/ledger/decision.hpp"
 
-#include <optional>
 #include <thread>
 
 namespace dts::launch {
@@ -27,7 +27,7 @@ class LiveOutput {
 // only the job's output, unless they are those of a rank in `shown`, which has been shown.
 void print_last_words(const run::RunDirectory& run,
                       unsigned attempt,
-                      std::optional<unsigned> rank,
+                      const run::Outcome& outcome,
                       const run::RankSelection& shown);
 
 }  // namespace dts::launch

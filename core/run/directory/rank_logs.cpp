@@ -89,17 +89,6 @@ std::vector<std::string> launcher_lines(const RunDirectory& run,
   return found;
 }
 
-LastWords last_words(const RunDirectory& run,
-                     unsigned attempt,
-                     std::optional<unsigned> rank,
-                     std::size_t lines) {
-  LastWords own;
-  if (rank) own = {fmt::format("rank {}", *rank), run.rank_log(attempt, *rank)};
-  if (rank) own.lines = last_lines(own.path, lines);
-  if (!own.lines.empty()) return own;
-  return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
-}
-
 RankLogs::RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection)
     : run_(run), attempt_(attempt), all_(selection.all) {
   const bool alone = !all_ && selection.ranks.size() == 1;

@@ -7,7 +7,6 @@
 #include "core/run/directory/run_directory.hpp"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,19 +32,6 @@ struct RankSelection {
 [[nodiscard]] std::vector<std::string> launcher_lines(const RunDirectory& run,
                                                       unsigned attempt,
                                                       std::size_t lines);
-
-struct LastWords {
-  std::string whose{};  // "rank 3", "the launcher", "the batch script"
-  std::string path{};
-  std::vector<std::string> lines{};  // empty: it said nothing
-};
-
-// The last words of an attempt: those of its first failed rank, or those of the launcher if that
-// rank said nothing or there is none.
-[[nodiscard]] LastWords last_words(const RunDirectory& run,
-                                   unsigned attempt,
-                                   std::optional<unsigned> rank,
-                                   std::size_t lines);
 
 // Log of a node's set-up and tear-down.
 [[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);

@@ -162,6 +162,11 @@ bool is_launchers(Cause cause) {
   return cause == Cause::launch_failed || cause == Cause::launcher_died;
 }
 
+bool launcher_may_say(Cause cause) {
+  return is_launchers(cause) || cause == Cause::user_exit || cause == Cause::rendezvous ||
+         cause == Cause::comm_timeout;
+}
+
 bool may_be_a_victim(Cause cause) {
   return cause == Cause::user_exit || cause == Cause::comm_timeout;
 }

@@ -40,8 +40,11 @@ struct Pattern {
 // True if a program's output can make `cause` more precise.
 [[nodiscard]] bool may_be_explained(Cause cause);
 
-// True if the launcher's own words may say why.
+// True if the launcher could not start the ranks, or not keep them.
 [[nodiscard]] bool is_launchers(Cause cause);
+
+// True if the launcher's own words may say why, where no rank does.
+[[nodiscard]] bool launcher_may_say(Cause cause);
 
 // True if a rank that ended with `cause` may be the victim of another that ended first.
 [[nodiscard]] bool may_be_a_victim(Cause cause);

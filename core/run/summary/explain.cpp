@@ -26,13 +26,6 @@ std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, u
   return read_evidence(last_lines(run.rank_log(attempt, rank), k_lines));
 }
 
-// Where the rank's own log says nothing, the launcher may: mpirun prints what MPI_Init says.
-std::optional<Evidence> evidence_of_first(const RunDirectory& run,
-                                          unsigned attempt,
-                                          std::optional<unsigned> rank) {
-  return read_evidence(last_words(run, attempt, rank, k_lines).lines);
-}
-
 // Another rank that failed by itself, not because it lost its peers.
 std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
                                                      unsigned attempt,
@@ -77,14 +70,27 @@ std::optional<Outcome> abort_outcome(const RunDirectory& run,
 
 }  // namespace
 
+LastWords last_words(const RunDirectory& run,
+                     unsigned attempt,
+                     std::optional<unsigned> rank,
+                     Cause cause,
+                     std::size_t lines) {
+  LastWords words;
+  if (rank) words = {fmt::format("rank {}", *rank), run.rank_log(attempt, *rank)};
+  if (rank) words.lines = last_lines(words.path, lines);
+  if (!words.lines.empty() || !launcher_may_say(cause)) return words;
+  return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
+}
+
 Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
   if (may_be_an_abort(outcome.cause))
     if (auto aborted = abort_outcome(run, attempt, world_size)) return *std::move(aborted);
-  if (!outcome.rank && is_launchers(outcome.cause))
-    if (const auto words = evidence_of_first(run, attempt, outcome.rank))
-      outcome.detail += ": " + std::string(trim(words->line));
+  const auto words = last_words(run, attempt, outcome.rank, outcome.cause, k_lines).lines;
+  const auto own = read_evidence(words);
+  if (!outcome.rank && is_launchers(outcome.cause) && own)
+    outcome.detail += ": " + std::string(trim(own->line));
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
-  if (const auto own = evidence_of_first(run, attempt, outcome.rank)) {
+  if (own) {
     outcome.cause = own->cause;
     outcome.detail += ": " + own->line;
   }

@@ -5,7 +5,25 @@
 #include "core/run/directory/run_directory.hpp"
 #include "core/run/ledger/decision.hpp"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace dts::run {
+
+struct LastWords {
+  std::string whose{};  // "rank 3", "the launcher", "the batch script"
+  std::string path{};
+  std::vector<std::string> lines{};  // empty: nothing was said
+};
+
+// The last words of an attempt with that end: those of its first failed rank, or if there is none
+// or it wrote nothing, those of the launcher, as far as they can explain `cause`.
+[[nodiscard]] LastWords last_words(const RunDirectory& run,
+                                   unsigned attempt,
+                                   std::optional<unsigned> rank,
+                                   Cause cause,
+                                   std::size_t lines);
 
 // `outcome` with the cause that the failed rank's last lines show, if any. If that rank may be the
 // victim of another, the rank whose lines show a cause of its own is used instead. Reads the ends

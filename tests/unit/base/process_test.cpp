@@ -7,10 +7,12 @@
 #include <doctest/doctest.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <thread>
 
 namespace dts {
 namespace {
@@ -44,6 +46,27 @@ int be_traced(const Pipe& pids) {
   ready.write_end.reset();
   char byte = 0;
   return ::read(ready.read_end.get(), &byte, 1) == 0 ? 0 : 1;
+}
+
+// Starts a program while the user may have no further process for a moment. As root there is no
+// such limit: as another user, in a process of its own.
+int start_at_the_limit() {
+  constexpr uid_t k_nobody = 65534;
+  if (::getuid() == 0 && ::setuid(k_nobody) != 0) return 2;
+  rlimit usual{};
+  if (::getrlimit(RLIMIT_NPROC, &usual) != 0) return 3;
+  std::thread waker([usual] {
+    std::this_thread::sleep_for(300ms);
+    ::setrlimit(RLIMIT_NPROC, &usual);
+  });
+  rlimit none = usual;
+  none.rlim_cur = 0;
+  ::setrlimit(RLIMIT_NPROC, &none);
+  Command command;
+  command.argv = {"/bin/true"};
+  const auto started = start_process(command);
+  waker.join();
+  return started && ::waitpid(*started, nullptr, 0) == *started ? 0 : 4;
 }
 
 }  // namespace
@@ -84,6 +107,15 @@ TEST_CASE("a program that has closed its output and goes on is timed out too") {
   REQUIRE_FALSE(output);
   CHECK(output.error().code == Errc::timed_out);
   CHECK(contains(output.error().message, "timed out"));
+}
+
+TEST_CASE(
+    "a limit of processes that is reached for a moment does not keep a program from starting") {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(start_at_the_limit());
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 }  // namespace dts
