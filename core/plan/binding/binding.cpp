@@ -70,17 +70,14 @@ Result<void> check(const NodeTopology& node, const BindRequest& request) {
 
 // Gives each rank the hardware threads of its cores: all of them, or, if several ranks share a
 // core, separate ones if there are enough.
-void take_threads(const NodeTopology& node,
-                  const BindRequest& request,
-                  std::vector<RankBinding>& ranks) {
+void take_threads(const NodeTopology& node, BindPolicy policy, std::vector<RankBinding>& ranks) {
   std::map<unsigned, std::vector<RankBinding*>> users;
   for (RankBinding& rank : ranks)
     for (const auto* list : {&rank.home, &rank.annex})
       for (const unsigned core : *list) users[core].push_back(&rank);
   for (const auto& [core, list] : users) {
-    std::vector<unsigned> pus = node.cores[core].pus;
-    if (request.smt > 0 && pus.size() > request.smt) pus.resize(request.smt);
-    const bool enough = request.policy == BindPolicy::automatic && list.size() <= pus.size();
+    const std::vector<unsigned>& pus = node.cores[core].pus;
+    const bool enough = policy == BindPolicy::automatic && list.size() <= pus.size();
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::size_t first = enough ? i * pus.size() / list.size() : 0;
       const std::size_t end = enough ? (i + 1) * pus.size() / list.size() : pus.size();
@@ -127,10 +124,9 @@ bool is_as_promised(const GpuGroups& way, const BindingScore& found, const Bindi
          found.numa_load == bound.numa_load && found.numa_span == bound.numa_span;
 }
 
-// Each rank's bound is what it would get if it were alone on the node. If there is only one choice
-// of GPUs, the flows have already found the exact optimum.
-void add_bound(
-    const NodeTopology& node, const GpuChoices& choices, unsigned limit, unsigned smt, Best& best) {
+// The bound for a rank is what it would get alone. With only one choice of GPUs, the flows have
+// already computed the exact optimum.
+void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned limit, Best& best) {
   BindingScore& bound = best.bound;
   const BindingScore& s = best.score;
   const GpuGroups& first = choices.ways[0];
@@ -141,7 +137,7 @@ void add_bound(
   if (choices.ways.size() == 1) {
     bound.near_cores = s.near_cores;
     bound.home_distance = s.home_distance;
-    bound.mean_distance = least_mean_distance(node, first.of_rank, limit, smt);
+    bound.mean_distance = least_mean_distance(node, first.of_rank, limit);
     bound.nic_distance = s.nic_distance;
   } else if (choices.all) {
     bound.near_cores = first.near_cores;
@@ -162,14 +158,14 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
   if (!request.gpus_of.empty())
     choices.ways.push_back({request.gpus_of, {}, 0, 0});
   else
-    choices = gpu_choices(node, request.gpus, request.ranks, limit, request.smt);
+    choices = gpu_choices(node, request.gpus, request.ranks, limit);
   Best best;
   best.bound = plain_bound(node, request);
   best.bound.worst_distance = least_worst_distance(node, choices);
   for (std::size_t tried = 0; tried < std::min(choices.ways.size(), k_most_tries); ++tried) {
     const GpuGroups& way = choices.ways[tried];
     if (tried > 0 && !may_be_better(way, best.score)) break;
-    auto ranks = share_cores(node, way.of_rank, limit, request.smt);
+    auto ranks = share_cores(node, way.of_rank, limit);
     share_nics(node, ranks);
     const BindingScore found = score(node, ranks);
     if (tried == 0 || is_better(found, best.score)) {
@@ -178,13 +174,24 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
     }
     if (is_as_promised(way, found, best.bound)) break;
   }
-  add_bound(node, choices, limit, request.smt, best);
+  add_bound(node, choices, limit, best);
   return best;
+}
+
+// The node as if each core had no more than this many hardware threads.
+NodeTopology with_threads(NodeTopology node, unsigned most) {
+  for (topo::Core& core : node.cores) core.pus.resize(std::min<std::size_t>(core.pus.size(), most));
+  return node;
 }
 
 }  // namespace
 
 Result<NodeBinding> bind_node(const NodeTopology& node, const BindRequest& request) {
+  if (request.smt > 0 && request.policy != BindPolicy::map) {
+    BindRequest rest = request;
+    rest.smt = 0;
+    return bind_node(with_threads(node, request.smt), rest);
+  }
   DTS_TRY(check(node, request));
   Best best = best_of(node, request);
   if (request.policy != BindPolicy::automatic) {
@@ -192,7 +199,7 @@ Result<NodeBinding> bind_node(const NodeTopology& node, const BindRequest& reque
     share_nics(node, best.ranks);
     best.score = score(node, best.ranks);
   }
-  if (request.policy != BindPolicy::map) take_threads(node, request, best.ranks);
+  if (request.policy != BindPolicy::map) take_threads(node, request.policy, best.ranks);
   take_memory(node, best.ranks);
   NodeBinding binding{std::move(best.ranks), best.score, best.bound, {}, node.doubts};
   explain(node, request, binding);

@@ -88,8 +88,7 @@ BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
   bound.fewest_cores = std::min(limit, std::max(1U, cores / request.ranks));
   bound.most_cores = std::min(limit, (cores + request.ranks - 1) / request.ranks);
   bound.unused_cores = cores - std::min(cores, bound.most_cores * request.ranks);
-  bound.shared_cores =
-      least_shared(core_quota(node, request.ranks, limit, request.smt), request.ranks);
+  bound.shared_cores = least_shared(core_quota(node, request.ranks, limit), request.ranks);
   bound.shared_l3 = least_shared_l3(node, request.ranks, bound.fewest_cores);
   bound.nic_load = nics == 0 ? 0 : (request.ranks + nics - 1) / nics;
   if (!request.gpus.empty()) bound.nic_distance = least_nic_distance(node, adapters);

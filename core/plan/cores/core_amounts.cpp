@@ -66,7 +66,7 @@ class CoreFlow {
         weights_(weights),
         far_(slots_of == Slots::each_core ? quota.each + 1 : 1),
         fewest_(fewest),
-        slots_(slots(quota, slots_of)),
+        slots_(slots_of == Slots::each_core ? slots(quota, near_slots()) : slots(quota, 0)),
         flow_(k_first_group + groups.size() + classes.size() * (k_hubs + slots_.size())) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const CoreQuota::Users users = users_of(groups[g], quota);
@@ -97,13 +97,30 @@ class CoreFlow {
     bool is_home, is_extra;
   };
 
-  static std::vector<Slot> slots(const CoreQuota& quota, Slots slots_of) {
+  // How many slots beyond its home cores a rank of any class can fill with near cores.
+  [[nodiscard]] std::int64_t near_slots() const {
+    std::int64_t most = 0;
+    for (const RankClass& alike : classes_) {
+      const auto ranks = static_cast<std::int64_t>(alike.members.size());
+      std::int64_t near = 0;
+      for (std::size_t g = 0; g < groups_.size(); ++g)
+        if (!alike.key[g].is_far) near += static_cast<std::int64_t>(groups_[g].cores.size());
+      most = std::max(most, (near + ranks - 1) / ranks);
+    }
+    return most;
+  }
+
+  // `apart`: the slots of one core each beyond the home cores; 0: none.
+  static std::vector<Slot> slots(const CoreQuota& quota, std::int64_t apart) {
+    if (apart == 0)
+      return {{quota.home, 0, true, false},
+              {quota.each - quota.home, 0, false, false},
+              {1, 0, false, true}};
     std::vector<Slot> slots;
-    for (std::int64_t j = 0; slots_of == Slots::each_core && j < quota.each; ++j)
-      slots.push_back({1, j, j < quota.home, false});
-    if (slots_of == Slots::together)
-      slots = {{quota.home, 0, true, false}, {quota.each - quota.home, 0, false, false}};
-    slots.push_back({1, slots_of == Slots::each_core ? quota.each : 0, false, true});
+    const std::int64_t single = std::min(quota.each, quota.home + apart);
+    for (std::int64_t j = 0; j < single; ++j) slots.push_back({1, j, j < quota.home, false});
+    if (quota.each > single) slots.push_back({quota.each - single, single, false, false});
+    slots.push_back({1, quota.each, false, true});
     return slots;
   }
 
@@ -175,14 +192,13 @@ bool is_plainly_fair(const std::vector<RankClass>& classes,
   return fair || !any_far;
 }
 
-// Seats the ranks in rounds. Each round uses the cores whose threads would get the fewest ranks,
-// and among these the cores with the fewest ranks. If the last round has fewer ranks than cores,
-// each of these cores may serve one more.
-std::vector<CoreQuota::Users> crowd_of(const NodeTopology& node, std::size_t ranks, unsigned smt) {
+// Seats the ranks in turns, each on the cores where the fewest would share a thread, of those where
+// the fewest are. In the last turn there may be fewer ranks than such cores: each may serve one.
+std::vector<CoreQuota::Users> crowd_of(const NodeTopology& node, std::size_t ranks) {
   std::vector<CoreQuota::Users> users(node.cores.size(), {0, 0});
   const auto turn_of = [&](std::size_t core) {
-    const std::size_t pus = std::max<std::size_t>(1, node.cores[core].pus.size());
-    const auto threads = static_cast<std::int64_t>(smt > 0 ? std::min<std::size_t>(smt, pus) : pus);
+    const auto threads =
+        static_cast<std::int64_t>(std::max<std::size_t>(1, node.cores[core].pus.size()));
     return std::pair(users[core].least / threads, users[core].least);
   };
   while (ranks > 0) {
@@ -245,13 +261,10 @@ std::vector<RankClass> classify_ranks(const NodeTopology& topology,
   });
 }
 
-CoreQuota core_quota(const NodeTopology& topology,
-                     std::size_t ranks,
-                     std::size_t most,
-                     unsigned smt) {
+CoreQuota core_quota(const NodeTopology& topology, std::size_t ranks, std::size_t most) {
   const std::size_t cores = topology.cores.size();
   if (cores == 0) return {};
-  if (cores < ranks) return {1, 1, 0, true, crowd_of(topology, ranks, smt)};
+  if (cores < ranks) return {1, 1, 0, true, crowd_of(topology, ranks)};
   const std::size_t each = std::min(cores / ranks, most);
   return {static_cast<std::int64_t>(each),
           static_cast<std::int64_t>(std::min<std::size_t>(each, k_home_cores)),

@@ -40,13 +40,11 @@ struct CoreQuota {
   std::vector<Users> users{};  // by core if crowded; empty otherwise: a core serves one rank
 };
 
-// `most`: the maximum number of cores per rank; `smt`: the maximum number of hardware threads per
-// core, 0: all. With fewer cores than ranks, no two ranks share a thread while another thread has
-// none; then the numbers of ranks per core differ by at most one.
+// `most`: the maximum number of cores of a rank. With fewer cores than ranks, no two share a thread
+// while another one has none; then no core has two ranks more than another.
 [[nodiscard]] CoreQuota core_quota(const topo::NodeTopology& topology,
                                    std::size_t ranks,
-                                   std::size_t most,
-                                   unsigned smt);
+                                   std::size_t most);
 
 // The number of ranks that all cores of a group together must and may serve.
 [[nodiscard]] CoreQuota::Users users_of(const CoreGroup& group, const CoreQuota& quota);

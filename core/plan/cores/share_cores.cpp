@@ -165,15 +165,14 @@ std::int64_t mean_distance(const NodeTopology& topology,
 
 std::vector<RankBinding> share_cores(const NodeTopology& topology,
                                      const std::vector<std::vector<unsigned>>& gpus,
-                                     unsigned most,
-                                     unsigned smt) {
+                                     unsigned most) {
   const std::size_t cores = topology.cores.size(), ranks = gpus.size();
   std::vector<RankBinding> shares(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) shares[rank].gpus = gpus[rank];
   if (cores == 0) return shares;
   CoreShares all;
   all.groups = group_cores(topology);
-  const CoreQuota quota = core_quota(topology, ranks, most, smt);
+  const CoreQuota quota = core_quota(topology, ranks, most);
   all.home_cores = static_cast<unsigned>(quota.home);
   all.counts.assign(ranks, std::vector<unsigned>(all.groups.size(), 0));
   all.reaches.resize(ranks);
@@ -197,14 +196,13 @@ std::vector<RankBinding> share_cores(const NodeTopology& topology,
 
 double least_mean_distance(const NodeTopology& topology,
                            const std::vector<std::vector<unsigned>>& gpus,
-                           unsigned most,
-                           unsigned smt) {
+                           unsigned most) {
   const std::size_t cores = topology.cores.size(), ranks = gpus.size();
   if (cores == 0) return 0;
   const std::vector<CoreGroup> groups = group_cores(topology);
   const std::vector<RankClass> classes = classify_ranks(topology, groups, gpus);
   const auto amounts =
-      core_amounts(classes, groups, core_quota(topology, ranks, most, smt), CoreAim::distance);
+      core_amounts(classes, groups, core_quota(topology, ranks, most), CoreAim::distance);
   std::int64_t sum = 0, count = 0;
   for (std::size_t c = 0; c < classes.size(); ++c)
     for (std::size_t g = 0; g < groups.size(); ++g) {

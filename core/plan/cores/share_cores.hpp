@@ -17,23 +17,20 @@ inline constexpr std::int64_t k_unit = 840;
                                          const std::vector<unsigned>& gpus,
                                          unsigned core);
 
-// The part of bind_node() that divides cores: sets home, annex and gpus of each rank, but not
-// `cpus`. `gpus`: those of each local rank, as indices into topology.gpus; for a rank without GPUs,
-// every core is near. `most`: the maximum number of cores per rank. With fewer cores than ranks,
-// each rank has one, near if possible, on a hardware thread of its own if there are enough;
-// otherwise the numbers of ranks that cores serve for each of their threads differ by at most one.
-// `smt`: see BindRequest. Home distance, equal shares and then mean distance are optimal, found as
-// a minimum-cost flow between L3s and groups of ranks whose GPUs are in the same places. On hybrid
-// processors, a slow core is a home core only if there are no others.
+// The part of bind_node() for cores: home, annex and gpus of each rank, but not `cpus`. `gpus`: of
+// each local rank, indices into topology.gpus; every core is near a rank without GPUs. `most`: the
+// maximum number of cores of a rank. With fewer cores than ranks, each rank has one, near if
+// possible, on a hardware thread of its own if there are enough, and otherwise no core has two
+// ranks more than another for each of its threads. Home distance, equal shares and then mean
+// distance are optimal: a minimum-cost flow between L3s and groups of ranks whose GPUs are in the
+// same places. On hybrid processors, a slow core is a home core only if there are no others.
 [[nodiscard]] std::vector<RankBinding> share_cores(const topo::NodeTopology& topology,
                                                    const std::vector<std::vector<unsigned>>& gpus,
-                                                   unsigned most = 1U << 30,
-                                                   unsigned smt = 0);
+                                                   unsigned most = 1U << 30);
 
 // The minimum mean distance if cores are divided equally, regardless of home and annex.
 [[nodiscard]] double least_mean_distance(const topo::NodeTopology& topology,
                                          const std::vector<std::vector<unsigned>>& gpus,
-                                         unsigned most = 1U << 30,
-                                         unsigned smt = 0);
+                                         unsigned most = 1U << 30);
 
 }  // namespace dts::plan

@@ -210,11 +210,10 @@ class Promise {
 GpuChoices gpu_choices(const NodeTopology& topology,
                        const std::vector<unsigned>& gpus,
                        unsigned ranks,
-                       unsigned most_cores,
-                       unsigned smt) {
+                       unsigned most_cores) {
   GpuChoices choices;
   std::vector<Groups> ways;
-  const FewestNear near(topology, gpus, core_quota(topology, ranks, most_cores, smt));
+  const FewestNear near(topology, gpus, core_quota(topology, ranks, most_cores));
   if (gpus.empty()) {
     ways.emplace_back(ranks);
   } else if (gpus.size() < ranks) {

@@ -20,15 +20,14 @@ struct GpuChoices {
   bool all = true;              // false: not all ways were examined
 };
 
-// The ways to give each of `ranks` ranks the same number of `gpus`, so that the GPUs of a rank are
-// as near each other as possible (GpusApart). With fewer GPUs than ranks, the numbers of ranks per
-// GPU differ by at most one. At most some hundred ways are examined. `most_cores`: the maximum per
-// rank; `smt`: see BindRequest.
+// The ways to give each of `ranks` ranks the same number of `gpus`, those of a rank as near each
+// other as possible (GpusApart). With fewer GPUs than ranks, each GPU gets the same number of
+// ranks, or one more. At most some hundred ways are examined. `most_cores`: the maximum of each
+// rank.
 [[nodiscard]] GpuChoices gpu_choices(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& gpus,
                                      unsigned ranks,
-                                     unsigned most_cores = 1U << 30,
-                                     unsigned smt = 0);
+                                     unsigned most_cores = 1U << 30);
 
 // Runs in PCI order, regardless of distances: G/n GPUs each, or for rank i the GPU i*G/n.
 [[nodiscard]] std::vector<std::vector<unsigned>> gpu_runs(const std::vector<unsigned>& gpus,
