@@ -90,8 +90,17 @@ unsigned pci_gbps(const std::string& folder) {
 }  // namespace
 
 std::vector<FabricPort> find_fabric(const std::string& folder) {
+  const std::vector<std::string> hcas = list_folder(folder);
+  // A virtual function shares the port of its physical one, if that is here.
+  const auto is_virtual = [&](const std::string& hca) {
+    const auto real = list_folder(folder + "/" + hca + "/device/physfn/infiniband");
+    return std::any_of(real.begin(), real.end(), [&](const std::string& one) {
+      return std::find(hcas.begin(), hcas.end(), one) != hcas.end();
+    });
+  };
   std::vector<FabricPort> found;
-  for (const std::string& hca : list_folder(folder)) {
+  for (const std::string& hca : hcas) {
+    if (is_virtual(hca)) continue;
     const std::string ports = folder + "/" + hca + "/ports";
     for (const std::string& number : list_folder(ports))
       if (auto port = read_port(hca, ports + "/" + number, number))

@@ -15,6 +15,10 @@ using Indices = std::vector<std::size_t>;
 // Assumed for an adapter for computing that does not report its speed.
 constexpr unsigned k_least_gbps = 100;
 
+// Slower adapters are not for computing. Those of HGX B200 and B300 that manage the NVLink switches
+// are ConnectX-7 with active InfiniBand ports, on two lanes of PCI Express 3: 16 Gb/s.
+constexpr unsigned k_too_slow_gbps = 20;
+
 // Some carriers of one network, and their bandwidth.
 struct Choice {
   Indices carriers;
@@ -54,14 +58,19 @@ Choice best_of(const std::vector<Carrier>& all, const Indices& of_network) {
 }  // namespace
 
 std::vector<std::size_t> best_network(std::vector<Carrier> carriers) {
+  const auto is_for_computing = [](const Carrier& one) {
+    return one.network == topo::Network::ethernet || one.gbps >= k_too_slow_gbps;
+  };
   for (Carrier& carrier : carriers)
     if (carrier.gbps == 0 && carrier.network != topo::Network::ethernet)
       carrier.gbps = k_least_gbps;
-  const bool any_known = std::any_of(
-      carriers.begin(), carriers.end(), [](const Carrier& one) { return one.gbps > 0; });
+  const bool any_known = std::any_of(carriers.begin(), carriers.end(), [&](const Carrier& one) {
+    return one.gbps > 0 && is_for_computing(one);
+  });
   std::map<topo::Network, Indices> networks;
   for (std::size_t i = 0; i < carriers.size(); ++i)
-    if (carriers[i].gbps > 0 || !any_known) networks[carriers[i].network].push_back(i);
+    if (is_for_computing(carriers[i]) && (carriers[i].gbps > 0 || !any_known))
+      networks[carriers[i].network].push_back(i);
   Choice best;
   std::tuple<std::uint64_t, unsigned> worth;
   for (const auto& [network, indices] : networks) {  // in a tie, the first one wins

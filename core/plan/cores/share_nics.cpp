@@ -17,10 +17,13 @@ namespace {
 
 using topo::NodeTopology;
 
-std::string why_left(const NodeTopology& topology, unsigned nic, unsigned used) {
+std::string why_left(const NodeTopology& topology,
+                     unsigned nic,
+                     const std::vector<unsigned>& used) {
   const topo::Nic& left = topology.nics[nic];
-  const topo::Nic& best = topology.nics[used];
   const unsigned gbps = speed_of(left);
+  if (used.empty()) return fmt::format("{}, {} Gb/s, too slow", to_string(left.network), gbps);
+  const topo::Nic& best = topology.nics[used[0]];
   if (gbps == 0 && speed_of(best) > 0) return "speed not known";
   std::string words = left.network == best.network ? "" : to_string(left.network);
   if (gbps > 0) words += fmt::format("{}{} Gb/s", words.empty() ? "" : ", ", gbps);
@@ -142,7 +145,7 @@ NicChoice choose_nics(const NodeTopology& topology) {
   for (unsigned nic = 0; nic < topology.nics.size(); ++nic) {
     if (std::binary_search(choice.used.begin(), choice.used.end(), nic)) continue;
     const bool is_down = topology.nics[nic].link == topo::Link::down;
-    choice.left.push_back({nic, is_down ? "no link" : why_left(topology, nic, choice.used[0])});
+    choice.left.push_back({nic, is_down ? "no link" : why_left(topology, nic, choice.used)});
   }
   return choice;
 }

@@ -56,7 +56,35 @@ constexpr std::array k_models{
     Model{k_amazon, 0xefa3, 400},    // the fourth, 8 in a P6-B200
 };
 
+struct Id {
+  unsigned vendor, device;
+};
+
+constexpr std::array k_virtual_functions{
+    Id{k_mellanox, 0x1002},  // ConnectX-2
+    Id{k_mellanox, 0x1004},  // ConnectX-3
+    Id{k_mellanox, 0x1012},  // Connect-IB
+    Id{k_mellanox, 0x1014},  // ConnectX-4
+    Id{k_mellanox, 0x1016},  // ConnectX-4 Lx
+    Id{k_mellanox, 0x1018},  // ConnectX-5
+    Id{k_mellanox, 0x101a},  // ConnectX-5 Ex
+    Id{k_mellanox, 0x101c},  // ConnectX-6
+    Id{k_mellanox, 0x101e},  // ConnectX-6 Dx and later
+    Id{k_mellanox, 0xa2d3},  // BlueField
+    Id{k_intel, 0x154c},     // X710, X722
+    Id{k_intel, 0x1889},     // E810
+    Id{k_broadcom, 0x16dc},  // BCM5741x
+    Id{k_broadcom, 0x1806},  // BCM5750x
+    Id{k_broadcom, 0x1807},  // BCM5750x with RDMA
+};
+
 }  // namespace
+
+bool is_virtual_function(unsigned vendor, unsigned device) {
+  return std::any_of(k_virtual_functions.begin(), k_virtual_functions.end(), [&](const Id& id) {
+    return id.vendor == vendor && id.device == device;
+  });
+}
 
 unsigned most_gbps(unsigned vendor, unsigned device) {
   const auto found = std::find_if(k_models.begin(), k_models.end(), [&](const Model& model) {

@@ -9,4 +9,7 @@ namespace dts::topo {
 // From the PCI ID repository (pci-ids.ucw.cz) and the vendors' data sheets.
 [[nodiscard]] unsigned most_gbps(unsigned vendor, unsigned device);
 
+// True for a virtual function, which shares the port of its physical one.
+[[nodiscard]] bool is_virtual_function(unsigned vendor, unsigned device);
+
 }  // namespace dts::topo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topo/hwloc/hwloc_nics.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/topo/hwloc/adapter_models.hpp"
 #include "core/topo/hwloc/hwloc_pci.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -70,10 +72,44 @@ unsigned whole_gbps(float bytes) {
   return bytes > 0 ? std::max(1U, static_cast<unsigned>(std::lround(8 * bytes))) : 0;
 }
 
+// Virtual functions are on the bus of their physical one, behind its root port. In a virtual
+// machine, the physical one is not there.
+class VirtualFunctions {
+ public:
+  // True for one whose physical function came before it.
+  bool take(const Nic& nic, const PciDevice& device) {
+    const bool is_virtual = is_virtual_function(device.vendor_id, device.device_id);
+    const auto found = behind_.find(nic.bridges);
+    if (is_virtual && found != behind_.end()) ++found->second.functions;
+    if (!is_virtual && nic.bridges.size() > 1)
+      behind_[nic.bridges].name = nic.name.empty() ? nic.pci : nic.name;
+    return is_virtual && found != behind_.end();
+  }
+
+  void describe(std::vector<std::string>& notes) const {
+    for (const auto& [bridges, physical] : behind_)
+      if (physical.functions > 0)
+        notes.push_back(fmt::format("{} of {} left out (the same port)",
+                                    counted(physical.functions, "virtual function"),
+                                    physical.name));
+  }
+
+ private:
+  struct Physical {
+    std::string name;
+    unsigned functions = 0;
+  };
+
+  std::map<std::vector<unsigned>, Physical> behind_;  // by the bridges above it
+};
+
 }  // namespace
 
-std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas) {
+std::vector<Nic> nics_of(hwloc_topology_t topology,
+                         const NumaNodes& numas,
+                         std::vector<std::string>& notes) {
   const OsDevices devices = os_devices(topology);
+  VirtualFunctions functions;
   std::vector<Nic> nics;
   for (hwloc_obj_t pci : pci_devices(topology)) {
     const PciDevice& device = pci->attr->pcidev;
@@ -81,7 +117,7 @@ std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas) {
     const hwloc_obj_t openfabrics = first_of(os, HWLOC_OBJ_OSDEV_OPENFABRICS);
     const auto special = special_network(device);
     if (openfabrics == nullptr && !special) continue;
-    Nic& nic = nics.emplace_back(place_of(topology, numas, pci));
+    Nic nic = place_of(topology, numas, pci);
     nic.pci = pci_address(pci);
     // A port of a VPI adapter has class 0200 or 0280, and may be either network.
     nic.network =
@@ -92,7 +128,9 @@ std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas) {
     const hwloc_obj_t named =
         openfabrics != nullptr ? openfabrics : first_of(os, HWLOC_OBJ_OSDEV_NETWORK);
     if (named != nullptr && is_safe_name(named->name)) nic.name = named->name;
+    if (openfabrics == nullptr || !functions.take(nic, device)) nics.push_back(std::move(nic));
   }
+  functions.describe(notes);
   return nics;
 }
 

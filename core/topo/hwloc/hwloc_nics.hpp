@@ -7,14 +7,17 @@
 
 #include <hwloc.h>
 
+#include <string>
 #include <vector>
 
 namespace dts::topo {
 
-// The adapters in the order of NodeTopology. An adapter has an OpenFabrics device, or is
-// InfiniBand, Omni-Path, Slingshot or EFA according to its PCI IDs. `link` is the state that
-// OpenFabrics recorded; `gbps` is the maximum of the model, since hwloc does not record the speeds
-// of ports.
-[[nodiscard]] std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas);
+// In the order of NodeTopology. An adapter has an OpenFabrics device, or is InfiniBand, Omni-Path,
+// Slingshot or EFA by its PCI IDs. `link` is what OpenFabrics recorded; `gbps` is the maximum of
+// the model, since hwloc does not record port speeds. Virtual functions beside their physical one
+// are left out; `notes` then says so.
+[[nodiscard]] std::vector<Nic> nics_of(hwloc_topology_t topology,
+                                       const NumaNodes& numas,
+                                       std::vector<std::string>& notes);
 
 }  // namespace dts::topo

@@ -178,10 +178,10 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
   node.cores = cores_of(topology, numas, usable.get(), node.closed);
   DTS_TRY(check_numbers(node));
   node.gpus = gpus_of(topology, numas);
-  node.nics = nics_of(topology, numas);
   node.numas = numas.describe();
   mark_those_with_cores(node);
   node.notes = uncounted_gpus(topology);
+  node.nics = nics_of(topology, numas, node.notes);
   node.links = links_of(topology, node.gpus);
   node.doubts = find_doubts(node);
   if (node.cores.empty())

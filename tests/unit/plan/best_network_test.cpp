@@ -71,6 +71,8 @@ TEST_CASE("the network that carries most is used, whatever it is called") {
       {"all unknown", {{2, k_eth, 0, 0}, {2, k_ib, 0, 0}}, {2, 3}},
       {"only the slot is known", {{1, k_ib, 0, 31}, {2, k_ib, 0, 252}}, {1, 2}},
       {"nothing", {}, {}},
+      {"what manages NVLink switches", {{4, k_ib, 400, 16}, {1, k_eth, 25, 63}}, {4}},
+      {"nothing but that", {{4, k_ib, 400, 16}}, {}},
   };
 
   for (const auto& row : table) {
@@ -130,6 +132,10 @@ TEST_CASE("why an adapter is left out") {
   REQUIRE(choice.left.size() == 4);
   const char* words[] = {"no link", "100 Gb/s, slower", "Ethernet, 25 Gb/s", "speed not known"};
   for (std::size_t i = 0; i < 4; ++i) CHECK(choice.left[i].why == words[i]);
+  const NicChoice none = choose_nics(node_of({{1, k_ib, 400, 16}}));
+  CHECK(none.used.empty());
+  REQUIRE(none.left.size() == 1);
+  CHECK(none.left[0].why == "InfiniBand, 16 Gb/s, too slow");
 }
 
 TEST_CASE("an adapter of the same socket is nearer than one of another") {

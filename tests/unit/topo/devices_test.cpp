@@ -70,6 +70,12 @@ TEST_CASE("described machines: adapters, paths to the GPUs, links") {
                  "mlx5_0@0 mlx5_1@0 mlx5_4e@0 mlx5_2@3 mlx5_3@3 ",
                  "NODE NODE NODE NODE ",
                  6},
+        Expected{"hgx-b300",
+                 "rdmap64s0@0 rdmap65s0@0 rdmap80s0@0 rdmap81s0@0 rdmap96s0@0 rdmap97s0@0 "
+                 "rdmap112s0@0 rdmap113s0@0 rdmap128s0@1 rdmap129s0@1 rdmap144s0@1 rdmap145s0@1 "
+                 "rdmap160s0@1 rdmap161s0@1 rdmap176s0@1 rdmap177s0@1 ibp198s0f0@1 ibp199s0f0@1 ",
+                 "PIX PIX PIX PIX PIX PIX PIX PIX ",
+                 28},
         Expected{"knl-snc4-flat", "hfi1_0@0 ", "", 0},
         Expected{
             "power9-lassen", "mlx5_0@0 mlx5_1@0 mlx5_2@1 mlx5_3@1 ", "NODE NODE NODE NODE ", 2}}) {
@@ -244,6 +250,22 @@ TEST_CASE("of GPUs at a group of packages it is not said that the firmware names
   CHECK_FALSE(node->gpus[0].package);
   REQUIRE(node->doubts.size() == 1);
   CHECK(node->doubts[0].find("no single NUMA node or package is known for 1 of 1 GPUs") == 0);
+}
+
+TEST_CASE("virtual functions are no adapters of their own beside their physical one") {
+  const auto node = tests::load_machine("virtual-functions");
+  REQUIRE(node);
+  CHECK(names(node->nics) == "mlx5_0e@0 mlx5_1e@1 mlx5_2e@1 ");
+  CHECK(node->notes ==
+        std::vector<std::string>{"12 virtual functions of mlx5_2 left out (the same port)"});
+  std::string machine =
+      *read_file(tests::in_source("tests/data/machines/virtual-functions.machine"));
+  const auto physical = machine.find("15b3:101d");
+  REQUIRE(physical != std::string::npos);
+  machine.replace(physical, 9, "15b3:101e");  // as a virtual machine sees them
+  const auto guest = tests::load_machine(*tests::parse_machine(machine, "m"));
+  REQUIRE(guest);
+  CHECK(guest->nics.size() == 15);
 }
 
 TEST_CASE("an override file moves devices and closes cores, and all its faults are told at once") {

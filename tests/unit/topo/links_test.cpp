@@ -99,6 +99,11 @@ TEST_CASE("this machine: ports, interfaces and PCI links as the kernel shows the
   CHECK(node.fabric[0].gbps == 252);  // what its PCI link lets through
   CHECK(node.fabric[1].gbps == 100);
 
+  sysfs.port("mlx5_3", "4: ACTIVE", "Ethernet", "100 Gb/sec (4X EDR)");
+  sysfs.write("class/infiniband/mlx5_3/device/physfn/infiniband/mlx5_1/node_type", "1: CA");
+  CHECK(find_fabric(sysfs.path() + "/class/infiniband").size() == 2);
+  sysfs.write("class/infiniband/mlx5_3/device/physfn/infiniband/mlx5_9/node_type", "1: CA");
+
   const NodeTopology same = with_links(node, sysfs.path() + "/none");
   CHECK(same.fabric.empty());
   CHECK(same.nics[0].gbps == 400);  // what the kernel does not say remains
