@@ -45,6 +45,7 @@ ordered_json device_entry(const topo::NodeTopology& node, const topo::Device& de
           {"package", or_null(device.package)},
           {"numa", numa_or_null(node, device.numa)},
           {"l3", or_null(device.l3)},
+          {"group", topo::os_numbers(node, device.group)},
           {"bridges", device.bridges}};
 }
 
@@ -111,14 +112,11 @@ ordered_json rank_entries(const TopoReport& report) {
   ordered_json entries = ordered_json::array();
   for (std::size_t i = 0; i < report.binding.ranks.size(); ++i) {
     const plan::RankBinding& rank = report.binding.ranks[i];
-    std::vector<unsigned> numas;
-    for (const unsigned numa : rank.numas) numas.push_back(topo::os_number(report.node, numa));
-    std::sort(numas.begin(), numas.end());
     entries.push_back({{"rank", i},
                        {"home_cores", rank.home},
                        {"annex_cores", rank.annex},
                        {"cpus", rank.cpus},
-                       {"numas", numas},
+                       {"numas", topo::os_numbers(report.node, rank.numas)},
                        {"gpus", rank.gpus},
                        {"nics", rank.nics},
                        {"score", score_entry(plan::score(report.node, {rank}))}});

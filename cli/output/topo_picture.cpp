@@ -79,7 +79,7 @@ class Painter {
     const Block loose = extras(scene_.devices, scene_.memory, columns < 2 ? 0 : columns - 2);
     if (loose.lines.empty()) return all;
     return below(std::move(all),
-                 framed(loose, "At no package", all.width() < 2 ? 0 : all.width() - 2));
+                 framed(loose, "At no single package", all.width() < 2 ? 0 : all.width() - 2));
   }
 
  private:

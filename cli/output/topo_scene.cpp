@@ -115,6 +115,20 @@ void add_core(ScenePackage& package, const Placed& placed, const Habit& habit) {
                                  in_words(core, placed.use)});
 }
 
+// Including those that only have memory or devices, as in a file written in a job that has cores in
+// other packages only.
+std::set<unsigned> packages_of(const NodeTopology& node) {
+  std::set<unsigned> found;
+  for (const auto* cores : {&node.cores, &node.closed})
+    for (const Core& core : *cores) found.insert(core.package);
+  for (const NumaNode& numa : node.numas)
+    if (numa.package) found.insert(*numa.package);
+  for (const auto* devices : {&node.gpus, &node.nics})
+    for (const Device& device : *devices)
+      if (device.package) found.insert(*device.package);
+  return found;
+}
+
 // Where to draw a device, or memory without cores.
 struct Spot {
   ScenePackage* package = nullptr;
@@ -147,6 +161,7 @@ class Packages {
 
 void add_devices(Scene& scene,
                  Packages& packages,
+                 const NodeTopology& node,
                  const std::vector<Device>& devices,
                  const std::function<SceneDevice(unsigned)>& make) {
   for (unsigned i = 0; i < devices.size(); ++i) {
@@ -156,6 +171,9 @@ void add_devices(Scene& scene,
                                            : scene.devices;
     list.push_back(make(i));
     list.back().pci = devices[i].pci;
+    if (!devices[i].group.empty())
+      list.back().name +=
+          fmt::format(" at NUMA {}", fold_numbers(os_numbers(node, devices[i].group)));
     if (devices[i].part > 0) list.back().pci += fmt::format("#{}", devices[i].part);
   }
 }
@@ -167,11 +185,11 @@ void add_devices(Scene& scene,
                  const plan::NodeBinding& binding) {
   std::vector<Use> of_gpus = uses_of(binding, node.gpus.size(), {&plan::RankBinding::gpus});
   const auto of_nics = uses_of(binding, node.nics.size(), {&plan::RankBinding::nics});
-  add_devices(scene, packages, node.gpus, [&](unsigned i) {
+  add_devices(scene, packages, node, node.gpus, [&](unsigned i) {
     of_gpus[i].closed = std::find(gpus.begin(), gpus.end(), i) == gpus.end();
     return SceneDevice{fmt::format("GPU {}", i), "", true, of_gpus[i]};
   });
-  add_devices(scene, packages, node.nics, [&](unsigned i) {
+  add_devices(scene, packages, node, node.nics, [&](unsigned i) {
     const std::string& name = node.nics[i].name;
     return SceneDevice{name.empty() ? fmt::format("NIC {}", i) : name, "", false, of_nics[i]};
   });
@@ -221,6 +239,7 @@ Scene make_scene(const NodeTopology& node,
   Scene scene;
   scene.ranks = static_cast<unsigned>(binding.ranks.size());
   Packages packages(scene);
+  for (const unsigned package : packages_of(node)) packages.get(package);
   const std::vector<Placed> cores = all_cores(node, binding);
   const Habit habit(cores);
   for (const Placed& placed : cores) add_core(packages.get(placed.core->package), placed, habit);
@@ -230,8 +249,10 @@ Scene make_scene(const NodeTopology& node,
   add_memory(scene, packages, node.numas);
   fold_packages(scene.packages);
   for (ScenePackage& package : scene.packages) {
-    package.title = fmt::format(
-        "Package{} {}", package.numbers.size() > 1 ? "s" : "", fold_numbers(package.numbers));
+    package.title = fmt::format("Package{} {}{}",
+                                package.numbers.size() > 1 ? "s" : "",
+                                fold_numbers(package.numbers),
+                                package.numas.empty() ? "  no cores" : "");
     for (SceneNuma& numa : package.numas) numa.title = title_of(numa);
   }
   return scene;

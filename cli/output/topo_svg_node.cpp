@@ -72,7 +72,7 @@ class NodePainter {
     const Drawing all = boxes(packages, titles, "package", arrangement_.packages, {});
     const Drawing loose = with_extras({}, scene_.devices, scene_.memory);
     if (loose.height == 0) return all;
-    return svg::below({all, svg::framed(loose, "At no package", "package")}, k_gap);
+    return svg::below({all, svg::framed(loose, "At no single package", "package")}, k_gap);
   }
 
  private:

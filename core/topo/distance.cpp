@@ -8,6 +8,10 @@ namespace dts::topo {
 unsigned distance(const Core& core, const Device& device) {
   const bool same_package = device.package == core.package;
   const bool same_numa = device.numa == core.numa;
+  if (!device.group.empty()) {
+    if (std::binary_search(device.group.begin(), device.group.end(), core.numa)) return 0;
+    return same_package ? k_same_package : k_other_package;
+  }
   if ((!device.package || same_package) && (!device.numa || same_numa) &&
       (!device.l3 || device.l3 == core.l3))
     return 0;

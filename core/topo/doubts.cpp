@@ -34,7 +34,8 @@ std::vector<std::string> find_doubts(const NodeTopology& node) {
   std::vector<std::string> doubts;
   std::vector<std::string> homeless;
   for (const Gpu& gpu : node.gpus)
-    if (!gpu.numa && !gpu.package && packages(node) > 1) homeless.push_back(gpu.pci);
+    if (!gpu.numa && !gpu.package && gpu.group.empty() && packages(node) > 1)
+      homeless.push_back(gpu.pci);
   if (!homeless.empty())
     doubts.push_back(fmt::format(
         "no single NUMA node or package is known for {} of {} GPUs ({}): every core counts as "

@@ -34,6 +34,15 @@ bool read_text(const json& value, std::string& text, std::size_t longest) {
   return value.is_string() && text.size() <= longest;
 }
 
+bool read_indices(const json& value, std::size_t most, std::vector<unsigned>& indices) {
+  if (!value.is_array() || value.size() > most) return false;
+  for (const json& one : value) {
+    if (!is_index(one)) return false;
+    indices.push_back(one.get<unsigned>());
+  }
+  return true;
+}
+
 // An index, or null.
 bool read_part(const json& value, std::optional<unsigned>& part) {
   if (is_index(value)) part = value.get<unsigned>();
@@ -76,18 +85,17 @@ bool read_link(const json& value, Device& device) {
 }
 
 bool read_device(const json& value, Device& device) {
-  if (!value.is_array() || value.size() != 13 || !value[4].is_array() || !is_index(value[6]) ||
-      !value[8].is_array() || !value[9].is_array() || !is_index(value[10]) || !is_index(value[11]))
+  if (!value.is_array() || value.size() != 14 || !is_index(value[6]) || !value[8].is_array() ||
+      !value[9].is_array() || !is_index(value[10]) || !is_index(value[11]))
     return false;
   if (!read_text(value[0], device.pci, 32) || !read_part(value[1], device.package) ||
       !read_part(value[2], device.numa) || !read_part(value[3], device.l3) ||
       !read_text(value[5], device.name, 64) || !read_uuid(value[7], device.uuid))
     return false;
-  if (value[4].size() > k_most_bridges || value[8].size() > k_most_instances) return false;
-  for (const json& bridge : value[4]) {
-    if (!is_index(bridge)) return false;
-    device.bridges.push_back(bridge.get<unsigned>());
-  }
+  if (value[8].size() > k_most_instances) return false;
+  if (!read_indices(value[4], k_most_bridges, device.bridges) ||
+      !read_indices(value[13], k_most_cores, device.group))
+    return false;
   for (const json& instance : value[8])
     if (!read_uuid(instance, device.instances.emplace_back())) return false;
   device.part = value[6].get<unsigned>();
@@ -176,7 +184,8 @@ json device_json(const Device& d) {
                       {static_cast<unsigned>(d.network), static_cast<unsigned>(d.link)},
                       d.gbps,
                       d.pci_gbps,
-                      d.model});
+                      d.model,
+                      d.group});
 }
 
 }  // namespace

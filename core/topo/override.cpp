@@ -84,6 +84,7 @@ class Reader {
           one.numa = static_cast<unsigned>(numa - node_.numas.begin());
           one.package = numa->package;
           one.l3.reset();
+          one.group.clear();
         }
   }
 

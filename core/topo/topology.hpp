@@ -2,6 +2,7 @@
 // One node as a value: the parts that a process may use, in hwloc's logical order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,6 +46,9 @@ struct Device {
   unsigned pci_gbps = 0;      // speed of its PCI link, which all functions of a card share
   // For a GPU: its product name from NVML, "NVIDIA A100-SXM4-40GB"; empty: unknown.
   std::string model{};
+  // The NUMA nodes that it is attached to if these are several, but neither a whole package nor the
+  // whole node: a board with two of eight packages. Indices, ascending; otherwise empty.
+  std::vector<unsigned> group{};
 };
 
 using Gpu = Device;
@@ -88,6 +92,15 @@ struct NodeTopology {
 // numactl(8)'s number of the NUMA node with index `numa`; `numa` itself if it is out of range.
 [[nodiscard]] inline unsigned os_number(const NodeTopology& node, unsigned numa) {
   return numa < node.numas.size() ? node.numas[numa].os : numa;
+}
+
+// The same for several, ascending.
+[[nodiscard]] inline std::vector<unsigned> os_numbers(const NodeTopology& node,
+                                                      const std::vector<unsigned>& numas) {
+  std::vector<unsigned> numbers;
+  for (const unsigned numa : numas) numbers.push_back(os_number(node, numa));
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
 }
 
 }  // namespace dts::topo

@@ -35,7 +35,7 @@ std::vector<bool> roomiest(const NodeTopology& node,
 
   const auto place_of = [&](unsigned gpu) {
     const topo::Gpu& device = node.gpus[gpu];
-    return std::make_tuple(device.package, device.numa, device.l3);
+    return std::make_tuple(device.package, device.numa, device.group, device.l3);
   };
   const NearCores near(node);
   std::map<decltype(place_of(0)), Place> places;

@@ -15,7 +15,7 @@ using Groups = std::vector<std::vector<unsigned>>;
 auto place_of(const topo::Gpu& gpu, std::size_t depth) {
   std::vector<unsigned> above = gpu.bridges;
   above.resize(std::min(depth, above.size()));
-  return std::make_tuple(gpu.package, gpu.numa, std::move(above));
+  return std::make_tuple(gpu.package, gpu.numa, gpu.group, std::move(above));
 }
 
 class Packing {
@@ -29,7 +29,7 @@ class Packing {
     for (; depth > 0; --depth)
       close_groups([&](unsigned gpu) { return place_of(topology_.gpus[gpu], depth); });
     const auto& gpus = topology_.gpus;
-    close_groups([&](unsigned gpu) { return std::make_pair(gpus[gpu].package, gpus[gpu].numa); });
+    close_groups([&](unsigned gpu) { return place_of(gpus[gpu], 0); });
     close_groups([&](unsigned gpu) { return gpus[gpu].package; });
     close_groups([](unsigned) { return 0; });
     groups_.resize(ranks);

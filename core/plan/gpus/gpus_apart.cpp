@@ -4,8 +4,9 @@
 #include "core/topo/distance.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace dts::plan {
 namespace {
@@ -26,14 +27,25 @@ unsigned crossing_of(topo::Path path) {
   return 3;
 }
 
+// A package, or several.
+auto packages_of(const topo::Gpu& gpu) {
+  return std::pair(gpu.package, gpu.package ? std::vector<unsigned>() : gpu.group);
+}
+
+// A NUMA node, or several.
+auto numas_of(const topo::Gpu& gpu) {
+  return std::pair(gpu.numa, gpu.group);
+}
+
 // The number of parts of the node, beyond one, that the GPUs are in.
+template <class PartOf>
 unsigned further(const topo::NodeTopology& node,
                  const std::vector<unsigned>& gpus,
-                 std::optional<unsigned> topo::Device::*part) {
+                 const PartOf& part_of) {
   unsigned different = 0;
   for (auto gpu = gpus.begin(); gpu != gpus.end(); ++gpu)
     if (std::none_of(gpus.begin(), gpu, [&](unsigned other) {
-          return node.gpus[other].*part == node.gpus[*gpu].*part;
+          return part_of(node.gpus[other]) == part_of(node.gpus[*gpu]);
         }))
       ++different;
   return different > 0 ? different - 1 : 0;
@@ -84,15 +96,15 @@ GpuPairs::GpuPairs(const topo::NodeTopology& topology)
 
 unsigned GpuPairs::steps(unsigned a, unsigned b) const {
   const topo::Gpu &one = topology_.gpus[a], &other = topology_.gpus[b];
-  if (one.package != other.package) return k_other_package;
-  if (one.numa != other.numa) return 2;
+  if (packages_of(one) != packages_of(other)) return k_other_package;
+  if (numas_of(one) != numas_of(other)) return 2;
   return one.l3 == other.l3 ? 0 : 1;
 }
 
 GpusApart GpuPairs::of(const std::vector<unsigned>& gpus) const {
   GpusApart apart;
-  apart.packages = further(topology_, gpus, &topo::Device::package);
-  apart.numas = further(topology_, gpus, &topo::Device::numa);
+  apart.packages = further(topology_, gpus, packages_of);
+  apart.numas = further(topology_, gpus, numas_of);
   for (std::size_t i = 0; i < gpus.size(); ++i)
     for (std::size_t j = i + 1; j < gpus.size(); ++j) {
       apart.linked += linked(gpus[i], gpus[j]);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace dts::topo {
 namespace {
@@ -31,6 +32,8 @@ NumaNodes::NumaNodes(hwloc_topology_t topology) : topology_(topology) {
   while ((found = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, found)) != nullptr) {
     const std::uint64_t bytes = found->attr->numanode.local_memory;
     nodes_.push_back({found->os_index, bytes, Bitmap(hwloc_bitmap_dup(found->cpuset))});
+    const auto* package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, found);
+    if (package != nullptr) nodes_.back().package = package->logical_index;
     any_size = any_size || bytes > 0;
   }
   for (Node& node : nodes_) node.has_memory = node.bytes > 0 || !any_size;
@@ -68,6 +71,7 @@ std::vector<NumaNode> NumaNodes::describe() const {
     one.bytes = node.bytes;
     one.has_cores = false;
     one.has_memory = node.has_memory;
+    one.package = node.package;
     hwloc_obj_t package = nullptr;
     while ((package = hwloc_get_next_obj_by_type(topology_, HWLOC_OBJ_PACKAGE, package)) != nullptr)
       if (hwloc_bitmap_isincluded(node.cpus.get(), package->cpuset) &&
@@ -79,13 +83,24 @@ std::vector<NumaNode> NumaNodes::describe() const {
 
 std::optional<unsigned> NumaNodes::around(hwloc_const_bitmap_t cpus) const {
   const auto size = [&](unsigned node) { return hwloc_bitmap_weight(nodes_[node].cpus.get()); };
+  const auto order = [&](unsigned node) { return std::pair(size(node), nodes_[node].os); };
   std::optional<unsigned> best, within;  // `within`: the smallest node that covers a part of them
   for (unsigned node = 0; node < nodes_.size(); ++node) {
     if (!hwloc_bitmap_intersects(cpus, nodes_[node].cpus.get())) continue;
     auto& found = hwloc_bitmap_isincluded(cpus, nodes_[node].cpus.get()) ? best : within;
-    if (!found || size(node) < size(*found)) found = node;
+    if (!found || order(node) < order(*found)) found = node;
   }
   return best && within && size(*within) < size(*best) ? std::nullopt : best;
+}
+
+std::vector<unsigned> NumaNodes::of(hwloc_const_bitmap_t cpus) const {
+  std::set<unsigned> found;
+  const Bitmap one(hwloc_bitmap_alloc());
+  for (int cpu = hwloc_bitmap_first(cpus); one && cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu)) {
+    hwloc_bitmap_only(one.get(), static_cast<unsigned>(cpu));
+    if (const auto node = around(one.get())) found.insert(*node);
+  }
+  return {found.begin(), found.end()};
 }
 
 }  // namespace dts::topo

@@ -29,11 +29,14 @@ class NumaNodes {
   // All nodes by index; has_cores is not set yet.
   [[nodiscard]] std::vector<NumaNode> describe() const;
 
-  // The index of the smallest node that covers `cpus`. If there are several, the first, which is
-  // the DRAM if a GPU's memory or high-bandwidth memory shares the processors. Absent if no node
-  // covers them all, or if parts of them have smaller nodes of their own (a device attached to a
-  // package of several nodes, even if this package has further memory for all of it).
+  // The index of the smallest node that covers `cpus`. Of several, the one that the kernel numbers
+  // first, which is the DRAM if a GPU's memory or high-bandwidth memory shares the processors.
+  // Absent if none covers them all, or if parts of them have smaller nodes of their own (a device
+  // attached to a package of several nodes, even if that package has further memory for all of it).
   [[nodiscard]] std::optional<unsigned> around(hwloc_const_bitmap_t cpus) const;
+
+  // The smallest nodes of each of `cpus`, ascending.
+  [[nodiscard]] std::vector<unsigned> of(hwloc_const_bitmap_t cpus) const;
 
  private:
   struct Node {
@@ -41,6 +44,7 @@ class NumaNodes {
     std::uint64_t bytes = 0;
     Bitmap cpus;
     bool has_memory = true;
+    std::optional<unsigned> package{};  // that the file puts it into, even if it has no processors
   };
 
   void add_dies_without_memory();

@@ -39,13 +39,17 @@ Device place_of(hwloc_topology_t topology, const NumaNodes& numas, hwloc_obj_t o
   std::reverse(device.bridges.begin(), device.bridges.end());
   hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, object);
   if (near == nullptr || near->cpuset == nullptr) return device;
-  if (const hwloc_obj_t package = package_of(topology, near))
+  const hwloc_obj_t package = package_of(topology, near);
+  if (package != nullptr)
     device.package = package->logical_index;
   else if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE) <= 1)
     device.package = 0;  // attached to the whole machine, which has one package
   if (const auto* cache = enclosing(topology, HWLOC_OBJ_L3CACHE, near))
     device.l3 = cache->logical_index;
   device.numa = numas.around(near->cpuset);
+  const hwloc_obj_t whole = package != nullptr ? package : hwloc_get_root_obj(topology);
+  if (!device.numa && !hwloc_bitmap_isequal(near->cpuset, whole->cpuset))
+    device.group = numas.of(near->cpuset);
   return device;
 }
 

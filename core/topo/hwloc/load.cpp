@@ -66,12 +66,8 @@ Result<Handle> prepare() {
   return handle;
 }
 
-unsigned logical_index(hwloc_obj_t object) {
-  return object != nullptr ? object->logical_index : 0;
-}
-
-// The kind of each hardware thread's core on hybrid processors, the slowest first. hwloc also
-// distinguishes cores that differ only in maximum frequency; here these are of one kind.
+// The core kind of each hardware thread on hybrid processors, the slowest first. hwloc also
+// distinguishes cores that differ only in maximum frequency; here, those are of one kind.
 class Kinds {
  public:
   explicit Kinds(hwloc_topology_t topology) {
@@ -117,6 +113,9 @@ std::vector<Core> cores_of(hwloc_topology_t topology,
                            hwloc_const_bitmap_t usable,
                            std::vector<Core>& closed) {
   const Kinds kinds(topology);
+  // Cores outside of all packages are in one more.
+  const auto packages =
+      static_cast<unsigned>(std::max(0, hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE)));
   std::vector<Core> cores;
   std::vector<std::vector<unsigned>> all;  // hardware threads of each
   hwloc_obj_t previous = nullptr;
@@ -127,7 +126,7 @@ std::vector<Core> cores_of(hwloc_topology_t topology,
     if (core != previous) {
       const hwloc_obj_t l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, core);
       const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, core);
-      cores.push_back({logical_index(package),
+      cores.push_back({package != nullptr ? package->logical_index : packages,
                        numas.around(core->cpuset).value_or(0),
                        l3 != nullptr ? std::optional(l3->logical_index) : std::nullopt,
                        {},

@@ -125,6 +125,26 @@ TEST_CASE("a package with a device is not folded into others") {
   CHECK(titles == std::vector<std::string>{"Packages 0-2", "Package 3", "Packages 4-11"});
 }
 
+TEST_CASE("a package without cores is a box of its own, and a device at several names its nodes") {
+  TopoReport report;
+  report.node = *topo::load_synthetic("package:2 numa:2 core:2 pu:1");
+  std::erase_if(report.node.cores, [](const topo::Core& core) { return core.package == 1; });
+  report.node.gpus = {{"0000:01:00.0", 1}, {"0000:02:00.0", {}}};
+  report.node.gpus[1].group = {1, 2};
+  plan::BindRequest request;
+  request.gpus = {0, 1};
+  report.binding = *plan::bind_node(report.node, request);
+  const Scene scene = make_scene(report.node, {0, 1}, report.binding);
+  REQUIRE(scene.packages.size() == 2);
+  CHECK(scene.packages[1].title == "Package 1  no cores");
+  CHECK(scene.packages[1].memory == std::vector<std::string>{"NUMA 2,3: 1.0 GiB each, no cores"});
+  REQUIRE(scene.packages[1].devices.size() == 1);
+  CHECK(scene.packages[1].devices[0].name == "GPU 0");
+  REQUIRE(scene.devices.size() == 1);
+  CHECK(scene.devices[0].name == "GPU 1 at NUMA 1,2");
+  CHECK(draw(scene, 80).width() <= 80);
+}
+
 TEST_CASE("lists that are too wide go on in the next line, or are whole") {
   CHECK(wrapped_list("0-3,8,12-15", 6) == std::vector<std::string>{"0-3,8,", "12-15"});
   CHECK(wrapped_list("mlx5_bond_0", 6) == std::vector<std::string>{"mlx5_b", "ond_0"});

@@ -39,8 +39,11 @@ inline int crossing_between(const topo::Gpu& a, const topo::Gpu& b) {
 
 inline Apart apart(const topo::NodeTopology& node, const std::vector<unsigned>& gpus) {
   Apart sum;
-  std::set<std::optional<unsigned>> packages;
-  for (const unsigned gpu : gpus) packages.insert(node.gpus[gpu].package);
+  std::set<std::pair<std::optional<unsigned>, std::vector<unsigned>>> packages;
+  for (const unsigned gpu : gpus) {
+    const topo::Gpu& one = node.gpus[gpu];
+    packages.emplace(one.package, one.package ? std::vector<unsigned>() : one.group);
+  }
   sum.packages = static_cast<int>(packages.size()) - (packages.empty() ? 0 : 1);
   for (auto a = gpus.begin(); a != gpus.end(); ++a)
     for (auto b = a + 1; b != gpus.end(); ++b)
@@ -114,7 +117,8 @@ class Groupings {
 
   [[nodiscard]] bool are_alike(unsigned a, unsigned b) const {
     const topo::Gpu &one = node_.gpus[a], &other = node_.gpus[b];
-    if (std::tie(one.package, one.numa, one.l3) != std::tie(other.package, other.numa, other.l3))
+    if (std::tie(one.package, one.numa, one.l3, one.group) !=
+        std::tie(other.package, other.numa, other.l3, other.group))
       return false;
     for (unsigned third = 0; third < node_.gpus.size(); ++third)
       if (third != a && third != b &&

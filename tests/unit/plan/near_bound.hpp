@@ -28,6 +28,8 @@ inline bool is_near(const topo::NodeTopology& node,
   if (core.kind < fastest) return false;
   return gpus.empty() || std::any_of(gpus.begin(), gpus.end(), [&](unsigned index) {
            const topo::Gpu& gpu = node.gpus[index];
+           if (!gpu.group.empty())
+             return std::find(gpu.group.begin(), gpu.group.end(), core.numa) != gpu.group.end();
            return gpu.numa ? *gpu.numa == core.numa : !gpu.package || *gpu.package == core.package;
          });
 }

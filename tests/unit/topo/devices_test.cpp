@@ -12,6 +12,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -67,7 +68,7 @@ TEST_CASE("described machines: adapters, paths to the GPUs, links") {
             "frontier", "hsi0@3 hsi1@1 hsi2@0 hsi3@2 ", "NODE PHB NODE PHB NODE PHB NODE PHB ", 28},
         Expected{"spr-snc4-h100", "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@5 ", "PIX PIX PKG PIX ", 6},
         Expected{"gb200-tray",
-                 "mlx5_0@0 mlx5_1@0 mlx5_4e@0 mlx5_2@3 mlx5_3@3 ",
+                 "mlx5_0@2 mlx5_1@2 mlx5_4e@2 mlx5_2@5 mlx5_3@5 ",
                  "NODE NODE NODE NODE ",
                  6},
         Expected{"hgx-b300",
@@ -139,8 +140,11 @@ TEST_CASE("fast and slow cores, and memory without cores") {
     CAPTURE(std::string(name));
     const auto node = tests::load_machine(name);
     REQUIRE(node);
-    CHECK(node->numas[0].has_cores);
-    CHECK_FALSE(node->numas[1].has_cores);
+    CHECK(os_number(*node, node->cores[0].numa) ==
+          0);  // DRAM, in whatever order memory is recorded
+    CHECK(std::count_if(node->numas.begin(), node->numas.end(), [](const NumaNode& one) {
+            return one.has_cores;
+          }) == node->cores.back().package + 1);
     CHECK(node->numas.back().package == node->cores.back().package);
   }
   const std::string laptop = "laptop-hybrid_i7-1370P_6P+8E.xml";
@@ -238,18 +242,73 @@ TEST_CASE("a device is in the package around which hwloc 1 had a NUMA node") {
   }
 }
 
-TEST_CASE("of GPUs at a group of packages it is not said that the firmware names no NUMA node") {
-  const auto machine = tests::parse_machine(
-      "group x2\n  package x2\n    numa memory 1G\n      core x2\n"
-      "host at group 1\n  gpu 21:00.0 10de:2330\n",
-      "m");
-  if (!machine) FAIL(machine.error().message);
-  const auto node = tests::load_machine(*machine);
+TEST_CASE("a device at several packages or NUMA nodes is near their cores, and no others") {
+  const auto node = tests::load_machine("gpus-at-boards");
   REQUIRE(node);
+  REQUIRE(node->gpus.size() == 4);
+  CHECK(node->gpus[0].group == std::vector<unsigned>{0, 1});
+  CHECK(node->gpus[1].group == std::vector<unsigned>{2, 3});
+  CHECK(node->gpus[1].package == 2U);
+  CHECK(node->nics[3].group == std::vector<unsigned>{8, 9});
+  for (const Core& core : node->cores) {
+    CHECK(distance(core, node->gpus[0]) == (core.package < 2 ? 0 : k_other_package));
+    CHECK(distance(core, node->gpus[1]) == (core.numa == 2 || core.numa == 3 ? 0
+                                            : core.numa == 4                 ? k_same_package
+                                                                             : k_other_package));
+  }
+  CHECK(node->doubts.empty());
+  const auto moved = apply_override(*node, "device 0000:11:00.0 numa 9\n", "f");
+  REQUIRE(moved);
+  CHECK(moved->gpus[0].group.empty());
+}
+
+TEST_CASE("packages without processors, and processors outside of all packages") {
+  const auto object = [](const std::string& type, const char* cpus, const char* nodes) {
+    return fmt::format(
+        "<object type=\"{}\" cpuset=\"{}\" complete_cpuset=\"{}\" nodeset=\"{}\" "
+        "complete_nodeset=\"{}\"",
+        type,
+        cpus,
+        cpus,
+        nodes,
+        nodes);
+  };
+  const auto numa = [&](unsigned os, const char* cpus, const char* nodes) {
+    return object("NUMANode", cpus, nodes) +
+           fmt::format(
+               " os_index=\"{}\" gp_index=\"{}\" local_memory=\"1073741824\"/>\n", os, 20 + os);
+  };
+  const auto core = [&](unsigned pu, const char* cpus, const char* nodes) {
+    return object("Core", cpus, nodes) +
+           fmt::format(" os_index=\"{}\" gp_index=\"{}\">", pu, 30 + pu) +
+           object("PU", cpus, nodes) +
+           fmt::format(" os_index=\"{}\" gp_index=\"{}\"/></object>\n", pu, 40 + pu);
+  };
+  const tests::TemporaryFolder folder;
+  REQUIRE(write_file(
+      folder.file("m.xml"),
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+      "<topology version=\"2.0\">\n" +
+          object("Machine", "0x3", "0x7") +
+          " os_index=\"0\" allowed_cpuset=\"0x3\" allowed_nodeset=\"0x7\" gp_index=\"1\">\n" +
+          numa(2, "0x3", "0x4") + object("Package", "0x1", "0x5") +
+          " os_index=\"0\" gp_index=\"2\">\n" + numa(0, "0x1", "0x1") + core(0, "0x1", "0x5") +
+          "</object>\n" + object("Package", "0x0", "0x2") + " os_index=\"1\" gp_index=\"3\">\n" +
+          numa(1, "0x0", "0x2") +
+          "<object type=\"Bridge\" gp_index=\"50\" bridge_type=\"0-1\" depth=\"0\" "
+          "bridge_pci=\"0000:[01-01]\">\n<object type=\"PCIDev\" gp_index=\"51\" "
+          "pci_busid=\"0000:01:00.0\" pci_type=\"0302 [10de:2330] [0000:0000] 00\" "
+          "pci_link_speed=\"0\"/>\n</object>\n</object>\n" +
+          core(1, "0x2", "0x4") + "</object>\n</topology>\n"));
+  const auto node = load_xml(folder.file("m.xml"));
+  if (!node) FAIL(node.error().message);
+  REQUIRE(node->cores.size() == 2);
+  CHECK(node->cores[0].package == 0);
+  CHECK(node->cores[1].package == 2);
   REQUIRE(node->gpus.size() == 1);
-  CHECK_FALSE(node->gpus[0].package);
-  REQUIRE(node->doubts.size() == 1);
-  CHECK(node->doubts[0].find("no single NUMA node or package is known for 1 of 1 GPUs") == 0);
+  CHECK(node->gpus[0].package == 1U);
+  for (const NumaNode& one : node->numas)
+    CHECK(one.package == (one.os == 2 ? std::nullopt : std::optional(one.os)));
 }
 
 TEST_CASE("virtual functions are no adapters of their own beside their physical one") {

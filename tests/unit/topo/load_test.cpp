@@ -148,14 +148,14 @@ TEST_CASE("described machines: cores, threads and each GPU's NUMA node") {
   // By their makers' data sheets. gpus-out-of-reach: no processor of the GPUs' NUMA nodes may be
   // used.
   const Expected table[] = {
-      {"aurora", 104, 208, {0, 0, 0, 2, 2, 2}},
+      {"aurora", 104, 208, {1, 1, 1, 3, 3, 3}},
       {"corona", 48, 96, {1, 2, 5, 7}},
       {"cpuset-part-of-nodes", 10, 10, {}},
       {"dgx-a100", 128, 256, {3, 3, 1, 1, 7, 7, 5, 5}},
       {"dgx-spark", 20, 20, {0}},
       {"frontier", 64, 128, {3, 3, 1, 1, 0, 0, 2, 2}},
-      {"gb200-tray", 144, 144, {0, 0, 3, 3}},
-      {"gh200-quad", 288, 288, {0, 2, 4, 6}},
+      {"gb200-tray", 144, 144, {2, 2, 5, 5}},
+      {"gh200-quad", 288, 288, {1, 3, 5, 7}},
       {"gpus-at-the-machine", 16, 32, {k_none, k_none}},
       {"gpus-on-one-socket", 36, 72, {0, 0}},
       {"gpus-out-of-reach", 16, 16, {4, 7}},
