@@ -21,7 +21,8 @@ void add_memory(Cost& cost, const Billed& billed, double weight) {
   if (weight == 0) return;
   const Size& size = billed.size;
   if (size.nodes_by_default > 0)
-    cost.not_counted.emplace_back("the memory that the site gives by default: ask for it by --mem");
+    cost.not_counted.emplace_back(
+        "the memory that the site gives by default: request it with --mem");
   if (size.nodes_with_all_memory > 0 && billed.node_memory_mib == 0)
     cost.not_counted.emplace_back("all memory of the nodes, whose size is not known");
   const auto whole = size.nodes_with_all_memory * billed.node_memory_mib;

@@ -182,7 +182,8 @@ Axis parse_axis(const std::string& text, Diagnostics& problems) {
   if (!record.problem.empty()) {
     place.say(record.where, record.problem);
   } else if (at < text.size() || text.find_first_of("\r\n") != std::string::npos) {
-    place.say(equals + 1, "the values go on over a second line", "give them in one, or a CSV file");
+    place.say(
+        equals + 1, "the values continue on a second line", "give them in one, or a CSV file");
   } else {
     for (const Field& field : record.fields)
       add_field(field, record.fields.size() == 1, axis, place);

@@ -89,7 +89,7 @@ Outcome<void> probe_library(const std::string& path) {
   const std::string said = first_error(log);
   if (const char* server = std::getenv("SLURM_CONF_SERVER"); path.empty() && server != nullptr)
     return failed("unreachable",
-                  std::string("Slurm's configuration cannot be had from SLURM_CONF_SERVER (") +
+                  std::string("cannot get Slurm's configuration from SLURM_CONF_SERVER (") +
                       server + "): " + (said.empty() ? "no answer" : said),
                   "is munge running here, and slurmctld there with "
                   "SlurmctldParameters=enable_configless?");

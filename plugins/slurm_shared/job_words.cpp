@@ -19,7 +19,7 @@ constexpr const char* k_smaller =
     "a shorter --time or fewer --nodes would let it fill a gap (backfill)";
 constexpr const char* k_other_partition = "wait, or submit to another --partition";
 constexpr const char* k_ask = "ask the administrators";
-constexpr const char* k_release = "when that is mended: scontrol release {job}";
+constexpr const char* k_release = "once that is fixed: scontrol release {job}";
 
 constexpr Row k_rows[] = {
     {"None", "Slurm has not looked at it yet", "look again in a minute"},
@@ -29,14 +29,14 @@ constexpr Row k_rows[] = {
     {"DependencyNeverSatisfied",
      "the job that it depends on ended in a way that its dependency forbids: it will never start",
      "dtsubmit cancel {job}, or scontrol update JobId={job} Dependency="},
-    {"BeginTime", "it may not begin before its time"},
+    {"BeginTime", "it may not start before its begin time"},
     {"JobHeldUser", "it is held", "scontrol release {job}"},
     {"JobHeldAdmin", "an administrator holds it", "ask the administrators to release it"},
     {"JobHoldMaxRequeue",
      "it was requeued so often that Slurm holds it (MaxBatchRequeue)",
      k_release},
     {"ReqNodeNotAvail",
-     "nodes that it needs are not to be had: down, drained, or reserved before its time limit ends",
+     "nodes that it needs are unavailable: down, drained, or reserved before its time limit ends",
      "sinfo -R shows why"},
     {"NodeDown", "a node that it needs is down", "sinfo -R shows why"},
     {"FrontEndDown", "no front end node is up", k_ask},
@@ -52,7 +52,7 @@ constexpr Row k_rows[] = {
     {"PartitionDown", "its partition is down: it takes jobs and starts none", k_other_partition},
     {"PartitionInactive", "its partition is inactive: it starts no job", k_other_partition},
     {"PartitionConfig",
-     "its partition does not let this job in (its accounts, groups, QOS or size)",
+     "its partition does not accept this job (its accounts, groups, QOS or size)",
      "submit to another --partition"},
     {"Reservation", "it waits for its reservation to begin or to have room"},
     {"ReservationInvalid",
@@ -63,7 +63,7 @@ constexpr Row k_rows[] = {
      "submit it again without the reservation"},
     {"Licenses", "it waits for a licence that other jobs use"},
     {"SchedDefer", "it asked to start at once, and Slurm starts jobs later"},
-    {"JobArrayTaskLimit", "as many tasks of its array run as may at once"},
+    {"JobArrayTaskLimit", "the allowed number of its array's tasks is running"},
     {"Cleaning", "what is left of its last run is still being cleaned up"},
     {"Prolog", "the prolog of its nodes still runs"},
     {"BlockMaxError", "its nodes are in an error state", k_ask},
@@ -71,14 +71,14 @@ constexpr Row k_rows[] = {
     {"BurstBufferResources", "it waits for room in the burst buffer"},
     {"BurstBufferStageIn", "its files are being copied into the burst buffer"},
     {"BurstBufferOperation", "the burst buffer failed", k_ask},
-    {"MaxPoweredUpNodes", "as many nodes are powered up as the cluster may have"},
+    {"MaxPoweredUpNodes", "the allowed number of nodes is powered up"},
     {"MpiPortsBusy", "the ports that Slurm reserves for MPI are in use on its nodes"},
     {"NvidiaImexChannels", "no IMEX channel between GPUs is free"},
     {"Constraints", "no nodes with the features that it asks for are free"},
     {"PowerNotAvail", "it waits for electric power under the cluster's cap"},
     {"PowerReserved", "the power that it needs is reserved"},
     {"FedJobLock", "its federation has not agreed on a cluster yet"},
-    {"DeadLine", "it cannot end before its deadline any more: it will never start"},
+    {"DeadLine", "it can no longer end before its deadline: it will never start"},
     {"InvalidAccount", "its account is not valid", "submit it with another --account"},
     {"AccountNotAllowed",
      "its account may not use this partition",
@@ -178,7 +178,7 @@ std::optional<JobWords> words_of_limit(std::string_view reason) {
 constexpr int k_exit_io = 74;  // dtsubmit's exit code for file errors
 
 constexpr const char* k_see_folder =
-    "see that the run directory is there, can be written, and is shared with the nodes";
+    "check that the run directory exists, is writable, and is shared with the nodes";
 
 std::string first_node_of(const JobRecord& job) {
   return job.first_node.empty() ? "the first node" : job.first_node + ", the first node";
@@ -204,12 +204,12 @@ JobWords words_of_failure(const JobRecord& job) {
             ""};
   if (job.reason == "JobLaunchFailure")
     return {"Slurm could not launch its batch script on " + first_node_of(job),
-            "sinfo -R and the node's slurmd log tell more"};
+            "sinfo -R and the node's slurmd log have more"};
   const std::string code = std::to_string(job.exit_code);
   if (job.exit_code == 127 || job.exit_code == 126)
     return {"its batch script could not start dtsubmit on " + first_node_of(job) + " (exit code " +
                 code + ")",
-            "see that dtsubmit lies in the same place on the nodes" + without_first_node(job)};
+            "check that dtsubmit is at the same path on the nodes" + without_first_node(job)};
   if (job.exit_code == k_exit_io)
     return {"its run directory vanished or could not be written (exit code " + code + ")",
             k_see_folder};

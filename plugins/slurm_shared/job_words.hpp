@@ -59,8 +59,8 @@ inline constexpr const char* k_forgets = "it forgets jobs MinJobAge after their 
 inline constexpr const char* k_nodes_away =
     "sinfo -R shows why nodes are away; it starts once enough of them are back";
 inline constexpr const char* k_forecast =
-    "Slurm's forecast counts the jobs that run and reservations, not the jobs that wait: those of "
-    "them that go first make it later";
+    "Slurm's forecast considers running jobs and reservations, but not waiting jobs: those that "
+    "start first delay it";
 inline constexpr const char* k_billing = "TRESBillingWeights of the partition, slurm.conf(5)";
 
 }  // namespace slurm_plugin

@@ -171,7 +171,7 @@ TEST_CASE("what is no file of settings is refused, and nothing waits for it") {
   CHECK(contains(error({"submit", "train.py"}), "unexpected argument `train.py`"));
   CHECK(contains(error({"config", "--save", "x.yaml"}), "ends in .toml or .json"));
   session.write("there.toml", "");
-  CHECK(contains(error({"config", "--save", "there.toml"}), "there already"));
+  CHECK(contains(error({"config", "--save", "there.toml"}), "exists already"));
 }
 
 TEST_CASE("a run without Slurm leaves out what is for Slurm") {

@@ -100,7 +100,7 @@ std::vector<Option> setup_options() {
        .value = list_of_stage_items(),
        .help = "file, folder or archive that is copied to each node's own disk before the start",
        .manual =
-           R"(File or folder that is copied to the own disk of each node before programs start there, below the folder that
+           R"(File or folder that is copied to each node's disk before programs start there, below the folder that
 .B DTSUBMIT_STAGE_DIR
 names; can be repeated.
 DST is its name there, the source's own name without it; the last colon separates the two.
@@ -159,7 +159,7 @@ and others; can be repeated.
 The value is a number (of bytes, for sizes; K, M, G and T are powers of 1024) or
 .BR unlimited ,
 and SOFT:HARD sets the hard limit, too.
-In a container they hold for the program inside.
+In a container they apply to the program inside.
 Docker and Podman get them as their own
 .BR \-\-ulimit ,
 with which one value sets the hard limit, too.
@@ -170,7 +170,7 @@ with which one value sets the hard limit, too.
        .value = file_mode_mask(),
        .help = "umask of each program, e.g. 027",
        .manual = R"(Mask of the modes of new files of each program, octal.
-It holds inside of a container, too.
+It also applies inside a container.
 For this with Docker, and for
 .B \-\-ulimit as=
 with Docker and Podman, the image needs a shell,

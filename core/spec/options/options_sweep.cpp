@@ -62,7 +62,7 @@ The indices are written as for
 .BR 1,3,5 ,
 .BR 0\-15:4 ;
 .BI % N
-behind them lets at most
+after them lets at most
 .I N
 of them run at the same time.
 With
