@@ -47,6 +47,7 @@ Names planned() {
   for (const char* runtime : {"gnu", "intel"}) {
     plan::Plan plan;
     plan.workers_per_task = 1;
+    plan.command = {"torchrun", "--rdzv-backend", "c10d", "train.py"};
     plan.bind_threads = runtime;
     const auto one = plan::rank_environments({placement}, rendezvous, plan).at(0);
     for (const auto& [name, value] : one) names.insert(name);
