@@ -87,8 +87,7 @@ class Converter {
       if (parts_[i].role == Role::program) last_ = i;
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].role == Role::around)
-        parts_[i].verdict = verdict_on(
-            parts_[i].item, rendezvous_, subject_.job, i < last_ || last_ == parts_.size());
+        parts_[i].verdict = verdict_on(parts_[i].item, rendezvous_, subject_.job, i < last_);
     Known known(subject_.script, resolver_, options_.arguments, false);
     cast_ = cast_of(parts_, subject_.job, resolver_, known);
     if (cast_.has_roles()) meet_by_roles(cast_, rendezvous_);
@@ -199,6 +198,7 @@ class Converter {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       part.row = draft_.add(row_of(part, i));
+      ask_for_argument(part, options_, draft_);
       for (auto& [name, asked] : part.verdict.settings) {
         std::vector<std::string>& all = draft_.settings[name].texts;
         draft_.settings[name].row = part.row;
@@ -270,6 +270,7 @@ class Converter {
       row.what = shell_text_of(step.command);
       row.why = join(program.notes, "; ");
       fill_in(program, step, row);
+      ask_for_argument(parts_[places_[i]], options_, draft_);
       for (const std::string& why : program.losses) draft_.lose(step.row, why);
       draft_.steps.push_back(std::move(step));
     }

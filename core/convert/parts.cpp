@@ -2,6 +2,7 @@
 #include "core/convert/parts.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/tools.hpp"
 
@@ -39,10 +40,25 @@ bool choose_last(std::vector<Part>& parts, bool (*is_less)(const Item&)) {
   return false;
 }
 
+// A job that only moves, packs or fetches files: its last such line, which may take as long as the
+// job. False: there is none.
+bool choose_last_tool(std::vector<Part>& parts) {
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->item.only_sets() || submits(part->item)) continue;
+    for (const lint::Run* run : part->item.runs) {
+      if (run->around.is_in_function || !is_tool(*run)) continue;
+      part->item.mains.push_back(run);
+      part->role = Role::program;
+      return true;
+    }
+  }
+  return false;
+}
+
 // No launcher and no Python: the last program there is, of a first try of a cluster the last line.
 void choose_program(std::vector<Part>& parts) {
-  for (bool (*is_less)(const Item&) : {&only_prints, &only_says})
-    if (choose_last(parts, is_less)) return;
+  if (choose_last(parts, &only_prints) || choose_last_tool(parts) || choose_last(parts, &only_says))
+    return;
   (void)choose_last(parts, nullptr);
 }
 

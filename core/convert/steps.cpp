@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/texts.hpp"
+#include "core/convert/words/flat.hpp"
 #include "core/plan/program/job_name.hpp"
 
 #include <algorithm>
@@ -17,6 +18,19 @@ void fill_in(const Program& program, Step& step, Row& row) {
   row.became = Became::fill_in;
   row.why = "to fill in: " + join(texts, "; ") + (row.why.empty() ? "" : "; " + row.why);
   step.blanks = program.blanks;
+}
+
+void ask_for_argument(const Part& part, const Options& options, Draft& draft) {
+  Row& row = draft.rows[part.row];
+  const bool is_run = row.became == Became::program || row.became == Became::set_up ||
+                      row.became == Became::tear_down;
+  const std::string argument =
+      is_run ? missing_argument(*part.item.statement, options.arguments.size()) : "";
+  if (argument.empty()) return;
+  row.became = Became::fill_in;
+  row.why = argument + " is an argument of the script: convert again with its arguments behind --" +
+            (row.why.empty() ? "" : "; " + row.why);
+  draft.arguments.insert(argument);
 }
 
 void hand_to_container(const Program& program,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/job/draft.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/spec/file/write.hpp"
 
 #include <nlohmann/json.hpp>
@@ -124,6 +125,10 @@ std::string to_job_file(const Draft& draft) {
     blanks +=
         commented(step.blanks,
                   draft.steps.size() > 1 ? (draft.are_roles ? "role " : "step ") + step.name : "");
+  if (!draft.arguments.empty())
+    blanks += "# arguments of the script: " +
+              join(std::vector<std::string>(draft.arguments.begin(), draft.arguments.end()), ", ") +
+              "\n";
   if (!blanks.empty()) blanks = "# Fill in what the script leaves open:\n" + blanks;
   return blanks + spec::to_toml(layer, spec::Origins::omitted);
 }

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ struct Draft {
   std::vector<Step> steps;  // one: the job's own command
   bool are_roles = false;   // all steps at once, each on nodes of its own
   std::vector<Blank> blanks;
+  std::set<std::string> arguments;  // of the script, "$1", that it was converted without
 
   RowIndex add(Row row);
   // Adds a row of that kind for `span`.

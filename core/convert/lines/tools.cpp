@@ -2,6 +2,7 @@
 #include "core/convert/lines/tools.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
 
 #include <algorithm>
 
@@ -126,6 +127,36 @@ bool is_auxiliary(const std::string& verb) {
       "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
       "hash",     "break",    "continue"};
   return is_one_of(k_auxiliary, verb);
+}
+
+bool is_tool(const lint::Run& run) {
+  constexpr std::string_view k_tools[] = {"cat",
+                                          "cp",
+                                          "curl",
+                                          "git",
+                                          "grep",
+                                          "awk",
+                                          "mv",
+                                          "pip",
+                                          "pip3",
+                                          "rsync",
+                                          "rm",
+                                          "sed",
+                                          "tar",
+                                          "wget",
+                                          "unzip"};
+  const std::string verb = verb_of(run);
+  constexpr std::string_view k_making[] = {"create", "install", "env", "update"};
+  const bool makes_environment = (verb == "conda" || verb == "mamba" || verb == "micromamba") &&
+                                 run.words.size() > 1 &&
+                                 is_one_of(k_making, run.words[1].value.text);
+  return is_one_of(k_tools, verb) || makes_environment;
+}
+
+bool makes_file(const Item& item) {
+  return writes_file(item) && std::any_of(item.mains.begin(),
+                                          item.mains.end(),
+                                          [](const lint::Run* run) { return is_tool(*run); });
 }
 
 bool does_work(const lint::Run& run) {

@@ -14,6 +14,12 @@ namespace dts::convert {
 // After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);
 
+// Moves, packs, fetches or installs files: work if a job does nothing else.
+[[nodiscard]] bool is_tool(const lint::Run& run);
+
+// cat a b > c: the file is what the line is for.
+[[nodiscard]] bool makes_file(const Item& item);
+
 // ray stop, kill $SERVER
 [[nodiscard]] bool only_ends_services(const Item& item);
 

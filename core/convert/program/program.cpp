@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/rendezvous.hpp"
+#include "core/convert/lines/tools.hpp"
 #include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/launcher.hpp"
 #include "core/convert/program/no_program.hpp"
@@ -247,7 +248,7 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
 Program made_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program;
   const shell::Statement& statement = *item.statement;
-  if (context.functions.empty() && statement.pipelines.size() == 1 &&
+  if (context.functions.empty() && !makes_file(item) && statement.pipelines.size() == 1 &&
       is_plain_pipeline(statement.pipelines[0], program)) {
     Maker maker(program, context, inliner);
     maker.command(statement.pipelines[0].commands[0], inliner);

@@ -68,7 +68,79 @@ const Command* first_command(const shell::Statement& statement) {
   return change_by(first) == Change::none || change_in({others}) != Change::none ? nullptr : &first;
 }
 
+// Finds the arguments of a script that a statement cannot do without.
+class ArgumentSeeker {
+ public:
+  explicit ArgumentSeeker(std::size_t count) : count_(count) {}
+
+  void list(const shell::Statements& statements) {
+    for (const shell::Statement& statement : statements)
+      for (const shell::Pipeline& pipeline : statement.pipelines) {
+        const bool asks = std::any_of(pipeline.commands.begin(),
+                                      pipeline.commands.end(),
+                                      [](const Command& one) { return asks_for_argument(one); });
+        if (asks) break;  // [ -n "$1" ] && ...
+        for (const Command& command : pipeline.commands) see(command);
+      }
+  }
+
+  [[nodiscard]] const std::string& found() const { return found_; }
+
+ private:
+  static bool is_test(const Command& one) {
+    const std::string verb = one.words.empty() ? "" : literal_of(one.words[0]);
+    return one.kind == Command::Kind::test || one.kind == Command::Kind::arithmetic ||
+           verb == "[" || verb == "test";
+  }
+
+  static bool names_argument(const Command& one) {
+    shell::Statement alone;
+    alone.pipelines.push_back({one.span, false, {one}});
+    bool names = false;
+    each_expansion({alone}, [&names](const Piece& piece) { names = names || is_argument(piece); });
+    return names;
+  }
+
+  static bool asks_for_argument(const Command& one) { return is_test(one) && names_argument(one); }
+
+  void see(const Command& command) {
+    using Kind = Command::Kind;
+    const bool asks = std::any_of(
+        command.conditions.begin(), command.conditions.end(), [](const shell::Statements& all) {
+          return std::any_of(all.begin(), all.end(), [](const shell::Statement& one) {
+            return uses_arguments(one);
+          });
+        });
+    const bool is_list = !command.bodies.empty();
+    if (command.kind == Kind::function || command.kind == Kind::loop || asks ||
+        command.kind == Kind::choice)
+      return;
+    for (const shell::Statements& all : command.bodies) list(all);
+    if (is_list || is_test(command)) return;
+    shell::Statement alone;
+    alone.pipelines.push_back({command.span, false, {command}});
+    each_expansion({alone}, [this](const Piece& piece) { expansion(piece); });
+  }
+
+  void expansion(const Piece& piece) {
+    const auto number = is_argument(piece) ? parse_number(piece.text) : std::nullopt;
+    const bool has_default =
+        !piece.operation.empty() &&
+        std::string_view(":-+=?").find(piece.operation[0]) != std::string_view::npos;
+    if (number && *number > count_ && !has_default && found_.empty()) found_ = "$" + piece.text;
+  }
+
+  std::size_t count_;
+  std::string found_;
+};
+
 }  // namespace
+
+std::string missing_argument(const shell::Statement& statement, std::size_t count) {
+  ArgumentSeeker seeker(count);
+  seeker.list({statement});
+  return seeker.found();
+}
 
 bool uses_arguments(const shell::Statement& statement) {
   std::vector<shell::Span> functions;

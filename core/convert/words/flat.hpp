@@ -51,6 +51,10 @@ using FlatWord = std::vector<Segment>;
 // True if the statement uses $1, "$@" and the like, outside functions.
 [[nodiscard]] bool uses_arguments(const shell::Statement& statement);
 
+// The first of the script's arguments behind `count` that the statement needs, "$1": it has no
+// default for it, and nothing asks whether it is there. Empty: none.
+[[nodiscard]] std::string missing_argument(const shell::Statement& statement, std::size_t count);
+
 // The variables of a script, followed from statement to statement.
 class Inliner {
  public:

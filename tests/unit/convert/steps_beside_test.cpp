@@ -83,3 +83,32 @@ TEST_CASE("a function that prints and runs its arguments goes, wherever it is ca
   // $@ would split it at its blank.
   CHECK_FALSE(of_nodes(run + "run srun python train.py 'a b'\n").job_has("exec python"));
 }
+
+TEST_CASE("a job that only moves files has the last such line as its program") {
+  const Reduced made = of_one_node(
+      "printenv\ncd /tmp/x\ngit clone https://host/data.git\ntar -czf data.tgz data\n"
+      "cp data.tgz /store/\n");
+  CHECK(made.became("cp data.tgz") == Became::program);
+  CHECK(made.became("git clone") == Became::set_up);
+  CHECK_FALSE(made.job_has("teardown"));  // which has seconds
+  CHECK(of_one_node("mamba create -n env python\n").became("mamba") == Became::program);
+  // What it writes is what it is for.
+  CHECK(of_one_node("cat *.jsonl > all.jsonl\n").job_has("cat *.jsonl > all.jsonl"));
+}
+
+TEST_CASE("an argument that the script cannot do without is to be filled in") {
+  const std::string body = "source activate $1\nDATA=$2\npython train.py --data $DATA\n";
+  const Reduced without = of_one_node(body);
+  CHECK(without.became("source activate") == Became::fill_in);
+  CHECK(without.became("DATA=$2") == Became::fill_in);
+  CHECK(without.job_has("# arguments of the script: $1, $2\n"));
+  const Reduced with(without.text, {"env", "/data"});
+  CHECK(with.became("source activate") == Became::set_up);
+  CHECK_FALSE(with.job_has("# arguments"));
+  // It has a default, is asked for, or all are handed on.
+  CHECK(of_one_node("python train.py ${1:-x} \"$@\"\n").became("python") == Became::program);
+  CHECK(of_one_node("if [ -n \"$1\" ]; then SEED=$1; fi\npython train.py $SEED\n").became("if [") ==
+        Became::set_up);
+  CHECK(of_one_node("f() { export A=$1; }\nf x\npython train.py\n").became("f()") ==
+        Became::set_up);
+}
