@@ -266,7 +266,7 @@ std::string note_on_kept(const Part& part,
                          bool is_tear_down) {
   const std::string note = is_first_node(part.item, rendezvous, has_many_nodes)
                                ? "becomes the name of the first node"
-                               : note_on(part.item, has_many_nodes);
+                               : note_on(part.item, has_many_nodes, is_tear_down);
   return is_tear_down ? note_on_tear_down(part.item, note) : note;
 }
 

@@ -65,13 +65,14 @@ RunsOn runs_on(const Item& item) {
   return is_known && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
 }
 
-std::string note_on(const Item& item, bool has_many_nodes) {
+std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   const RunsOn where = has_many_nodes ? runs_on(item) : RunsOn::each;
   std::vector<std::string> notes;
   if (names_script(item.source))
     notes.emplace_back("$0 and BASH_SOURCE name the set-up's shell, not the script");
   if (where == RunsOn::first) notes.emplace_back("on the first node only, as in the script");
-  if (!same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
+  // A tear-down has the time of its own.
+  if (!is_tear_down && !same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
   std::vector<std::string> anew = computed_anew(item.source);
   for (const std::string& name : variables_of_node(item.source)) anew.push_back("$" + name);
   if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())

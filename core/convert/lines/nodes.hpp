@@ -18,9 +18,8 @@ enum class RunsOn {
 // For jobs of several nodes.
 [[nodiscard]] RunsOn runs_on(const Item& item);
 
-// The account's note on this, and on values that a script computes once; "": nothing
-// to note.
-[[nodiscard]] std::string note_on(const Item& item, bool has_many_nodes);
+// The account's note on this, and on values that a script computes once; "": nothing to note.
+[[nodiscard]] std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down);
 
 // The same for a line of the tear-down, with the limits of dtsubmit-environment(7).
 [[nodiscard]] std::string note_on_tear_down(const Item& item, const std::string& note);

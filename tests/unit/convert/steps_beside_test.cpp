@@ -112,3 +112,10 @@ TEST_CASE("an argument that the script cannot do without is to be filled in") {
   CHECK(of_one_node("f() { export A=$1; }\nf x\npython train.py\n").became("f()") ==
         Became::set_up);
 }
+
+TEST_CASE("date in a tear-down is the time then") {
+  const Reduced made = of_one_node(
+      "start=$(date +%s)\npython train.py\nend=$(date +%s)\ncp log.txt out-$((end - start)).txt\n");
+  CHECK(made.became("end=") == Became::tear_down);
+  CHECK_FALSE(made.says("end=", "the run's beginning"));
+}
