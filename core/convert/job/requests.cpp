@@ -46,9 +46,7 @@ class RequestReader {
     Row row{{one.span}, Became::option, "", ""};
     if (one.value_span.begin >= one.span.end) row.spans.push_back(one.value_span);
     if (one.component > 0)
-      lose(row,
-           "a component of a heterogeneous job: write it as one of [[roles]] with heterogeneous = "
-           "true");
+      lose(row, "a component of a heterogeneous job: one of [[roles]] with heterogeneous = true");
     else if (one.option == nullptr)
       foreign(one, row);
     else

@@ -117,7 +117,7 @@ std::vector<Situation> lost_situations() {
        Standing::lost,
        {"could not open its log file",
         "No attempt ever began.\n",
-        "next: see that the run directory"},
+        "next: check that the run directory"},
        {"less"}},
       {"no dtsubmit there",
        log,

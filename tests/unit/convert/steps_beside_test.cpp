@@ -44,7 +44,7 @@ TEST_CASE("a list of hosts is made without a step") {
   CHECK(made.job_has(std::string(k_names) + " > hosts.txt"));
   CHECK(made.job_has(std::string(k_names) + " | sort > sorted.txt"));
   CHECK(made.job_has(std::string("ALL=$(") + k_names + " | sort)"));
-  CHECK(made.says("srun hostname > hosts.txt", "on the first node alone"));
+  CHECK(made.says("srun hostname > hosts.txt", "on the first node only"));
   // With several tasks a node is named as often.
   const std::string tasks = "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\n";
   const Reduced several(tasks + "srun hostname > hosts.txt\nsrun python train.py hosts.txt\n");
