@@ -224,7 +224,23 @@ std::optional<Verdict> on_end(const Item& item) {
 
 namespace {
 
+// if [ -f done ]; then exit 0; fi. What reads the script's arguments, of which there are none,
+// comes to no --help.
+bool ends_as_done(const Item& item) {
+  for (const char* arguments : {"$#", "$*", "$@", "getopts"})
+    if (item.source.find(arguments) != std::string::npos) return false;
+  return item.sets.functions.empty() &&
+         std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+           return run->name() == "exit" && run->words.size() == 2 &&
+                  run->words[1].value.text == "0";
+         });
+}
+
 Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
+  if (is_before && ends_as_done(item))
+    return {VerdictKind::lost,
+            "ends the script before its program starts, with success; a set-up cannot: have the "
+            "program do it"};
   if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
     return {VerdictKind::unnecessary,

@@ -170,6 +170,17 @@ TEST_CASE("a pause stays behind a line that starts something") {
   CHECK(server.became("sleep 9") == Became::unnecessary);
 }
 
+TEST_CASE("an end with success before the program is lost, since a set-up cannot end the run") {
+  const Reduced made = of_one_node(
+      "usage() { echo usage; exit 0; }\nif [ -f done ]; then\n  echo finished\n  exit 0\nfi\n"
+      "[ -f conf.yaml ] || exit 1\nif [ \"$*\" = --help ]; then exit 0; fi\npython train.py\n");
+  CHECK(made.became("if [ -f done ]") == Became::lost);
+  CHECK(made.says("if [ -f done ]", "a set-up cannot"));
+  CHECK_FALSE(made.job_has("finished"));
+  CHECK(made.became("[ -f conf.yaml ]") == Became::set_up);
+  CHECK(made.became("if [ \"$*\"") != Became::lost);
+}
+
 TEST_CASE("a trap that does more than dtsubmit does at a signal is lost") {
   const std::string functions =
       "stop() { echo stop; kill -TERM $PID; scontrol requeue $SLURM_JOB_ID; exit 0; }\n"
