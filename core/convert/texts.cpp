@@ -77,6 +77,7 @@ std::string with_exports(const SetUpText& set_up,
 std::vector<std::string> command_of(const Program& program,
                                     const SetUpText& set_up,
                                     const Options& options) {
+  if (program.words.empty() && program.text.empty()) return {};  // the program is lost
   std::vector<std::string> command;
   if (!program.needs_shell() && !set_up.sets.changes_folder && program.folder.empty()) {
     for (const FlatWord& word : program.words) command.push_back(*plain(word));

@@ -170,6 +170,12 @@ TEST_CASE("a pause stays behind a line that starts something") {
   CHECK(server.became("sleep 9") == Became::unnecessary);
 }
 
+TEST_CASE("a program that is lost leaves no command, wherever it would have run") {
+  const Reduced made = of_one_node("cd work\nmain() { ./run.sh & wait; }\nmain \"$@\"\n");
+  CHECK(made.became("main \"$@\"") == Became::lost);
+  CHECK(made.made.job_file.empty());
+}
+
 TEST_CASE("an end with success before the program is lost, since a set-up cannot end the run") {
   const Reduced made = of_one_node(
       "usage() { echo usage; exit 0; }\nif [ -f done ]; then\n  echo finished\n  exit 0\nfi\n"
