@@ -84,8 +84,7 @@ CauseWords words_of_cause(run::Cause cause) {
 }
 
 bool is_stop_asked_for(const run::AttemptSummary& attempt) {
-  return attempt.cause == run::Cause::stopped &&
-         attempt.detail.rfind("asked for by `dtsubmit stop`", 0) == 0;
+  return attempt.cause == run::Cause::stopped && attempt.detail.starts_with(run::k_asked_by_user);
 }
 
 }  // namespace dts::cli

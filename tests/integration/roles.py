@@ -96,6 +96,8 @@ def fails():
         status = run.finish(90)
         check(not status["done"] and causes(run) == ["user_exit"], f"{run.ledger()}")
         check(causes(part(run, "server")) == ["stopped"], f"{part(run, 'server').ledger()}")
+        said = [event["detail"] for event in part(run, "server").ledger() if event["event"] in ("attempt_ended", "decided")]
+        check(all(words.startswith("another part of the job has ended") for words in said), f"nobody used `dtsubmit stop`: {said}")
         why = cluster.dtsubmit("why", run.path).stdout
         check("role `train`: " in why and "exited 9" in why and "broken" in why, why)
 

@@ -25,7 +25,7 @@ Result<UniqueFd> take_signals(std::initializer_list<int> signals) {
 std::optional<SentSignal> read_sent_signal(int fd) {
   signalfd_siginfo info{};
   if (::read(fd, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
-  return SentSignal{static_cast<int>(info.ssi_signo), static_cast<int>(info.ssi_pid)};
+  return SentSignal{static_cast<int>(info.ssi_signo), static_cast<int>(info.ssi_pid), info.ssi_int};
 }
 
 std::optional<int> read_signal(int fd) {

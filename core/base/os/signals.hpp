@@ -23,6 +23,7 @@ namespace dts {
 struct SentSignal {
   int number = 0;
   int sender = 0;  // pid; 0: the kernel, or a process of another pid namespace
+  int value = 0;   // passed by sigqueue(3)
 };
 
 // The same, with the sender.

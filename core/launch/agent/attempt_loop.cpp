@@ -49,7 +49,7 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
                                                   const run::Decision& decision) {
   switch (decision.action) {
     case run::Action::stop:
-      if (ended.requeued && ended.stop_asked && !options_.part) end_.cancel();
+      if (ended.requeued && !ended.stop_asked.empty() && !options_.part) end_.cancel();
       [[fallthrough]];
     case run::Action::done:
       return decision.exit_code;
@@ -75,8 +75,7 @@ Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds d
       wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);
   if (!signal) return std::nullopt;
   if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_in_pause(*signal);
-  const char* by =
-      *signal == k_stop_request ? "asked for by `dtsubmit stop`" : "stopped by a signal";
+  const char* by = *signal == k_stop_request ? run::k_asked_by_user : "stopped by a signal";
   return end_.end_here(
       ended.outcome,
       fmt::format("{} before the next attempt; `dtsubmit requeue` continues it", by));

@@ -246,7 +246,7 @@ run::Verdict ComposedRun::ended_between() {
   run::Circumstances now = run::count_failures(ledger_.events());
   now.in_scheduler = !options_.local;
   now.may_requeue = job_.spec.requeue;
-  now.stop_asked = stop_asked_;
+  if (stop_asked_) now.stop_asked = run::k_asked_by_user;
   now.already_requeued = end_.explain(verdict.outcome);
   verdict.decision = run::decide(verdict.outcome, now, job_.policy);
   return verdict;

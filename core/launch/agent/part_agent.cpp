@@ -113,7 +113,7 @@ void PartAgent::signal(int number) const {
 void PartAgent::ask_to_end(seconds patience) {
   if (!runs() || told_) return;
   told_ = true;
-  signal(k_stop_request);
+  ::sigqueue(pid_, k_stop_request, {.sival_int = k_of_another_part});
   kill_at_ = std::min(kill_at_, Clock::now() + patience);
 }
 

@@ -33,7 +33,7 @@ struct AttemptEnd {
   run::Outcome outcome;
   bool told_to_end = false;  // the scheduler will kill the job soon
   bool requeued = false;     // the scheduler has requeued the job by itself
-  bool stop_asked = false;   // by `dtsubmit stop`
+  std::string stop_asked{};  // by whom; empty: by nobody
 };
 
 // Takes the run's next attempt for this agent. From then on, the agent's standard error is the

@@ -16,6 +16,9 @@ namespace dts::launch {
 // be SIGTERM, with which Slurm announces the SIGKILL that follows after KillWait.
 inline constexpr int k_stop_request = SIGUSR2;
 
+// The value of that signal if the agent of the whole job sends it because another part has ended.
+inline constexpr int k_of_another_part = 1;
+
 enum class StopWay {
   nothing,  // the run has ended
   signal,   // its agent is alive: k_stop_request

@@ -157,12 +157,11 @@ std::string where(const Outcome& outcome) {
 }  // namespace
 
 Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
-  const Decision by_the_user{Action::stop,
-                             outcome.exit_code,
-                             "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it"};
-  if (now.stop_asked && outcome.cause == Cause::stopped) return by_the_user;
+  const Decision by_the_user{
+      Action::stop, outcome.exit_code, now.stop_asked + "; `dtsubmit requeue` continues it"};
+  if (!now.stop_asked.empty() && outcome.cause == Cause::stopped) return by_the_user;
   if (auto decision = settled(outcome)) return *std::move(decision);
-  if (now.stop_asked) return by_the_user;
+  if (!now.stop_asked.empty()) return by_the_user;
   // Budgets do not matter here: the job will run again.
   if (now.already_requeued) return {Action::wait, 0, "the scheduler has requeued the job itself"};
   if (std::string reason = exhausted(outcome, now, policy); !reason.empty())

@@ -31,11 +31,15 @@ struct Outcome {
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 
+// Who asked a run to save and end, in words.
+inline constexpr const char* k_asked_by_user = "asked for by `dtsubmit stop`";
+inline constexpr const char* k_asked_by_part = "another part of the job has ended";
+
 struct Circumstances {
   bool in_scheduler = false;            // false: `dtsubmit run`
   bool may_requeue = true;              // --requeue
   bool already_requeued = false;        // the job is pending again
-  bool stop_asked = false;              // `dtsubmit stop` was used, whatever ended the attempt
+  std::string stop_asked{};             // by whom, whatever ended the attempt; empty: by nobody
   bool has_spares = false;              // the allocation has enough nodes without the failed ones
   std::map<Kind, unsigned> failures{};  // attempts so far, including this one, by kind
   unsigned without_progress = 0;        // crashes in a row, including this one, that saved nothing

@@ -100,13 +100,14 @@ TEST_CASE("whatever ends a run that was asked to stop, it stops; one that is don
     for (const Circumstances& where : {k_in_slurm, k_requeued_already, k_here}) {
       CAPTURE(to_string(cause));
       Circumstances now = where;
-      now.stop_asked = now.has_spares = true;
+      now.stop_asked = k_asked_by_user;
+      now.has_spares = true;
       const Decision decision = decided(cause, now, "", "n1");
       CHECK((decision.action == Action::done) == (cause == Cause::completed));
       CHECK((decision.action == Action::stop) == (cause != Cause::completed));
     }
   Circumstances now = k_in_slurm;
-  now.stop_asked = true;
+  now.stop_asked = k_asked_by_user;
   CHECK(decided(Cause::preempted, now).why ==
         "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it");
 }
@@ -131,7 +132,7 @@ TEST_CASE("a signal that nothing explains brings a job back, but not for ever") 
   CHECK(decided(Cause::signalled, after(Kind::signalled, 1, true), "signalled=stop").action ==
         Action::stop);
   Circumstances asked = after(Kind::signalled, 1, true);
-  asked.stop_asked = true;
+  asked.stop_asked = k_asked_by_user;
   CHECK(decided(Cause::signalled, asked).action == Action::stop);
 }
 
@@ -206,7 +207,7 @@ TEST_CASE("a program that asks to be run again without proof of progress is stop
 
 TEST_CASE("a stop that the user asked for is not put down to some signal") {
   const Outcome outcome{Cause::stopped, 85, "asked for by `dtsubmit stop`; every rank saved"};
-  const Decision asked = decide(outcome, {.stop_asked = true}, default_policy());
+  const Decision asked = decide(outcome, {.stop_asked = k_asked_by_user}, default_policy());
   CHECK(asked.action == Action::stop);
   CHECK(asked.exit_code == 85);
   CHECK(asked.why.find("asked for by `dtsubmit stop`") != std::string::npos);

@@ -3,7 +3,6 @@
 
 #include "core/base/files/segment_folder.hpp"
 #include "core/base/os/log.hpp"
-#include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/job/stop_way.hpp"
 
@@ -73,14 +72,14 @@ void AttemptRunner::poll_once(milliseconds limit) {
   if (fds[1].revents != 0) connections_.accept();
   if (fds[1].revents != 0 || fds[3].revents != 0) connections_.serve();
   if (fds[0].revents != 0)
-    while (const auto signal = read_signal(settings_.signals)) on_signal(*signal);
+    while (const auto signal = read_sent_signal(settings_.signals)) on_signal(*signal);
   if (fds[2].revents != 0) scheduler_.take();
   tick();
   connections_.deliver();
 }
 
-void AttemptRunner::on_signal(int signal) {
-  switch (signal) {
+void AttemptRunner::on_signal(const SentSignal& signal) {
+  switch (signal.number) {
     case SIGCHLD:
       return on_children();
     case SIGCONT:
@@ -91,13 +90,12 @@ void AttemptRunner::on_signal(int signal) {
       break;
     case k_stop_request:
       // A user's request has no deadline of its own; the job's time limit arrives as SIGTERM.
-      log("signal {}: `dtsubmit stop` asks every rank to save", signal);
-      stop_asked_ = true;
-      attempt_.on_stop(
-          run::Cause::stopped, Time::max(), "asked for by `dtsubmit stop`", Clock::now());
+      stop_asked_ = signal.value == k_of_another_part ? run::k_asked_by_part : run::k_asked_by_user;
+      log("signal {}: {}: asking every rank to save", signal.number, stop_asked_);
+      attempt_.on_stop(run::Cause::stopped, Time::max(), stop_asked_, Clock::now());
       break;
     default:
-      on_end_signal(signal);
+      on_end_signal(signal.number);
   }
   scheduler_.ask();
 }

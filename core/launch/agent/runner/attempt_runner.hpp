@@ -3,6 +3,7 @@
 // the scheduler's answers and the clock into events of the attempt. Single-threaded.
 #pragma once
 
+#include "core/base/os/signals.hpp"
 #include "core/launch/agent/runner/launcher_process.hpp"
 #include "core/launch/agent/runner/node_questions.hpp"
 #include "core/launch/agent/runner/rank_connections.hpp"
@@ -43,14 +44,15 @@ class AttemptRunner {
 
   // True once k_stop_request has arrived, even if the attempt was already ending for another
   // reason.
-  [[nodiscard]] bool stop_asked() const { return stop_asked_; }
+  // By whom; empty: by nobody.
+  [[nodiscard]] const std::string& stop_asked() const { return stop_asked_; }
 
   // What the scheduler reported about the job during the attempt.
   [[nodiscard]] const SchedulerNews& scheduler() const { return scheduler_; }
 
  private:
   void poll_once(std::chrono::milliseconds limit);
-  void on_signal(int signal);
+  void on_signal(const SentSignal& signal);
   void on_end_signal(int signal);
   void on_children();
   void on_notice(const Notice& notice);
@@ -70,7 +72,7 @@ class AttemptRunner {
   RunDirectoryWatch directory_;
   bool told_to_end_ = false;
   bool interrupted_ = false;
-  bool stop_asked_ = false;
+  std::string stop_asked_;
 };
 
 }  // namespace dts::launch
