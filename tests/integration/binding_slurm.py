@@ -148,7 +148,7 @@ exec {shutil.which('srun')} "$@"
         wait_for(120, "the run's end", run.is_over)
         ended = [e for e in run.ledger() if e["event"] == "attempt_ended"]
         check(len(ended) == 1 and ended[0]["cause"] == "wrong_binding"
-              and "mask of core 0 where it has 2: SLURM_CPU_BIND=quiet,map_cpu:0 leaked" in ended[0]["detail"], ended[0]["detail"])
+              and "on core 0 only, but has 2 cores: SLURM_CPU_BIND=quiet,map_cpu:0 leaked" in ended[0]["detail"], ended[0]["detail"])
 
 
 if __name__ == "__main__":

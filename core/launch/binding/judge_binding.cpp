@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/binding/judge_binding.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 
@@ -42,9 +43,9 @@ void judge_inherited(const PlannedBinding& planned, const BoundState& found, Fin
   const bool has_culprit = !found.inherited_from.empty();
   if (planned.node_cpus >= entitled || found.inherited.size() >= entitled) return;
   if (!has_culprit && found.inherited.size() > 1) return;
-  findings.push_back({fmt::format("was started with a mask of {}, but has {}: {}",
+  findings.push_back({fmt::format("was started on {} only, but has {}: {}",
                                   cores(found.inherited),
-                                  entitled,
+                                  counted(entitled, "core"),
                                   has_culprit ? found.inherited_from + " leaked; unset it"
                                               : "by taskset, or by what launched it"),
                       0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job/own_job.hpp"
 
+#include "core/base/files/own_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/run/directory/parts.hpp"
@@ -32,6 +33,12 @@ bool is_same(const fs::path& run, const fs::path& folder, bool is_element) {
   return name == name_of(run, is_element) || name == name_of(resolved(run), is_element);
 }
 
+// True if the script in the run's folder was written for `folder`: the run has been renamed since.
+bool is_renamed(const run::RunDirectory& run, const fs::path& folder) {
+  const auto script = read_own_file(run.script());
+  return script && script->find(folder.string()) != std::string::npos;
+}
+
 // Names the owner of a job: a run by its folder, any other job by its script.
 std::string whose(const run::RunDirectory& run, const sched::JobInfo& job) {
   const fs::path script = job.script_path.value_or("");
@@ -56,10 +63,11 @@ bool is_of_run(const run::RunDirectory& part, const sched::JobInfo& job) {
   if (!job.script_path) return true;
   const run::RunDirectory run = run::whole_of(part);
   const fs::path folder = fs::path(*job.script_path).parent_path();
-  if (!is_element(run)) return is_same(run.path, folder, false);
+  if (!is_element(run)) return is_same(run.path, folder, false) || is_renamed(run, folder);
   // The job of its array has the sweep's script; a job that continues the element has its own.
-  return is_same(fs::path(run.path).parent_path(), folder, false) ||
-         is_same(run.path, folder, true);
+  const run::RunDirectory sweep{fs::path(run.path).parent_path().string()};
+  return is_same(sweep.path, folder, false) || is_same(run.path, folder, true) ||
+         is_renamed(sweep, folder) || is_renamed(run, folder);
 }
 
 bool has_script(const sched::JobInfo& job, const std::optional<std::string>& script) {

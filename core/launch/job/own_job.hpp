@@ -14,7 +14,8 @@
 namespace dts::launch {
 
 // True also if the scheduler does not report the job's script. Runs are compared by the names of
-// their folders, which are unique, because parent folders may have been moved or linked.
+// their folders, which are unique, because parent folders may have been moved or linked; a folder
+// that was renamed is recognized by its script, which has the former path.
 [[nodiscard]] bool is_of_run(const run::RunDirectory& run, const sched::JobInfo& job);
 
 // The same for a job with a known script. True if one of the two scripts is unknown.

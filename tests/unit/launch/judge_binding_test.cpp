@@ -167,21 +167,21 @@ TEST_CASE("each deviation has its words") {
          f.cgroup_now = {0, 1, 2, 3, 4, 5};
          f.threads.push_back(threads({0, 1, 2, 3, 4, 5}, 2, 2));
        }},
-      {"was started with a mask of core 0, but has 8: SLURM_CPU_BIND=quiet,map_cpu:0 leaked; "
+      {"was started on core 0 only, but has 8 cores: SLURM_CPU_BIND=quiet,map_cpu:0 leaked; "
        "unset it",
        true,
        [](auto&, auto& f) {
          f.inherited = {0};
          f.inherited_from = "SLURM_CPU_BIND=quiet,map_cpu:0";
        }},
-      {"was started with a mask of cores 0,4, but has 6: SLURM_CPU_BIND=cores leaked; unset it",
+      {"was started on cores 0,4 only, but has 6 cores: SLURM_CPU_BIND=cores leaked; unset it",
        true,
        [](auto&, auto& f) {
          f.inherited = {0, 4};
          f.allotted = 6;
          f.inherited_from = "SLURM_CPU_BIND=cores";
        }},
-      {"was started with a mask of core 5, but has 8: by taskset, or by what launched it",
+      {"was started on core 5 only, but has 8 cores: by taskset, or by what launched it",
        false,
        [](auto&, auto& f) { f.inherited = {5}; }},
       {"its memory policy is `none`, planned `bind 0`: Operation not permitted",

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which jobs are the run's, by their batch scripts.
+#include "core/launch/job/own_job.hpp"
+
+#include "core/base/files/files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+
+sched::JobInfo job_with(const std::string& script) {
+  sched::JobInfo job;
+  job.script_path = script;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a job with the run's script is the run's, also where a folder above was moved") {
+  const tests::TemporaryFolder folder;
+  const run::RunDirectory run{folder.file("train-1")};
+  REQUIRE(make_folders(run.path));
+  CHECK(is_of_run(run, job_with(run.script())));
+  CHECK(is_of_run(run, job_with("/elsewhere/train-1/script.sbatch")));
+  CHECK_FALSE(is_of_run(run, job_with(folder.file("train-2/script.sbatch"))));
+  CHECK_FALSE(is_of_run(run, job_with("/home/somebody/job.sh")));
+  CHECK(is_of_run(run, {}));  // nothing is known
+}
+
+TEST_CASE("a run that was renamed is recognized by its script") {
+  const tests::TemporaryFolder folder;
+  const run::RunDirectory run{folder.file("renamed")};
+  REQUIRE(make_folders(run.path));
+  REQUIRE(write_file(run.script(), "exec dtsubmit agent --run /runs/train-1\n"));
+  CHECK(is_of_run(run, job_with("/runs/train-1/script.sbatch")));
+  CHECK_FALSE(is_of_run(run, job_with("/runs/train-2/script.sbatch")));
+}
