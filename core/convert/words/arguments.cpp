@@ -4,6 +4,7 @@
 #include "core/convert/words/flat.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace dts::convert {
 namespace {
@@ -123,11 +124,11 @@ class ArgumentSeeker {
   }
 
   void expansion(const Piece& piece) {
-    const auto number = is_argument(piece) ? parse_number(piece.text) : std::nullopt;
+    const std::uint64_t number = is_argument(piece) ? parse_number(piece.text).value_or(0) : 0;
     const bool has_default =
         !piece.operation.empty() &&
         std::string_view(":-+=?").find(piece.operation[0]) != std::string_view::npos;
-    if (number && *number > count_ && !has_default && found_.empty()) found_ = "$" + piece.text;
+    if (number > count_ && !has_default && found_.empty()) found_ = "$" + piece.text;
   }
 
   std::size_t count_;

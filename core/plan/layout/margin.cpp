@@ -22,7 +22,8 @@ void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems)
                   : unlimited ? "no time limit requested: counts from the site's default, if any"
                               : "stop this long before the time limit");
   const std::int64_t limit = spec.time->count();
-  if (spec.signal_margin != spec::JobSpec{}.signal_margin) {
+  const spec::JobSpec as_built_in;
+  if (spec.signal_margin != as_built_in.signal_margin) {
     problems.push_back(
         {"--signal-margin",
          fmt::format(
