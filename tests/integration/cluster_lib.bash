@@ -54,6 +54,9 @@ no_jobs() { [[ -z $(squeue -h) ]]; }
 # Neither gone nor a zombie that nobody has buried yet.
 lives() { [[ -e /proc/$1/stat && $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) != Z* ]]; }
 
+# When it began, in clock ticks since boot (proc(5)): on a busy machine another process soon has the id of one that has ended.
+began() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
+
 # Processes that have the cluster's folder in their command line or environment, this script's own apart.
 processes_of() {
   local directory

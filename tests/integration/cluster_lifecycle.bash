@@ -128,12 +128,13 @@ SLURM_CONF=$first
 orphan=$(sbatch --parsable -p high -o "$scratch/orphan" --wrap "$detach sleep ${number}1; echo \$\$; sleep ${number}1")
 wait_for 20 test -s "$scratch/orphan" || fail "the job did not start"
 shell=$(cat "$scratch/orphan")
+since=$(began "$shell")
 for pid in $(processes_of "$clusters/one"); do
   [[ $(cat "/proc/$pid/comm") == slurmctld ]] && kill -9 "$pid"
 done
 "$DTSUBMIT" cluster status --name one | grep -q "is incomplete" || fail "status did not notice"
 select_cluster --name one "${shape[@]}"
-lives "$shell" && fail "job $orphan survived as $shell"
+lives "$shell" && [[ $(began "$shell") == "$since" ]] && fail "job $orphan survived as $shell"
 [[ -z $(squeue -h) ]] || fail "old jobs: $(squeue)"
 srun -N2 true || fail "no job on the recovered cluster"
 
@@ -146,10 +147,11 @@ test_case "down ends everything, detached processes of jobs included, and leaves
 sbatch --parsable -p low -o "$scratch/last" --wrap "$detach sleep ${number}2; echo \$\$; sleep ${number}2" >/dev/null
 wait_for 20 test -s "$scratch/last" || fail "the job did not start"
 shell=$(cat "$scratch/last")
+since=$(began "$shell")
 "$DTSUBMIT" cluster down --name one || fail "down"
 [[ -e $clusters/one ]] && fail "left: $(find "$clusters/one")"
 [[ -z $(processes_of "$clusters/one") ]] || fail "left: $(processes_of "$clusters/one")"
-lives "$shell" && fail "the batch script $shell is left"
+lives "$shell" && [[ $(began "$shell") == "$since" ]] && fail "the batch script $shell is left"
 for pid in $(pgrep -fx "sleep $number[12]"); do
   lives "$pid" && fail "$(cat "/proc/$pid/cmdline") is left"
 done
