@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/net/net.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/own_children.hpp"
 #include "core/base/os/process.hpp"
@@ -53,10 +54,9 @@ Result<NodeOrder> receive_order() {
 }
 
 std::vector<std::string> environment_of(const NodeOrder& order) {
-  std::vector<std::string> environment = environment_with({});
-  std::erase_if(environment, [](const std::string& entry) {
-    return !stays_with_machine(std::string_view(entry).substr(0, entry.find('=')));
-  });
+  std::vector<std::string> environment = environment_entries();
+  std::erase_if(environment,
+                [](const std::string& entry) { return !stays_with_machine(variable_name(entry)); });
   environment.insert(environment.end(), order.environment.begin(), order.environment.end());
   return environment;
 }

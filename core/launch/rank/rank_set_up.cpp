@@ -31,10 +31,6 @@ constexpr std::chrono::seconds k_look_every{5};
 constexpr std::size_t k_last_lines = 5;
 constexpr std::size_t k_longest_shown = 1200;
 
-std::string name_of_entry(const std::string& entry) {
-  return entry.substr(0, entry.find('='));
-}
-
 // True for variables that the shell changes by itself, or that our script has set under `set -a`.
 bool is_of_shell(const std::string& name) {
   for (const std::string_view own : {"_", "SHLVL", "PWD", "OLDPWD"})
@@ -45,7 +41,7 @@ bool is_of_shell(const std::string& name) {
 std::map<std::string, std::string> by_name(const std::vector<std::string>& entries) {
   std::map<std::string, std::string> named;
   for (const std::string& entry : entries)
-    if (const std::string name = name_of_entry(entry); !is_of_shell(name)) named[name] = entry;
+    if (const std::string name(variable_name(entry)); !is_of_shell(name)) named[name] = entry;
   return named;
 }
 
@@ -76,7 +72,7 @@ EnvironmentChanges changes_of_environment(const std::vector<std::string>& before
 void apply(const EnvironmentChanges& changes) {
   for (const std::string& name : changes.unset) ::unsetenv(name.c_str());
   for (const std::string& entry : changes.set) {
-    const std::string name = name_of_entry(entry);
+    const std::string name(variable_name(entry));
     if (name.size() < entry.size()) ::setenv(name.c_str(), entry.c_str() + name.size() + 1, 1);
   }
 }
@@ -85,13 +81,13 @@ void apply(const EnvironmentChanges& changes) {
 Result<void> RankSetUp::open_stage(std::vector<std::string>& environment) {
   const Lookup variables = [&](const char* name) -> std::optional<std::string> {
     for (const std::string& entry : environment)
-      if (name_of_entry(entry) == name) return entry.substr(entry.find('=') + 1);
+      if (variable_name(entry) == name) return entry.substr(entry.find('=') + 1);
     return std::nullopt;
   };
   DTS_ASSIGN(stage_, stage::open_stage_folder(place_, variables));
   DTS_TRY(stage::record_stage(record_, stage_.path));
   std::erase_if(environment, [](const std::string& entry) {
-    return name_of_entry(entry) == "DTSUBMIT_STAGE_DIR";
+    return variable_name(entry) == "DTSUBMIT_STAGE_DIR";
   });
   environment.push_back("DTSUBMIT_STAGE_DIR=" + stage_.data());
   environment.push_back("dts_program=" + program_path());

@@ -3,8 +3,11 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
+#include "core/base/text/json_bytes.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <optional>
 
 namespace dts::run {
 namespace {
@@ -13,25 +16,22 @@ constexpr const char* k_amendment_schema = "dtsubmit/amendment/1";
 
 std::string to_json(const Amendment& amendment) {
   const nlohmann::ordered_json document{{"schema", k_amendment_schema},
-                                        {"spec", amendment.spec},
-                                        {"plan", amendment.plan},
-                                        {"script", amendment.script}};
-  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+                                        {"spec", bytes_to_json(amendment.spec)},
+                                        {"plan", bytes_to_json(amendment.plan)},
+                                        {"script", bytes_to_json(amendment.script)}};
+  return document.dump() + "\n";
 }
 
 Result<Amendment> amendment_from_json(const std::string& text, const std::string& path) {
   const auto document = nlohmann::json::parse(text, nullptr, false);
-  const auto text_of = [&](const char* key) -> const std::string* {
-    const auto found = document.find(key);
-    return found == document.end() ? nullptr : found->get_ptr<const std::string*>();
+  const auto bytes_of = [&](const char* key) {
+    return document.is_object() ? bytes_from_json(document.value(key, nlohmann::json()))
+                                : std::nullopt;
   };
-  const bool is_object = document.is_object();
-  const std::string* const schema = is_object ? text_of("schema") : nullptr;
-  const std::string* const spec = is_object ? text_of("spec") : nullptr;
-  const std::string* const plan = is_object ? text_of("plan") : nullptr;
-  const std::string* const script = is_object ? text_of("script") : nullptr;
-  if (schema == nullptr || *schema != k_amendment_schema || spec == nullptr || plan == nullptr ||
-      script == nullptr)
+  const auto spec = bytes_of("spec");
+  const auto plan = bytes_of("plan");
+  const auto script = bytes_of("script");
+  if (bytes_of("schema") != k_amendment_schema || !spec || !plan || !script)
     return fail(Errc::invalid,
                 path + " is not as dtsubmit wrote it",
                 "remove it, and check spec.json and plan.json beside it");

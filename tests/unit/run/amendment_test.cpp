@@ -15,7 +15,9 @@ using namespace dts;
 using namespace dts::run;
 using tests::TemporaryFolder;
 
-const Amendment k_new{"new spec\n", "new plan\n", "new script\n"};
+// A script may name files whose names are not UTF-8.
+const Amendment k_new{"new spec\n", "new plan\n", "new script \xe9\n"};
+constexpr const char* k_new_texts = "new spec\nnew plan\nnew script \xe9\n";
 
 // A run directory with files of its own.
 RunDirectory old_run(const TemporaryFolder& folder) {
@@ -39,7 +41,7 @@ TEST_CASE("an amendment replaces all files, and a script only if it has one") {
   REQUIRE(amend(run, {"spec\n", "plan\n", ""}));
   CHECK(texts_of(run) == "spec\nplan\nold script\n");
   REQUIRE(amend(run, k_new));
-  CHECK(texts_of(run) == "new spec\nnew plan\nnew script\n");
+  CHECK(texts_of(run) == k_new_texts);
   CHECK_FALSE(exists(run.amendment()));
   CHECK(complete_amendment(run));  // nothing to do
 }
@@ -55,7 +57,7 @@ TEST_CASE("an interrupted amendment is completed, whichever file it had come to"
     CHECK(exists(run.amendment()));
     REQUIRE(remove_all(folder.file(name)));
     REQUIRE(complete_amendment(run));
-    CHECK(texts_of(run) == "new spec\nnew plan\nnew script\n");
+    CHECK(texts_of(run) == k_new_texts);
     CHECK_FALSE(exists(run.amendment()));
   }
 }
