@@ -14,6 +14,8 @@
 #include "core/launch/job/successor.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/directory/lease.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "core/spec/parts.hpp"
 
 #include <CLI/CLI.hpp>
@@ -81,6 +83,8 @@ Result<run::RunDirectory> earlier_run(const RunOptions& options,
   DTS_ASSIGN(run::RunDirectory run,
              find({options.again, asked.spec.runs.empty() ? k_default_runs : asked.spec.runs}));
   if (!changes_run(options.job)) return run;
+  DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
+  if (run::is_done(ledger.events)) return run;  // as the agent then says; nothing changes
   DTS_ASSIGN(const RunChange change, change_run(run, options.job, {}, Destination::this_machine));
   const UniqueFd lock = run::lock_submission(run, k_lock_patience);
   if (run::agent_lives(run).value_or(false))

@@ -296,6 +296,9 @@ TEST_CASE("a run continues with other options, and keeps its program and what is
   const Output again = session.dtsubmit({"run", "--continue", "last", "--ntasks-per-node", "2"});
   check_exit(again, 0);
   CHECK(again.out == "world 2\n");
+  const std::string done = read_file(run.spec()).value();
+  check_exit(session.dtsubmit({"run", "--continue", "last", "--ntasks-per-node", "1"}), 0);
+  CHECK(read_file(run.spec()).value() == done);  // of a complete run nothing changes
 }
 
 TEST_CASE("a program that cannot be run is refused before anything is written, with what helps") {
