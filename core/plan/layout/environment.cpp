@@ -115,14 +115,23 @@ void add_sagemaker(Environment& variables, const World& world, const Placement& 
   variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
 }
 
+// The rendezvous backend of a torchrun that is given no endpoint; empty: it needs none.
+std::string backend_without_endpoint(const std::vector<std::string>& command) {
+  const OwnLauncher launcher = find_own_launcher(command);
+  const auto backend = option_of(launcher, "--rdzv-backend");
+  const bool needs_one = backend && *backend != "static" && !option_of(launcher, "--rdzv-endpoint");
+  return needs_one ? *backend : "";
+}
+
 // torchrun takes the default of each option from PET_<OPTION>. Programs that start it with options,
 // such as llamafactory-cli and swift, read the names without PET_.
 void add_torchrun(Environment& variables,
                   const World& world,
                   const Placement& rank,
-                  const Plan& plan) {
+                  unsigned workers_per_task,
+                  const std::string& backend) {
   const std::string nodes = text(world.rendezvous.hosts.size());
-  const std::string workers = text(plan.workers_per_task);
+  const std::string workers = text(workers_per_task);
   const std::string& address = world.rendezvous.master_addr;
   const std::string port = text(world.rendezvous.master_port);
   variables.insert(variables.end(),
@@ -135,11 +144,9 @@ void add_torchrun(Environment& variables,
                     {"NPROC_PER_NODE", workers}});
   // --rdzv-backend c10d ignores the master, and would take localhost. It believes that the address
   // is this node's only if the node's name resolves to it.
-  const OwnLauncher launcher = find_own_launcher(plan.command);
-  const auto backend = option_of(launcher, "--rdzv-backend");
-  if (!backend || *backend == "static" || option_of(launcher, "--rdzv-endpoint")) return;
+  if (backend.empty()) return;
   variables.emplace_back("PET_RDZV_ENDPOINT", endpoint(address, world.rendezvous.master_port));
-  if (*backend == "c10d")
+  if (backend == "c10d")
     variables.emplace_back("PET_RDZV_CONF", rank.node_rank == 0 ? "is_host=1" : "is_host=0");
 }
 
@@ -201,6 +208,8 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
       {"horovod", add_horovod},
       {"sagemaker", add_sagemaker}};
   const World world(placements, rendezvous);
+  const unsigned workers = plan.workers_per_task;
+  const std::string backend = workers > 0 ? backend_without_endpoint(plan.command) : "";
   std::vector<Environment> all;
   all.reserve(placements.size());
   for (const Placement& rank : placements) {
@@ -209,7 +218,7 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
       if (std::find(plan.frameworks.begin(), plan.frameworks.end(), framework) !=
           plan.frameworks.end())
         add(variables, world, rank);
-    if (plan.workers_per_task > 0) add_torchrun(variables, world, rank, plan);
+    if (workers > 0) add_torchrun(variables, world, rank, workers, backend);
     add_libraries(variables, world, rank, plan);
   }
   return all;
