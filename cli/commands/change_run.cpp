@@ -8,6 +8,7 @@
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plan/layout/json.hpp"
+#include "core/spec/file/parts.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/parts.hpp"
 
@@ -22,21 +23,30 @@ namespace {
 // Options on which the files in a run directory, or its earlier attempts, depend.
 constexpr std::array k_fixed = {"--array", "--sweep", "--sweep-mode", "--snapshot", "--chdir"};
 
-Result<void> check_changeable(const run::RunDirectory& run, const spec::JobSpec& spec) {
-  const bool is_array = launch::is_sweep(run) || launch::is_element(run);
-  if (!is_array && !spec::is_composed(spec)) return {};
-  return fail(
-      Errc::invalid,
-      fmt::format("{} is {}: its options cannot change",
-                  run.path,
-                  is_array ? "an array or an element of one" : "a job of several steps or roles"),
-      "continue it as it is, or submit a new run");
-}
-
 void check_fixed(const JobOptions& options, Diagnostics& problems) {
   for (const char* name : k_fixed)
     if (const spec::Option* row = spec::option_named(name); row && texts_of(*row, options))
       problems.push_back({name, "fixed once a run exists", "submit a new run"});
+}
+
+// A part has options of its own, which may differ from those of the others.
+void check_whole(const JobOptions& options, bool heterogeneous, Diagnostics& problems) {
+  for (const spec::Option& row : spec::options())
+    if (texts_of(row, options) && spec::is_of_each_part(row, heterogeneous))
+      problems.push_back({row.long_name(),
+                          "each step or role has its own, which cannot change",
+                          "change options of the whole job, such as --time, or submit a new run"});
+}
+
+run::Amendment files_of(const Prepared& prepared) {
+  run::Amendment files{spec::to_json(prepared.spec), plan::to_json(prepared.plan), prepared.script};
+  const auto& parts = spec::parts_of(prepared.spec);
+  for (std::size_t i = 0; i < prepared.parts.size(); ++i)
+    files.parts.push_back({.spec = spec::to_json(parts[i].job),
+                           .plan = plan::to_json(prepared.parts[i]),
+                           .script = "",
+                           .folder = part_folder_of(prepared.spec, i)});
+  return files;
 }
 
 JobOptions without_runs(JobOptions options) {
@@ -61,20 +71,21 @@ Result<RunChange> change_run(const run::RunDirectory& run,
                              JobOptions options,
                              const plan::ClusterView& cluster,
                              Destination destination) {
-  DTS_ASSIGN(const spec::JobSpec before, launch::read_spec(run));
-  DTS_TRY(check_changeable(run, before));
+  if (launch::is_sweep(run))
+    return fail(Errc::invalid,
+                run.path + " is an array: only its elements have options that can change",
+                fmt::format("name one of them, e.g. {}/0", run.path));
   options = without_runs(std::move(options));
   options.job_file = run.spec();
   options.stands_alone = true;
   options.groups = {spec::Group::job, spec::Group::hosts, spec::Group::slurm};  // all options
   DTS_ASSIGN(Asked asked, make_spec(options, {}));
   check_fixed(options, asked.problems);
+  if (spec::is_composed(asked.spec)) check_whole(options, asked.spec.heterogeneous, asked.problems);
   launch::make_absolute(asked.spec);
   check_stage(asked, destination == Destination::scheduler ? Reach::nodes : Reach::here);
   DTS_ASSIGN(const Prepared prepared, prepare_change(std::move(asked), run, cluster, destination));
-  return RunChange{{spec::to_json(prepared.spec), plan::to_json(prepared.plan), prepared.script},
-                   join(typed_words(options), " "),
-                   size_in_words(prepared)};
+  return RunChange{files_of(prepared), join(typed_words(options), " "), size_in_words(prepared)};
 }
 
 }  // namespace dts::cli

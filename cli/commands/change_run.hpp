@@ -26,8 +26,8 @@ struct RunChange {
 
 // The run's own options, with the typed ones in their place, planned and checked like those of a
 // new job; settings from files and variables are not applied again. Errc::invalid reports all
-// problems at once, including options that are fixed once a run exists. It is also returned for a
-// sweep, its elements, and a job of several steps or roles. Writes nothing.
+// problems at once, including options that are fixed once a run exists, and in a job of several
+// steps or roles those that each of them has itself. Writes nothing.
 [[nodiscard]] Result<RunChange> change_run(const run::RunDirectory& run,
                                            JobOptions options,
                                            const plan::ClusterView& cluster,

@@ -135,6 +135,7 @@ Result<Prepared> prepare_change(Asked asked,
   Prepared prepared;
   DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
   prepared.plan = std::move(made.job);
+  prepared.parts = std::move(made.parts);
   prepared.spec = std::move(asked.spec);
   const std::size_t slash = run.path.rfind('/');
   prepared.runs = run.path.substr(0, slash);
@@ -155,6 +156,11 @@ sched::Submission submission_of(const Prepared& prepared) {
                                   .parts = prepared.parts});
 }
 
+std::string part_folder_of(const spec::JobSpec& spec, std::size_t index) {
+  return run::part_folder(
+      !spec.roles.empty(), static_cast<unsigned>(index + 1), spec::parts_of(spec)[index].name);
+}
+
 Result<run::RunDirectory> write_run(const Prepared& prepared) {
   run::Files files = files_of(prepared, prepared.spec, prepared.plan);
   files.script = prepared.script;
@@ -167,8 +173,7 @@ Result<run::RunDirectory> write_run(const Prepared& prepared) {
   const auto& parts = spec::parts_of(prepared.spec);
   for (std::size_t i = 0; i < prepared.parts.size(); ++i) {
     files.parts.push_back(files_of(prepared, parts[i].job, prepared.parts[i]));
-    files.parts.back().folder =
-        run::part_folder(!prepared.spec.roles.empty(), static_cast<unsigned>(i + 1), parts[i].name);
+    files.parts.back().folder = part_folder_of(prepared.spec, i);
   }
   return run::create_run_directory(prepared.runs, prepared.run_name, files);
 }

@@ -59,6 +59,9 @@ enum class Destination { this_machine, scheduler };  // only a scheduler needs a
 // Reports the same problems if the cluster cannot be queried.
 [[nodiscard]] Result<void> check(const Asked& asked);
 
+// The run directory of part `index`, below the run's own.
+[[nodiscard]] std::string part_folder_of(const spec::JobSpec& spec, std::size_t index);
+
 // Writes the run directory, not yet durable (see create_run_directory()).
 [[nodiscard]] Result<run::RunDirectory> write_run(const Prepared& prepared);
 

@@ -48,9 +48,8 @@ JobSpec with_options(const JobSpec& from, const Keeps& keeps) {
 
 // Options of the whole job only; a stored part contains all others itself.
 JobSpec job_options(const JobSpec& common, bool heterogeneous) {
-  JobSpec job = with_options(common, [&](const Option& row) {
-    return !is_of_part(row) && !(heterogeneous && row.is_of_nodes);
-  });
+  JobSpec job =
+      with_options(common, [&](const Option& row) { return !is_of_each_part(row, heterogeneous); });
   job.nodes = 1;
   return job;
 }

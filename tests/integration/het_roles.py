@@ -102,7 +102,7 @@ def orders(launcher):
         cluster.dtsubmit("stop", "--runs", cluster.runs, "--wait", str(run.job), code=None)
         check(causes(run) == ["stopped"], f"{run.ledger()}")
         check("stop" in cluster.dtsubmit("why", "--runs", cluster.runs, str(run.job), code=None).stdout, "why")
-        cluster.dtsubmit("requeue", run.path)
+        cluster.dtsubmit("requeue", run.path, "--time", "20")
         wait_for_ranks(train, 2)
         wait_for_ranks(server, 2)
         cluster.run("scontrol", "requeue", str(run.ledger()[-1].get("job", run.job)))

@@ -100,6 +100,9 @@ def fails():
         check(all(words.startswith("another part of the job has ended") for words in said), f"nobody used `dtsubmit stop`: {said}")
         why = cluster.dtsubmit("why", run.path).stdout
         check("role `train`: " in why and "exited 9" in why and "broken" in why, why)
+        cluster.dtsubmit("requeue", run.path, "--time", "20")
+        wait_for(60, "the second attempt", lambda: causes(run) == ["user_exit"] * 2)
+        check("TimeLimit=00:20:00" in cluster.run("scontrol", "show", "job", str(run.status()["job"])).stdout, "it had 20 minutes")
 
 
 CRASHES = "trap 'exit 85' TERM; [ $DTSUBMIT_ATTEMPT = 1 ] && sleep 2 && kill -SEGV $$; exec sleep 4"

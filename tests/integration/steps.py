@@ -172,7 +172,7 @@ def chained():
 
 
 def stopped():
-    """`stop` during the second step, `requeue`, an agent of a part killed, the whole job requeued by hand: the run is done in the end."""
+    """`stop` during the second step, `requeue` with another time limit, an agent of a part killed, the whole job requeued by hand: the run is done in the end."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
@@ -182,13 +182,17 @@ def stopped():
         wait_for_ranks(train)
         cluster.dtsubmit("stop", "--wait", run.path, code=None)
         check(causes(run) == ["stopped"], f"{run.ledger()}")
-        cluster.dtsubmit("requeue", run.path)
+        refused = cluster.dtsubmit("requeue", run.path, "--nodes", "1", code=3).stderr
+        check("--nodes: each step or role has its own" in refused, f"options of a step stay: {refused}")
+        cluster.dtsubmit("requeue", run.path, "--time", "20")
         wait_for_ranks(train, 2)
+        job = str(run.status()["job"])
+        check(job != str(run.job) and "TimeLimit=00:20:00" in cluster.run("scontrol", "show", "job", job).stdout, f"job {job} has 20 minutes")
         agents = [pid for pid, argv in run.processes() + train.processes() if argv[1:2] == ["agent"] and train.path in argv]
         check(len(agents) == 1, f"one agent of the part: {agents}")
         os.kill(agents[0], signal.SIGKILL)
         wait_for_ranks(train, 3)
-        cluster.run("scontrol", "requeue", str(run.job))
+        cluster.run("scontrol", "requeue", job)
         wait_for_ranks(train, 4)
         open(stop, "w").close()
         check(run.finish()["done"], f"{run.ledger()}")

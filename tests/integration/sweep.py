@@ -95,10 +95,14 @@ def orders():
         wait_for(60, "element 3 cancelled", lambda: sweep.states() == ["done", "running", "stopped", "stopped"])
         cluster.dtsubmit("stop", sweep.path)
         wait_for(60, "element 1 stopped", lambda: sweep.states()[1] == "stopped")
-        cluster.dtsubmit("requeue", f"{sweep.path}/2")
+        cluster.dtsubmit("requeue", f"{sweep.path}/2", "--nodes", "2")
         wait_for(120, "element 2 done", lambda: sweep.states() == ["done", "stopped", "done", "stopped"])
-        cluster.dtsubmit("requeue", str(sweep.job), "--runs", cluster.runs)
+        nodes = [len(attempt["nodes"]) for attempt in sweep.status(f"{sweep.path}/2")["attempts"]]
+        check(nodes == [1, 2], f"it has continued on two nodes: {nodes}")
+        cluster.dtsubmit("requeue", str(sweep.job), "--runs", cluster.runs, "--time", "20")
         wait_for(240, "all done", lambda: set(sweep.states()) == {"done"})
+        limits = ["--time=20" in cluster.dtsubmit("why", f"{sweep.path}/{index}").stdout for index in range(4)]
+        check(limits == [False, True, False, True], f"each element that was not done has the new time limit: {limits}")
         check(f"task 3 of 4 in {sweep.job}" in sweep.log(3), "an element that comes back is told the same")
         waiting = Sweep(cluster, "--array", "5,7-9%1", "--", "bash", "-c", "sleep 300")
         wait_for(60, "the first one running", lambda: waiting.states().count("running") == 1)

@@ -123,6 +123,10 @@ bool is_of_part(const Option& row) {
   return row.group == Group::job && key != "job_name" && key != "heterogeneous";
 }
 
+bool is_of_each_part(const Option& row, bool heterogeneous) {
+  return is_of_part(row) || (heterogeneous && row.is_of_nodes);
+}
+
 void read_parts(const json& list,
                 const std::string& pointer,
                 const Reading& reading,
@@ -155,8 +159,7 @@ ordered_json parts_to_json(const JobSpec& spec) {
     if (are_roles) object["on_failure"] = part.on_failure == OnFailure::all ? "all" : "alone";
     if (part.until_others_end) object["until"] = k_others_end;
     for (const Option& row : options()) {
-      const bool is_own = is_of_part(row) || (spec.heterogeneous && row.is_of_nodes);
-      if (!row.value.write || !is_own) continue;
+      if (!row.value.write || !is_of_each_part(row, spec.heterogeneous)) continue;
       auto value = row.value.write(part.job);
       if (!value.is_null()) object[row.json_key()] = std::move(value);
     }

@@ -27,4 +27,8 @@ void read_parts(const nlohmann::json& list,
 // True for options of layout and program; requests to the scheduler belong to the whole job.
 [[nodiscard]] bool is_of_part(const Option& row);
 
+// True if each part of this job has the option itself. A component of a heterogeneous job has its
+// own requests for nodes, too.
+[[nodiscard]] bool is_of_each_part(const Option& row, bool heterogeneous);
+
 }  // namespace dts::spec

@@ -62,9 +62,32 @@ TEST_CASE("an interrupted amendment is completed, whichever file it had come to"
   }
 }
 
+TEST_CASE("an amendment of a composed run replaces the files of its parts, too") {
+  const TemporaryFolder folder;
+  const RunDirectory run = old_run(folder);
+  const RunDirectory part{folder.file("steps/2-train")};
+  REQUIRE(make_folders(part.path));
+  Amendment both = k_new;
+  both.parts.push_back(
+      {.spec = "part's spec\n", .plan = "part's plan\n", .script = "", .folder = "steps/2-train"});
+  REQUIRE(make_folders(part.plan() + "/in-the-way"));
+  CHECK_FALSE(amend(run, both));
+  REQUIRE(remove_all(part.plan()));
+  REQUIRE(complete_amendment(run));
+  CHECK(texts_of(run) == k_new_texts);
+  CHECK(texts_of(part) == "part's spec\npart's plan\n-");
+}
+
 TEST_CASE("an amendment that dtsubmit did not write changes nothing") {
-  for (const char* text :
-       {"", "[]", "{", "{}", R"({"schema": "dtsubmit/amendment/1", "spec": 1})"}) {
+  for (
+      const char* text :
+      {"",
+       "[]",
+       "{",
+       "{}",
+       R"({"schema": "dtsubmit/amendment/1", "spec": 1})",
+       R"({"schema": "dtsubmit/amendment/1", "spec": "", "plan": "", "script": "", "parts": {"a": 1}})",
+       R"({"schema": "dtsubmit/amendment/1", "spec": "", "plan": "", "script": "", "parts": 1})"}) {
     CAPTURE(text);
     const TemporaryFolder folder;
     const RunDirectory run = old_run(folder);
