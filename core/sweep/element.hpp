@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an element of a sweep runs: the sweep's spec and plan with the element's values filled in.
 // Pure, thread-safe.
-// thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
