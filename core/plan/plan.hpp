@@ -129,6 +129,12 @@ struct MemoryPolicy {
 [[nodiscard]] std::string to_text(const MemoryPolicy& policy);
 [[nodiscard]] std::optional<MemoryPolicy> memory_policy_from(std::string_view text);
 
+// A link without PCI between the GPUs of two ranks of a node.
+struct RankLink {
+  unsigned local_rank = 0;  // the other rank
+  unsigned weight = 0;      // of the best link between the two, see topo::GpuLink
+};
+
 struct Placement {
   unsigned rank = 0;
   unsigned local_rank = 0;
@@ -142,6 +148,7 @@ struct Placement {
   std::vector<std::string> gpus;     // value(s) for CUDA_VISIBLE_DEVICES; empty: none requested
   std::vector<std::string> nics;     // ports for this rank, "mlx5_0:1"; empty: the library chooses
   MemoryPolicy memory;
+  std::vector<RankLink> links{};  // to other ranks of the node, by local rank; empty: none known
 };
 
 // Refuses (Errc::invalid, each problem named) a set of ranks that is not 0..W-1 with one W,

@@ -4,6 +4,7 @@
 #include "core/base/text/hostlist.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/binding/locate_gpus.hpp"
+#include "core/plan/binding/rank_links.hpp"
 #include "core/plan/cores/fabric.hpp"
 #include "core/plan/gpus/gpu_groups.hpp"
 #include "core/plan/gpus/gpu_types.hpp"
@@ -82,6 +83,12 @@ std::vector<unsigned> users_of_cores(const NodeBinding& binding, std::size_t cor
   return users;
 }
 
+std::vector<std::vector<unsigned>> gpus_of_ranks(const NodeBinding& binding) {
+  std::vector<std::vector<unsigned>> gpus;
+  for (const RankBinding& rank : binding.ranks) gpus.push_back(rank.gpus);
+  return gpus;
+}
+
 // The number of cores of a rank, rounded down, with a shared core counted as a fraction for each of
 // its ranks, so that each thread has a core.
 unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsigned>& users) {
@@ -150,6 +157,7 @@ class NodePlacing {
     note_other_gpus(request);
     DTS_ASSIGN(binding_, bind_node(*node_, request));
     users_ = users_of_cores(*binding_, node_->cores.size());
+    links_ = rank_links(*node_, gpus_of_ranks(*binding_));
     return {};
   }
 
@@ -159,6 +167,7 @@ class NodePlacing {
       placement.home_cores = whole_cores(binding_->ranks[i].home, users_);
       take_memory(placement, *node_, binding_->ranks[i]);
       take_nics(placement, *node_, binding_->ranks[i]);
+      placement.links = links_[i];
     }
     placement.gpus = names_of(i);
   }
@@ -218,7 +227,8 @@ class NodePlacing {
   const std::string& gpu_type_;
   std::vector<unsigned> other_gpus_;
   std::optional<NodeBinding> binding_;
-  std::vector<unsigned> users_;  // ranks on each core
+  std::vector<unsigned> users_;               // ranks on each core
+  std::vector<std::vector<RankLink>> links_;  // by local rank
 };
 
 // One line per message, which names all nodes that have it.

@@ -206,6 +206,13 @@ constexpr Member k_members[] = {
     DTS_OPTIONAL(hides_gpus),
     {"hosts", read_hosts}};
 
+ordered_json links_to_json(const std::vector<RankLink>& links) {
+  auto list = ordered_json::array();
+  for (const RankLink& link : links)
+    list.push_back({{"local_rank", link.local_rank}, {"weight", link.weight}});
+  return list;
+}
+
 }  // namespace
 
 Result<Plan> plan_from_json(std::string_view text) {
@@ -242,7 +249,8 @@ std::string to_json(const std::vector<Placement>& placements) {
                   {"cpus", p.cpus},
                   {"gpus", p.gpus},
                   {"nics", p.nics},
-                  {"memory", to_text(p.memory)}},
+                  {"memory", to_text(p.memory)},
+                  {"links", links_to_json(p.links)}},
                  -1);
   }
   return text + "\n  ]\n}\n";

@@ -315,8 +315,25 @@ TEST_CASE("placement.json has one line a rank and a schema") {
   CHECK(contains(text, R"("schema": "dtsubmit/placement/1")"));
   CHECK(contains(
       text,
-      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"home_cores":1,"cpus":[1,3],"gpus":[],"nics":[],"memory":"none"})"));
+      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"home_cores":1,"cpus":[1,3],"gpus":[],"nics":[],"memory":"none","links":[]})"));
   CHECK(to_json(std::vector<Placement>{}).back() == '\n');
+}
+
+TEST_CASE("placement.json has the best link between the GPUs of two ranks") {
+  topo::NodeTopology node = machine(4);
+  for (unsigned gpu = 0; gpu < 4; ++gpu) {
+    node.gpus.emplace_back();
+    node.gpus.back().pci = "0000:0" + std::to_string(gpu) + ":00.0";
+  }
+  node.links = {{0, 1, 9}, {0, 2, 2}, {1, 3, 4}};  // ranks have GPUs 0,1 and 2,3
+  const auto placed = placed_ranks(hellos({2}), plan_of(1, 2, 4), {{"n0", node}});
+  const std::string text = to_json(placed);
+  CHECK(contains(
+      text,
+      R"("gpus":["0","1"],"nics":[],"memory":"none","links":[{"local_rank":1,"weight":4}]})"));
+  CHECK(contains(
+      text,
+      R"("gpus":["2","3"],"nics":[],"memory":"none","links":[{"local_rank":0,"weight":4}]})"));
 }
 
 }  // namespace dts::plan
