@@ -118,7 +118,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
     Stopwatch watch(worker.track);
     if (!nodes.empty() && input.window == nullptr) worker.network->prepare(input.weights);
     watch.lap(Phase::forward);
-    if (run.size() == 0 && index == 0 && input.window != nullptr) pass_by(input);
+    if (run.size() == 0 && index == 0 && input.window != nullptr) take_part_without_shard(input);
     for (const Span node : nodes) {
       float* const sums = node_sum(worker, input, node);
       worker.partials.try_emplace(node, sums);  // if present, other threads may read it already
@@ -177,12 +177,12 @@ std::function<void()> ShardSums::enter_of(Window* window, const Worker& worker) 
 }
 
 // For a rank without a shard in this round: it still sends weights, and its runs still leave.
-void ShardSums::pass_by(const StepInput& input) {
+void ShardSums::take_part_without_shard(const StepInput& input) {
   Worker& worker = workers_.front();
   Network::Training training;
   training.enter = enter_of(input.window, worker);
   training.ready = [&](Range range) { announce(worker, input, range); };
-  worker.network->pass_by(training);
+  worker.network->call_hooks(training);
 }
 
 Score ShardSums::evaluate_within(Window& window,

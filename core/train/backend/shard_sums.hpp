@@ -84,7 +84,7 @@ class ShardSums : public Backend {
 
   // departure.cpp:
   void prepare_departure(const StepInput& input, Span run);
-  void pass_by(const StepInput& input);
+  void take_part_without_shard(const StepInput& input);
   void carry(Worker& worker, const StepInput& input, float* sums, Range range);
   void depart(const StepInput& input);
   void depart_rest(const StepInput& input, const Partials& all);

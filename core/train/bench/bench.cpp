@@ -50,10 +50,10 @@ class Bench {
   [[nodiscard]] int end(int code);
   [[nodiscard]] std::size_t most_bytes() const;
   [[nodiscard]] Result<void> write() const;
-  void says(const std::string& what) const;
+  void report_phase(const std::string& what) const;
 
   [[nodiscard]] Links::Deadline after_all_turns(int turns) const {
-    return start_ + longest_here(options_) * turns + k_margin;
+    return start_ + longest_measurement(options_) * turns + k_margin;
   }
 
   [[nodiscard]] bool first() const { return links_.rank() == 0; }
@@ -72,7 +72,7 @@ class Bench {
 };
 
 // Writes to the stream that does not get the facts, for users.
-void Bench::says(const std::string& what) const {
+void Bench::report_phase(const std::string& what) const {
   if (!first()) return;
   if (options_.output.empty()) return tell("{}\n", what);
   std::printf("%s\n", what.c_str());
@@ -110,8 +110,8 @@ void Bench::take_turn() {
     mine_.notes.push_back(
         fmt::format("rank {}, before this one on its machine, does not answer", *(place - 1)));
   const double share = 1.0 / std::min(4.0, static_cast<double>(neighbours_.size()));
-  mine_.append(
-      measure_here(options_, links_.rank(), share, [this](const char* phase) { says(phase); }));
+  mine_.append(measure_rank(
+      options_, links_.rank(), share, [this](const char* phase) { report_phase(phase); }));
   if (place + 1 != neighbours_.end() && !links_.send(*(place + 1), 't', after_all_turns(turn + 2)))
     mine_.notes.push_back(fmt::format("rank {} does not answer", *(place + 1)));
 }
@@ -164,9 +164,9 @@ void Bench::measure_between() {
   if (alive_.size() < 2) return;
   RankFacts found;
   const Between between{
-      links_, options_, alive_, [this](const std::string& what) { says(what); }, crowded_};
+      links_, options_, alive_, [this](const std::string& what) { report_phase(what); }, crowded_};
   if (options_.wants("clock")) {
-    says("clock");
+    report_phase("clock");
     measure_clock(between, found);
   }
   if (options_.wants("pairs")) measure_pairs(between, found);

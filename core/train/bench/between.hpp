@@ -17,7 +17,7 @@ struct Between {
   Links& links;
   const BenchOptions& options;
   std::vector<int> alive;
-  std::function<void(const std::string&)> says;
+  std::function<void(const std::string&)> report_phase;
   // Whether some machine has more ranks than processors: simultaneous pairs would disturb each
   // other.
   bool crowded = false;

@@ -84,7 +84,7 @@ std::vector<CollectiveFact> measure_collectives(const Between& between,
                                                 std::size_t most,
                                                 RankFacts& facts) {
   std::vector<CollectiveFact> found;
-  between.says("collectives");
+  between.report_phase("collectives");
   Sweep sweep(between, most);
   for (const Column& column : k_columns) {
     if (sweep.measure(column, found)) continue;

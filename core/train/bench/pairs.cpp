@@ -251,7 +251,7 @@ void measure_pairs(const Between& between, RankFacts& facts) {
   const auto start = Clock::now();
   Turns turns(between, start + each);
   for (int round = 0; round < tournament_rounds(players); ++round) {
-    between.says(fmt::format("pairs {}/{}", round + 1, tournament_rounds(players)));
+    between.report_phase(fmt::format("pairs {}/{}", round + 1, tournament_rounds(players)));
     const int other = opponent(players, round, player);
     if (other < 0) continue;
     const int peer = between.alive[static_cast<std::size_t>(other)];

@@ -74,7 +74,7 @@ Result<RankFacts> run_phase(Command command, milliseconds limit) {
 
 }  // namespace
 
-RankFacts measure_here(const BenchOptions& options,
+RankFacts measure_rank(const BenchOptions& options,
                        int rank,
                        double share,
                        const std::function<void(const char*)>& starts) {
@@ -94,7 +94,7 @@ RankFacts measure_here(const BenchOptions& options,
   return facts;
 }
 
-milliseconds longest_here(const BenchOptions& options) {
+milliseconds longest_measurement(const BenchOptions& options) {
   milliseconds sum(0);
   for (const Phase& phase : k_phases)
     if (options.wants(phase.name)) sum += limit_of(phase, options);

@@ -15,13 +15,13 @@ namespace dts::train::bench {
 
 // Runs all wanted phases, one after another, each for `share` of its usual time; `starts` gets the
 // name of each. Failures become notes. Not thread-safe.
-[[nodiscard]] RankFacts measure_here(const BenchOptions& options,
+[[nodiscard]] RankFacts measure_rank(const BenchOptions& options,
                                      int rank,
                                      double share,
                                      const std::function<void(const char*)>& starts);
 
-// The longest time that measure_here() can take.
-[[nodiscard]] std::chrono::milliseconds longest_here(const BenchOptions& options);
+// The longest time that measure_rank() can take.
+[[nodiscard]] std::chrono::milliseconds longest_measurement(const BenchOptions& options);
 
 // Runs in the process of a phase: measures it and prints the facts on standard output. Returns the
 // exit code.

@@ -129,8 +129,8 @@ void Group::wait_any(const std::vector<Group*>& groups) {
   const auto comes = [&](Transport::Deadline& until) {
     return first->transport_->wait_ready(ready, until);
   };
-  if (!first->comes_in_time(comes, *call.deadline)) first->lose(call);
-  first->tell_wait(call, begin);
+  if (!first->completes_in_time(comes, *call.deadline)) first->lose(call);
+  first->report_wait(call, begin);
 }
 
 // True if this rank has nothing left to do for `part`.
@@ -150,7 +150,7 @@ std::chrono::milliseconds Group::limit() const {
 }
 
 bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
-  return comes_in_time(
+  return completes_in_time(
       [&](Transport::Deadline& until) {
         return part.lends ? transport_->wait_sent(part.ticket, until)
                           : transport_->wait(part.ticket, until);
@@ -162,7 +162,7 @@ bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
 // deadline. That is measured only from half of the time on, because looking at other processes
 // costs more than most waits last.
 template <class Comes>
-bool Group::comes_in_time(const Comes& comes, Transport::Deadline& deadline) const {
+bool Group::completes_in_time(const Comes& comes, Transport::Deadline& deadline) const {
   constexpr int k_most = 10;  // times the timeout
   if (!settings_->starved) return comes(deadline);
   const Transport::Clock::duration half = settings_->timeout / 2;
@@ -192,12 +192,12 @@ CallHeader Group::announce(Call call, std::vector<int> peers, std::uint64_t tota
   Transport::Deadline deadline = begun + limit();
   const Posted& posted = begin(call, total, std::move(peers));
   meet(posted, deadline);
-  tell_wait(posted, begun);
+  report_wait(posted, begun);
   return posted.mine;
 }
 
 void Group::await(const CallHeader& call,
-                  const Look& look,
+                  const Poll& look,
                   std::optional<std::chrono::milliseconds> within) const {
   constexpr Transport::Clock::duration k_nap = std::chrono::microseconds(50);  // nothing wakes it
   const auto comes = [&](Transport::Deadline& until) {
@@ -207,7 +207,7 @@ void Group::await(const CallHeader& call,
   };
   const std::chrono::milliseconds time = within.value_or(limit());
   Transport::Deadline deadline = Transport::Clock::now() + time;
-  if (comes_in_time(comes, deadline)) return;
+  if (completes_in_time(comes, deadline)) return;
   end(Errc::timed_out,
       fmt::format("{}: all ranks have arrived, but it did not complete within {} s",
                   to_string(call),
@@ -224,16 +224,16 @@ void Group::complete(const Posted& call) {
   meet(call, deadline);
   for (const Part& part : call.content)
     if (!arrives(part, deadline)) return lose(call);
-  check_whole(call);
-  tell_wait(call, begin);
+  check_transport(call);
+  report_wait(call, begin);
 }
 
-void Group::tell_wait(const Posted& call, Transport::Deadline begin) const {
+void Group::report_wait(const Posted& call, Transport::Deadline begin) const {
   if (settings_->waited && !call.peers.empty())
     settings_->waited(call.mine.call, begin, Transport::Clock::now());
 }
 
-void Group::check_whole(const Posted& call) const {
+void Group::check_transport(const Posted& call) const {
   if (transport_->broken()) end(Errc::io, to_string(call.mine) + ": a message was lost");
 }
 

@@ -186,9 +186,9 @@ class Group {
   // Waits until `look` returns Waited::done for an announced call. Not collective. If that takes
   // longer than `within` (by default, than any other wait), the run ends as after any timeout, with
   // the name of the call. break_off() also ends the run, with Errc::io and the reason `why`.
-  using Look = std::function<Waited()>;
+  using Poll = std::function<Waited()>;
   void await(const CallHeader& call,
-             const Look& look,
+             const Poll& look,
              std::optional<std::chrono::milliseconds> within = std::nullopt) const;
   [[noreturn]] void break_off(const CallHeader& call, const std::string& why) const;
 
@@ -235,12 +235,12 @@ class Group {
   void receive(Posted& call, int from, void* data, std::size_t bytes);
   void meet(const Posted& call, Transport::Deadline& deadline);
   void complete(const Posted& call);
-  void tell_wait(const Posted& call, Transport::Deadline begin) const;
+  void report_wait(const Posted& call, Transport::Deadline begin) const;
   template <class Comes>
-  [[nodiscard]] bool comes_in_time(const Comes& comes, Transport::Deadline& deadline) const;
+  [[nodiscard]] bool completes_in_time(const Comes& comes, Transport::Deadline& deadline) const;
   [[nodiscard]] bool arrives(const Part& part, Transport::Deadline& deadline) const;
   [[nodiscard]] std::chrono::milliseconds limit() const;
-  void check_whole(const Posted& call) const;
+  void check_transport(const Posted& call) const;
   void compare(const Posted& call, std::size_t peer) const;
   void lose(const Posted& call) const;
   [[nodiscard]] bool is_over(const Part& part) const;

@@ -63,9 +63,10 @@ class HierTransport : public Transport {
 
  protected:
   // Sleeps briefly while MPI messages are open, because no message of MPI wakes a rank.
-  void nap(Clock::duration limit) override {
+  void sleep_briefly(Clock::duration limit) override {
     using std::chrono::milliseconds;
-    node_->nap(across_.idle() ? limit : std::min<Clock::duration>(limit, milliseconds(1)));
+    node_->sleep_briefly(across_.idle() ? limit
+                                        : std::min<Clock::duration>(limit, milliseconds(1)));
   }
 
  private:

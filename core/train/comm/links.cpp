@@ -35,10 +35,10 @@ bool Links::wait_for(Deadline deadline, Deadline::duration longest_nap, const Te
   using std::chrono::milliseconds;
   const auto look = [&] { return test() ? Waited::done : Waited::nothing; };
   const milliseconds spin(waits_ == Waits::spinning ? 20 : 0);
-  const auto nap = [&](auto limit) {  // no message of MPI wakes a rank
+  const auto sleep_briefly = [&](auto limit) {  // no message of MPI wakes a rank
     std::this_thread::sleep_for(std::min<Deadline::duration>(limit, longest_nap));
   };
-  if (wait_until(deadline, spin, look, nap)) return true;
+  if (wait_until(deadline, spin, look, sleep_briefly)) return true;
   broken_ = true;
   return false;
 }

@@ -84,7 +84,7 @@ void MpiTransport::abort() {
   tickets_ = {};
 }
 
-void MpiTransport::nap(Clock::duration limit) {
+void MpiTransport::sleep_briefly(Clock::duration limit) {
   std::this_thread::sleep_for(std::min<Clock::duration>(limit, std::chrono::milliseconds(1)));
 }
 

@@ -27,7 +27,7 @@ class MpiTransport : public Transport {
   [[nodiscard]] bool idle() const { return tickets_.all_done(); }
 
  protected:
-  void nap(Clock::duration limit) override;
+  void sleep_briefly(Clock::duration limit) override;
 
  private:
   struct Requests;  // keeps mpi.h out of this header

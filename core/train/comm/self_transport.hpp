@@ -44,7 +44,7 @@ class SelfTransport : public Transport {
   }
 
  protected:
-  void nap(Clock::duration limit) override { std::this_thread::sleep_for(limit); }
+  void sleep_briefly(Clock::duration limit) override { std::this_thread::sleep_for(limit); }
 
  private:
   struct Sent {

@@ -258,7 +258,7 @@ bool ShmTransport::progress() {
   return moved;
 }
 
-void ShmTransport::nap(Clock::duration limit) {
+void ShmTransport::sleep_briefly(Clock::duration limit) {
   using namespace std::chrono;
   std::atomic<std::uint32_t>& sleeps = reinterpret_cast<Bell*>(own_.data())->sleeps;
   sleeps.store(1);

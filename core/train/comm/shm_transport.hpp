@@ -46,7 +46,7 @@ class ShmTransport : public Transport {
 
  protected:
   friend class HierTransport;
-  void nap(Clock::duration limit) override;
+  void sleep_briefly(Clock::duration limit) override;
 
  private:
   struct Ring;

@@ -11,7 +11,7 @@ bool Transport::wait_for(const Ready& ready, Deadline& deadline) {
     if (ready()) return Waited::done;
     return progress() ? Waited::moved : Waited::nothing;
   };
-  return wait_until(deadline, spin_, look, [this](Clock::duration limit) { nap(limit); });
+  return wait_until(deadline, spin_, look, [this](Clock::duration limit) { sleep_briefly(limit); });
 }
 
 bool Transport::wait(Ticket ticket, Deadline& deadline) {

@@ -68,7 +68,7 @@ class Transport {
 
  protected:
   // Sleeps until there may be something to move, but at most for `limit`.
-  virtual void nap(Clock::duration limit) = 0;
+  virtual void sleep_briefly(Clock::duration limit) = 0;
 
  private:
   template <class Ready>

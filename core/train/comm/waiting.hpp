@@ -12,15 +12,16 @@ enum class Waited { done, moved, nothing };  // the result of one look
 
 // Calls `look` until it returns done. Returns false if the deadline passes first. Time in which
 // this process was stopped does not count: the deadline moves by it. `spin` is how long the wait
-// keeps the core after something moved; `nap` is called with the longest time that it may sleep.
-template <class Look, class Nap>
+// keeps the core after something moved; `sleep_briefly` is called with the longest time that it may
+// sleep.
+template <class Poll, class Nap>
 [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point& deadline,
                               std::chrono::steady_clock::duration spin,
-                              const Look& look,
-                              const Nap& nap) {
+                              const Poll& look,
+                              const Nap& sleep_briefly) {
   using Clock = std::chrono::steady_clock;
-  // Longer than any nap: a gap of this length means that the scheduler or a debugger stopped the
-  // process.
+  // Longer than any sleep_briefly(): a gap of this length means that the scheduler or a debugger
+  // stopped the process.
   constexpr std::chrono::seconds k_gap(2);
   constexpr std::chrono::milliseconds k_longest(100);
   constexpr int k_polls = 30;  // a peer on another core may be about to answer
@@ -42,7 +43,7 @@ template <class Look, class Nap>
     last = now;
     if (now >= deadline) return false;
     if (polls < k_polls || now - moved < spin) continue;
-    nap(limit);
+    sleep_briefly(limit);
     limit = std::min<Clock::duration>(limit * 5 / 4, k_longest);
   }
   return true;

@@ -44,7 +44,7 @@ Result<void> read_both(const std::string& folder,
 }
 
 // If any rank has an error, all ranks get one; only the lowest such rank has its text.
-Result<void> settle(Comm& comm, const Result<void>& mine) {
+Result<void> share_error(Comm& comm, const Result<void>& mine) {
   const Verdict verdict = comm.agree(mine ? 0 : exit_code(Errc::invalid));
   if (verdict.code == 0) return {};
   if (verdict.rank == comm.rank())
@@ -100,7 +100,7 @@ Result<SharedSamples> share_images(Comm& comm, const DataSource& source) {
   Raw raw;
   Result<void> read;
   if (comm.first_on_node()) read = read_both(source.path, format, source.limit_train, raw);
-  DTS_TRY(settle(comm, read));
+  DTS_TRY(share_error(comm, read));
   std::array<std::uint64_t, 3> header{raw.train.view.count, raw.test.view.count, 0};
   if (comm.rank() == 0) header[2] = hash_of_images(raw.train.view, 0);
   comm.broadcast(header.data(), sizeof header);
@@ -108,9 +108,9 @@ Result<SharedSamples> share_images(Comm& comm, const DataSource& source) {
       (header[0] != raw.train.view.count || header[1] != raw.test.view.count))
     read = fail(Errc::invalid,
                 fmt::format("{} on this node differs from that on rank 0's node", source.path));
-  DTS_TRY(settle(comm, read));
+  DTS_TRY(share_error(comm, read));
   const auto memory = comm.node_memory((header[0] + header[1]) * (format.pixels() + 1));
-  DTS_TRY(settle(comm, memory ? Result<void>{} : tl::unexpected(memory.error())));
+  DTS_TRY(share_error(comm, memory ? Result<void>{} : tl::unexpected(memory.error())));
   std::byte* at = *memory;
   SharedSamples shared;
   shared.train = place(at, header[0], format, comm.first_on_node() ? &raw.train.view : nullptr);
@@ -118,7 +118,7 @@ Result<SharedSamples> share_images(Comm& comm, const DataSource& source) {
   shared.hash = header[2];
   comm.barrier();
   const auto own = hash_of_own(comm, source, shared);
-  DTS_TRY(settle(comm, own ? Result<void>{} : tl::unexpected(own.error())));
+  DTS_TRY(share_error(comm, own ? Result<void>{} : tl::unexpected(own.error())));
   shared.hash_of_all = *own;
   return shared;
 }
@@ -192,10 +192,10 @@ Result<void> check_vocabulary(Comm& comm, const SharedSamples& shared, int vocab
 Result<SharedSamples> share_tokens(Comm& comm, const DataSource& source) {
   SharedSamples shared;
   shared.unit = "windows";
-  DTS_TRY(settle(comm, read_windows(source, shared)));
+  DTS_TRY(share_error(comm, read_windows(source, shared)));
   shared.hash = hash_of_tokens(shared.train, 0);
   shared.hash_of_all = hash_of_tokens(shared.test, shared.hash);
-  DTS_TRY(settle(comm, check_vocabulary(comm, shared, source.reads.vocabulary)));
+  DTS_TRY(share_error(comm, check_vocabulary(comm, shared, source.reads.vocabulary)));
   return shared;
 }
 

@@ -5,7 +5,7 @@
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
 #include "core/train/hub/weights.hpp"
-#include "core/train/loop/settle.hpp"
+#include "core/train/loop/agree_on_error.hpp"
 #include "core/train/timing/timeline.hpp"
 
 #include <fmt/core.h>
@@ -65,13 +65,13 @@ int Checkpoints::open(const Fingerprint& config, const Fingerprint& numerics) {
   int code = exit_code(Errc::io);
   Result<void> opened;
   if (comm_.rank() == 0) opened = take_over(code);
-  if (const int agreed = settle(comm_, opened, code); agreed != 0) return agreed;
+  if (const int agreed = agree_on_error(comm_, opened, code); agreed != 0) return agreed;
   broadcast_text(comm_, staging_);
   if (!exists(staging_))
     opened = fail(Errc::io,
                   "this rank does not see rank 0's folder " + staging_,
                   "put the checkpoints on a file system that all nodes share");
-  return settle(comm_, opened);
+  return agree_on_error(comm_, opened);
 }
 
 std::string Checkpoints::path_of(const std::string& name) const {
@@ -129,7 +129,7 @@ int Checkpoints::load(State& state) {
     broadcast_text(comm_, loaded_.name);
     // If rank 0 refused the checkpoint, it does not matter what this rank found.
     if (comm_.rank() != 0 && !has_loaded()) loaded = {};
-    if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
+    if (const int agreed = agree_on_error(comm_, loaded); agreed != 0) return agreed;
   }
   const std::vector<Range> own = hooks_.own();
   if (has_loaded()) {
@@ -137,11 +137,11 @@ int Checkpoints::load(State& state) {
     if (auto read = read_runs(folder, layout_, own, state); !read)
       loaded = tl::unexpected(std::move(read).error().during(folder));
   } else {
-    initialise(layout_, options_.seed, state, hooks_.weights_came);
+    initialise(layout_, options_.seed, state, hooks_.on_weights);
     if (!options_.from.empty())
       loaded = read_hub_weights(options_.from, *options_.model, own, state.weights.data());
   }
-  return settle(comm_, loaded);
+  return agree_on_error(comm_, loaded);
 }
 
 bool Checkpoints::is_right(std::uint64_t digest, Report& report) {
@@ -228,7 +228,7 @@ int Checkpoints::end_writing() {
   int code = exit_code(Errc::io);
   const auto file = written_.get();
   const Result<void> result = file ? Result<void>{} : failure(file.error(), code);
-  if (const int agreed = settle(comm_, result, code); agreed != 0) return agreed;
+  if (const int agreed = agree_on_error(comm_, result, code); agreed != 0) return agreed;
   const auto bytes = comm_.gather(file->bytes);
   const auto hashes = comm_.gather(file->hash);
   if (comm_.rank() == 0) {
@@ -255,10 +255,10 @@ int Checkpoints::end_committing() {
       code = k_no_restart;
     }
   }
-  if (const int agreed = settle(comm_, result, code); agreed != 0) return agreed;
+  if (const int agreed = agree_on_error(comm_, result, code); agreed != 0) return agreed;
   event_.seconds = seconds_since(requested_);
   if (finishing_) event_.stalled += seconds_since(*finishing_);
-  hooks_.told(event_);
+  hooks_.on_saved(event_);
   return 0;
 }
 

@@ -28,14 +28,14 @@ class Checkpoints {
  public:
   struct Hooks {
     // Called on every rank for each committed checkpoint.
-    std::function<void(const SaveEvent&)> told;
+    std::function<void(const SaveEvent&)> on_saved;
     // If set, writes additional files of each rank into the folder of that step. Runs on a thread
     // of its own.
     std::function<Result<void>(const std::string& folder, std::uint64_t step)> beside = nullptr;
     // Returns the parameters that this rank owns, in ascending order.
     std::function<std::vector<Range>()> own;
     // If set, is called after load() sets a range of initial weights; a rank keeps only its own.
-    std::function<void(Range)> weights_came = nullptr;
+    std::function<void(Range)> on_weights = nullptr;
   };
 
   // Does nothing without a folder in the options. `layout` must outlive it.

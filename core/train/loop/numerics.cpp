@@ -62,7 +62,7 @@ std::string processor_of(const std::string& cpuinfo) {
   return "unknown";
 }
 
-Fingerprint numerics_here(InstructionSet used, std::uint64_t data) {
+Fingerprint local_numerics(InstructionSet used, std::uint64_t data) {
   return {{"cpu", processor_of(read_file("/proc/cpuinfo").value_or(""))},
           {k_instruction_set, to_string(used)},
           {"onednn", onednn()},

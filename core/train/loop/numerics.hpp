@@ -15,7 +15,7 @@ namespace dts::train {
 
 // Describes this rank's machine and program: cpu (vendor, family, model), instruction_set, onednn,
 // libc, compiler, trainer, and data, the hash of all training and test images and labels.
-[[nodiscard]] Fingerprint numerics_here(InstructionSet used, std::uint64_t data);
+[[nodiscard]] Fingerprint local_numerics(InstructionSet used, std::uint64_t data);
 
 // The first processor of the text of /proc/cpuinfo: "GenuineIntel family 6 model 143" on x86,
 // "implementer 0x41 part 0xd4f" on Arm, otherwise "unknown". Pure.

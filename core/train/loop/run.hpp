@@ -8,9 +8,9 @@
 #include "core/train/backend/backend.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/data/shared_samples.hpp"
+#include "core/train/loop/agree_on_error.hpp"
 #include "core/train/loop/checkpoints.hpp"
 #include "core/train/loop/device_places.hpp"
-#include "core/train/loop/settle.hpp"
 #include "core/train/options/options.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/gpu_health.hpp"
@@ -53,8 +53,8 @@ class Run {
   using Clock = std::chrono::steady_clock;
   enum class Next { step, save, stop, fail, not_finite, damaged };
 
-  int settle(const Result<void>& mine, std::optional<int> code = {}) {
-    return train::settle(comm_, mine, code);
+  int agree_on_error(const Result<void>& mine, std::optional<int> code = {}) {
+    return train::agree_on_error(comm_, mine, code);
   }
 
   // run_set_up.cpp:
@@ -103,7 +103,7 @@ class Run {
 
   // run_saves.cpp:
   int save();
-  bool hand_out(Snapshot* saved);
+  bool distribute_state(Snapshot* saved);
   bool has_digest();
 
   // run_async.cpp:
@@ -114,10 +114,10 @@ class Run {
   [[nodiscard]] std::optional<StartEvent::Asynchronous> asynchronous() const;
 
   // run_buckets.cpp:
-  BucketWay first_way();
+  BucketScheme first_scheme();
   [[nodiscard]] ChunkUpdate* accelerated();
-  void make_update(const BucketWay& way);
-  void leave_in_rounds();
+  void make_update(const BucketScheme& way);
+  void send_in_rounds();
   void make_window(int threads);
   [[nodiscard]] std::vector<Span> runs() const;
   Partials compute(const StepInput& input);
@@ -129,7 +129,7 @@ class Run {
   int write_trace();
 
   // run_faults.cpp:
-  Next go_on_without(const std::string& what);
+  Next skip_step(const std::string& what);
   bool passes(const Audit& audit, const StepInput& input);
   std::string locate(const std::string& what);
   int stop_not_finite();

@@ -8,8 +8,8 @@
 #include "core/train/loop/not_finite.hpp"
 #include "core/train/loop/run.hpp"
 #include "core/train/loop/stop.hpp"
-#include "core/train/server/heard.hpp"
 #include "core/train/server/parameter_server.hpp"
+#include "core/train/server/received_signs.hpp"
 #include "core/train/server/step_tails.hpp"
 #include "core/train/server/worker.hpp"
 
@@ -67,7 +67,7 @@ class Run::Asynchrony {
   // During this stretch, on servers:
   std::uint64_t applied_ = 0;  // number of gradients since the training began
   bool is_over_ = false;       // the current step is; what arrives now belongs to the next
-  Heard heard_;
+  ReceivedSigns received_signs_;
   bool is_broken_ = false;  // also on workers: arriving gradients are no longer applied
   bool saves_ = false;
   std::string what_;
@@ -84,7 +84,7 @@ Run::Asynchrony::Asynchrony(Run& run)
       sealed_(run.options_.verify_every != 0),
       own_(roles_.slice_of(run.comm_.rank())),
       tails_(run.layout_.tail_floats(), 0),
-      heard_(0) {
+      received_signs_(0) {
   const auto worker = roles_.worker_of(run.comm_.rank());
   Group node = run.comm_.split(worker ? static_cast<int>(*worker) : -1);
   if (worker)
@@ -132,13 +132,13 @@ void Run::Asynchrony::begin_step(bool first) {
 void Run::Asynchrony::inject(float* received, Range floats) const {
   const auto& fault = run_.options_.injection;
   if (!fault || fault->rank != run_.comm_.rank()) return;
-  if (!fault->is_now(Injection::What::message, run_.state_.step)) return;
+  if (!fault->is_due(Injection::Target::message, run_.state_.step)) return;
   if (floats.has(fault->element)) flip_bit(received[fault->element - floats.begin]);
 }
 
 void Run::Asynchrony::find_changed(int peer) {
   is_broken_ = true;
-  run_.update_->arrived_changed(peer);
+  run_.update_->record_damaged_slice(peer);
 }
 
 void Run::Asynchrony::end_step() {
@@ -174,7 +174,7 @@ void Run::Asynchrony::work(std::uint64_t sync) {
 void Run::Asynchrony::serve(std::uint64_t sync) {
   tails_ = StepTails(run_.layout_.tail_floats(), run_.state_.step);
   applied_ = (run_.state_.step - run_.state_.skipped) * roles_.workers().size();
-  heard_ = Heard(roles_.workers().size());
+  received_signs_ = ReceivedSigns(roles_.workers().size());
   is_over_ = saves_ = false;
   step_began_ = Clock::now();
   begin_step(true);
@@ -186,7 +186,7 @@ void Run::Asynchrony::take(const ParameterServer::Arrival& arrival) {
   if (!is_broken_) apply(arrival);
   if (arrival.tail != nullptr) {
     tails_.add(arrival.step, arrival.tail, arrival.staleness);
-    heard_.hear(arrival.worker, run_.layout_, arrival.tail);
+    received_signs_.receive(arrival.worker, run_.layout_, arrival.tail);
   }
   while (run_.state_.step < server_->completed()) end_served_step();
 }
@@ -233,8 +233,8 @@ std::uint32_t Run::Asynchrony::signs() const {
 }
 
 bool Run::Asynchrony::wants_sync() const {
-  return saves_ || heard_.is_urgent(signs()) ||
-         (run_.checkpoints_.are_under_way() && heard_.all_have_written(signs()));
+  return saves_ || received_signs_.is_urgent(signs()) ||
+         (run_.checkpoints_.are_under_way() && received_signs_.all_have_written(signs()));
 }
 
 // No message between ranks may be in flight.

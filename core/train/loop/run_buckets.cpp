@@ -19,14 +19,14 @@ std::string node_name() {
 }
 
 // Collective.
-BucketWay Run::first_way() {
+BucketScheme Run::first_scheme() {
   if (comm_.size() == 1) return {};
   const std::optional<bool> node_first =
       Hierarchy(comm_.nodes()).is_flat() ? false : options_.node_first;
   if (options_.staleness) return {0, false, node_first.value_or(true)};
   if (options_.tunes_buckets) {
-    tuner_.emplace(
-        Tuner::ways_for(layout_.parameter_floats * sizeof(float), options_.overlap, node_first));
+    tuner_.emplace(Tuner::candidates_for(
+        layout_.parameter_floats * sizeof(float), options_.overlap, node_first));
     return tuner_->way();
   }
   // With shared memory nothing is sent: another rank reads sums in place, and a backward pass could
@@ -49,7 +49,7 @@ ChunkUpdate* Run::accelerated() {
   return options_.staleness ? nullptr : backend_->update();
 }
 
-void Run::make_update(const BucketWay& way) {
+void Run::make_update(const BucketScheme& way) {
   update_.reset();  // first, because it is as large as the next one
   // A round has as many shards as all ranks can compute at once.
   const int threads = stage_ > 1 ? comm_.least(backend_->at_once()) : 1;
@@ -74,15 +74,16 @@ void Run::make_update(const BucketWay& way) {
   departure_ = {};
   if (stage_ == 3) make_window(threads);
   if (stage_ > 1)
-    leave_in_rounds();
+    send_in_rounds();
   else if (way.overlaps)
-    departure_ = {update_->exchange().leaving(),
-                  [this](const Partials& mine) { update_->exchange().leave(mine, state_.step); },
-                  [this] { update_->exchange().progress(); }};
+    departure_ = {
+        update_->exchange().bucket_ranges(),
+        [this](const Partials& mine) { update_->exchange().send_bucket(mine, state_.step); },
+        [this] { update_->exchange().progress(); }};
 }
 
 void Run::make_window(int threads) {
-  std::vector<Range> buckets = update_->ownership().leaving();
+  std::vector<Range> buckets = update_->ownership().bucket_ranges();
   std::reverse(buckets.begin(), buckets.end());
   std::vector<std::size_t> begins;
   for (const Range& one : buckets) begins.push_back(one.begin);
@@ -106,10 +107,10 @@ std::vector<Span> Run::runs() const {
   return all;
 }
 
-void Run::leave_in_rounds() {
+void Run::send_in_rounds() {
   RoundExchange& rounds = *update_->rounds();
-  departure_ = {rounds.leaving(),
-                [this, &rounds](const Partials& mine) { rounds.leave(mine, state_.step); },
+  departure_ = {rounds.bucket_ranges(),
+                [this, &rounds](const Partials& mine) { rounds.send_bucket(mine, state_.step); },
                 [&rounds] { rounds.progress(); },
                 true};
 }
@@ -129,11 +130,11 @@ Partials Run::compute(const StepInput& input) {
 // Called after a step that took that many seconds. Other settings mean other owners: what the old
 // ones keep is compared with its checksums and handed over, and checksums are made anew.
 int Run::tune(double seconds) {
-  if (!tuner_ || !tuner_->took(seconds)) return 0;
+  if (!tuner_ || !tuner_->record_time(seconds)) return 0;
   const bool is_over = tuner_->is_over();
   if (is_over) tuner_->choose(comm_.gather(tuner_->fastest()).front());  // clocks differ
   if (is_over) report_.tuned(state_.step, tuner_->table());
-  update_->bring_weights(state_);
+  update_->copy_weights_to_host(state_);
   if (!update_->verify(state_)) return stop_damaged();
   update_->gather_momentum(state_);
   make_update(tuner_->way());

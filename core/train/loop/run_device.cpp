@@ -54,7 +54,7 @@ Result<void> named(const Result<void>& result) {
 
 // Collective.
 int Run::open_device() {
-  if (const int code = settle(check_keeping(options_)); code != 0) return code;
+  if (const int code = agree_on_error(check_keeping(options_)); code != 0) return code;
   if (options_.device == DeviceKind::cpu) return 0;
   auto opened = open(local_rank(comm_));
   Result<void> mine = opened ? Result<void>{} : Result<void>(tl::unexpected<Error>(opened.error()));
@@ -66,7 +66,7 @@ int Run::open_device() {
         tell("dttrain: --device auto took cpu: {}\n", mine.error().message);
       return 0;
     }
-  } else if (const int code = settle(named(mine)); code != 0) {
+  } else if (const int code = agree_on_error(named(mine)); code != 0) {
     return code;
   }
   device_ = std::move(*opened);

@@ -101,7 +101,8 @@ Result<std::string> Run::choose_link() {
 int Run::link_devices() {
   if (device_sums_ == nullptr || comm_.size() == 1) return 0;
   const auto library = choose_link();
-  if (const int code = settle(library ? Result<void>{} : tl::unexpected<Error>(library.error()));
+  if (const int code =
+          agree_on_error(library ? Result<void>{} : tl::unexpected<Error>(library.error()));
       code != 0)
     return code;
   if (!library->empty()) return link_devices_by(*library);
@@ -112,10 +113,12 @@ int Run::link_devices() {
 
 int Run::link_devices_by(const std::string& library) {
   const LinkSettings settings = accelerator::link_settings_here();
-  if (const int code = settle(agree_on_settings(comm_, library, settings)); code != 0) return code;
+  if (const int code = agree_on_error(agree_on_settings(comm_, library, settings)); code != 0)
+    return code;
   Result<accelerator::LinkId> id = accelerator::LinkId{};
   if (comm_.rank() == 0) id = accelerator::make_link_id(device_sums_->queue());
-  if (const int code = settle(id ? Result<void>{} : tl::unexpected<Error>(id.error())); code != 0)
+  if (const int code = agree_on_error(id ? Result<void>{} : tl::unexpected<Error>(id.error()));
+      code != 0)
     return code;
   comm_.broadcast(id->data(), id->size());
   device_sums_->link(comm_, *id, {shares_device_, std::chrono::seconds(options_.comm_timeout)});

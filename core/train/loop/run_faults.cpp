@@ -46,7 +46,7 @@ std::string Run::locate(const std::string& what) {
       "{} of shard {} (rank {})", first->what.data(), first->shard, first - all.begin());
 }
 
-Run::Next Run::go_on_without(const std::string& what) {
+Run::Next Run::skip_step(const std::string& what) {
   not_finite_ = locate(what);
   if (state_.skipped >= options_.skip_nonfinite) return Next::not_finite;
   ++state_.step;
@@ -83,7 +83,7 @@ int Run::stop_not_finite() {
 bool Run::passes(const Audit& audit, const StepInput& input) {
   const auto owner = static_cast<std::size_t>(audit.owner);
   const auto auditor = static_cast<std::size_t>(audit.auditor);
-  update_->exchange().pass_on_rest();
+  update_->exchange().relay_rest();
   std::array<std::uint64_t, 2> mine{backend_->audited(), 0};
   if (comm_.rank() == audit.auditor) mine[1] = backend_->recompute(input);
   const auto all = comm_.gather(mine);

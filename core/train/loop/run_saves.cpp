@@ -8,11 +8,11 @@ namespace dts::train {
 // Computes the digest of the complete state on rank 0, through which all divided arrays pass. With
 // `saved`, each rank also gets the data of its share. Returns false, on every rank, if something
 // arrived changed.
-bool Run::hand_out(Snapshot* saved) {
-  update_->bring_weights(state_);
+bool Run::distribute_state(Snapshot* saved) {
+  update_->copy_weights_to_host(state_);
   const Shares shares(layout_, comm_.size());
   Hash64 weights, moments;
-  const bool well = update_->hand_out(
+  const bool well = update_->distribute_state(
       state_,
       [&](int rank, ArrayOf array, Range floats) {
         return rank == 0 || (saved != nullptr && shares.has(rank, array, floats));
@@ -29,7 +29,7 @@ bool Run::hand_out(Snapshot* saved) {
 
 // Ensures that rank 0's digest_ is that of the current state. False if something arrived changed.
 bool Run::has_digest() {
-  return digest_step_ == state_.step || hand_out(nullptr);
+  return digest_step_ == state_.step || distribute_state(nullptr);
 }
 
 // Saves only a state that all ranks agree on.
@@ -37,12 +37,12 @@ int Run::save() {
   if (options_.checkpoint_dir.empty()) return 0;
   const Timed saving(timeline_.track(0), Phase::save);
   saved_at_ = Clock::now();
-  update_->bring_weights(state_);
+  update_->copy_weights_to_host(state_);
   if (!update_->verify(state_)) return stop_damaged();
   saved_step_ = state_.step;
   bool well = true;
   const int code = checkpoints_.start(state_, [&](Snapshot& saved) -> std::optional<std::uint64_t> {
-    well = hand_out(&saved);
+    well = distribute_state(&saved);
     return well ? std::optional(digest_) : std::nullopt;
   });
   saving_ += seconds_since(saved_at_);

@@ -50,14 +50,13 @@ Run::~Run() {
 
 Checkpoints::Hooks Run::hooks() {
   Checkpoints::Hooks hooks;
-  hooks.told = [this](const SaveEvent& event) {
+  hooks.on_saved = [this](const SaveEvent& event) {
     if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
     if (rehearsal_) rehearsal_->saved(event.seconds, event.stalled);
     report_.saved(event);
   };
   hooks.own = [this] { return update_->ownership().runs_of(comm_.rank()); };
-  if (stage_ == 3)
-    hooks.weights_came = [this](Range range) { update_->drop_weights(state_, range); };
+  if (stage_ == 3) hooks.on_weights = [this](Range range) { update_->drop_weights(state_, range); };
   if (options_.rehearsal)
     hooks.beside = [this](const std::string& folder, std::uint64_t step) {
       return rehearsal_->write(folder, step);
@@ -99,7 +98,7 @@ int Run::rehearse() {
                 "--rehearse: there is not that much memory on this node",
                 "the training that is rehearsed may not fit here");
   }
-  if (const int code = settle(made); code != 0) return code;
+  if (const int code = agree_on_error(made); code != 0) return code;
   report_.note(rehearsal_->what());
   return 0;
 }
@@ -117,7 +116,8 @@ Result<SharedSamples> Run::find_samples() {
 int Run::prepare() {
   const auto own = std::min(options_.instruction_set, best_instruction_set());
   const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
-  if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
+  if (const int code = agree_on_error(comm_.rank() == 0 ? check() : Result<void>{}); code != 0)
+    return code;
   if (const int code = open_device(); code != 0) return code;
   if (const int code = agree_on_precision(own); code != 0) return code;
   if (const int code = rehearse(); code != 0) return code;
@@ -133,10 +133,10 @@ int Run::prepare() {
   steps_per_epoch_ = order.steps_of(1);
   schedule_ = options_.learning_rates(options_.steps.value_or(order.steps_of(options_.epochs)));
   if (const int code = agree(own, lowest); code != 0) return code;
-  if (const int code = settle(check_batch()); code != 0) return code;
-  if (const int code = settle(make_backend()); code != 0) return code;
+  if (const int code = agree_on_error(check_batch()); code != 0) return code;
+  if (const int code = agree_on_error(make_backend()); code != 0) return code;
   if (const int code = link_devices(); code != 0) return code;
-  make_update(first_way());
+  make_update(first_scheme());
   if (options_.staleness) begin_asynchrony();
   return 0;
 }
@@ -144,7 +144,7 @@ int Run::prepare() {
 int Run::agree_on_precision(InstructionSet own) {
   if (device_ != nullptr) return 0;  // devices have all precisions
   if (options_.precision == Precision::bf16) bf16_ = best_bf16_instructions();
-  const int code = settle(check_precision(options_.precision, own, bf16_));
+  const int code = agree_on_error(check_precision(options_.precision, own, bf16_));
   const int lowest = comm_.least(static_cast<int>(bf16_));
   if (options_.any_numerics) bf16_ = static_cast<Bf16Instructions>(lowest);
   return code;
@@ -152,7 +152,7 @@ int Run::agree_on_precision(InstructionSet own) {
 
 int Run::agree(InstructionSet own, InstructionSet lowest) {
   instruction_set_ = options_.any_numerics ? lowest : own;
-  numerics_ = numerics_here(instruction_set_, samples_.hash_of_all);
+  numerics_ = local_numerics(instruction_set_, samples_.hash_of_all);
   if (options_.precision == Precision::bf16)
     numerics_[k_precision] = fmt::format("bf16 by {}", to_string(bf16_));
   if (device_ != nullptr) numerics_[k_device] = device_->text();
@@ -261,7 +261,7 @@ int Run::open_files() {
     opened = report_.open_tensorboard(options_.tensorboard);
   if (opened && comm_.rank() == 0 && !options_.trace.empty())  // fail early if it cannot be written
     opened = write_file(options_.trace, trace_file({}));
-  return settle(opened, exit_code(Errc::io));
+  return agree_on_error(opened, exit_code(Errc::io));
 }
 
 int Run::resume() {
@@ -269,13 +269,13 @@ int Run::resume() {
   for (bool is_right = false; !is_right;) {
     if (const int code = checkpoints_.load(state_); code != 0) return code;
     update_->begin(state_);
-    if (checkpoints_.has_loaded() && !hand_out(nullptr)) return stop_damaged();
+    if (checkpoints_.has_loaded() && !distribute_state(nullptr)) return stop_damaged();
     is_right = checkpoints_.is_right(digest_, report_);
     if (!is_right) digest_step_.reset();
   }
   saved_step_ = state_.step;
   if (!rehearsal_ || state_.step == 0) return 0;
-  return settle(
+  return agree_on_error(
       rehearsal_->read(options_.checkpoint_dir + "/" + checkpoint_name(state_.step), state_.step));
 }
 

@@ -36,7 +36,7 @@ int Run::write_trace() {
   }
   Result<void> written;
   if (comm_.rank() == 0) written = write_file(options_.trace, trace_file(all));
-  return settle(written, exit_code(Errc::io));
+  return agree_on_error(written, exit_code(Errc::io));
 }
 
 }  // namespace dts::train

@@ -48,8 +48,8 @@ StepInput Run::input() const {
                  static_cast<int>(options_.batch),
                  static_cast<float>(options_.label_smoothing)};
   made.augmentation = options_.augmentation;
-  if (fault && fault->is_now(Injection::What::nan, state_.step)) made.nan_shard = fault->shard;
-  if (fault && fault->is_now(Injection::What::computation, state_.step) &&
+  if (fault && fault->is_due(Injection::Target::nan, state_.step)) made.nan_shard = fault->shard;
+  if (fault && fault->is_due(Injection::Target::computation, state_.step) &&
       fault->rank == comm_.rank())
     made.miscomputed = fault->element;
   made.with_squares = (state_.step + 1) % k_noise_every == 0;
@@ -67,11 +67,11 @@ void Run::set_flags(float* tail) const {
 void Run::inject() {
   const auto& fault = options_.injection;
   if (!fault || fault->rank != comm_.rank()) return;
-  if (fault->is_now(Injection::What::weight, state_.step))
+  if (fault->is_due(Injection::Target::weight, state_.step))
     update_->flip_weight(state_, fault->element);
-  if (fault->is_now(Injection::What::statistic, state_.step))
+  if (fault->is_due(Injection::Target::statistic, state_.step))
     flip_bit(state_.running.data()[fault->element]);
-  if (fault->is_now(Injection::What::call, state_.step)) comm_.barrier();
+  if (fault->is_due(Injection::Target::call, state_.step)) comm_.barrier();
 }
 
 Run::Next Run::step() {
@@ -99,7 +99,7 @@ Run::Next Run::step() {
   set_flags(update_->tail_of(mine));
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
   if (rehearsal_) {
-    if (stage_ == 1) update_->exchange().pass_on_rest();
+    if (stage_ == 1) update_->exchange().relay_rest();
     rehearsal_->communicate();
   }
   const float* tail = nullptr;
@@ -157,7 +157,7 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   }
   if (wrong) {  // perhaps a bit flipped
     if (!update_->verify(state_)) return Next::damaged;
-    const Next next = go_on_without(*wrong);
+    const Next next = skip_step(*wrong);
     return next == Next::step ? then : next;
   }
   update_statistics(
@@ -195,7 +195,7 @@ bool Run::evaluates_now() const {
 
 // Acts on the result of a step. Returns an exit code, or 0 to continue.
 int Run::after(Next next) {
-  if (next == Next::fail) return settle(report_.status(), exit_code(Errc::io));
+  if (next == Next::fail) return agree_on_error(report_.status(), exit_code(Errc::io));
   if (next == Next::not_finite) return stop_not_finite();
   if (next == Next::damaged) return stop_damaged();
   if (const int code = checkpoints_.advance(ranks_write_); code != 0) return code;
@@ -238,7 +238,7 @@ int Run::finish() {
   if (const int code = checkpoints_.finish(); code != 0) return code;
   if (!has_digest()) return stop_damaged();
   report_.done(state_.step, accuracy_, {digest_, update_->root(state_)});
-  return settle(report_.status(), exit_code(Errc::io));
+  return agree_on_error(report_.status(), exit_code(Errc::io));
 }
 
 int Run::run() {

@@ -64,7 +64,7 @@ void Network::forward(const Pass& pass, const std::function<void()>& enter) {
   }
 }
 
-void Network::pass_by(const Training& training) {
+void Network::call_hooks(const Training& training) {
   for (std::size_t i = 0; i < plan_.blocks().size(); ++i) training.enter();
   for (const Plan::Visit& visit : plan_.way_back()) {
     training.enter();

@@ -80,7 +80,7 @@ class Network {
              float* sums);
 
   // Calls `enter` and `ready` as train() would, and does nothing else.
-  void pass_by(const Training& training);
+  void call_hooks(const Training& training);
 
   // Plan::reads().
   [[nodiscard]] std::vector<Range> reads(bool training) const { return plan_.reads(training); }

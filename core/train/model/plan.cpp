@@ -59,8 +59,8 @@ float* Plan::layer_floats(std::size_t count) {
 // Offloaded inputs are in host memory before the output of the next layer but one overwrites them.
 float* Plan::output_floats(std::size_t number, std::size_t count) {
   if (!keeping_.offloads) return floats(count);
-  if (alternately_.empty()) alternately_ = {floats(count), floats(count)};
-  return alternately_[number % alternately_.size()];
+  if (offload_outputs_.empty()) offload_outputs_ = {floats(count), floats(count)};
+  return offload_outputs_[number % offload_outputs_.size()];
 }
 
 // Does not recompute the last layer, whose values are still there, nor the last block of any layer,

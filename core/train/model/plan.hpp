@@ -128,9 +128,9 @@ class Plan {
     std::size_t count = 0;
   };
 
-  std::vector<Piece> shared_;        // by all layers that are recomputed
-  std::size_t next_shared_ = 0;      // the next of shared_ for this layer
-  std::vector<float*> alternately_;  // outputs, used in turn if they are offloaded
+  std::vector<Piece> shared_;            // by all layers that are recomputed
+  std::size_t next_shared_ = 0;          // the next of shared_ for this layer
+  std::vector<float*> offload_outputs_;  // outputs, used in turn if they are offloaded
 };
 
 }  // namespace dts::train

@@ -26,7 +26,7 @@ void put(const std::string& text) {
 
 }  // namespace
 
-std::string progress_line(const HowFar& h, const std::string& details, std::size_t columns) {
+std::string progress_line(const ProgressLine& h, const std::string& details, std::size_t columns) {
   const auto done = static_cast<double>(h.step - h.first);
   const auto left = static_cast<std::uint64_t>(
       done > 0 ? h.seconds / done * static_cast<double>(h.total - h.step) + 0.5 : 0);

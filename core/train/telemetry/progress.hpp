@@ -33,14 +33,14 @@ class Progress {
 
 // "step 120/1000  12 %  loss 2.3  0:04:12 left", truncated to `columns`. `seconds` is the time of
 // the steps after `first`. Pure.
-struct HowFar {
+struct ProgressLine {
   std::uint64_t first = 0;
   std::uint64_t step = 0;
   std::uint64_t total = 0;
   double seconds = 0;
 };
 
-[[nodiscard]] std::string progress_line(const HowFar& how_far,
+[[nodiscard]] std::string progress_line(const ProgressLine& how_far,
                                         const std::string& details,
                                         std::size_t columns);
 

@@ -17,43 +17,42 @@
 namespace dts::train {
 
 // How gradients travel.
-struct BucketWay {
+struct BucketScheme {
   std::uint64_t bytes = 0;  // of a bucket; 0: all in one
   bool overlaps = false;
   bool node_first = false;  // within each node, then across
 
-  bool operator==(const BucketWay&) const = default;
+  bool operator==(const BucketScheme&) const = default;
 };
 
 class Tuner {
  public:
   static constexpr std::size_t k_steps = 4;  // per way; the first step does not count
 
-  explicit Tuner(std::vector<BucketWay> ways) : ways_(std::move(ways)), seconds_(ways_.size()) {}
+  explicit Tuner(std::vector<BucketScheme> ways) : ways_(std::move(ways)), seconds_(ways_.size()) {}
 
   // The ways worth trying for `bytes` of gradients, at least one. `overlap` is the user's choice,
   // if any; without `node_first` both hierarchies are tried.
-  [[nodiscard]] static std::vector<BucketWay> ways_for(std::uint64_t bytes,
-                                                       std::optional<bool> overlap,
-                                                       std::optional<bool> node_first = false) {
-    std::vector<BucketWay> ways;
+  [[nodiscard]] static std::vector<BucketScheme> candidates_for(
+      std::uint64_t bytes, std::optional<bool> overlap, std::optional<bool> node_first = false) {
+    std::vector<BucketScheme> ways;
     if (!overlap.value_or(false)) ways.push_back({0, false});
     for (const std::uint64_t size : {250000, 1000000, 4000000, 16000000})
       if (overlap.value_or(true) && size < bytes) ways.push_back({size, true});
     if (overlap == false && bytes > 4000000) ways.push_back({4000000, false});
     if (ways.empty()) ways.push_back({0, true});
-    for (BucketWay& way : ways) way.node_first = node_first.value_or(true);
+    for (BucketScheme& way : ways) way.node_first = node_first.value_or(true);
     for (std::size_t i = 0, count = ways.size(); !node_first && i < count; ++i)
       ways.push_back({ways[i].bytes, ways[i].overlaps, false});
     return ways;
   }
 
   // The way for the next step.
-  [[nodiscard]] const BucketWay& way() const { return ways_[now_]; }
+  [[nodiscard]] const BucketScheme& way() const { return ways_[now_]; }
 
   // Records the time of that step. Returns true if the next step has another way, or all have been
   // tried.
-  [[nodiscard]] bool took(double seconds) {
+  [[nodiscard]] bool record_time(double seconds) {
     seconds_[now_].push_back(seconds);
     if (seconds_[now_].size() < k_steps) return false;
     is_over_ = now_ + 1 == ways_.size();
@@ -91,7 +90,7 @@ class Tuner {
     return dts::median(std::vector<double>(seconds_[way].begin() + 1, seconds_[way].end()));
   }
 
-  std::vector<BucketWay> ways_;
+  std::vector<BucketScheme> ways_;
   std::vector<std::vector<double>> seconds_;
   std::size_t now_ = 0;
   bool is_over_ = false;

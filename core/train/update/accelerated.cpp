@@ -17,7 +17,7 @@ std::size_t number(int value) {
 
 }  // namespace
 
-void ShardedUpdate::begin_there(const State& state) {
+void ShardedUpdate::begin_on_device(const State& state) {
   if (settings_.accelerated == nullptr) return;
   ChunkUpdate::Owned owned{settings_.optimizer, {}, own_floats_};
   for (const int chunk : own_) {
@@ -48,14 +48,14 @@ void ShardedUpdate::compare_reports() {
   }
 }
 
-void ShardedUpdate::check_there(const State& state) {
+void ShardedUpdate::check_on_device(const State& state) {
   settings_.accelerated->look(reports_);
   compare_reports();
   if (is_behind_) return;
   each(own_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
 }
 
-ShardedUpdate::ByChunk ShardedUpdate::gradient_squares_there() {
+ShardedUpdate::ByChunk ShardedUpdate::device_gradient_squares() {
   std::vector<double> mine(own_.size());
   settings_.accelerated->squares(sums_.gradients, mine);
   ByChunk all(number(grid_.count()));
@@ -63,7 +63,7 @@ ShardedUpdate::ByChunk ShardedUpdate::gradient_squares_there() {
   return all;
 }
 
-void ShardedUpdate::step_there(const UpdateStep& step, float scale) {
+void ShardedUpdate::step_on_device(const UpdateStep& step, float scale) {
   each(own_, [&](int chunk, int /*thread*/) { check_gradient(chunk); });
   UpdateFactors factors = update_factors(settings_.optimization, step);
   factors.scale = scale;
@@ -91,9 +91,9 @@ void ShardedUpdate::step_there(const UpdateStep& step, float scale) {
   if (!stays()) settings_.accelerated->next_weights(next_weights_.data());
 }
 
-void ShardedUpdate::bring_weights(State& state) {
+void ShardedUpdate::copy_weights_to_host(State& state) {
   if (!std::exchange(is_behind_, false)) return;
-  if (is_apart() && settings_.zero < 3)
+  if (exchanges_on_device() && settings_.zero < 3)
     settings_.arrays->to_host(
         state.weights.data(), settings_.accelerated->all_weights(), layout_.parameter_floats);
   else
@@ -101,14 +101,14 @@ void ShardedUpdate::bring_weights(State& state) {
 }
 
 // Checks the copies of what other ranks own.
-void ShardedUpdate::check_others(const State& state) {
-  if (is_apart() && !others_.empty()) check_apart({0, grid_.count()});
-  if (is_apart() && is_behind_) return;
+void ShardedUpdate::check_copies(const State& state) {
+  if (exchanges_on_device() && !others_.empty()) check_device_chunks({0, grid_.count()});
+  if (exchanges_on_device() && is_behind_) return;
   each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
 }
 
 // Checks the accelerator's copies of these chunks, as far as other ranks own them.
-void ShardedUpdate::check_apart(Span chunks) {
+void ShardedUpdate::check_device_chunks(Span chunks) {
   if (!settings_.sealed) return;
   std::vector<std::uint64_t> now(number(chunks.size()));
   settings_.arrays->checksums(
@@ -120,27 +120,28 @@ void ShardedUpdate::check_apart(Span chunks) {
 }
 
 // Sends new weights from the accelerator of their owner to those of all ranks.
-void ShardedUpdate::gather_apart() {
-  if (!is_apart() || settings_.zero == 3) return;
+void ShardedUpdate::gather_on_device() {
+  if (!exchanges_on_device() || settings_.zero == 3) return;
   std::vector<Levels::Sliced> all;
   add_slices(settings_.accelerated->all_weights(), all);
   levels_.gather(all, settings_.arrays);
 }
 
-void ShardedUpdate::gather_apart(int bucket) {
+void ShardedUpdate::gather_on_device(int bucket) {
   levels_.gather({{settings_.accelerated->all_weights(), ownership_.slices(bucket)}},
                  settings_.arrays);
-  check_apart(ownership_.bucket(bucket));
-  find_wrong();
+  check_device_chunks(ownership_.bucket(bucket));
+  find_damage();
 }
 
-void ShardedUpdate::bring_moments() {
+void ShardedUpdate::copy_moments_to_host() {
   if (settings_.accelerated != nullptr) settings_.accelerated->moments(momentum_.data());
 }
 
 void ShardedUpdate::flip_weight(State& state, std::size_t element) {
   flip_bit(state.weights.data()[element]);
-  if (is_apart()) return settings_.arrays->flip(settings_.accelerated->all_weights() + element);
+  if (exchanges_on_device())
+    return settings_.arrays->flip(settings_.accelerated->all_weights() + element);
   for (const int chunk : own_) {
     const Range part = grid_.floats_of({chunk, chunk + 1});
     if (settings_.accelerated != nullptr && part.has(element))

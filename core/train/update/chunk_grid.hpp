@@ -39,7 +39,7 @@ class ChunkGrid {
   void checksums(const float* values, Span chunks, std::uint64_t* out) const;
 
  private:
-  struct OfTensor {
+  struct TensorChunks {
     std::string name;
     bool decays = false;
     Span chunks;
@@ -47,11 +47,11 @@ class ChunkGrid {
 
   std::vector<std::size_t> begins_;  // of each chunk, and the end of the last; multiples of 16
 
-  [[nodiscard]] const OfTensor& tensor(int chunk) const {
+  [[nodiscard]] const TensorChunks& tensor(int chunk) const {
     return tensors_[of_[static_cast<std::size_t>(chunk)]];
   }
 
-  std::vector<OfTensor> tensors_;
+  std::vector<TensorChunks> tensors_;
   std::vector<std::size_t> of_;  // by chunk, its index in tensors_
 };
 

@@ -10,11 +10,11 @@ namespace dts::train {
 void GradientExchange::begin(const Partials& mine, std::uint64_t step) {
   if (posted_ == 0) has_injected_ = false;
   mine_ = arrays_.gradients(mine);
-  whole_mine_ = mine;
+  mine_with_tails_ = mine;
   step_ = step;
 }
 
-void GradientExchange::leave(const Partials& mine, std::uint64_t step) {
+void GradientExchange::send_bucket(const Partials& mine, std::uint64_t step) {
   begin(mine, step);
   seal(next(posted_));
   post_next();
@@ -24,7 +24,7 @@ void GradientExchange::post_next() {
   const int bucket = next(posted_++);
   inject_gradient(grid_.floats_of(ownership_.bucket(bucket)));
   if (levels_.node() == nullptr)
-    pass_on();
+    relay_sums();
   else
     post_within(bucket);
 }
@@ -113,7 +113,7 @@ void GradientExchange::make_room(int bucket, std::size_t sums) {
 }
 
 // Without a level within the node, this rank's sums are the node's.
-void GradientExchange::take_own(int bucket) {
+void GradientExchange::relay_own_sums(int bucket) {
   for (const int owner : levels_.relayed()) {
     const Span chunks = ownership_.owned(owner, bucket);
     if (chunks.size() == 0) continue;
@@ -128,12 +128,12 @@ void GradientExchange::take_own(int bucket) {
 }
 
 // Sends the next bucket across nodes; the node's sums must be present or on their way.
-void GradientExchange::pass_on() {
+void GradientExchange::relay_sums() {
   const int bucket = next(passed_++);
   Bucket& one = at(bucket);
   one.passed.clear();
   if (levels_.node() == nullptr)
-    take_own(bucket);
+    relay_own_sums(bucket);
   else
     add_up(bucket);
   const int own = comm_.rank();
@@ -161,11 +161,11 @@ void GradientExchange::pass_on() {
 void GradientExchange::progress() {
   comm_.progress();
   while (passed_ < posted_ && arrays_.test(*levels_.node(), at(next(passed_)).within.ticket))
-    pass_on();
+    relay_sums();
 }
 
-void GradientExchange::pass_on_rest() {
-  for (; passed_ < posted_; pass_on())
+void GradientExchange::relay_rest() {
+  for (; passed_ < posted_; relay_sums())
     arrays_.wait(*levels_.node(), at(next(passed_)).within.ticket);
 }
 
@@ -203,7 +203,7 @@ GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t
     return {sums, sums + layout_.parameter_floats};
   }
   while (posted_ < ownership_.buckets()) post_next();
-  pass_on_rest();
+  relay_rest();
   pack_across();
   const Group::Ticket across = across_.post(comm_);
   Group::Ticket within = 0;

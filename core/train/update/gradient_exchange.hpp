@@ -46,18 +46,18 @@ class GradientExchange {
                    Settings settings);
 
   // The gradients of each bucket, in the order in which the buckets leave.
-  [[nodiscard]] std::vector<Range> leaving() const { return ownership_.leaving(); }
+  [[nodiscard]] std::vector<Range> bucket_ranges() const { return ownership_.bucket_ranges(); }
 
   // Sends the next bucket of a step, which must be final in `mine`, without waiting. In a step all
   // ranks send either all buckets before sum(), or none. Only for several ranks.
-  void leave(const Partials& mine, std::uint64_t step);
+  void send_bucket(const Partials& mine, std::uint64_t step);
 
   // Moves the buckets that have left, and passes on those that have been added up within the node.
   void progress();
 
   // Waits for the other ranks of the node until every bucket that has left is passed on. Must
   // precede any other call between the ranks, since they pass on a bucket at different times.
-  void pass_on_rest();
+  void relay_rest();
 
   // Collective. `mine` has the partials of this rank's run of shards; `step` is the number of
   // completed steps.
@@ -100,8 +100,8 @@ class GradientExchange {
   [[nodiscard]] ConstPartials collect(int bucket, std::size_t place, Arrivals& next);
   void make_room(int bucket, std::size_t sums);
   void add_up(int bucket);
-  void take_own(int bucket);
-  void pass_on();
+  void relay_own_sums(int bucket);
+  void relay_sums();
   void receive(int bucket);
 
   // gradient_seals.cpp:
@@ -117,7 +117,7 @@ class GradientExchange {
                                               Span chunks,
                                               const std::uint64_t* sealed) const;
   [[nodiscard]] Partials tails();
-  [[nodiscard]] bool is_injected(Injection::What what) const;
+  [[nodiscard]] bool is_injected(Injection::Target what) const;
   [[nodiscard]] std::vector<Span> nodes_of(int rank) const;
   [[nodiscard]] std::uint64_t bytes_of(int bucket) const;
 
@@ -143,7 +143,7 @@ class GradientExchange {
   Seals across_;                     // by rank; with the tails of its partials
   Seals within_;                     // by place on this node
   Partials mine_;                    // gradients of the current step
-  Partials whole_mine_;              // the same with their tails
+  Partials mine_with_tails_;         // the same with their tails
   std::uint64_t step_ = 0;           // number of completed steps
   int posted_ = 0;                   // number of buckets, from the last one on
   int passed_ = 0;                   // number of these that have gone across nodes

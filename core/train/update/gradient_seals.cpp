@@ -66,9 +66,9 @@ std::uint64_t GradientExchange::bytes_of(int bucket) const {
   return grid_.floats_of(ownership_.bucket(bucket)).bytes();
 }
 
-bool GradientExchange::is_injected(Injection::What what) const {
+bool GradientExchange::is_injected(Injection::Target what) const {
   const auto& fault = settings_.injection;
-  return fault && fault->is_now(what, step_) && fault->rank == comm_.rank();
+  return fault && fault->is_due(what, step_) && fault->rank == comm_.rank();
 }
 
 void GradientExchange::seal(int bucket) {
@@ -81,7 +81,7 @@ void GradientExchange::seal(int bucket) {
 }
 
 void GradientExchange::inject_gradient(Range floats) {
-  if (!is_injected(Injection::What::gradient)) return;
+  if (!is_injected(Injection::Target::gradient)) return;
   const std::size_t element = settings_.injection->element;
   if (floats.has(element)) arrays_.flip(mine_.begin()->second + element);
 }
@@ -90,7 +90,7 @@ void GradientExchange::inject_gradient(Range floats) {
 // sends any, is returned as if it had arrived changed.
 const float* GradientExchange::arrived(const Group::Scattered::Partial& one, int from) {
   const auto* const sums = static_cast<const float*>(one.sums);
-  if (has_injected_ || !is_injected(Injection::What::message)) return sums;
+  if (has_injected_ || !is_injected(Injection::Target::message)) return sums;
   const auto& near = levels_.neighbours();
   for (int lower = 0; lower < from; ++lower) {
     if (lower == comm_.rank()) continue;
@@ -142,7 +142,7 @@ void GradientExchange::pack_across() {
   const std::size_t floats = layout_.tail_floats();
   for (int peer = 0; peer < comm_.size(); ++peer) {
     auto* tail = static_cast<float*>(across_.more_to(peer));
-    for (const auto& [node, partial] : whole_mine_)
+    for (const auto& [node, partial] : mine_with_tails_)
       tail = std::copy_n(partial + layout_.parameter_floats, floats, tail);
   }
 }

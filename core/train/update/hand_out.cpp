@@ -103,8 +103,8 @@ class Handing {
 
 }  // namespace
 
-bool ShardedUpdate::hand_out(const State& state, const Wants& wants, const Take& take) {
-  bring_moments();
+bool ShardedUpdate::distribute_state(const State& state, const Wants& wants, const Take& take) {
+  copy_moments_to_host();
   std::vector<ArrayOf> arrays;
   if (!state.has_all) arrays.emplace_back();
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
@@ -134,7 +134,7 @@ bool ShardedUpdate::hand_out(const State& state, const Wants& wants, const Take&
     take(piece.array, piece.floats, room_of(index));
   }
   if (state.has_all) return true;
-  find_wrong();
+  find_damage();
   return comm_.sum(static_cast<std::int64_t>(findings_.size())) == 0;
 }
 

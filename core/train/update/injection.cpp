@@ -9,16 +9,16 @@
 namespace dts::train {
 namespace {
 
-using What = Injection::What;
+using Target = Injection::Target;
 
-constexpr Names<What, 8> k_whats{{{What::weight, "weight"},
-                                  {What::gradient, "gradient"},
-                                  {What::computation, "computation"},
-                                  {What::momentum, "momentum"},
-                                  {What::message, "message"},
-                                  {What::statistic, "statistic"},
-                                  {What::nan, "nan"},
-                                  {What::call, "call"}}};
+constexpr Names<Target, 8> k_whats{{{Target::weight, "weight"},
+                                    {Target::gradient, "gradient"},
+                                    {Target::computation, "computation"},
+                                    {Target::momentum, "momentum"},
+                                    {Target::message, "message"},
+                                    {Target::statistic, "statistic"},
+                                    {Target::nan, "nan"},
+                                    {Target::call, "call"}}};
 constexpr std::uint64_t k_largest_number = 1000000000;
 
 // Returns the text before `separator`, and leaves in `text` what follows it, or nothing.
@@ -50,14 +50,14 @@ std::optional<Injection> parse_injection(const Layout& layout, std::string_view 
   const auto step = number(take(text, ':'));
   if (!what || !step || *step == 0) return std::nullopt;
   Injection made{*what, 0, 0, *step, 0};
-  const bool has_rank = *what != What::nan && *what != What::momentum;
+  const bool has_rank = *what != Target::nan && *what != Target::momentum;
   const auto rank = has_rank       ? number(text)
                     : text.empty() ? std::optional<std::uint64_t>(0)
                                    : std::nullopt;
   if (!rank) return std::nullopt;
   made.rank = static_cast<int>(*rank);
-  if (*what == What::call) return place.empty() ? std::optional(made) : std::nullopt;
-  if (*what == What::nan) {
+  if (*what == Target::call) return place.empty() ? std::optional(made) : std::nullopt;
+  if (*what == Target::nan) {
     const auto shard = number(place);
     if (!shard) return std::nullopt;
     made.shard = static_cast<int>(*shard);
@@ -65,7 +65,7 @@ std::optional<Injection> parse_injection(const Layout& layout, std::string_view 
   }
   const std::string_view tensor = take(place, ':');
   const auto element =
-      element_of(*what == What::statistic ? layout.statistics : layout.parameters, tensor, place);
+      element_of(*what == Target::statistic ? layout.statistics : layout.parameters, tensor, place);
   if (!element) return std::nullopt;
   made.element = *element;
   return made;

@@ -13,15 +13,15 @@
 namespace dts::train {
 
 struct Injection {
-  enum class What { weight, gradient, computation, momentum, message, statistic, nan, call };
+  enum class Target { weight, gradient, computation, momentum, message, statistic, nan, call };
 
-  What what = What::weight;
+  Target what = Target::weight;
   std::size_t element = 0;  // of the flat array of parameters, or of statistics
   int shard = 0;            // for nan
   std::uint64_t step = 0;   // in the step that completes this many
   int rank = 0;             // irrelevant for momentum
 
-  [[nodiscard]] bool is_now(What which, std::uint64_t completed) const {
+  [[nodiscard]] bool is_due(Target which, std::uint64_t completed) const {
     return what == which && completed + 1 == step;
   }
 };

@@ -51,16 +51,16 @@ void ShardedUpdate::check_gradient(int chunk) {
     wrong_[static_cast<std::size_t>(chunk)] |= k_gradient;
 }
 
-void ShardedUpdate::move_own(const UpdateStep& step, float scale, const State& state) {
+void ShardedUpdate::step_owned(const UpdateStep& step, float scale, const State& state) {
   const bool by_tensor = settings_.optimizer->by_tensor;
   each(own_, [&](int chunk, int thread) {  // does everything while the chunk is cached
-    check_own(state, chunk);
+    check_owned(state, chunk);
     check_gradient(chunk);
     move(chunk, thread, step, scale, state);
     if (!by_tensor) record_next(chunk);
   });
   if (!by_tensor) return;
-  move_by_tensor(step.lr, state);
+  step_by_tensor(step.lr, state);
   each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
 }
 
@@ -70,7 +70,7 @@ float ShardedUpdate::gradient_scale() {
   if (settings_.optimization.clip_norm == 0) return 1;
   ByChunk squares(static_cast<std::size_t>(grid_.count()));
   if (settings_.accelerated != nullptr) {
-    squares = gradient_squares_there();
+    squares = device_gradient_squares();
   } else {
     for (const int chunk : own_) {
       const Range part = grid_.floats_of({chunk, chunk + 1});
@@ -109,7 +109,7 @@ std::vector<float> ShardedUpdate::rates_by_tensor(double lr, ByChunk weights, By
   return rates;
 }
 
-void ShardedUpdate::move_by_tensor(double lr, const State& state) {
+void ShardedUpdate::step_by_tensor(double lr, const State& state) {
   const auto chunks = static_cast<std::size_t>(grid_.count());
   ByChunk weights(chunks);
   ByChunk directions(chunks);

@@ -42,7 +42,7 @@ std::vector<Range> Ownership::runs_of(int rank) const {
   return all;
 }
 
-std::vector<Range> Ownership::leaving() const {
+std::vector<Range> Ownership::bucket_ranges() const {
   std::vector<Range> all;
   for (int index = buckets() - 1; index >= 0; --index)
     all.push_back(grid_.floats_of(bucket(index)));

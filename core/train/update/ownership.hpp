@@ -54,7 +54,7 @@ class Ownership {
 
   // The floats of each bucket, in the order in which their gradients leave: from the last
   // parameters to the first, as a backward pass completes them.
-  [[nodiscard]] std::vector<Range> leaving() const;
+  [[nodiscard]] std::vector<Range> bucket_ranges() const;
 
   // The rank that owns `chunk`.
   [[nodiscard]] int owner(int chunk) const;

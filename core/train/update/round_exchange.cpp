@@ -65,9 +65,9 @@ std::vector<Span> RoundExchange::all_nodes_of(int rank) const {
   return all;
 }
 
-bool RoundExchange::is_injected(Injection::What what, std::uint64_t step) const {
+bool RoundExchange::is_injected(Injection::Target what, std::uint64_t step) const {
   const auto& fault = settings_.injection;
-  return fault && fault->is_now(what, step) && fault->rank == comm_.rank();
+  return fault && fault->is_due(what, step) && fault->rank == comm_.rank();
 }
 
 float* RoundExchange::take() {
@@ -103,7 +103,7 @@ void RoundExchange::seal(int bucket) {
   if (!settings_.sealed) return;
   const Span chunks = ownership_.bucket(bucket);
   const std::size_t begin = grid_.floats_of(chunks).begin;
-  auto& sealed = flight(bucket).sealed;
+  auto& sealed = in_flight(bucket).sealed;
   sealed.assign(mine_.size(), std::vector<std::uint64_t>(as_index(chunks.size())));
   int node = first_[as_index(comm_.rank())][as_index(round_)];
   for (auto sums = sealed.begin(); const auto& [of, partial] : mine_) {
@@ -120,7 +120,7 @@ void RoundExchange::seal(int bucket) {
 
 void RoundExchange::post(int bucket, std::uint64_t step) {
   const Range floats = grid_.floats_of(ownership_.bucket(bucket));
-  if (is_injected(Injection::What::gradient, step) && round_ == 0) {
+  if (is_injected(Injection::Target::gradient, step) && round_ == 0) {
     const std::size_t element = settings_.injection->element;
     if (floats.has(element)) arrays_.flip(mine_.begin()->second + element);
   }
@@ -133,7 +133,7 @@ void RoundExchange::post(int bucket, std::uint64_t step) {
     }
   const std::size_t width = slices[as_index(comm_.rank())].size();
   const auto theirs = as_index(shards_of(round_).size()) * width;  // an upper bound
-  Flight& now = flight(bucket);
+  InFlight& now = in_flight(bucket);
   arrays_.grow(now.room, theirs);
   std::vector<Group::Incoming> in;
   float* to = now.room.data();
@@ -145,7 +145,7 @@ void RoundExchange::post(int bucket, std::uint64_t step) {
       arrays_.post_slices(comm_, Call::scatter_partials, comm_.others(), floats.bytes(), out, in);
 }
 
-void RoundExchange::leave(const Partials& mine, std::uint64_t step) {
+void RoundExchange::send_bucket(const Partials& mine, std::uint64_t step) {
   if (left_ == 0) begin_round();
   mine_ = arrays_.gradients(mine);
   const int bucket = ownership_.buckets() - ++left_;
@@ -163,13 +163,13 @@ ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
   const std::size_t width = own.size();
   ConstPartials all;
   std::vector<std::uint64_t> now(as_index(chunks.size()));
-  const float* at = flight(bucket).room.data();
+  const float* at = in_flight(bucket).room.data();
   for (int peer = 0; peer < comm_.size(); ++peer) {
     int place = first_[as_index(peer)][as_index(round_)];
     for (const Span node : nodes_of(round_, peer)) {
       const bool is_own = peer == comm_.rank();
       const float* sums = is_own ? mine_.at(node) + own.begin : std::exchange(at, at + width);
-      if (!is_own && width > 0 && !has_injected_ && is_injected(Injection::What::message, step)) {
+      if (!is_own && width > 0 && !has_injected_ && is_injected(Injection::Target::message, step)) {
         has_injected_ = true;
         sums = arrays_.flipped(sums, width, settings_.injection->element % width);
       }
@@ -184,11 +184,11 @@ ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
 }
 
 // Checks that what was sent is still as computed, before its memory is reused.
-void RoundExchange::look_again(int bucket) {
+void RoundExchange::verify_sent(int bucket) {
   if (!settings_.sealed || changed_) return;
   const Span chunks = ownership_.bucket(bucket);
   std::vector<std::uint64_t> now(as_index(chunks.size()));
-  for (auto was = flight(bucket).sealed.begin(); const auto& [node, partial] : mine_) {
+  for (auto was = in_flight(bucket).sealed.begin(); const auto& [node, partial] : mine_) {
     arrays_.checksums(partial + grid_.floats_of(chunks).begin, chunks, now.data());
     const auto changed = std::mismatch(now.begin(), now.end(), (was++)->begin()).first;
     if (changed != now.end()) changed_ = chunks.lo + static_cast<int>(changed - now.begin());
@@ -197,13 +197,13 @@ void RoundExchange::look_again(int bucket) {
 
 // Waits for a bucket and adds the part that this rank owns.
 void RoundExchange::fold(int bucket, std::uint64_t step) {
-  arrays_.wait(comm_, flight(bucket).ticket);
+  arrays_.wait(comm_, in_flight(bucket).ticket);
   const std::size_t begin = begins_[as_index(bucket)];
   const Range own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
   ConstPartials all = arrived(bucket, step);
   for (const auto& [node, array] : held_) all[node] = array + begin;
   for (const auto& [node, array] : next_) arrays_.sum(array + begin, node, all, own.size());
-  look_again(bucket);
+  verify_sent(bucket);
 }
 
 void RoundExchange::end_round(const Partials& mine, std::uint64_t step) {

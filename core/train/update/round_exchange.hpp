@@ -49,10 +49,10 @@ class RoundExchange {
   [[nodiscard]] Span run(int round) const { return run_of(round, comm_.rank()); }
 
   // Like GradientExchange: in every round all buckets leave in this order, and `mine` has the
-  // partials of run(round). When leave() returns, the previous bucket is no longer read.
-  [[nodiscard]] std::vector<Range> leaving() const { return ownership_.leaving(); }
+  // partials of run(round). When send_bucket() returns, the previous bucket is no longer read.
+  [[nodiscard]] std::vector<Range> bucket_ranges() const { return ownership_.bucket_ranges(); }
 
-  void leave(const Partials& mine, std::uint64_t step);
+  void send_bucket(const Partials& mine, std::uint64_t step);
 
   void progress() { comm_.progress(); }
 
@@ -74,7 +74,7 @@ class RoundExchange {
 
  private:
   // A bucket in transit.
-  struct Flight {
+  struct InFlight {
     Group::Ticket ticket = 0;
     Room room;                                       // for the partials of other ranks
     std::vector<std::vector<std::uint64_t>> sealed;  // checksums of mine_, by partial and chunk
@@ -85,7 +85,7 @@ class RoundExchange {
   [[nodiscard]] std::vector<Span> nodes_of(int round, int rank) const;
   [[nodiscard]] std::vector<Span> all_nodes_of(int rank) const;
 
-  [[nodiscard]] Flight& flight(int bucket) {
+  [[nodiscard]] InFlight& in_flight(int bucket) {
     return flights_[static_cast<std::size_t>(bucket % 2)];
   }
 
@@ -93,14 +93,14 @@ class RoundExchange {
     return static_cast<std::size_t>(node) * begins_.size() + static_cast<std::size_t>(bucket);
   }
 
-  [[nodiscard]] bool is_injected(Injection::What what, std::uint64_t step) const;
+  [[nodiscard]] bool is_injected(Injection::Target what, std::uint64_t step) const;
   void begin_round();
   float* take();
   void seal(int bucket);
   void post(int bucket, std::uint64_t step);
   void fold(int bucket, std::uint64_t step);
   [[nodiscard]] ConstPartials arrived(int bucket, std::uint64_t step);
-  void look_again(int bucket);
+  void verify_sent(int bucket);
   void compare();
 
   Group& comm_;
@@ -118,7 +118,7 @@ class RoundExchange {
   int left_ = 0;      // number of buckets that have left in this round
   int travels_ = -1;  // the bucket that has left but is not added yet; -1: none
   Partials mine_;     // of this round
-  std::array<Flight, 2> flights_;
+  std::array<InFlight, 2> flights_;
   std::deque<Room> rooms_;  // each for what this rank owns
   std::vector<float*> unused_;
   Partials held_;  // sums over the shards of earlier rounds

@@ -16,11 +16,11 @@ ShardedUpdate::Ended ShardedUpdate::serve(const PartOfStep& part,
   settings_.optimization = part.settings;
   step.lr *= part.share;
   each(own_, [&](int chunk, int thread) {
-    check_own(state, chunk);
+    check_owned(state, chunk);
     move(chunk, thread, step, part.gradient_scale, state);
     record_next(chunk);
   });
-  find_wrong();
+  find_damage();
   if (!findings_.empty()) return Ended::damaged;
   if (first_not_finite()) return Ended::not_finite;
   std::swap(state.weights, next_weights_);
@@ -29,7 +29,7 @@ ShardedUpdate::Ended ShardedUpdate::serve(const PartOfStep& part,
   return Ended::well;
 }
 
-void ShardedUpdate::arrived_changed(int peer) {
+void ShardedUpdate::record_damaged_slice(int peer) {
   const bool serves = !own_.empty();
   find(serves ? Found::message : Found::answer,
        ownership_.owned(serves ? comm_.rank() : peer, 0),

@@ -79,7 +79,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
   if (settings_.accelerated == nullptr) return;
   reports_.resize(own_.size());
   const auto& fault = settings_.injection;
-  stays_ = comm.size() == 1 && (!fault || fault->what != Injection::What::gradient);
+  stays_ = comm.size() == 1 && (!fault || fault->what != Injection::Target::gradient);
 }
 
 std::size_t ShardedUpdate::block_bytes() const {
@@ -98,7 +98,7 @@ void ShardedUpdate::find(Found what, Span chunks, int peer) {
   made.set_node(settings_.node);
 }
 
-void ShardedUpdate::find_wrong() {
+void ShardedUpdate::find_damage() {
   for (int chunk = 0; chunk < grid_.count(); ++chunk) {
     const std::uint8_t wrong = std::exchange(wrong_[index(chunk)], std::uint8_t{0});
     const Span one{chunk, chunk + 1};
@@ -138,7 +138,7 @@ void ShardedUpdate::check_momentum(int chunk) {
     wrong_[index(chunk)] |= k_momentum;
 }
 
-void ShardedUpdate::check_own(const State& state, int chunk) {
+void ShardedUpdate::check_owned(const State& state, int chunk) {
   if (!settings_.sealed) return;
   check_weights(state, chunk);
   check_momentum(chunk);
@@ -148,8 +148,8 @@ const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
   inject_momentum(state);
   // This rank's own weights are checked in apply(), which reads them anyway.
   if (settings_.sealed && !others_.empty()) {
-    check_others(state);
-    find_wrong();
+    check_copies(state);
+    find_damage();
   }
   tail_of(mine)[layout_.in_tail(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
   if (stays_) {
@@ -167,7 +167,7 @@ const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
 
 void ShardedUpdate::inject_momentum(const State& state) {
   const auto& fault = settings_.injection;
-  if (!fault || !fault->is_now(Injection::What::momentum, state.step)) return;
+  if (!fault || !fault->is_due(Injection::Target::momentum, state.step)) return;
   for (const int chunk : own_) {
     const Range part = grid_.floats_of({chunk, chunk + 1});
     if (!part.has(fault->element)) continue;
@@ -206,10 +206,10 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   const UpdateStep step{lr, state.step - state.skipped + 1};
   const float scale = gradient_scale();
   if (settings_.accelerated != nullptr)
-    step_there(step, scale);
+    step_on_device(step, scale);
   else
-    move_own(step, scale, state);
-  find_wrong();
+    step_owned(step, scale, state);
+  find_damage();
   damaged_ = damaged_ || !findings_.empty();
   exchange_records(next_weights_.data());
   if (damaged_) return Ended::damaged;
@@ -219,7 +219,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   std::swap(state.weights, next_weights_);
   std::swap(momentum_, next_momentum_);
   std::swap(records_, next_records_);
-  gather_apart();
+  gather_on_device();
   return Ended::well;
 }
 
@@ -259,12 +259,12 @@ std::uint64_t ShardedUpdate::root(const State& state) const {
 bool ShardedUpdate::verify(const State& state) {
   if (!settings_.sealed) return true;
   if (findings_.empty()) {
-    check_others(state);
+    check_copies(state);
     if (settings_.accelerated != nullptr)
-      check_there(state);
+      check_on_device(state);
     else
-      each(own_, [&](int chunk, int /*thread*/) { check_own(state, chunk); });
-    find_wrong();
+      each(own_, [&](int chunk, int /*thread*/) { check_owned(state, chunk); });
+    find_damage();
   }
   const std::uint64_t mine = root(state);
   std::vector<std::uint64_t> all(index(comm_.size()), mine);

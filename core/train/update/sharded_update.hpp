@@ -74,10 +74,10 @@ class ShardedUpdate {
 
   // Whether gradients need not come to the host (StepInput::stays): either the accelerator that
   // updates the weights has computed all of them, or they are exchanged from there.
-  [[nodiscard]] bool stays() const { return stays_ || is_apart(); }
+  [[nodiscard]] bool stays() const { return stays_ || exchanges_on_device(); }
 
   // Copies the weights that this rank has elsewhere, on an accelerator, to `state.weights`.
-  void bring_weights(State& state);
+  void copy_weights_to_host(State& state);
 
   // For tests: flips a bit of a weight wherever this rank has it.
   void flip_weight(State& state, std::size_t element);
@@ -115,7 +115,7 @@ class ShardedUpdate {
                             State& state);
 
   // Records, for blame(), that a slice of weights or gradients that `peer` sent arrived changed.
-  void arrived_changed(int peer);
+  void record_damaged_slice(int peer);
 
   // Collective, after any number of serve(). Sends the weights of each owner to all ranks. Returns
   // false if a rank found damage, as apply() does.
@@ -148,7 +148,7 @@ class ShardedUpdate {
   // their order) in pieces of up to 4 MiB, each to the ranks that want it. A rank holds at most two
   // pieces that are not its own. Returns false, on every rank, if weights arrived that differ from
   // what their owner computed.
-  [[nodiscard]] bool hand_out(const State& state, const Wants& wants, const Take& take);
+  [[nodiscard]] bool distribute_state(const State& state, const Wants& wants, const Take& take);
 
   // Collective. Completes `state.momentum` [Layout::moment_floats()], to be freed after use.
   void gather_momentum(State& state);
@@ -189,14 +189,14 @@ class ShardedUpdate {
   }
 
   void find(Found what, Span chunks, int peer);
-  void find_wrong();
+  void find_damage();
   void check_weights(const State& state, int chunk);
   void check_weights(const float* values, Span chunks);
-  void check_others(const State& state);
+  void check_copies(const State& state);
   void check_momentum(int chunk);
-  void check_own(const State& state, int chunk);
+  void check_owned(const State& state, int chunk);
   void check_gradient(int chunk);
-  void move_own(const UpdateStep& step, float scale, const State& state);
+  void step_owned(const UpdateStep& step, float scale, const State& state);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   void record_next(int chunk);  // the result of apply() or serve()
   // The checksum of a chunk's moments, computed from the checksum of each of them.
@@ -214,22 +214,22 @@ class ShardedUpdate {
   [[nodiscard]] float gradient_scale();
   using ByChunk = std::vector<double>;
 
-  void move_by_tensor(double lr, const State& state);
+  void step_by_tensor(double lr, const State& state);
   [[nodiscard]] std::vector<float> rates_by_tensor(double lr, ByChunk weights, ByChunk directions);
   void share(std::vector<double>& by_chunk);
 
   // accelerated.cpp:
-  [[nodiscard]] bool is_apart() const { return settings_.arrays != nullptr; }
+  [[nodiscard]] bool exchanges_on_device() const { return settings_.arrays != nullptr; }
 
-  void check_apart(Span chunks);
-  void gather_apart();
-  void gather_apart(int bucket);
-  void begin_there(const State& state);
+  void check_device_chunks(Span chunks);
+  void gather_on_device();
+  void gather_on_device(int bucket);
+  void begin_on_device(const State& state);
   void compare_reports();
-  void check_there(const State& state);
-  void step_there(const UpdateStep& step, float scale);
-  void bring_moments();
-  [[nodiscard]] ByChunk gradient_squares_there();
+  void check_on_device(const State& state);
+  void step_on_device(const UpdateStep& step, float scale);
+  void copy_moments_to_host();
+  [[nodiscard]] ByChunk device_gradient_squares();
 
   Comm& comm_;
   const Layout& layout_;
@@ -246,7 +246,7 @@ class ShardedUpdate {
   std::vector<std::size_t> places_;  // by chunk: for own_, its offset among the owned floats
   std::size_t most_chunks_ = 0;
   // All moments of the parameters that this rank owns, one moment after another.
-  Buffer momentum_;  // accelerated: what bring_moments() copied
+  Buffer momentum_;  // accelerated: what copy_moments_to_host() copied
   Buffer next_momentum_;
   Buffer next_weights_;
   std::vector<Buffer> scaled_;        // by thread: a chunk's clipped gradient

@@ -22,7 +22,7 @@ void ShardedUpdate::begin(State& state) {
           state.momentum.data() + moment * layout_.parameter_floats + own.begin, own.size(), to);
   }
   state.momentum = Buffer();
-  begin_there(state);
+  begin_on_device(state);
   for (const int chunk : own_)
     record(chunk,
            nullptr,
@@ -30,8 +30,8 @@ void ShardedUpdate::begin(State& state) {
            momentum_);
   exchange_records(state.weights.data());
   records_ = next_records_;
-  is_behind_ = is_apart();
-  gather_apart();
+  is_behind_ = exchanges_on_device();
+  gather_on_device();
 }
 
 void ShardedUpdate::add_slices(float* array, std::vector<Levels::Sliced>& to) const {
@@ -53,7 +53,7 @@ void ShardedUpdate::exchange_records(float* weights) {
   std::vector<Levels::Sliced> all{{reinterpret_cast<float*>(blocks_.data()), {}}};
   for (int rank = 0; rank < comm_.size(); ++rank)
     all.front().slices.push_back(blocks.part(comm_.size(), rank));
-  if (settings_.zero < 3 && !is_apart()) add_slices(weights, all);
+  if (settings_.zero < 3 && !exchanges_on_device()) add_slices(weights, all);
   levels_.gather(all);
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const std::byte* const at = blocks_.data() + bytes * place(rank);
@@ -79,7 +79,7 @@ void ShardedUpdate::share(std::vector<double>& by_chunk) {
 }
 
 void ShardedUpdate::gather_weights(State& state, int bucket) {
-  if (is_apart()) return gather_apart(bucket);
+  if (exchanges_on_device()) return gather_on_device(bucket);
   levels_.gather({{state.weights.data(), ownership_.slices(bucket)}});
   if (!settings_.sealed) return;
   const Span all = ownership_.bucket(bucket);
@@ -90,7 +90,7 @@ void ShardedUpdate::gather_weights(State& state, int bucket) {
     check_weights(state, chunk);
     is_wrong = is_wrong || wrong_[place(chunk)] != 0;
   }
-  if (is_wrong) find_wrong();
+  if (is_wrong) find_damage();
 }
 
 void ShardedUpdate::drop_weights(State& state, Range range) const {
@@ -112,7 +112,7 @@ void ShardedUpdate::drop_weights(State& state) const {
 }
 
 void ShardedUpdate::gather_momentum(State& state) {
-  bring_moments();
+  copy_moments_to_host();
   state.momentum = Buffer(layout_.moment_floats());
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
     float* const whole = state.momentum.data() + moment * layout_.parameter_floats;

@@ -137,7 +137,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what a device receives changed is found, and whose it was") {
-  const Injection fault{Injection::What::message, 5, 0, 1, 1};
+  const Injection fault{Injection::Target::message, 5, 0, 1, 1};
   const auto ends = on_threads(3, k_long, [&](Group& group) {
     return exchanged(group, {{}, 0, fault});
   });

@@ -5,8 +5,8 @@
 #include "core/base/hash.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/optim/part_of_step.hpp"
-#include "core/train/server/heard.hpp"
 #include "core/train/server/parameter_server.hpp"
+#include "core/train/server/received_signs.hpp"
 #include "core/train/server/step_tails.hpp"
 #include "core/train/server/worker.hpp"
 #include "tests/unit/train/rank_threads.hpp"
@@ -259,21 +259,21 @@ TEST_CASE("the first server hears of others by what comes with gradients") {
   const Layout& layout = small_layout();
   std::vector<float> tail(layout.tail_floats());
   float& writing = tail[layout.scalar(Scalar::writing) - layout.parameter_floats];
-  Heard heard(2);
-  heard.hear(0, layout, tail.data());
-  CHECK_FALSE(heard.all_have_written(0));  // the other one has not reported yet
+  ReceivedSigns signs(2);
+  signs.receive(0, layout, tail.data());
+  CHECK_FALSE(signs.all_have_written(0));  // the other one has not reported yet
   writing = 1;
-  heard.hear(1, layout, tail.data());
-  CHECK_FALSE(heard.all_have_written(0));
+  signs.receive(1, layout, tail.data());
+  CHECK_FALSE(signs.all_have_written(0));
   writing = 0;
-  heard.hear(1, layout, tail.data());
-  CHECK(heard.all_have_written(0));
-  CHECK_FALSE(heard.all_have_written(k_writing_sign));
-  CHECK_FALSE(heard.is_urgent(k_writing_sign));
-  CHECK(heard.is_urgent(k_broken_sign));
+  signs.receive(1, layout, tail.data());
+  CHECK(signs.all_have_written(0));
+  CHECK_FALSE(signs.all_have_written(k_writing_sign));
+  CHECK_FALSE(signs.is_urgent(k_writing_sign));
+  CHECK(signs.is_urgent(k_broken_sign));
   tail[layout.scalar(Scalar::stop) - layout.parameter_floats] = 1;
-  heard.hear(0, layout, tail.data());
-  CHECK(heard.is_urgent(0));
+  signs.receive(0, layout, tail.data());
+  CHECK(signs.is_urgent(0));
 }
 
 TEST_CASE("the steps of three thirds of a batch move weights and moments as far as one of it") {

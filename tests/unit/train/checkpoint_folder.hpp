@@ -5,8 +5,8 @@
 #include "core/base/files/files.hpp"
 #include "core/train/checkpoint/checkpoint_store.hpp"
 #include "core/train/data/sampler.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/train/cnn2.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -65,7 +65,7 @@ inline Result<Loaded> load_newest(CheckpointStore& store,
   }
 }
 
-struct Store : TemporaryFolder {
+struct Store : dts::tests::TemporaryFolder {
   StoreOptions options{path, 1, 3};
   Fingerprint numerics;  // of the ranks that save and load
 

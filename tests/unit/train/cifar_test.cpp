@@ -5,7 +5,7 @@
 #include "core/train/data/augmentation.hpp"
 #include "core/train/data/dataset.hpp"
 #include "tests/support/contains.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ std::string record(int label, char pixel) {
   return static_cast<char>(label) + std::string(k_cifar10.pixels(), pixel);
 }
 
-struct CifarFolder : TemporaryFolder {
+struct CifarFolder : dts::tests::TemporaryFolder {
   CifarFolder() {
     for (int batch = 1; batch <= 5; ++batch)
       REQUIRE(write_file(file(batch), record(batch, 'a') + record(9, static_cast<char>(batch))));
@@ -137,7 +137,7 @@ TEST_CASE("placements depend on seed, epoch and image alone, and all of them com
   CHECK(same_seed < 200);
 }
 
-TEST_CASE("what is augmented is said by name") {
+TEST_CASE("augmentations are listed by name") {
   CHECK(augmentation_of("crop,flip")->text() == "crop,flip");
   CHECK(augmentation_of("crop")->crops);
   CHECK_FALSE(augmentation_of("crop")->flips);

@@ -4,7 +4,7 @@
 
 #include "core/base/files/files.hpp"
 #include "tests/support/contains.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>
@@ -41,7 +41,7 @@ std::string images(std::uint32_t count) {
   return idx({count, 28, 28}, std::string(count * k_pixels, '\x07'));
 }
 
-struct DataFolder : TemporaryFolder {
+struct DataFolder : dts::tests::TemporaryFolder {
   DataFolder() {
     write_gzip(path + "/train-images-idx3-ubyte.gz", images(3));
     write_gzip(path + "/train-labels-idx1-ubyte.gz", idx({3}, std::string("\x01\x09\x00", 3)));
@@ -96,7 +96,7 @@ TEST_CASE("a truncated gzip file is named and refused") {
 }
 
 TEST_CASE("a gzip file that inflates beyond the limit is refused") {
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   write_gzip(folder.path + "/zeros.gz", std::string(1 << 20, '\0'));
   CHECK_FALSE(read_gzip(folder.path + "/zeros.gz", 1 << 19));
   CHECK(read_gzip(folder.path + "/zeros.gz", 1 << 20));

@@ -101,8 +101,8 @@ std::string exchanged(Group& group, const Way& way) {
   RunSums mine(part_of({0, k_all_shards}, group.size(), group.rank()));
   const std::vector<float>& expected = summed_by_one();
   for (std::uint64_t step = 0; step < 2; ++step) {
-    for (std::size_t i = 0; way.early && i < exchange.leaving().size(); ++i) {
-      exchange.leave(mine.partials, step);
+    for (std::size_t i = 0; way.early && i < exchange.bucket_ranges().size(); ++i) {
+      exchange.send_bucket(mine.partials, step);
       exchange.progress();
     }
     const auto sums = exchange.sum(mine.partials, step);
@@ -164,7 +164,7 @@ TEST_CASE("sums have the same bits if they are first added up on nodes, of which
 TEST_CASE("of buckets, too, what arrives changed is found, with who sent it and where it is") {
   const std::size_t element = cnn2_layout().parameter("fc1.weight").offset + 4321;
   for (const auto what :
-       {dts::train::Injection::What::gradient, dts::train::Injection::What::message})
+       {dts::train::Injection::Target::gradient, dts::train::Injection::Target::message})
     for (const bool early : {false, true}) {
       CAPTURE(early);
       const auto ends = on_threads(3, k_long, [&](Group& group) -> std::string {
@@ -178,21 +178,21 @@ TEST_CASE("of buckets, too, what arrives changed is found, with who sent it and 
         GradientExchange exchange(
             levels, cnn2_layout(), cnn2_grid(), ownership, {k_all_shards, true, fault});
         RunSums mine(part_of({0, k_all_shards}, 3, group.rank()));
-        for (std::size_t i = 0; early && i < exchange.leaving().size(); ++i)
-          exchange.leave(mine.partials, 0);
+        for (std::size_t i = 0; early && i < exchange.bucket_ranges().size(); ++i)
+          exchange.send_bucket(mine.partials, 0);
         (void)exchange.sum(mine.partials, 0);
         std::string found;
         for (const auto& [peer, chunks] : exchange.damaged()) {
           found += std::to_string(peer);
           const Range floats = cnn2_grid().floats_of(chunks);
-          if (what == dts::train::Injection::What::gradient && !floats.has(element))
+          if (what == dts::train::Injection::Target::gradient && !floats.has(element))
             found += " elsewhere";
         }
         if (exchange.changed_chunk()) found += " mine";
         group.barrier();
         return found;
       });
-      if (what == dts::train::Injection::What::message) {
+      if (what == dts::train::Injection::Target::message) {
         CHECK(ends == std::vector<std::string>{"", "0", ""});
         continue;
       }
@@ -206,7 +206,7 @@ TEST_CASE("of buckets, too, what arrives changed is found, with who sent it and 
 }
 
 TEST_CASE("of sums that are added up on nodes, what changes on either way is found") {
-  using What = dts::train::Injection::What;
+  using What = dts::train::Injection::Target;
   const std::size_t element = cnn2_layout().parameter("fc1.weight").offset + 4321;
 
   struct Case {
@@ -245,8 +245,8 @@ TEST_CASE("of sums that are added up on nodes, what changes on either way is fou
               GradientExchange exchange(
                   levels, cnn2_layout(), cnn2_grid(), ownership, {k_all_shards, true, fault});
               RunSums mine(part_of({0, k_all_shards}, 4, group.rank()));
-              for (std::size_t i = 0; early && i < exchange.leaving().size(); ++i)
-                exchange.leave(mine.partials, 0);
+              for (std::size_t i = 0; early && i < exchange.bucket_ranges().size(); ++i)
+                exchange.send_bucket(mine.partials, 0);
               (void)exchange.sum(mine.partials, 0);
               std::string found;
               for (const auto& [peer, chunks] : exchange.damaged()) found += std::to_string(peer);
@@ -283,7 +283,7 @@ class Counted : public Transport {
   std::size_t across = 0;
 
  protected:
-  void nap(Clock::duration limit) override {
+  void sleep_briefly(Clock::duration limit) override {
     std::this_thread::sleep_for(std::min<Clock::duration>(limit, std::chrono::microseconds(20)));
   }
 

@@ -11,8 +11,8 @@
 #include "core/train/update/injection.hpp"
 #include "core/train/update/levels.hpp"
 #include "core/train/update/ownership.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/unit/train/rank_threads.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -112,9 +112,9 @@ TEST_CASE("7 billion parameters are owned once, in buckets of any size") {
               ownership.floats_of(rank));
       }
       CHECK(sum == all);
-      const std::vector<Range> leaving = ownership.leaving();
-      CHECK(leaving.front().end == all);
-      CHECK(leaving.back().begin == 0);
+      const std::vector<Range> bucket_ranges = ownership.bucket_ranges();
+      CHECK(bucket_ranges.front().end == all);
+      CHECK(bucket_ranges.back().begin == 0);
       CHECK(ownership.owner(large_grid().count() - 1) == ranks - 1);
     }
   const Roles roles(large_layout(), {4, 2}, Hierarchy(4), 8);
@@ -157,7 +157,7 @@ TEST_CASE("shares and headers of a checkpoint of 7 billion parameters") {
 
 TEST_CASE("a run beyond 2^31 floats is read out of a checkpoint, and nothing else") {
   const Layout layout = wide_layout();
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   const std::vector<Rows> rows = all_rows(layout);
   const std::string header = encode_tensor_header(rows, 7);
   const std::uint64_t length = header.size();

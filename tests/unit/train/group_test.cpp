@@ -198,7 +198,7 @@ TEST_CASE("a group is split by color, and both go on") {
     CHECK(end == "right");
 }
 
-TEST_CASE("calls that do not match are told at once, by rank and call") {
+TEST_CASE("calls that do not match are reported at once, by rank and call") {
   const auto ends = on_threads(3, k_long, [](Group& group) -> std::string {
     group.barrier();
     if (group.rank() == 1) (void)group.gather(group.rank());
@@ -211,7 +211,7 @@ TEST_CASE("calls that do not match are told at once, by rank and call") {
   CHECK(ends[2].ends_with("calls of this rank: 1 barrier, 2 barrier"));
 }
 
-TEST_CASE("sizes that do not match are told, and calls that differed before") {
+TEST_CASE("sizes that do not match are reported, and calls that differed before") {
   auto ends = on_threads(2, k_long, [](Group& group) -> std::string {
     std::array<char, 8> block{}, all{};
     group.wait(group.post_gather(block.data(), all.data(), group.rank() == 0 ? 2 : 3));

@@ -3,7 +3,7 @@
 #include "core/base/files/files.hpp"
 #include "core/train/hub/config.hpp"
 #include "core/train/hub/weights.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -93,7 +93,7 @@ TEST_CASE("weights come back from one file and from several, exactly or rounded 
   const Model model = small();
   const std::vector<float> weights = weights_of(model);
   for (const std::uint64_t most : {std::uint64_t{1} << 30, std::uint64_t{8192}}) {
-    const TemporaryFolder folder;
+    const dts::tests::TemporaryFolder folder;
     const std::string path = folder.path + "/out";
     REQUIRE(write_hub_folder(path, model, weights.data(), {false, most}));
     CHECK(exists(path + "/model.safetensors") == (most > 8192));
@@ -117,7 +117,7 @@ TEST_CASE("weights come back from one file and from several, exactly or rounded 
 
 TEST_CASE("names without their prefix, masks and a repeated head are taken as they are meant") {
   const Model model = small();
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   json header;
   std::size_t at = 0;
   const auto add =
@@ -139,7 +139,7 @@ TEST_CASE("names without their prefix, masks and a repeated head are taken as th
 
 TEST_CASE("files that do not fit the config, or are damaged, are refused by name") {
   const Model model = small();
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   std::vector<float> weights = weights_of(model);
   const auto error = [&] {
     const auto read = read_hub_weights(folder.path, model, weights.data());

@@ -29,7 +29,7 @@ TEST_CASE("values that differ are named with their ranks") {
 }
 
 TEST_CASE("every field has a value here") {
-  const Fingerprint here = numerics_here(InstructionSet::portable, 7);
+  const Fingerprint here = local_numerics(InstructionSet::portable, 7);
   for (const char* const name :
        {"cpu", "instruction_set", "onednn", "libc", "compiler", "trainer", "data"}) {
     CAPTURE(name);

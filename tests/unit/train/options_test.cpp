@@ -4,7 +4,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/train/timing/tuner.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ std::string error_of(const std::vector<std::string>& arguments) {
 }  // namespace
 
 TEST_CASE("a file of options is overridden by the command line, and overrides the environment") {
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   const std::string file = folder.path + "/train.json";
   const auto error_with = [&](const std::string& text, const std::vector<std::string>& more) {
     REQUIRE(write_file(file, text));
@@ -140,16 +140,17 @@ TEST_CASE("a slow rank is named with its delay") {
 }
 
 TEST_CASE("of the ways in which gradients travel, that is chosen whose steps take the least time") {
-  CHECK(Tuner::ways_for(1000, std::nullopt) == std::vector<BucketWay>{{0, false}});
-  CHECK(Tuner::ways_for(1000, true) == std::vector<BucketWay>{{0, true}});
-  CHECK(Tuner::ways_for(8000000, false) == std::vector<BucketWay>{{0, false}, {4000000, false}});
-  const auto ways = Tuner::ways_for(2000000, std::nullopt);
-  CHECK(ways == std::vector<BucketWay>{{0, false}, {250000, true}, {1000000, true}});
+  CHECK(Tuner::candidates_for(1000, std::nullopt) == std::vector<BucketScheme>{{0, false}});
+  CHECK(Tuner::candidates_for(1000, true) == std::vector<BucketScheme>{{0, true}});
+  CHECK(Tuner::candidates_for(8000000, false) ==
+        std::vector<BucketScheme>{{0, false}, {4000000, false}});
+  const auto ways = Tuner::candidates_for(2000000, std::nullopt);
+  CHECK(ways == std::vector<BucketScheme>{{0, false}, {250000, true}, {1000000, true}});
   Tuner tuner(ways);
   int changes = 0;
   for (const double seconds : {9.0, 3.0, 3.1, 3.0, 1.0, 2.0, 2.0, 90.0, 9.0, 4.0, 4.0, 4.0}) {
     CHECK_FALSE(tuner.is_over());
-    changes += tuner.took(seconds) ? 1 : 0;
+    changes += tuner.record_time(seconds) ? 1 : 0;
   }
   CHECK(tuner.is_over());
   CHECK(changes == 3);
@@ -157,9 +158,10 @@ TEST_CASE("of the ways in which gradients travel, that is chosen whose steps tak
   tuner.choose(1);
   CHECK(tuner.way() == ways[1]);
   CHECK(tuner.table().find("250000  on       flat       2.000000  chosen\n") != std::string::npos);
-  CHECK(Tuner::ways_for(1000, std::nullopt, true) == std::vector<BucketWay>{{0, false, true}});
-  CHECK(Tuner::ways_for(2000000, true, std::nullopt) ==
-        std::vector<BucketWay>{
+  CHECK(Tuner::candidates_for(1000, std::nullopt, true) ==
+        std::vector<BucketScheme>{{0, false, true}});
+  CHECK(Tuner::candidates_for(2000000, true, std::nullopt) ==
+        std::vector<BucketScheme>{
             {250000, true, true}, {1000000, true, true}, {250000, true}, {1000000, true}});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/rehearsal/payload.hpp"
 #include "core/train/rehearsal/rehearsal_plan.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -71,7 +71,7 @@ TEST_CASE("a wrong number of a rehearsal is named, with an example") {
 }
 
 TEST_CASE("a payload is read back by any number of readers") {
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   for (int part = 0; part < 3; ++part) REQUIRE(write_payload(folder.path, {3, part, 20}, k_bytes));
   for (const int readers : {1, 2, 3, 5}) {
     std::uint64_t bytes = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a payload is read back by any number of readers") {
 }
 
 TEST_CASE("a payload of nothing has no file, and the smallest is found to be cut off") {
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   REQUIRE(write_payload(folder.path, {1, 0, 1}, 0));
   CHECK(std::filesystem::is_empty(folder.path));
   CHECK(read_payload(folder.path, 1, 1, 0) == 0);
@@ -98,7 +98,7 @@ TEST_CASE("a payload of nothing has no file, and the smallest is found to be cut
 }
 
 TEST_CASE("a damaged payload is named, with the place") {
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   for (int part = 0; part < 2; ++part) REQUIRE(write_payload(folder.path, {2, part, 20}, k_bytes));
   const std::string second = folder.path + "/payload-00002-of-00002.bin";
   const auto message = [&] {

@@ -66,11 +66,11 @@ struct Way {
 
 // Makes a step, and immediately overwrites what has left and is free.
 RoundExchange::Sums make_step(RoundExchange& exchange, std::vector<Buffer>& shards, bool waits) {
-  const std::vector<Range> buckets = exchange.leaving();
+  const std::vector<Range> buckets = exchange.bucket_ranges();
   for (int round = 0; round < exchange.rounds(); ++round) {
     const Partials mine = partials_of(exchange.run(round), shards);
     for (std::size_t left = 0; left < buckets.size(); ++left) {
-      exchange.leave(mine, 0);
+      exchange.send_bucket(mine, 0);
       if (left == 0 && !waits) continue;
       const Range free = buckets[waits ? left : left - 1];
       for (const auto& [node, sums] : mine)
@@ -151,7 +151,7 @@ TEST_CASE("sums made in rounds have the bits of all others, in buckets of any si
 }
 
 TEST_CASE("what arrives changed in a round is found, with who sent it and whether that knows it") {
-  using What = dts::train::Injection::What;
+  using What = dts::train::Injection::Target;
   const std::size_t at = layout().parameter("fc1.weight").offset + 4321;
   for (const auto what : {What::gradient, What::message}) {
     const auto ends = on_threads(3, k_long, [&](Group& group) -> std::string {

@@ -5,7 +5,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/files/unique_fd.hpp"
 #include "core/train/data/read_ahead.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -69,7 +69,7 @@ TEST_CASE("a file that is cut off, or of another version, is refused") {
 }
 
 TEST_CASE("a file is mapped as its name and the vocabulary say, and its tokens are checked") {
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   const std::string text = folder.path + "/text.txt";
   const std::string bin = folder.path + "/tokens.bin";
   REQUIRE(write_file(text, "hello"));
@@ -118,7 +118,7 @@ void forget(const std::string& path) {
 
 TEST_CASE("a sample that is asked for is read meanwhile, and no other one") {
   constexpr int k_context = 1024;
-  const TemporaryFolder folder;
+  const dts::tests::TemporaryFolder folder;
   const std::string path = folder.path + "/tokens.bin";
   REQUIRE(write_file(path, std::string(std::size_t{16} << 20U, '\1')));
   forget(path);

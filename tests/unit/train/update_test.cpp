@@ -248,9 +248,9 @@ TEST_CASE("faults on purpose are read, and anything else refused") {
   const auto weight = parse_injection(layout(), "weight:fc2.bias:3@12:1");
   REQUIRE(weight);
   CHECK(weight->element == layout().parameter("fc2.bias").offset + 3);
-  CHECK(weight->is_now(Injection::What::weight, 11));
-  CHECK_FALSE(weight->is_now(Injection::What::weight, 12));
-  CHECK_FALSE(weight->is_now(Injection::What::gradient, 11));
+  CHECK(weight->is_due(Injection::Target::weight, 11));
+  CHECK_FALSE(weight->is_due(Injection::Target::weight, 12));
+  CHECK_FALSE(weight->is_due(Injection::Target::gradient, 11));
   CHECK(weight->rank == 1);
   CHECK(parse_injection(layout(), "computation:fc2.bias@1:0"));
   CHECK(parse_injection(layout(), "momentum:fc2.bias@1"));

@@ -80,12 +80,12 @@ class Bf16Products {
 
  private:
   // The products of a part's rows [rows][width] and its scores [rows][columns].
-  struct OfPart {
+  struct PartProducts {
     Bf16Product across;  // rows with all columns: scores
     Bf16Product along;   // scores with [columns][width]: rows
     Bf16Product down;    // added: scores, transposed, with rows: [columns][width]
 
-    OfPart(int rows, int columns, int width)
+    PartProducts(int rows, int columns, int width)
         : across({.rows = rows, .inner = width, .columns = columns, .is_b_transposed = true}),
           along({.rows = rows, .inner = columns, .columns = width}),
           down({.rows = columns,
@@ -95,7 +95,7 @@ class Bf16Products {
                 .adds = true}) {}
   };
 
-  [[nodiscard]] OfPart& of(const Part& part) {
+  [[nodiscard]] PartProducts& of(const Part& part) {
     return of_parts_[static_cast<std::size_t>(part.first / k_rows_at_a_time)];
   }
 
@@ -130,7 +130,7 @@ class Bf16Products {
   Buffer d_keys_;
   Buffer d_values_;
   Buffer rows_;
-  std::vector<OfPart> of_parts_;
+  std::vector<PartProducts> of_parts_;
 };
 
 }  // namespace dts::train

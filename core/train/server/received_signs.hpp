@@ -12,12 +12,12 @@
 
 namespace dts::train {
 
-class Heard {
+class ReceivedSigns {
  public:
-  explicit Heard(std::size_t workers) : has_written_(workers) {}
+  explicit ReceivedSigns(std::size_t workers) : has_written_(workers) {}
 
   // Handles the sums that come with a gradient, [Layout::tail_floats()].
-  void hear(std::size_t worker, const Layout& layout, const float* tail) {
+  void receive(std::size_t worker, const Layout& layout, const float* tail) {
     const auto at = [&](Scalar which) {
       return tail[layout.scalar(which) - layout.parameter_floats];
     };
