@@ -16,31 +16,24 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "integration"))
+from private_cluster import PrivateCluster  # noqa: E402
+
 SUPPORT = os.path.join(HERE, "../support")
 STEP, EVERY, SAVE = 0.5, 20, 1.0
 EACH, GRACE, LIMIT = 60, 20, 900
 PYTHON = os.environ.get("DTS_BENCH_PYTHON", sys.executable)
 
 
-class Cluster:
+class Cluster(PrivateCluster):
     def __init__(self, dtsubmit, nodes):
-        self.dtsubmit, self.place = dtsubmit, tempfile.mkdtemp(prefix="dts-goodput-")
-        self.folder = self.place + "/cluster"
-        self.nodes = nodes
-
-    def __enter__(self):
-        line = subprocess.run([self.dtsubmit, "cluster", "up", "--folder", self.folder, "--nodes", str(self.nodes), "--gpus-per-node", "0", "--cpus-per-node", "1",
-                               "--grace", str(GRACE), "--conf", "SlurmctldParameters=preempt_send_user_signal"], check=True, capture_output=True, text=True).stdout
-        self.environment = {**os.environ, "SLURM_CONF": line.split("=", 1)[1].strip().strip("'"), "PYTHONPATH": SUPPORT, "PYTHONDONTWRITEBYTECODE": "1"}
-        return self
-
-    def __exit__(self, *error):
-        subprocess.run([self.dtsubmit, "cluster", "down", "--folder", self.folder], check=True)
-        shutil.rmtree(self.place, ignore_errors=True)
+        super().__init__(dtsubmit, "--nodes", str(nodes), "--gpus-per-node", "0", "--cpus-per-node", "1", "--grace", str(GRACE),
+                         "--conf", "SlurmctldParameters=preempt_send_user_signal")
+        self.dtsubmit = dtsubmit
+        self.environment.update(PYTHONPATH=SUPPORT, PYTHONDONTWRITEBYTECODE="1")
 
     def run(self, *words, check=True):
         return subprocess.run(words, env=self.environment, cwd=self.place, check=check, capture_output=True, text=True).stdout

@@ -8,12 +8,13 @@
 import glob
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+from private_cluster import PrivateCluster  # noqa: E402
 
 PYTHON = os.environ.get("DTS_BENCH_PYTHON", sys.executable)
 SUBMITIT = """import sys, submitit
@@ -91,11 +92,8 @@ def array(ours, place, environment, elements, sbatch, with_submitit):
 def main():
     dtsubmit = sys.argv[1]
     rounds, elements = [int(word) for word in sys.argv[2:]] + [40, 1000][len(sys.argv) - 2:]
-    place = tempfile.mkdtemp(prefix="dts-bench-", dir=os.getcwd())  # a disk, not a tmpfs: durability counts
-    folder = place + "/cluster"
-    line = subprocess.run([dtsubmit, "cluster", "up", "--folder", folder], check=True, capture_output=True, text=True).stdout
-    environment = dict(os.environ, SLURM_CONF=line.split("=", 1)[1].strip().strip("'"), XDG_STATE_HOME=place + "/state")
-    try:
+    with PrivateCluster(dtsubmit, parent=os.getcwd()) as cluster:  # a disk, not a tmpfs: durability counts
+        place, environment = cluster.place, cluster.environment
         subprocess.run(["scontrol", "update", "nodename=ALL", "state=drain", "reason=bench"], check=True, env=environment)
         ours = [dtsubmit, "--nodes", "2", "--gpus-per-node", "8", "--runs", place + "/runs", "--", "true"]
         timed(ours, env=environment)
@@ -106,9 +104,6 @@ def main():
         sbatch = single(ours, theirs, place, environment, rounds, with_submitit)
         array(ours, place, environment, elements, sbatch, with_submitit)
         print(f"load at the end {os.getloadavg()[0]:.1f}")
-    finally:
-        subprocess.run([dtsubmit, "cluster", "down", "--folder", folder], check=True)
-        shutil.rmtree(place)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def main(launcher, only=""):
             except AssertionError as error:
                 wrong.append(f"{cell.__name__}: {error}")
                 print("WRONG", wrong[-1], flush=True)
-                cluster.tell_all()
+                cluster.print_logs()
                 cluster.run("scancel", "-u", str(os.geteuid()), code=None)
     check(not wrong, f"all cells as they should be: {wrong}")
 

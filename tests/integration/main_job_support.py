@@ -6,10 +6,10 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 
 import few_images
 from checks import check, skip, wait_for
+from private_cluster import PrivateCluster
 
 DTSUBMIT = os.environ["DTSUBMIT"]
 DTTRAIN = os.environ["DTTRAIN"]
@@ -41,8 +41,8 @@ def own_shared_memory():
     return True
 
 
-class Cluster:
-    """with Cluster(...) as cluster: a cluster below a folder of its own, which is removed afterwards."""
+class Cluster(PrivateCluster):
+    """with Cluster(...) as cluster: a private cluster with run directories of its own; a test that fails prints their logs and ledgers."""
 
     def __init__(self, flavour, nodes, gpus, grace, *more):
         if flavour == "cgroup" and os.geteuid() != 0:
@@ -51,33 +51,15 @@ class Cluster:
             skip("no control groups of version 1 here")
         if not shutil.which("slurmctld", path=os.environ["PATH"] + ":/usr/sbin"):
             skip("no slurmctld here (Debian 12: apt install slurmctld slurmd slurm-client)")
-        self.place = tempfile.mkdtemp(prefix="dts-main-")
-        self.folder = self.place + "/cluster"
+        super().__init__(DTSUBMIT, "--nodes", str(nodes), "--gpus-per-node", str(gpus), "--grace", str(grace), "--proctrack", flavour, *more)
         self.runs = self.place + "/runs"
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
-        # The nodes have the same names as those of all other clusters, so each cluster needs a quarantine of its own.
-        self.environment["XDG_STATE_HOME"] = self.place + "/state"
-        self.up = [DTSUBMIT, "cluster", "up", "--folder", self.folder, "--nodes", str(nodes), "--gpus-per-node", str(gpus),
-                   "--grace", str(grace), "--proctrack", flavour, *more]
-
-    def __enter__(self):
-        up = subprocess.run(self.up, capture_output=True, text=True)
-        if up.returncode != 0:
-            self.remove()  # __exit__ is not called if __enter__ failed
-            raise AssertionError(f"cluster up: {up.stderr}")
-        self.environment["SLURM_CONF"] = up.stdout.split("=", 1)[1].strip().strip("'")
-        return self
 
     def __exit__(self, kind, error, trace):
         if kind is not None and kind is not SystemExit:
-            self.tell_all()
-        self.remove()
+            self.print_logs()
+        super().__exit__(kind, error, trace)
 
-    def remove(self):
-        subprocess.run([DTSUBMIT, "cluster", "down", "--folder", self.folder], check=True)
-        shutil.rmtree(self.place, ignore_errors=True)
-
-    def tell_all(self):
+    def print_logs(self):
         for folder, _, names in os.walk(self.runs):
             for name in names:
                 if name.endswith((".log", "ledger.jsonl")):
