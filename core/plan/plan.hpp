@@ -224,7 +224,7 @@ using IsSet = std::function<bool(const std::string& name)>;
 
 // True if the variable is only advice (NCCL_*, GLOO_*, UCX_*, OMP_NUM_THREADS, thread places) and
 // the user has set it, or another one with the same purpose. Then the user's value is kept.
-[[nodiscard]] bool is_overruled(std::string_view name, const IsSet& is_set);
+[[nodiscard]] bool is_overridden(std::string_view name, const IsSet& is_set);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
 // SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_*, MV2_COMM_WORLD_*, torchrun's PET_* and TORCHELASTIC_*, and

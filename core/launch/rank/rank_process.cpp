@@ -81,7 +81,7 @@ void RankProcess::handle(const Go& message) {
   if (!binding_.may_start()) return;  // the agent will end the attempt
   environment.insert(environment.end(), message.environment.begin(), message.environment.end());
   std::erase_if(environment,
-                [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
+                [&](const auto& variable) { return plan::is_overridden(variable.first, is_set); });
   segments_.prepare(environment, is_set);
   join_one_machine(environment, getenv_lookup("OMPI_VERSION").value_or(""), is_set);
   const bool is_contained = !message.container.image.empty();

@@ -30,7 +30,7 @@ std::string name_of(const NodeTopology& node, unsigned gpu) {
                             : fmt::format("GPU {} ({})", gpu, device.pci);
 }
 
-void say_shares(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+void explain_shares(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
   const BindingScore& s = binding.score;
   std::set<unsigned> numas;
   for (const topo::Core& core : node.cores) numas.insert(core.numa);
@@ -74,7 +74,7 @@ void say_unreachable(const NodeTopology& node,
 }
 
 // Reports how evenly near cores are divided.
-void say_near(const BindRequest& request, NodeBinding& binding) {
+void explain_near_cores(const BindRequest& request, NodeBinding& binding) {
   const std::vector<unsigned>& near = binding.score.near_cores;
   if (near.back() == 0) return;
   const std::string each = near.front() == near.back()
@@ -88,9 +88,9 @@ void say_near(const BindRequest& request, NodeBinding& binding) {
                                         fairest ? ", and no division raises the minimum" : ""));
 }
 
-// Reports on cores that say_near() does not cover: home cores that are far because near ones are
-// lacking, and annex cores.
-void say_further(const NodeTopology& node, NodeBinding& binding) {
+// Reports on cores that explain_near_cores() does not cover: home cores that are far because near
+// ones are lacking, and annex cores.
+void explain_distance(const NodeTopology& node, NodeBinding& binding) {
   std::set<unsigned> far, annex;
   bool is_annex_near = false;
   for (const RankBinding& rank : binding.ranks) {
@@ -113,7 +113,9 @@ void say_further(const NodeTopology& node, NodeBinding& binding) {
 // Does not report GPUs that the launcher assigned, or that have a MIG instance for each rank: then
 // sharing is intended. Our own jobs are refused earlier (plan/layout), so this is for `dtsubmit
 // topo`.
-void say_shared_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+void explain_shared_gpus(const NodeTopology& node,
+                         const BindRequest& request,
+                         NodeBinding& binding) {
   if (!request.gpus_of.empty()) return;
   std::map<unsigned, std::size_t> users;
   for (const RankBinding& rank : binding.ranks)
@@ -141,7 +143,7 @@ void say_shared_gpus(const NodeTopology& node, const BindRequest& request, NodeB
                   count(request.gpus.size(), "rank")));
 }
 
-void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+void explain_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
   const BindingScore& s = binding.score;
   std::set<unsigned> used;
   for (const RankBinding& rank : binding.ranks) used.insert(rank.gpus.begin(), rank.gpus.end());
@@ -153,8 +155,8 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
         s.home_distance > binding.bound.home_distance ? ""
         : request.gpus.size() > request.ranks ? ", no binding with GPUs grouped this way is nearer"
                                               : ", no binding is nearer"));
-  say_near(request, binding);
-  say_further(node, binding);
+  explain_near_cores(request, binding);
+  explain_distance(node, binding);
   if (s.linked > 0)
     binding.reasons.push_back("the GPUs of a rank are linked without PCI (NVLink, xGMI)");
   std::vector<unsigned> left;
@@ -166,7 +168,7 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
                     fold_numbers(left),
                     count(request.gpus.size(), "GPU"),
                     count(request.ranks, "rank")));
-  say_shared_gpus(node, request, binding);
+  explain_shared_gpus(node, request, binding);
   say_unreachable(node, used, binding);
 }
 
@@ -185,9 +187,9 @@ std::string name_of_nic(const NodeTopology& node, unsigned nic) {
   return adapter.name.empty() ? adapter.pci : adapter.name;
 }
 
-void say_left_nics(const NodeTopology& node,
-                   const std::vector<NicChoice::Left>& left,
-                   NodeBinding& binding) {
+void explain_unused_nics(const NodeTopology& node,
+                         const std::vector<NicChoice::Left>& left,
+                         NodeBinding& binding) {
   for (const auto& [why, members] :
        group_alike(left.size(), [&](std::size_t i) { return left[i].why; })) {
     std::vector<std::string> names;
@@ -197,7 +199,7 @@ void say_left_nics(const NodeTopology& node,
   }
 }
 
-void say_nics(const NodeTopology& node, NodeBinding& binding) {
+void explain_nics(const NodeTopology& node, NodeBinding& binding) {
   const NicChoice choice = choose_nics(node);
   std::set<unsigned> far;
   for (const RankBinding& rank : binding.ranks)
@@ -213,15 +215,15 @@ void say_nics(const NodeTopology& node, NodeBinding& binding) {
         count(binding.score.nic_load, "rank"),
         far.size() == 1 ? fmt::format("all at {}", name(*far.begin()))
                         : fmt::format("at {} to {}", name(*far.begin()), name(*far.rbegin()))));
-  say_left_nics(node, choice.left, binding);
+  explain_unused_nics(node, choice.left, binding);
 }
 
 }  // namespace
 
 void explain(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
-  say_shares(node, request, binding);
-  say_gpus(node, request, binding);
-  say_nics(node, binding);
+  explain_shares(node, request, binding);
+  explain_gpus(node, request, binding);
+  explain_nics(node, binding);
   binding.reasons.insert(binding.reasons.end(), node.notes.begin(), node.notes.end());
   const BindingScore& s = binding.score;
   if (s.shared_cores == 0 || request.policy == BindPolicy::none) return;

@@ -116,7 +116,7 @@ bool may_be_better(const GpuGroups& way, const BindingScore& best) {
 
 // True if no other assignment can be better: this one achieves its bound, later ones have no better
 // bounds, and the remaining scores are at their bounds.
-bool is_as_promised(const GpuGroups& way, const BindingScore& found, const BindingScore& bound) {
+bool matches_score(const GpuGroups& way, const BindingScore& found, const BindingScore& bound) {
   return found.near_cores == way.near_cores && found.home_distance <= way.home_distance &&
          found.mean_distance <= way.mean_distance && found.farthest_home <= way.home_distance &&
          found.nic_distance <= bound.nic_distance && found.nic_load == bound.nic_load &&
@@ -172,7 +172,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
       best.ranks = std::move(ranks);
       best.score = found;
     }
-    if (is_as_promised(way, found, best.bound)) break;
+    if (matches_score(way, found, best.bound)) break;
   }
   add_bound(node, choices, limit, best);
   return best;

@@ -46,14 +46,14 @@ FewestNear::Room FewestNear::room_in(Regions regions) const {
   return sum;
 }
 
-std::vector<FewestNear::Sort> FewestNear::sorts_of(
+std::vector<FewestNear::NearSet> FewestNear::sorts_of(
     const std::vector<std::vector<unsigned>>& groups) const {
-  std::vector<Sort> sorts;
+  std::vector<NearSet> sorts;
   for (const auto& gpus : groups) {
     Regions near = 0;
     for (const unsigned gpu : gpus) near |= near_[gpu];
     const auto known = std::find_if(
-        sorts.begin(), sorts.end(), [&](const Sort& sort) { return sort.near == near; });
+        sorts.begin(), sorts.end(), [&](const NearSet& sort) { return sort.near == near; });
     if (known != sorts.end())
       ++known->ranks;
     else
@@ -63,11 +63,12 @@ std::vector<FewestNear::Sort> FewestNear::sorts_of(
 }
 
 // Sets of sorts that are connected by cores near to several of them.
-std::vector<std::vector<FewestNear::Sort>> FewestNear::components(const std::vector<Sort>& sorts) {
-  std::vector<std::vector<Sort>> found;
+std::vector<std::vector<FewestNear::NearSet>> FewestNear::components(
+    const std::vector<NearSet>& sorts) {
+  std::vector<std::vector<NearSet>> found;
   std::vector<Regions> reach;  // of each component
-  for (const Sort& sort : sorts) {
-    std::vector<Sort> whole{sort};
+  for (const NearSet& sort : sorts) {
+    std::vector<NearSet> whole{sort};
     Regions near = sort.near;
     for (std::size_t i = 0; i < found.size();) {
       if ((reach[i] & sort.near) == 0) {
@@ -87,17 +88,17 @@ std::vector<std::vector<FewestNear::Sort>> FewestNear::components(const std::vec
 
 // Visits every set of sorts, or if there are too many, each one alone and all together.
 template <class Look>
-void FewestNear::each_set(const std::vector<Sort>& sorts, const Look& look) {
-  Sort all;
-  for (const Sort& sort : sorts) all = {all.near | sort.near, all.ranks + sort.ranks};
+void FewestNear::each_set(const std::vector<NearSet>& sorts, const Look& look) {
+  NearSet all;
+  for (const NearSet& sort : sorts) all = {all.near | sort.near, all.ranks + sort.ranks};
   if (sorts.size() > k_most_sorts) {
-    for (const Sort& sort : sorts) look(sort);
+    for (const NearSet& sort : sorts) look(sort);
     return look(all);
   }
-  std::vector<Sort> sets(std::size_t{1} << sorts.size());
+  std::vector<NearSet> sets(std::size_t{1} << sorts.size());
   for (std::size_t set = 1; set < sets.size(); ++set) {
-    const Sort& rest = sets[set & (set - 1)];
-    const Sort& one = sorts[static_cast<std::size_t>(std::countr_zero(set))];
+    const NearSet& rest = sets[set & (set - 1)];
+    const NearSet& one = sorts[static_cast<std::size_t>(std::countr_zero(set))];
     sets[set] = {rest.near | one.near, rest.ranks + one.ranks};
     look(sets[set]);
   }
@@ -107,7 +108,7 @@ std::size_t FewestNear::of_some(const std::vector<std::vector<unsigned>>& groups
   auto fewest = static_cast<std::size_t>(quota_.each);
   if (quota_.crowded) return fewest;
   for (const auto& component : components(sorts_of(groups)))
-    each_set(component, [&](const Sort& set) {
+    each_set(component, [&](const NearSet& set) {
       fewest = std::min(fewest, room_in(set.near).cores / set.ranks);
     });
   return fewest;
@@ -120,12 +121,12 @@ std::size_t FewestNear::in_crowd(const std::vector<std::vector<unsigned>>& group
   bool possible = true;
   std::size_t near = 0;
   for (const auto& component : components(sorts_of(groups))) {
-    Sort all;
-    for (const Sort& sort : component) all = {all.near | sort.near, all.ranks + sort.ranks};
+    NearSet all;
+    for (const NearSet& sort : component) all = {all.near | sort.near, all.ranks + sort.ranks};
     const Room room = room_in(all.near);
     near += room.cores;
     possible = possible && room.users.least <= static_cast<std::int64_t>(all.ranks);
-    each_set(component, [&](const Sort& set) {
+    each_set(component, [&](const NearSet& set) {
       const Room reached = room_in(set.near);
       possible = possible && static_cast<std::int64_t>(set.ranks) <= reached.users.most &&
                  room.users.least - reached.users.least <=

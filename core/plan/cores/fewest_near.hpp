@@ -34,15 +34,17 @@ class FewestNear {
   using Regions = std::uint64_t;  // a set of regions, one bit each
 
   // Ranks that are near the same cores.
-  struct Sort {
+  struct NearSet {
     Regions near = 0;
     std::size_t ranks = 0;
   };
 
-  [[nodiscard]] std::vector<Sort> sorts_of(const std::vector<std::vector<unsigned>>& groups) const;
-  [[nodiscard]] static std::vector<std::vector<Sort>> components(const std::vector<Sort>& sorts);
+  [[nodiscard]] std::vector<NearSet> sorts_of(
+      const std::vector<std::vector<unsigned>>& groups) const;
+  [[nodiscard]] static std::vector<std::vector<NearSet>> components(
+      const std::vector<NearSet>& sorts);
   template <class Look>
-  static void each_set(const std::vector<Sort>& sorts, const Look& look);
+  static void each_set(const std::vector<NearSet>& sorts, const Look& look);
 
   // The cores of a region, and how many ranks they must and may serve.
   struct Room {

@@ -55,9 +55,9 @@ class HandOut {
   std::vector<std::size_t> due_, has_;  // cores of each rank
 };
 
-void hand_out(const RankClass& ranks,
-              const std::vector<std::int64_t>& amounts,
-              CoreShares& shares) {
+void distribute_state(const RankClass& ranks,
+                      const std::vector<std::int64_t>& amounts,
+                      CoreShares& shares) {
   std::map<Reach, std::vector<std::pair<std::size_t, std::size_t>>> by_reach;
   std::size_t total = 0;
   for (std::size_t g = 0; g < amounts.size(); ++g) {
@@ -179,7 +179,7 @@ std::vector<RankBinding> share_cores(const NodeTopology& topology,
   const std::vector<RankClass> classes = classify_ranks(topology, all.groups, gpus);
   const auto amounts = core_amounts(classes, all.groups, quota, CoreAim::fair);
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    hand_out(classes[c], amounts[c], all);
+    distribute_state(classes[c], amounts[c], all);
     for (const std::size_t rank : classes[c].members) all.reaches[rank] = classes[c].key;
   }
   if (cores >= ranks) tidy_cores(all);

@@ -46,8 +46,8 @@ class Search {
 
   GpuWays run(const Groups& packed) {
     const Groups start = swap_gpus(pairs_, near_, gpus_, packed);
-    best_ = worth_of(start);
-    const GroupsWorth at_start = best_;
+    best_ = score_of(start);
+    const GroupingScore at_start = best_;
     open_group();
     const bool all = looks_ < k_most_looks && ways_.size() < k_most_ways;
     // True if all results were found and this one is equivalent to one of them.
@@ -65,8 +65,8 @@ class Search {
     std::vector<std::size_t> all;  // ascending
   };
 
-  [[nodiscard]] GroupsWorth worth_of(const Groups& groups) const {
-    GroupsWorth worth;
+  [[nodiscard]] GroupingScore score_of(const Groups& groups) const {
+    GroupingScore worth;
     for (const auto& group : groups) worth.apart += pairs_.of(group);
     worth.fewest_near = near_.of(groups);
     return worth;
@@ -90,7 +90,7 @@ class Search {
       starts.push_back(in_order(skip));
     for (Groups& start : starts) {
       Groups swapped = swap_gpus(pairs_, near_, gpus_, std::move(start));
-      const GroupsWorth worth = worth_of(swapped);
+      const GroupingScore worth = score_of(swapped);
       if (compare(worth, best_) >= 0) continue;
       best_ = worth;
       ways_ = {std::move(swapped)};
@@ -99,7 +99,7 @@ class Search {
 
   // True if no completion can be as good as the best.
   [[nodiscard]] bool is_hopeless(const GpusApart& so_far) const {
-    GroupsWorth hope{so_far, fewest_};
+    GroupingScore hope{so_far, fewest_};
     const auto left = static_cast<unsigned>(pairs_left_);
     hope.apart.linked += left * strongest_;
     hope.apart.crossings += left * least_crossing_;
@@ -108,7 +108,7 @@ class Search {
   }
 
   void finish() {
-    const GroupsWorth found{closed_, near_.of(groups_)};
+    const GroupingScore found{closed_, near_.of(groups_)};
     const int order = compare(found, best_);
     if (order > 0) return;
     if (order < 0) ways_.clear();
@@ -234,7 +234,7 @@ class Search {
   std::vector<Kinds> kinds_;              // of the complete groups
   GpusApart closed_;                      // of the complete groups
   std::size_t fewest_ = ~std::size_t{0};  // near cores of the worst-off rank in the complete groups
-  GroupsWorth best_;
+  GroupingScore best_;
   std::vector<Groups> ways_;
 };
 

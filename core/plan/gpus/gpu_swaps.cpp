@@ -20,7 +20,7 @@ class Swaps {
         Groups groups)
       : pairs_(pairs), near_(near), groups_(std::move(groups)), left_(gpus) {
     for (const auto& group : groups_) {
-      aparts_.push_back(pairs_.of(group));
+      separations_.push_back(pairs_.of(group));
       for (const unsigned gpu : group) std::erase(left_, gpu);
     }
     best_ = {apart(), near_.of(groups_)};
@@ -40,7 +40,7 @@ class Swaps {
 
   [[nodiscard]] GpusApart apart() const {
     GpusApart sum;
-    for (const GpusApart& one : aparts_) sum += one;
+    for (const GpusApart& one : separations_) sum += one;
     return sum;
   }
 
@@ -110,10 +110,10 @@ class Swaps {
                const std::function<void()>& undo) {
     if (++looks_ > k_most_swap_looks) return false;
     step();
-    const std::vector<GpusApart> before = aparts_;
+    const std::vector<GpusApart> before = separations_;
     for (const std::size_t group : changed)
-      if (group < groups_.size()) aparts_[group] = pairs_.of(groups_[group]);
-    GroupsWorth worth{apart(), best_.fewest_near};
+      if (group < groups_.size()) separations_[group] = pairs_.of(groups_[group]);
+    GroupingScore worth{apart(), best_.fewest_near};
     if (compare_ways(worth.apart, best_.apart) <= 0) {
       worth.fewest_near = near_.of(groups_);
       if (compare(worth, best_) < 0) {
@@ -121,7 +121,7 @@ class Swaps {
         return true;
       }
     }
-    aparts_ = before;
+    separations_ = before;
     undo();
     return false;
   }
@@ -130,8 +130,8 @@ class Swaps {
   const FewestNear& near_;
   Groups groups_;
   std::vector<unsigned> left_;
-  std::vector<GpusApart> aparts_;  // of each group
-  GroupsWorth best_;
+  std::vector<GpusApart> separations_;  // of each group
+  GroupingScore best_;
   std::size_t looks_ = 0;
 };
 

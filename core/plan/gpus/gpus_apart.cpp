@@ -60,9 +60,9 @@ int compare_ways(const GpusApart& a, const GpusApart& b) {
   return 0;
 }
 
-int compare(const GroupsWorth& a, const GroupsWorth& b) {
+int compare(const GroupingScore& a, const GroupingScore& b) {
   if (const int ways = compare_ways(a.apart, b.apart); ways != 0) return ways;
-  const auto rest = [](const GroupsWorth& worth) {
+  const auto rest = [](const GroupingScore& worth) {
     return std::make_tuple(~worth.fewest_near, worth.apart.numas, worth.apart.paths);
   };
   return rest(a) < rest(b) ? -1 : rest(b) < rest(a) ? 1 : 0;

@@ -23,14 +23,14 @@ struct GpusApart {
 [[nodiscard]] int compare_ways(const GpusApart& a, const GpusApart& b);
 
 // The criteria by which ways to group GPUs are compared.
-struct GroupsWorth {
+struct GroupingScore {
   GpusApart apart;
   std::size_t fewest_near = 0;  // near cores of the worst-off rank
 };
 
 // Negative if `a` is better: by compare_ways(), then by more near cores for the worst-off rank,
 // then by fewer NUMA nodes and shorter paths.
-[[nodiscard]] int compare(const GroupsWorth& a, const GroupsWorth& b);
+[[nodiscard]] int compare(const GroupingScore& a, const GroupingScore& b);
 
 GpusApart& operator+=(GpusApart& a, const GpusApart& b);
 

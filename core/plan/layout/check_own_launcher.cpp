@@ -16,7 +16,7 @@ std::string shown(const OwnLauncher& launcher) {
 }
 
 // True for --machine_rank 1 and the like: the option gives the launcher the rank of its node.
-bool is_told_its_node(const OwnLauncher& launcher) {
+bool knows_its_node(const OwnLauncher& launcher) {
   return option_of(launcher, "--machine-rank --node-rank").has_value();
 }
 
@@ -82,9 +82,9 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
 }
 
 // Reports a launcher on each node that has no way to learn of the others.
-void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
-  if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.told.empty() &&
-      !is_told_its_node(launcher))
+void check_place_options(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.place_options.empty() &&
+      !knows_its_node(launcher))
     problems.push_back(
         {"command",
          fmt::format("{} would be started on each of {} nodes without knowing about the others",
@@ -114,7 +114,7 @@ void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnosti
       problems.push_back(started_for_each_rank(plan, launcher));
     else {
       check_rendezvous(plan, launcher, problems);
-      check_told(plan, launcher, problems);
+      check_place_options(plan, launcher, problems);
     }
   }
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;

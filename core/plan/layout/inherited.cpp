@@ -42,7 +42,7 @@ bool is_mpi_setting(std::string_view name) {
 
 }  // namespace
 
-bool is_overruled(std::string_view name, const IsSet& is_set) {
+bool is_overridden(std::string_view name, const IsSet& is_set) {
   const bool places =
       name == "KMP_WARNINGS" ||  // only ever set together with them
       std::find(k_thread_places.begin(), k_thread_places.end(), name) != k_thread_places.end();

@@ -8,84 +8,76 @@
 namespace dts::plan {
 namespace {
 
-using What = ToldOption::What;
+using Fact = PlaceOption::Fact;
 
-std::string first_name(const ToldOption& option) {
+std::string first_name(const PlaceOption& option) {
   return std::string(option.names.substr(0, option.names.find(' ')));
 }
 
-std::string number_of_workers(const Plan& plan, What what) {
-  const std::uint64_t nodes = what == What::all_workers ? plan.nodes : 1;
+std::string number_of_workers(const Plan& plan, Fact what) {
+  const std::uint64_t nodes = what == Fact::all_workers ? plan.nodes : 1;
   return std::to_string(nodes * plan.workers_per_task);
 }
 
-std::string value_for(What what,
-                      const Plan& plan,
-                      const Placement& placement,
-                      const Rendezvous& rendezvous) {
+// How a node's place in the job is written.
+struct NodePlace {
+  std::string rank, address, port;
+};
+
+std::string value_for(Fact what, const Plan& plan, const NodePlace& place) {
   switch (what) {
-    case What::nodes:
+    case Fact::nodes:
       return std::to_string(plan.nodes);
-    case What::node_rank:
-      return std::to_string(placement.node_rank);
-    case What::address:
-      return rendezvous.master_addr;
-    case What::port:
-      return std::to_string(rendezvous.master_port);
-    case What::workers:
-    case What::all_workers:
+    case Fact::node_rank:
+      return place.rank;
+    case Fact::address:
+      return place.address;
+    case Fact::port:
+      return place.port;
+    case Fact::workers:
+    case Fact::all_workers:
       return number_of_workers(plan, what);
-    case What::yes:
+    case Fact::yes:
       return "True";
   }
   return {};
 }
 
-std::string variable_for(What what, const Plan& plan) {
-  switch (what) {
-    case What::nodes:
-      return std::to_string(plan.nodes);
-    case What::node_rank:
-      return "$NODE_RANK";
-    case What::address:
-      return "$MASTER_ADDR";
-    case What::port:
-      return "$MASTER_PORT";
-    case What::workers:
-    case What::all_workers:
-      return number_of_workers(plan, what);
-    case What::yes:
-      return "True";
-  }
-  return {};
+// "--num_machines=2"
+std::vector<std::string> words_for(const Plan& plan,
+                                   const OwnLauncher& launcher,
+                                   const NodePlace& place) {
+  std::vector<std::string> words;
+  for (const PlaceOption& option : place_options_for(plan, launcher))
+    words.push_back(first_name(option) + "=" + value_for(option.what, plan, place));
+  return words;
 }
 
 }  // namespace
 
-std::vector<ToldOption> options_to_tell(const Plan& plan, const OwnLauncher& launcher) {
-  std::vector<ToldOption> needed;
+std::vector<PlaceOption> place_options_for(const Plan& plan, const OwnLauncher& launcher) {
+  std::vector<PlaceOption> needed;
   if (plan.workers_per_task == 0) return needed;
   const bool several = std::uint64_t{plan.nodes} * plan.workers_per_task > 1;
-  for (const ToldOption& option : launcher.told)
+  for (const PlaceOption& option : launcher.place_options)
     if ((option.nodes_only ? plan.nodes > 1 : several) && !option_of(launcher, option.names))
       needed.push_back(option);
   return needed;
 }
 
 std::string options_to_write(const Plan& plan, const OwnLauncher& launcher) {
-  std::vector<std::string> words;
-  for (const ToldOption& option : options_to_tell(plan, launcher))
-    words.push_back(first_name(option) + "=" + variable_for(option.what, plan));
-  return join(words, " ");
+  return join(words_for(plan, launcher, {"$NODE_RANK", "$MASTER_ADDR", "$MASTER_PORT"}), " ");
 }
 
 std::vector<std::string> command_of_rank(const Plan& plan,
                                          const OwnLauncher& launcher,
                                          const Placement& placement,
                                          const Rendezvous& rendezvous) {
-  std::vector<std::string> words;
-  for (const ToldOption& option : options_to_tell(plan, launcher))
-    words.push_back(first_name(option) + "=" + value_for(option.what, plan, placement, rendezvous));
+  const std::vector<std::string> words = words_for(plan,
+                                                   launcher,
+                                                   {std::to_string(placement.node_rank),
+                                                    rendezvous.master_addr,
+                                                    std::to_string(rendezvous.master_port)});
   if (words.empty() || !launcher.place) return {};
   std::vector<std::string> command = plan.command;
   const auto at = command.begin() + static_cast<std::ptrdiff_t>(launcher.place->argument);

@@ -13,8 +13,8 @@
 namespace dts::plan {
 
 // The options that `launcher` still needs under `plan`.
-[[nodiscard]] std::vector<ToldOption> options_to_tell(const Plan& plan,
-                                                      const OwnLauncher& launcher);
+[[nodiscard]] std::vector<PlaceOption> place_options_for(const Plan& plan,
+                                                         const OwnLauncher& launcher);
 
 // "--num_machines=2 --machine_rank=$NODE_RANK": what the user must write if nothing can be
 // inserted.

@@ -229,7 +229,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   choose_environment(plan, spec);
   check_ranks(plan, problems);
   check_workers(plan, spec, launcher, problems);
-  const bool is_by_hand = spec.per_rank || (spec.per_node && launcher.told.empty());
+  const bool is_by_hand = spec.per_rank || (spec.per_node && launcher.place_options.empty());
   if (!is_by_hand) check_own_launcher(plan, launcher, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
   choose_launcher(plan, spec);

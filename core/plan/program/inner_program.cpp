@@ -4,6 +4,8 @@
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace dts::plan {
 namespace {
@@ -25,15 +27,12 @@ bool is_assignment(std::string_view word) {
 // The index in the words after a wrapper's name at which the program begins; words.size(): none.
 std::size_t skip_options(CommandWords words,
                          std::size_t at,
-                         std::string_view with_value,
+                         const std::vector<std::string>& with_value,
                          unsigned operands) {
-  const auto takes_value = [names = split(std::string(with_value), ' ')](const std::string& word) {
-    return !word.empty() && is_one_of(names, word);
-  };
   for (; at < words.size(); ++at) {
     const std::string& word = words[at];
     if (word == "--") continue;
-    if (takes_value(word)) {
+    if (!word.empty() && is_one_of(with_value, word)) {
       ++at;
     } else if ((word.empty() || word[0] != '-') && !is_assignment(word)) {
       if (operands == 0) break;
@@ -46,7 +45,7 @@ std::size_t skip_options(CommandWords words,
 // How many words of `rest` form the verb; nullopt: it is a different one.
 std::optional<std::size_t> verb_length(std::string_view verb, CommandWords rest) {
   if (verb.empty()) return 0;
-  const auto parts = split(std::string(verb), ' ');
+  const auto parts = split(verb, ' ');
   if (parts.size() > rest.size() || !std::equal(parts.begin(), parts.end(), rest.begin()))
     return std::nullopt;
   return parts.size();
@@ -110,13 +109,14 @@ bool is_wrapper_name(std::string_view name) {
 std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords words) {
   for (const KnownWrapper& known : known_wrappers()) {
     if (name != known.program) continue;
+    const auto with_value = split(known.with_value, ' ');
     std::size_t at = 1;
     if (!known.verb.empty()) {
-      at = skip_options(words, 1, known.with_value, 0);
+      at = skip_options(words, 1, with_value, 0);
       if (at >= words.size() || words[at] != known.verb) continue;
       ++at;
     }
-    at = skip_options(words, at, known.with_value, known.operands);
+    at = skip_options(words, at, with_value, known.operands);
     const bool is_module =
         name == "uv" && at < words.size() && (words[at - 1] == "-m" || words[at - 1] == "--module");
     return FoundWrapper{&known, at, is_module};
@@ -125,11 +125,11 @@ std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords wo
 }
 
 std::optional<PythonProgram> program_of_python(CommandWords words) {
-  constexpr std::string_view k_with_value = "-W -X -Q";
+  static const std::vector<std::string> k_with_value{"-W", "-X", "-Q"};
   for (std::size_t i = 1; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) {
     if (words[i] == "-c") return std::nullopt;
     if (words[i] == "-m" && i + 1 < words.size()) return PythonProgram{i + 1, true};
-    if (is_one_of(split(std::string(k_with_value), ' '), words[i])) ++i;
+    if (is_one_of(k_with_value, words[i])) ++i;
   }
   const std::size_t script = skip_options(words, 1, k_with_value, 0);
   if (script >= words.size()) return std::nullopt;

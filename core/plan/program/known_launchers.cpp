@@ -5,41 +5,39 @@ namespace dts::plan {
 namespace {
 
 using Kind = OwnLauncher::Kind;
-using What = ToldOption::What;
+using Fact = PlaceOption::Fact;
 
 constexpr std::string_view k_torchrun_count = "--nproc-per-node";
 
 // accelerate finds the number of a node's GPUs itself. On several nodes, its --num_processes counts
 // all of them.
-const std::initializer_list<ToldOption> k_accelerate_told{
-    {"--num_machines", What::nodes, true},
-    {"--machine_rank", What::node_rank, true},
-    {"--main_process_ip", What::address, true},
-    {"--main_process_port", What::port, true},
-    {"--num_processes", What::all_workers, true}};
+constexpr PlaceOption k_accelerate_options[] = {{"--num_machines", Fact::nodes, true},
+                                                {"--machine_rank", Fact::node_rank, true},
+                                                {"--main_process_ip", Fact::address, true},
+                                                {"--main_process_port", Fact::port, true},
+                                                {"--num_processes", Fact::all_workers, true}};
 // composer would otherwise read WORLD_SIZE and LOCAL_WORLD_SIZE, which count our ranks.
-const std::initializer_list<ToldOption> k_composer_told{
-    {"--nproc -n", What::workers},
-    {"--world_size", What::all_workers},
-    {"--node_rank --base_rank", What::node_rank, true},
-    {"--master_addr", What::address, true},
-    {"--master_port", What::port, true}};
+constexpr PlaceOption k_composer_options[] = {{"--nproc -n", Fact::workers},
+                                              {"--world_size", Fact::all_workers},
+                                              {"--node_rank --base_rank", Fact::node_rank, true},
+                                              {"--master_addr", Fact::address, true},
+                                              {"--master_port", Fact::port, true}};
 // --devices defaults to 1.
-const std::initializer_list<ToldOption> k_lightning_told{{"--devices", What::workers},
-                                                         {"--num-nodes", What::nodes, true},
-                                                         {"--node-rank", What::node_rank, true},
-                                                         {"--main-address", What::address, true},
-                                                         {"--main-port", What::port, true}};
+constexpr PlaceOption k_lightning_options[] = {{"--devices", Fact::workers},
+                                               {"--num-nodes", Fact::nodes, true},
+                                               {"--node-rank", Fact::node_rank, true},
+                                               {"--main-address", Fact::address, true},
+                                               {"--main-port", Fact::port, true}};
 // Without any torchrun option, torchtune runs one process; the others work as with torchrun.
-const std::initializer_list<ToldOption> k_tune_told{{"--nproc_per_node", What::workers}};
+constexpr PlaceOption k_tune_options[] = {{"--nproc_per_node", Fact::workers}};
 // MindSpore's launcher. By default it starts 8 processes, and returns before they end.
 // https://www.mindspore.cn/tutorials/en/stable/parallel/msrun_launcher.html
-const std::initializer_list<ToldOption> k_msrun_told{{"--worker_num", What::all_workers},
-                                                     {"--local_worker_num", What::workers},
-                                                     {"--join", What::yes},
-                                                     {"--master_port", What::port},
-                                                     {"--node_rank", What::node_rank, true},
-                                                     {"--master_addr", What::address, true}};
+constexpr PlaceOption k_msrun_options[] = {{"--worker_num", Fact::all_workers},
+                                           {"--local_worker_num", Fact::workers},
+                                           {"--join", Fact::yes},
+                                           {"--master_port", Fact::port},
+                                           {"--node_rank", Fact::node_rank, true},
+                                           {"--master_addr", Fact::address, true}};
 
 constexpr std::string_view k_use_torchrun = "write torchrun in its place";
 constexpr std::string_view k_use_axolotl = "write torchrun -m axolotl.cli.train in its place";
@@ -51,39 +49,30 @@ constexpr std::string_view k_use_program =
 
 constexpr std::string_view k_use_accelerate = "write accelerate launch in its place";
 
-const KnownLauncher k_launchers[] = {
+constexpr KnownLauncher of_accelerate(std::string_view program, std::string_view verb) {
+  return {program, verb, Kind::node, "--num-processes", true, k_accelerate_options, {}, "--cpu"};
+}
+
+constexpr KnownLauncher of_composer(std::string_view program) {
+  return {program, "", Kind::node, "--nproc -n", false, k_composer_options};
+}
+
+constexpr KnownLauncher of_lightning(std::string_view program, std::string_view verb) {
+  return {program, verb, Kind::node, "--devices", false, k_lightning_options};
+}
+
+constexpr KnownLauncher k_launchers[] = {
     {"torchrun", "", Kind::torchrun, k_torchrun_count},
     {"-m torch.distributed.run", "", Kind::torchrun, k_torchrun_count},
     {"-m torch.distributed.launch", "", Kind::torchrun, k_torchrun_count},
     {"torchrun_xpu", "", Kind::torchrun, k_torchrun_count},
     {"ft_launcher", "", Kind::torchrun, k_torchrun_count},  // takes torchrun's options and PET_*
-    {"tune", "run", Kind::torchrun, k_torchrun_count, false, k_tune_told},
-    {"accelerate", "launch", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"accelerate-launch", "", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"-m accelerate.commands.launch",
-     "",
-     Kind::node,
-     "--num-processes",
-     true,
-     k_accelerate_told,
-     {},
-     "--cpu"},
-    {"-m accelerate",
-     "launch",
-     Kind::node,
-     "--num-processes",
-     true,
-     k_accelerate_told,
-     {},
-     "--cpu"},
-    {"-m accelerate.commands.accelerate_cli",
-     "launch",
-     Kind::node,
-     "--num-processes",
-     true,
-     k_accelerate_told,
-     {},
-     "--cpu"},
+    {"tune", "run", Kind::torchrun, k_torchrun_count, false, k_tune_options},
+    of_accelerate("accelerate", "launch"),
+    of_accelerate("accelerate-launch", ""),
+    of_accelerate("-m accelerate.commands.launch", ""),
+    of_accelerate("-m accelerate", "launch"),
+    of_accelerate("-m accelerate.commands.accelerate_cli", "launch"),
     // They start torchrun with NNODES, NPROC_PER_NODE, NODE_RANK, MASTER_ADDR and MASTER_PORT.
     {"llamafactory-cli", "train", Kind::torchrun},
     {"lmf", "train", Kind::torchrun},
@@ -93,27 +82,27 @@ const KnownLauncher k_launchers[] = {
     // xtuner reads NNODES, NPROC_PER_NODE and NODE_RANK, but ADDR and PORT, not MASTER_*.
     {"xtuner", "train", Kind::node, "", false, {}, k_use_xtuner},
     // These start accelerate: trl passes its options on, axolotl those after a second `--`.
-    {"trl", "sft", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"trl", "dpo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"trl", "grpo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"trl", "kto", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"trl", "reward", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
-    {"trl", "rloo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
+    of_accelerate("trl", "sft"),
+    of_accelerate("trl", "dpo"),
+    of_accelerate("trl", "grpo"),
+    of_accelerate("trl", "kto"),
+    of_accelerate("trl", "reward"),
+    of_accelerate("trl", "rloo"),
     {"axolotl", "train", Kind::node, "--num-processes", true, {}, k_use_axolotl},
     // It numbers nodes by SkyPilot's variables or PBS's, and takes any other machine for the only
     // one.
     {"oumi", "distributed torchrun", Kind::node, "", false, {}, k_use_torchrun},
     {"oumi", "distributed accelerate", Kind::node, "", false, {}, k_use_accelerate},
-    {"msrun", "", Kind::node, "--local-worker-num", false, k_msrun_told},
-    {"composer", "", Kind::node, "--nproc -n", false, k_composer_told},
-    {"-m composer.cli.launcher", "", Kind::node, "--nproc -n", false, k_composer_told},
-    {"-m composer.cli", "", Kind::node, "--nproc -n", false, k_composer_told},
-    {"fabric", "run model", Kind::node, "--devices", false, k_lightning_told},
-    {"fabric", "run", Kind::node, "--devices", false, k_lightning_told},
-    {"lightning", "run model", Kind::node, "--devices", false, k_lightning_told},
-    {"lightning", "run", Kind::node, "--devices", false, k_lightning_told},
-    {"-m lightning", "run model", Kind::node, "--devices", false, k_lightning_told},
-    {"-m lightning", "run", Kind::node, "--devices", false, k_lightning_told},
+    {"msrun", "", Kind::node, "--local-worker-num", false, k_msrun_options},
+    of_composer("composer"),
+    of_composer("-m composer.cli.launcher"),
+    of_composer("-m composer.cli"),
+    of_lightning("fabric", "run model"),
+    of_lightning("fabric", "run"),
+    of_lightning("lightning", "run model"),
+    of_lightning("lightning", "run"),
+    of_lightning("-m lightning", "run model"),
+    of_lightning("-m lightning", "run"),
     {"deepspeed", "", Kind::node, "--num-gpus --num-accelerators", false, {}, k_use_torchrun},
     {"-m deepspeed.launcher.runner",
      "",

@@ -4,7 +4,6 @@
 
 #include "core/plan/program/own_launcher.hpp"
 
-#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -16,7 +15,7 @@ struct KnownLauncher {
   OwnLauncher::Kind kind = OwnLauncher::Kind::other;
   std::string_view count{};  // its option for processes per node, with aliases
   bool counts_all = false;   // the option counts the processes of all nodes
-  std::initializer_list<ToldOption> told{};
+  std::span<const PlaceOption> place_options{};
   // What to advise on several nodes if no option can tell the launcher its place.
   std::string_view instead{};
   std::string_view

@@ -62,7 +62,7 @@ OwnLauncher Search::in_table(const std::string& name, CommandWords words, std::s
   found.place = {.argument = index_of(words[found.arguments - 1]) + 1};
   found.count = known.count;
   found.counts_all = known.counts_all;
-  found.told = known.told;
+  found.place_options.assign(known.place_options.begin(), known.place_options.end());
   found.instead = known.instead;
   found.single = known.single;
   return found;
@@ -141,7 +141,7 @@ OwnLauncher find_own_launcher(const std::vector<std::string>& command) {
 
 std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_view names) {
   const std::vector<std::string>& words = launcher.words;
-  const auto known = split(std::string(names), ' ');
+  const auto known = split(names, ' ');
   const auto is_named_so = [&](const std::string& word) {
     return std::any_of(known.begin(), known.end(), [&](const std::string& name) {
       return option_name(name) == option_name(word);

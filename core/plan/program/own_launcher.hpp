@@ -12,11 +12,11 @@
 namespace dts::plan {
 
 // An option that tells a launcher its place in the job.
-struct ToldOption {
-  enum class What { nodes, node_rank, address, port, workers, all_workers, yes };
+struct PlaceOption {
+  enum class Fact { nodes, node_rank, address, port, workers, all_workers, yes };
 
   std::string_view names;  // "--nproc -n": the first is inserted, unless the user wrote any of them
-  What what;
+  Fact what;
   bool nodes_only = false;  // not needed on a single node
 };
 
@@ -44,7 +44,7 @@ struct OwnLauncher {
   std::optional<Place> place{};      // nullopt: in a shell's text within another shell's text
   std::string_view count{};          // see KnownLauncher
   bool counts_all = false;
-  std::vector<ToldOption> told{};
+  std::vector<PlaceOption> place_options{};
   std::string_view instead{};
   std::string_view single{};
   std::string hidden_behind{};  // the wrapper that hides our variables from it; empty: none

@@ -77,7 +77,7 @@ TEST_CASE("more ranks than GPUs share them evenly, in runs") {
   CHECK((five == "0 0 1 1 1" || five == "0 0 0 1 1"));
 }
 
-TEST_CASE("ranks that share a GPU are told, unless that is intended") {
+TEST_CASE("ranks that share a GPU are reported, unless that is intended") {
   auto node = machine("package:2 numa:1 core:8 pu:1", {0, 0, 1, 1});
   for (const char* policy : {"auto", "compact"}) {
     const auto warnings = bind(node, 6, policy).warnings;
@@ -149,7 +149,7 @@ TEST_CASE("policies that do not look at GPUs") {
   CHECK(bind(swapped, 2, "compact").bound.home_distance == 0);
 }
 
-TEST_CASE("spread shares no core while another is free, and whoever shares one is told") {
+TEST_CASE("spread shares no core while another is free, and shared cores are reported") {
   auto node = machine("package:1 numa:3 core:4 pu:1", {});
   std::erase_if(node.cores,
                 [](const topo::Core& core) { return core.numa == 1 && core.pus[0] > 4; });

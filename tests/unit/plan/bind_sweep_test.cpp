@@ -178,7 +178,7 @@ bool is_even(const NodeTopology& node, const NodeBinding& binding) {
 // Slurm's block and cyclic distributions, here the policies compact and spread, are never better,
 // unless GPUs of their ranks are nearer each other at the cost of the rank with the fewest near
 // cores, which comes first.
-void check_others(const NodeTopology& node,
+void check_copies(const NodeTopology& node,
                   const std::vector<unsigned>& gpus,
                   std::size_t ranks,
                   unsigned& poorer) {
@@ -232,7 +232,7 @@ TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
     for (const std::size_t ranks : rank_counts(gpus.size(), node.cores.size())) {
       check(node, gpus, ranks);
       check_same(node, gpus, ranks);
-      check_others(node, gpus, ranks, poorer);
+      check_copies(node, gpus, ranks, poorer);
       ++checked;
     }
     for (unsigned part = 0; part < k_parts; ++part) {
@@ -244,7 +244,7 @@ TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
       auto counts = rank_counts(some.size(), rest.cores.size());
       for (const std::size_t ranks : counts) {
         check(rest, some, ranks);
-        if (part % 10 == 0) check_others(rest, some, ranks, poorer);
+        if (part % 10 == 0) check_copies(rest, some, ranks, poorer);
         ++checked;
       }
     }

@@ -94,7 +94,7 @@ TEST_CASE("roles of a heterogeneous job are its components") {
   CHECK_FALSE(plan_from_json(to_json(made.job))->component);
 }
 
-TEST_CASE("what is wrong with several parts is said at once, by name") {
+TEST_CASE("problems of several parts are reported at once, by name") {
   const auto made = make_composition(job_of(R"("nodes": 9, "roles": [
     {"name": "a", "command": ["a"], "gpus_per_node": 1, "ntasks_per_node": 2},
     {"name": "b", "command": ["b"], "cpus_per_gpu": 2}])"),

@@ -107,7 +107,8 @@ TEST_CASE("a rank's environment, all of it, in the order it is set") {
   CHECK(rank_environments(all, meeting(all), {}).at(3) == expected);
   CHECK(rank_environments(all, meeting(all), {}) == rank_environments(all, meeting(all), {}));
   for (const auto& [name, value] : expected)
-    if (!is_overruled(name, [](const std::string&) { return true; }) && name.rfind("CUDA_", 0) != 0)
+    if (!is_overridden(name, [](const std::string&) { return true; }) &&
+        name.rfind("CUDA_", 0) != 0)
       CHECK(is_leaky_variable(name));
 }
 
@@ -280,7 +281,7 @@ TEST_CASE("what a user has set stays where ours is only advice, never for who a 
   for (const auto& row : table) {
     CAPTURE(std::string(row.ours));
     CAPTURE(std::string(row.set));
-    CHECK(is_overruled(row.ours, [&](const std::string& name) { return name == row.set; }) ==
+    CHECK(is_overridden(row.ours, [&](const std::string& name) { return name == row.set; }) ==
           row.stays);
   }
 }
@@ -378,7 +379,7 @@ TEST_CASE("where home cores are not told apart, each core has a thread") {
   CHECK(value(rank_environments(all, meeting(all), {}).at(0), "OMP_NUM_THREADS") == "5");
 }
 
-TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share the threads") {
+TEST_CASE("torchrun gets nodes, processes and rendezvous; its processes share the threads") {
   const auto all = placements({1, 1}, 3);
   Plan plan;
   plan.workers_per_task = 3;
@@ -458,8 +459,8 @@ TEST_CASE("a run keeps its ids in W&B and MLflow, and no two ranks share one") {
   const std::string longest = value(tracker_variables(other + run, "train", 65534), "WANDB_RUN_ID");
   CHECK(longest.size() <= 64);
   CHECK(longest.ends_with(run + "-65534"));
-  CHECK(
-      is_overruled("WANDB_RUN_ID", [](const std::string& name) { return name == "WANDB_RUN_ID"; }));
+  CHECK(is_overridden("WANDB_RUN_ID",
+                      [](const std::string& name) { return name == "WANDB_RUN_ID"; }));
 }
 
 TEST_CASE("a rank's place in the words of srun") {

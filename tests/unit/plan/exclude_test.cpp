@@ -7,7 +7,7 @@
 
 namespace dts::plan {
 
-TEST_CASE("what is avoided is excluded, as long as the job can run without it") {
+TEST_CASE("avoided nodes are excluded as long as the job can run without them") {
   const struct {
     const char* what;
     unsigned nodes, spares;

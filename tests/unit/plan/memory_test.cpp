@@ -23,7 +23,7 @@ TEST_CASE("a memory policy is written and read back") {
   }
 }
 
-TEST_CASE("what is no memory policy is refused") {
+TEST_CASE("an invalid memory policy is refused") {
   for (const char* text : {"", "prefer", "prefer ", "bind 1-", "bind 1024", "Bind 0", "none 0"})
     CHECK_MESSAGE(!memory_policy_from(text), text);
 }

@@ -278,7 +278,7 @@ TEST_CASE("a plan's policy is kept, and one that a node cannot meet is refused b
   CHECK(contains(refused.error().message, "processor 99"));
 }
 
-TEST_CASE("what is said of a binding is said once for all nodes that are alike") {
+TEST_CASE("notes about a binding are made once for all nodes that are alike") {
   const auto placed = place_ranks(hellos({2, 2, 2}),
                                   plan_of(3, 2, 0),
                                   {{"n0", machine(4)}, {"n1", machine(4)}, {"n2", machine(2)}});

@@ -125,14 +125,14 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
   }
 }
 
-TEST_CASE("all problems of a request come at once") {
+TEST_CASE("all problems of a request are reported at once") {
   spec::JobSpec spec = request(0, 4);
   spec.job_name = "a\nb";
   spec.ntasks_per_node = 5;
   CHECK(refused(spec).size() == 3);
 }
 
-TEST_CASE("a cluster without a default partition wants to be told one") {
+TEST_CASE("a cluster without a default partition needs --partition") {
   ClusterView view = cluster();
   view.partitions[0].is_default = false;
   CHECK(refused(request(1), view)[0].message == "none given, and the cluster has no default");
