@@ -21,7 +21,7 @@ void Reader::expect(std::string_view keyword, std::size_t begin, std::string_vie
 }
 
 bool Reader::read_compound(Command& command) {
-  if (sees("((") && read_arithmetic_command(command)) return true;
+  if (next_is("((") && read_arithmetic_command(command)) return true;
   if (take("(")) {
     read_group(command, Command::Kind::subshell, ')');
   } else if (take_keyword("{")) {
@@ -109,7 +109,7 @@ void Reader::read_each(Command& command) {
   const std::size_t begin = command.span.begin;
   command.kind = Command::Kind::each;
   skip_blanks();
-  if (sees("((")) {
+  if (next_is("((")) {
     Command expression;
     if (read_arithmetic_command(expression)) command.words = std::move(expression.words);
   } else {

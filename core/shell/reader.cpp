@@ -37,14 +37,14 @@ Script Reader::read() {
 }
 
 bool Reader::sees_keyword(std::string_view keyword) const {
-  if (!sees(keyword)) return false;
+  if (!next_is(keyword)) return false;
   if (at_ + keyword.size() >= end_) return true;
   constexpr std::string_view k_ends = " \t\r\n;&|()<>";
   return k_ends.find(text_[at_ + keyword.size()]) != std::string_view::npos;
 }
 
 bool Reader::take(std::string_view what) {
-  if (!sees(what)) return false;
+  if (!next_is(what)) return false;
   at_ += what.size();
   return true;
 }
@@ -57,9 +57,9 @@ void Reader::skip_blanks() {
   while (!done()) {
     if (is_blank_char(peek())) {
       ++at_;
-    } else if (sees("\\\n")) {
+    } else if (next_is("\\\n")) {
       at_ += 2;
-    } else if (sees("\\\r\n")) {
+    } else if (next_is("\\\r\n")) {
       at_ += 3;
     } else if (peek() == '#') {
       const std::size_t begin = at_;

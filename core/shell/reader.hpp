@@ -38,7 +38,7 @@ class Reader {
     return at_ + ahead < end_ ? text_[at_ + ahead] : '\0';
   }
 
-  [[nodiscard]] bool sees(std::string_view what) const {
+  [[nodiscard]] bool next_is(std::string_view what) const {
     return at_ + what.size() <= end_ && text_.substr(at_, what.size()) == what;
   }
 

@@ -21,7 +21,7 @@ bool declares(const Word& word) {
 bool Reader::at_end_of_statements() const {
   constexpr std::string_view k_closing[] = {
       "then", "elif", "else", "fi", "do", "done", "esac", "}"};
-  return done() || peek() == ')' || sees(";;") || sees(";&") ||
+  return done() || peek() == ')' || next_is(";;") || next_is(";&") ||
          std::any_of(std::begin(k_closing), std::end(k_closing), [this](std::string_view word) {
            return sees_keyword(word);
          });
@@ -48,7 +48,7 @@ Statement Reader::statement() {
   Statement all;
   all.span.begin = at_;
   all.pipelines.push_back(pipeline());
-  while (sees("&&") || sees("||")) {
+  while (next_is("&&") || next_is("||")) {
     all.joints.emplace_back(text_.substr(at_, 2));
     at_ += 2;
     skip_newlines();

@@ -27,7 +27,7 @@ Word Reader::word(WordEnd end) {
 
 bool Reader::read_piece(Word& word, WordEnd end) {
   const char c = peek();
-  if (end == WordEnd::operators && (sees("<(") || sees(">("))) {
+  if (end == WordEnd::operators && (next_is("<(") || next_is(">("))) {
     read_substitution(word, Piece::Kind::process, false);
     return true;
   }

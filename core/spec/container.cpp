@@ -21,7 +21,7 @@ bool is_text(std::string_view text) {
 }
 
 bool has_parent_step(std::string_view path) {
-  const auto steps = split(std::string(path), '/');
+  const auto steps = split(path, '/');
   return std::find(steps.begin(), steps.end(), "..") != steps.end();
 }
 
@@ -100,7 +100,7 @@ Result<void> check_mountable(std::string_view path) {
 }
 
 Result<ContainerMount> parse_mount(std::string_view text) {
-  const std::vector<std::string> fields = split(std::string(text), ':');
+  const std::vector<std::string> fields = split(text, ':');
   if (fields.size() > 3)
     return fail(Errc::invalid,
                 "a mount has at most three fields",

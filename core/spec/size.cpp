@@ -31,7 +31,7 @@ struct Equation {
   Quantity Size::*parts;
   Quantity Size::*each;
   const char* words;
-  bool each_is_asked = false;  // applies only if `each` was given; it is never derived
+  bool needs_given_each = false;  // applies only if `each` was given; it is never derived
 };
 
 constexpr std::array k_equations{
@@ -81,7 +81,7 @@ class Solver {
     Quantity& each = size_.*equation.each;
     const int known = (whole.value ? 1 : 0) + (parts.value ? 1 : 0) + (each.value ? 1 : 0);
     if (known < 2) return false;
-    if (equation.each_is_asked && !each.value) return false;
+    if (equation.needs_given_each && !each.value) return false;
     if (!whole.value) {
       whole.value = *parts.value * *each.value;
       return true;
