@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool is_away(const Error& error) {
+bool is_unreachable(const Error& error) {
   return error.code == Errc::unreachable;
 }
 
@@ -32,7 +32,7 @@ class AnswerWait {
   // Waits for the next query; false if the time is up.
   bool go_on() {
     if (Clock::now() >= until_ || (patience_.given_up && patience_.given_up())) return false;
-    std::this_thread::sleep_for(patience_.look);
+    std::this_thread::sleep_for(patience_.query_interval);
     return true;
   }
 
@@ -72,7 +72,7 @@ std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
                                                const Error& lost) {
   while (wait.go_on()) {
     const auto now = scheduler.job(before.id);
-    if (!now && !is_away(now.error())) return tl::unexpected<Error>(now.error());
+    if (!now && !is_unreachable(now.error())) return tl::unexpected<Error>(now.error());
     if (!now) continue;
     if (was_requeued(before, *now)) return Result<void>();
     if (wait.is_settled()) return std::nullopt;
@@ -83,11 +83,11 @@ std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
 template <class Order>
 Result<void> until_answered(const Order& order, const Patience& patience) {
   const auto first = order();
-  if (first || !is_away(first.error())) return first;
+  if (first || !is_unreachable(first.error())) return first;
   AnswerWait wait(patience);
   while (wait.go_on()) {
     auto again = order();
-    if (again || !is_away(again.error())) return again;
+    if (again || !is_unreachable(again.error())) return again;
   }
   return unknown_outcome(first.error());
 }
@@ -105,11 +105,11 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
                                          const Patience& patience) {
   const auto submitted = scheduler.submit(submission);
   if (submitted) return std::optional(*submitted);
-  if (!is_away(submitted.error())) return tl::unexpected<Error>(submitted.error());
+  if (!is_unreachable(submitted.error())) return tl::unexpected<Error>(submitted.error());
   AnswerWait wait(patience);
   while (wait.go_on()) {
     const auto job = new_job(scheduler, submission.script_path, known);
-    if (!job && !is_away(job.error())) break;  // a scheduler without JobSearch
+    if (!job && !is_unreachable(job.error())) break;  // a scheduler without JobSearch
     if (!job) continue;
     if (!job->empty()) return std::optional(*job);
     if (wait.is_settled())
@@ -120,10 +120,14 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
   return std::optional<JobId>();
 }
 
-Result<void> cancel_for_certain(Scheduler& scheduler, JobId job, const Patience& patience) {
+Result<void> cancel_for_certain(Scheduler& scheduler,
+                                JobId job,
+                                const Patience& patience,
+                                const std::function<Result<void>(const JobInfo&)>& check) {
+  const auto info = scheduler.job(job);
   // While the controller is unreachable, send no order: it might be carried out hours later.
-  if (const auto info = scheduler.job(job); !info && is_away(info.error()))
-    return tl::unexpected<Error>(info.error());
+  if (!info && is_unreachable(info.error())) return tl::unexpected<Error>(info.error());
+  if (info && check) DTS_TRY(check(*info));
   // Repeating it does no harm: a job that has already ended is fine.
   return until_answered([&] { return scheduler.cancel(job); }, patience);
 }
@@ -131,13 +135,13 @@ Result<void> cancel_for_certain(Scheduler& scheduler, JobId job, const Patience&
 Result<void> requeue_once(Scheduler& scheduler, JobId job, const Patience& patience) {
   DTS_ASSIGN(const JobInfo before, scheduler.job(job));
   auto requeued = scheduler.requeue(job);
-  if (requeued || !is_away(requeued.error())) return requeued;
+  if (requeued || !is_unreachable(requeued.error())) return requeued;
   AnswerWait wait(patience);
   while (true) {
     if (auto outcome = outcome_of_requeue(scheduler, before, wait, requeued.error()))
       return *std::move(outcome);
     requeued = scheduler.requeue(job);
-    if (requeued || !is_away(requeued.error())) return requeued;
+    if (requeued || !is_unreachable(requeued.error())) return requeued;
   }
 }
 
@@ -148,7 +152,7 @@ Result<void> signal_for_certain(Scheduler& scheduler,
   bool lost = false;
   const auto order = [&]() -> Result<void> {
     auto sent = scheduler.signal_batch(job, signal);
-    if (sent || is_away(sent.error())) {
+    if (sent || is_unreachable(sent.error())) {
       lost = lost || !sent;
       return sent;
     }

@@ -36,7 +36,7 @@ struct Patience {
   // A controller that answers, but has not known the order for this long, never received it: it
   // would have carried out an earlier request before it answers ours, or moments after.
   std::chrono::milliseconds settle{std::chrono::seconds(5)};
-  std::chrono::milliseconds look{std::chrono::seconds(1)};  // between two queries
+  std::chrono::milliseconds query_interval{std::chrono::seconds(1)};  // between two queries
   std::function<void()> begins{};    // called when the wait begins, to inform the user
   std::function<bool()> given_up{};  // true: stop waiting (Ctrl-C)
 };
@@ -51,10 +51,13 @@ struct Patience {
 
 // Like Scheduler::cancel() and requeue(), but repeated until the outcome is known. A job is
 // requeued only once, however often the reply is lost. Errors: the scheduler's; the message of
-// `unreachable` says whether the order may still be carried out.
-[[nodiscard]] Result<void> cancel_for_certain(Scheduler& scheduler,
-                                              JobId job,
-                                              const Patience& patience = {});
+// `unreachable` says whether the order may still be carried out. `check` gets the job's record, if
+// there is one; if it returns an error, that is the result, and nothing is cancelled.
+[[nodiscard]] Result<void> cancel_for_certain(
+    Scheduler& scheduler,
+    JobId job,
+    const Patience& patience = {},
+    const std::function<Result<void>(const JobInfo&)>& check = {});
 [[nodiscard]] Result<void> requeue_once(Scheduler& scheduler,
                                         JobId job,
                                         const Patience& patience = {});

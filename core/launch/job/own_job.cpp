@@ -86,9 +86,11 @@ Result<void> cancel_job_of_run(sched::Scheduler& scheduler,
                                const run::RunDirectory& run,
                                const sched::JobId& job,
                                const sched::Patience& patience) {
-  if (const auto info = scheduler.job(job); info && !is_of_run(run, *info))
-    return another_job(run, *info);
-  return sched::cancel_for_certain(scheduler, job, patience);
+  const auto check = [&](const sched::JobInfo& info) -> Result<void> {
+    if (!is_of_run(run, info)) return another_job(run, info);
+    return {};
+  };
+  return sched::cancel_for_certain(scheduler, job, patience, check);
 }
 
 }  // namespace dts::launch

@@ -156,7 +156,7 @@ Result<void> end_waiting(sched::Scheduler& scheduler,
           fmt::format("job {} is running, so its options cannot change", job),
           fmt::format("have it save and end with `dtsubmit stop {}`, then repeat this", job));
     DTS_ASSIGN(state, state_if_live(scheduler, run, job));
-    if (state) std::this_thread::sleep_for(patience.look);
+    if (state) std::this_thread::sleep_for(patience.query_interval);
   }
   return {};
 }

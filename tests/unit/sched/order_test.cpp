@@ -92,7 +92,7 @@ sched::Patience brief() {
   sched::Patience patience;
   patience.limit = 400ms;
   patience.settle = 40ms;
-  patience.look = 2ms;
+  patience.query_interval = 2ms;
   return patience;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE(
   CHECK(words == 1);
 }
 
-TEST_CASE("a submission that the controller never got is a failure, not an unknown") {
+TEST_CASE("a submission that never reached the controller is a failure, not an unknown outcome") {
   Deaf scheduler;
   scheduler.hears = false;
   const auto job = sched::submit_once(scheduler, submission(), {sched::JobId(3)}, brief());
@@ -138,7 +138,7 @@ TEST_CASE(
   CHECK(scheduler.orders == 1);
 }
 
-TEST_CASE("who gives up waiting is told that the outcome is unknown") {
+TEST_CASE("a caller that stops waiting learns that the outcome is unknown") {
   Deaf scheduler;
   scheduler.silent = 1'000'000;
   sched::Patience patience = brief();
@@ -180,7 +180,21 @@ TEST_CASE("a cancel is repeated until it is answered") {
   CHECK(cancelled.error().message.find("may still do it") != std::string::npos);
 }
 
-TEST_CASE("a controller that is away already gets no order") {
+TEST_CASE("a job whose record is refused is not cancelled, although the first question was lost") {
+  const auto refuse = [](const sched::JobInfo&) -> Result<void> {
+    return fail(Errc::not_found, "another job has this id");
+  };
+  Deaf scheduler;
+  CHECK(sched::cancel_for_certain(scheduler, sched::JobId(7), brief(), refuse).error().code ==
+        Errc::not_found);
+  scheduler.done = 1;  // only then is it silent
+  scheduler.silent = 1;
+  CHECK(sched::cancel_for_certain(scheduler, sched::JobId(7), brief(), refuse).error().code ==
+        Errc::unreachable);
+  CHECK(scheduler.orders == 0);
+}
+
+TEST_CASE("an unreachable controller is sent no order") {
   Deaf scheduler;
   scheduler.done = 1;
   scheduler.silent = 1'000'000;
@@ -190,7 +204,7 @@ TEST_CASE("a controller that is away already gets no order") {
   CHECK(scheduler.orders == 0);
 }
 
-TEST_CASE("a signal is sent until somebody answers, and one that ended the job was heard") {
+TEST_CASE("a signal is sent until it is answered, and one that ended the job has arrived") {
   Deaf scheduler;
   scheduler.lost = 3;
   CHECK(sched::signal_for_certain(scheduler, sched::JobId(7), 10, brief()));
@@ -201,7 +215,7 @@ TEST_CASE("a signal is sent until somebody answers, and one that ended the job w
   CHECK(ended.orders == 1);
 }
 
-TEST_CASE("a signal that is refused at once is refused, and one that nobody answers is unknown") {
+TEST_CASE("a refused signal is an error, and an unanswered one has an unknown outcome") {
   Deaf over;
   over.ends = true;
   over.done = 1;
