@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/check_nodes.hpp"
 
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/ssh_launcher.hpp"

@@ -4,7 +4,7 @@
 #include "cli/output/report.hpp"
 #include "cli/output/script_note.hpp"
 #include "core/base/files/files.hpp"
-#include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
 #include "core/spec/parts.hpp"

@@ -11,7 +11,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
-#include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/lint/lint.hpp"
 
 #include <CLI/CLI.hpp>

@@ -3,6 +3,7 @@
 
 #include "core/base/os/limits.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/launcher.hpp"
 

@@ -2,7 +2,7 @@
 #include "cli/output/script_note.hpp"
 
 #include "core/base/files/trusted_file.hpp"
-#include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
 #include "core/plan/torch_variables.hpp"

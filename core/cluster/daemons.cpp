@@ -4,6 +4,7 @@
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/cluster/processes.hpp"
 

@@ -6,6 +6,7 @@
 #include "core/base/net/net.hpp"
 #include "core/base/os/limits.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"

@@ -2,6 +2,7 @@
 // A user at a terminal, with a folder of their own, a clean environment, and dtsubmit.
 #pragma once
 
+#include "core/base/os/program_file.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "tests/support/contains.hpp"

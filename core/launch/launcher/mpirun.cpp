@@ -2,6 +2,7 @@
 #include "core/launch/launcher/mpirun.hpp"
 
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>

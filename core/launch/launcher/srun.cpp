@@ -2,6 +2,7 @@
 #include "core/launch/launcher/srun.hpp"
 
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/own_steps.hpp"

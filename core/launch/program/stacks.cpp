@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>

@@ -7,6 +7,7 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/binding/binding.hpp"

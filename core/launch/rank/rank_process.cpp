@@ -6,6 +6,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/rank/one_machine.hpp"

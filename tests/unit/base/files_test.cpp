@@ -4,6 +4,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 
 #include <doctest/doctest.h>
