@@ -89,7 +89,7 @@ json node_json(const node_info_t& info) {
             {"address", text(info.node_addr)},
             {"port", info.port},
             {"state", node_state_word(info.node_state)},
-            {"away", is_away(node_state_word(info.node_state))},
+            {"away", is_unavailable(node_state_word(info.node_state))},
             {"lost", is_lost(node_state_word(info.node_state))},
             {"cpus", info.cpus},
             {"memory_mib", info.real_memory}};

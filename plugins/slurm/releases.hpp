@@ -52,7 +52,7 @@ template <class Record>
 
 // Resets members that slurm_init_job_desc_msg() sets, although sbatch leaves them to the site.
 template <class Description>
-void leave_to_site(Description& job) {
+void set_site_defaults(Description& job) {
   if constexpr (requires { job.oom_kill_step; }) job.oom_kill_step = NO_VAL16;  // since 23.11
 }
 

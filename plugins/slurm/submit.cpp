@@ -37,7 +37,7 @@ class Description {
     message_.mail_type = 0;
     message_.mem_bind_type = 0;
     message_.task_dist = SLURM_DIST_UNKNOWN;
-    leave_to_site(message_);
+    set_site_defaults(message_);
     texts_.reserve(k_most_texts);
     fill_identity();
     fill_size();

@@ -27,8 +27,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds k_to_reveal{1};
 constexpr std::chrono::milliseconds k_look{100};
 
-Known known_of(const Record& job) {
-  Known known{.now = std::time(nullptr), .restarts = std::nullopt};
+JobSituation known_of(const Record& job) {
+  JobSituation known{.now = std::time(nullptr), .restarts = std::nullopt};
   const char* own = std::getenv("SLURM_JOB_ID");
   if (own == nullptr || job.text("JobId") != own) return known;
   const char* restarts = std::getenv("SLURM_RESTART_COUNT");
@@ -50,7 +50,7 @@ void add_end_of_grace(const Record& job, json& reply) {
 // If a job was preempted without a grace time and is back in the queue, scontrol no longer prints
 // PreemptTime, but squeue does until its processes are gone. Only the job itself needs this, to
 // find out why it is being ended.
-void add_preemption(const Record& job, const Known& known, json& reply) {
+void add_preemption(const Record& job, const JobSituation& known, json& reply) {
   const bool was_requeued = known.restarts && job.number("Restarts") > *known.restarts;
   if (!was_requeued || reply["preempt_time"] != 0) return;
   const auto text = output_of({"squeue",
@@ -103,7 +103,7 @@ Outcome<json> job_reply(const json& request) {
   while (true) {
     const auto job = load_job(request);
     if (!job) return tl::unexpected<Failure>(job.error());
-    const Known known = known_of(*job);
+    const JobSituation known = known_of(*job);
     const auto state = state_of(*job, known);
     if (!state && Clock::now() < until) {
       std::this_thread::sleep_for(k_look);

@@ -50,7 +50,7 @@ json node_json(const Record& node) {
              {"address", node.text("NodeAddr")},
              {"port", node.number("Port")},
              {"state", state},
-             {"away", is_away(state)},
+             {"away", is_unavailable(state)},
              {"lost", is_lost(state)},
              {"cpus", node.number("CPUTot")},
              {"memory_mib", node.number("RealMemory")}};

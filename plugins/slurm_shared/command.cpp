@@ -92,7 +92,7 @@ std::string plain(std::string_view said) {
   return text;
 }
 
-Outcome<Said> run_command(SlurmCommand command) {
+Outcome<CommandOutput> run_command(SlurmCommand command) {
   const std::string name = command.words.front();
   const auto file = find_command(name);
   if (!file)
@@ -109,7 +109,8 @@ Outcome<Said> run_command(SlurmCommand command) {
   request.folder = std::move(command.folder);
   request.stdin_fd = input.get();
   auto output = dts::run_process(std::move(request), command.limit);
-  if (output) return Said{output->exit_code, std::move(output->out), std::move(output->err)};
+  if (output)
+    return CommandOutput{output->exit_code, std::move(output->out), std::move(output->err)};
   if (output.error().code != dts::Errc::timed_out)
     return failed("unreachable", name + " cannot be run: " + output.error().message);
   return failed(meanings::k_silent,

@@ -19,7 +19,7 @@ struct SlurmCommand {
   std::chrono::seconds limit{20};  // scontrol takes 9 s if the controller is down
 };
 
-struct Said {
+struct CommandOutput {
   int exit_code = 0;
   std::string out;
   std::string err;  // see plain()
@@ -28,7 +28,7 @@ struct Said {
 // Runs the command to its end, whatever its exit code. "unreachable" if it cannot be started or
 // exceeds its limit, after which it is killed: the outcome of an order is then unknown.
 // Thread-safe.
-[[nodiscard]] Outcome<Said> run_command(SlurmCommand command);
+[[nodiscard]] Outcome<CommandOutput> run_command(SlurmCommand command);
 
 // The standard output of a command that must succeed. Otherwise the command's message, interpreted
 // by failed_command() and preceded by "WHAT: " unless `what` is empty.

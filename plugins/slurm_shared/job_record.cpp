@@ -75,7 +75,7 @@ bool ends_later(const Record& job, std::int64_t now) {
   return job.text("EndTime") == "Unknown" || job.time("EndTime") > now + k_clocks_differ;
 }
 
-std::optional<std::string> state_behind_completing(const Record& job, const Known& known) {
+std::optional<std::string> state_behind_completing(const Record& job, const JobSituation& known) {
   if (known.restarts && job.number("Restarts") > *known.restarts) return "pending";
   if (!known.restarts && ends_later(job, known.now)) return "pending";
   const std::string reason = reason_of(job.text("Reason")).word;
@@ -139,7 +139,7 @@ std::string state_word(const std::string& word) {
   return "unknown";
 }
 
-std::optional<std::string> state_of(const Record& job, const Known& known) {
+std::optional<std::string> state_of(const Record& job, const JobSituation& known) {
   const std::string word = job.text("JobState");
   return word == "COMPLETING" || word == "STAGE_OUT" ? state_behind_completing(job, known)
                                                      : state_word(word);

@@ -17,7 +17,7 @@ namespace slurm_plugin {
 using nlohmann::json;
 
 // Facts about an ending job that scontrol does not print.
-struct Known {
+struct JobSituation {
   std::int64_t now = 0;  // Unix seconds
   // If it is our own job: the restart count at the beginning of this run.
   std::optional<std::int64_t> restarts;
@@ -26,7 +26,7 @@ struct Known {
 // The state in the words of sched::to_string. scontrol shows a job as COMPLETING while its
 // processes are being ended. Its other fields reveal its final state, but not at once: nullopt
 // until they do.
-[[nodiscard]] std::optional<std::string> state_of(const Record& job, const Known& known);
+[[nodiscard]] std::optional<std::string> state_of(const Record& job, const JobSituation& known);
 
 // Converts scontrol's JobState, or sacct's State ("CANCELLED by 1000"); "unknown" for any other
 // word.

@@ -47,7 +47,7 @@ bool is_lost(std::string_view state) {
   return state.find('*') != std::string_view::npos || state.rfind("down", 0) == 0;
 }
 
-bool is_away(std::string_view state) {
+bool is_unavailable(std::string_view state) {
   if (is_lost(state)) return true;
   for (const std::string_view word : {"drain", "fail", "error", "inval"})
     if (state.rfind(word, 0) == 0) return true;

@@ -29,7 +29,7 @@ struct NodeState {
 [[nodiscard]] bool is_lost(std::string_view state);
 
 // The same, or if the node accepts no jobs for another reason: drained, failed.
-[[nodiscard]] bool is_away(std::string_view state);
+[[nodiscard]] bool is_unavailable(std::string_view state);
 
 // The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2", by type; those without a type are "".
 [[nodiscard]] std::map<std::string, unsigned> gpus_by_type(std::string_view gres);

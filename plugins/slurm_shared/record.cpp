@@ -55,7 +55,7 @@ std::size_t end_of_value(std::string_view text) {
 void add_line(Record& record, std::string_view line) {
   std::string_view rest = dts::trim(line);
   std::size_t length = name_at(rest);
-  if (length == 0) return record.go_on(line);
+  if (length == 0) return record.append_line(line);
   while (length > 0) {
     const std::string_view name = rest.substr(0, length);
     rest.remove_prefix(length + 1);
@@ -78,7 +78,7 @@ void Record::add(std::string name, std::string value) {
   fields_.emplace_back(std::move(name), std::move(value));
 }
 
-void Record::go_on(std::string_view line) {
+void Record::append_line(std::string_view line) {
   if (!fields_.empty()) fields_.back().second.append("\n").append(line);
 }
 

@@ -19,7 +19,7 @@ class Record {
  public:
   void add(std::string name, std::string value);
   // Appends a line to the last field, whose value had a line break.
-  void go_on(std::string_view line);
+  void append_line(std::string_view line);
 
   // The first value of that name, since a later one may be part of a user's text; empty if there is
   // none, and for "(null)".

@@ -137,9 +137,9 @@ std::string submit_folder(const json& request) {
 }
 
 // Runs sbatch; `what` is --parsable or --test-only.
-Outcome<Said> run_sbatch(const json& request,
-                         const char* what,
-                         std::vector<std::string> environment) {
+Outcome<CommandOutput> run_sbatch(const json& request,
+                                  const char* what,
+                                  std::vector<std::string> environment) {
   if (const char* conf = std::getenv("SLURM_CONF"))
     environment.push_back(std::string("SLURM_CONF=") + conf);
   return run_command({.words = command_line(request, what),

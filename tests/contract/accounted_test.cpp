@@ -44,7 +44,7 @@ TEST_CASE("tasks and components are found by their names, other jobs and steps a
   CHECK(accounted_job(printed, "40").is_null());
 }
 
-TEST_CASE("what has not ended, and what is no line of sacct, says nothing") {
+TEST_CASE("a job that has not ended, and a line that is not sacct's, are ignored") {
   for (const char* printed : {"",
                               "\n",
                               "41\n",

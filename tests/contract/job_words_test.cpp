@@ -123,7 +123,7 @@ TEST_CASE("the record of a job that ended says what that usually means") {
   }
 }
 
-TEST_CASE("a job that waits is told of by more than its reason") {
+TEST_CASE("a waiting job is described by more than its reason") {
   JobRecord job{.state = "pending", .reason = "BeginTime"};
   CHECK(words_of(job).why == "it was submitted to begin later");
   job.was_requeued = true;

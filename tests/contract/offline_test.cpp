@@ -97,17 +97,17 @@ TEST_CASE("a node's state is the word that sinfo would print") {
 TEST_CASE("a node that takes no job is away, and a silent one is lost") {
   for (const char* state : {"idle", "allocated", "mixed", "completing", "reserved"}) {
     CAPTURE(state);
-    CHECK_FALSE(is_away(state));
+    CHECK_FALSE(is_unavailable(state));
     CHECK_FALSE(is_lost(state));
   }
   for (const char* state : {"drained", "draining", "error", "inval", "failing"}) {
     CAPTURE(state);
-    CHECK(is_away(state));
+    CHECK(is_unavailable(state));
     CHECK_FALSE(is_lost(state));
   }
   for (const char* state : {"down", "down*", "idle*", "drained*"}) {
     CAPTURE(state);
-    CHECK(is_away(state));
+    CHECK(is_unavailable(state));
     CHECK(is_lost(state));
   }
 }

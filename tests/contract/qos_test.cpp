@@ -30,7 +30,7 @@ TEST_CASE("each QOS with what it preempts, how its own jobs are, and its limits"
   CHECK(all[1]["refuses_excess"] == true);
 }
 
-TEST_CASE("no time is a time, and not what the cluster says") {
+TEST_CASE("an exempt time of 0 is a value, not the cluster's default") {
   CHECK(qos_json("a|||00:00:00|00:00:00||\n", "")[0]["exempt_seconds"] == 0);
 }
 
