@@ -130,7 +130,7 @@ bool parses_by_named_options(std::vector<std::string> words, Invocation& invocat
 
 // Our version, and how the scheduler is reached.
 std::string versions() {
-  const auto way = plugin::way_to_scheduler();
+  const auto way = plugin::scheduler_access();
   return fmt::format("dtsubmit {}\nscheduler: {}",
                      k_version,
                      way ? sched::to_text(*way) : "none: " + way.error().message);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit cancel: end a job; its saved state remains.
 #include "cli/commands/command.hpp"
+#include "cli/commands/held_signals.hpp"
 #include "cli/commands/selection.hpp"
-#include "cli/commands/settle.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "cli/output/report.hpp"
 #include "core/launch/job/chain.hpp"
@@ -31,8 +31,10 @@ Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   const HeldSignals whole;
-  DTS_TRY(told_in_time(launch::cut_chain(*scheduler, run)));  // otherwise the successor would start
-  DTS_TRY(told_in_time(launch::cancel_job_of_run(*scheduler, run, job, patience_with_words())));
+  DTS_TRY(report_before_signal(
+      launch::cut_chain(*scheduler, run)));  // otherwise the successor would start
+  DTS_TRY(report_before_signal(
+      launch::cancel_job_of_run(*scheduler, run, job, interactive_patience())));
   fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
   return {};
 }

@@ -28,7 +28,7 @@ class Progress {
   explicit Progress(int fd) : fd_(fd) {}
 
   // Waits a moment for more output; false once there will be none.
-  bool look() {
+  bool poll() {
     pollfd waiting{fd_, POLLIN, 0};
     if (::poll(&waiting, 1, k_look_ms) > 0) {
       char buffer[4096];
@@ -101,7 +101,7 @@ Result<Ended> run_followed(Command command, bool shows_rank_log, std::chrono::se
   Progress progress(pipe.read_end.get());
   if (shows_rank_log) progress.shows_rank_log();
   const auto until = std::chrono::steady_clock::now() + limit;
-  while (progress.look()) {
+  while (progress.poll()) {
     if (const auto go_on = check_interruption(); !go_on)
       return stopped(pid, progress.run(), go_on.error());
     if (std::chrono::steady_clock::now() > until)

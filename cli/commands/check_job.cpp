@@ -101,7 +101,7 @@ Result<MeasuredJob> take_facts(const std::string& path, const Ended& ended) {
   return MeasuredJob{*std::move(text), ended.run, ended.exit_code};
 }
 
-Result<MeasuredJob> measure_here(const Measuring& measuring) {
+Result<MeasuredJob> measure_rank(const Measuring& measuring) {
   DTS_ASSIGN(const std::string folder, make_temporary_folder("dts-check"));
   Command command;
   command.argv = bench_words(measuring);
@@ -201,7 +201,7 @@ Result<MeasuredJob> measure(const Measuring& measuring) {
     return fail(Errc::not_found,
                 "the bundled trainer, which measures, is not at " + trainer_path(),
                 "build it, or judge earlier measurements with --from FILE");
-  if (measuring.place == Place::here) return measure_here(measuring);
+  if (measuring.place == Place::here) return measure_rank(measuring);
   if (measuring.place == Place::nodes) return measure_on_nodes(measuring);
   Command command;
   command.argv = {program_path(), "submit", "--wait"};

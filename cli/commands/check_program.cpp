@@ -146,7 +146,7 @@ void warn_of_program(const spec::JobSpec& spec) {
 
 void check_stage(Asked& asked, Reach reach) {
   std::set<std::string> seen;
-  const auto settle = [&](spec::JobSpec& job) {
+  const auto resolve_sources = [&](spec::JobSpec& job) {
     for (std::string& text : job.stage) {
       auto item = spec::parse_stage_item(text);
       if (!item) continue;  // reported with the other options
@@ -155,9 +155,9 @@ void check_stage(Asked& asked, Reach reach) {
       text = spec::to_text(*item);
     }
   };
-  settle(asked.spec);
+  resolve_sources(asked.spec);
   for (auto* parts : {&asked.spec.steps, &asked.spec.roles})
-    for (spec::Part& part : *parts) settle(part.job);
+    for (spec::Part& part : *parts) resolve_sources(part.job);
 }
 
 }  // namespace dts::cli

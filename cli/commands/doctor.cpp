@@ -106,7 +106,7 @@ Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
   facts.site = config;
   facts.settings = scheduler->settings().value_or(sched::Settings{});
   facts.job = job_asked(prepared);
-  facts.machine = look_around(prepared.runs);
+  facts.machine = inspect_machine(prepared.runs);
   ask_for_qos(*scheduler, prepared.spec, facts);
   const auto looked_at = options.site ? partitions : of_job(partitions, prepared.spec.partition);
   if (looked_at.empty())
@@ -125,7 +125,7 @@ Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
     facts.partition = partition;
     const bool ran_there = probed && (probed->partition == partition.name || looked_at.size() == 1);
     facts.probed = ran_there ? probed : std::nullopt;
-    diagnoses.push_back({sched::to_text(scheduler->way()), facts, doctor::examine(facts)});
+    diagnoses.push_back({sched::to_text(scheduler->access()), facts, doctor::examine(facts)});
   }
   return diagnoses;
 }

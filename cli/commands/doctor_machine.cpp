@@ -85,7 +85,7 @@ doctor::OpenMpi look_at_open_mpi() {
 
 }  // namespace
 
-doctor::Machine look_around(const std::string& runs) {
+doctor::Machine inspect_machine(const std::string& runs) {
   doctor::Machine machine;
   const auto mpirun = launch::type_of(spec::Launcher::mpirun).ask();
   if (mpirun) machine.mpirun = trim(split(*mpirun, '\n').front());

@@ -10,6 +10,6 @@ namespace dts::cli {
 
 // `runs`: the folder of run directories. Runs mpirun, srun and ompi_info to get their versions;
 // members for which there is no answer stay empty.
-[[nodiscard]] doctor::Machine look_around(const std::string& runs);
+[[nodiscard]] doctor::Machine inspect_machine(const std::string& runs);
 
 }  // namespace dts::cli

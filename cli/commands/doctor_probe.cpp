@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/doctor_probe.hpp"
 
+#include "cli/commands/held_signals.hpp"
 #include "cli/commands/prepare.hpp"
-#include "cli/commands/settle.hpp"
 #include "cli/commands/submit_prepared.hpp"
 #include "cli/output/cause_words.hpp"
 #include "core/base/files/files.hpp"
@@ -111,7 +111,7 @@ Result<void> await_probe(sched::Scheduler& scheduler,
 
 // Ends the job for certain, and waits for its processes, as they write to the run directory.
 void end_probe(sched::Scheduler& scheduler, const sched::JobId& id) {
-  if (const auto cancelled = sched::cancel_for_certain(scheduler, id, patience_with_words());
+  if (const auto cancelled = sched::cancel_for_certain(scheduler, id, interactive_patience());
       !cancelled)
     return tell("probe: job {} may still run: {}\n", id, cancelled.error().message);
   const auto until = std::chrono::steady_clock::now() + k_probe_end;

@@ -60,7 +60,7 @@ Result<void> check_consent(const DrillOptions& options,
               "add --yes to do it; without a run, the drill uses a private cluster");
 }
 
-Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
+Result<int> drill_site(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
   if (faults.size() != 1)
     return fail(
         Errc::usage, "a real run can be drilled with one fault at a time only", "name the fault");
@@ -77,7 +77,8 @@ Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::F
   return report.problems.empty() ? 0 : 1;
 }
 
-Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
+Result<int> drill_private_cluster(const DrillOptions& options,
+                                  const std::vector<drill::Fault>& faults) {
   tell("starting a private cluster\n");
   DTS_ASSIGN(const auto ground, drill::Ground::prepare(trainer_path()));
   std::vector<drill::Report> reports;
@@ -86,7 +87,7 @@ Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fau
     const drill::FaultFacts& facts = drill::facts_of(fault);
     tell("{}: {}\n", facts.name, facts.on_ground != nullptr ? facts.on_ground : facts.of_a_job);
     DTS_ASSIGN(drill::Report report, drill::drill_on(*ground, fault, options.limit_time));
-    tell("{}: {}\n", facts.name, in_a_word(report));
+    tell("{}: {}\n", facts.name, outcome_word(report));
     failed = failed || !report.problems.empty();
     reports.push_back(std::move(report));
   }
@@ -104,8 +105,8 @@ Result<int> act(DrillOptions options) {
   options.limit_time = std::min(*limit, std::chrono::seconds(std::chrono::hours(24 * 365)));
   DTS_ASSIGN(const auto faults, faults_of(options.fault));
   remember_signals();
-  return options.selection.what.empty() ? drill_ours(options, faults)
-                                        : drill_theirs(options, faults);
+  return options.selection.what.empty() ? drill_private_cluster(options, faults)
+                                        : drill_site(options, faults);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ class JobEnd {
 
   // `decided`: the exit code in the ledger's last record, if there is one. `soon`: the agent has
   // ended or is about to, so the scheduler's own record will follow within moments.
-  std::optional<int> look(const std::optional<int>& decided, bool soon) {
+  std::optional<int> poll(const std::optional<int>& decided, bool soon) {
     if (soon && !was_soon_) next_question_ = Clock::now();
     was_soon_ = soon;
     if (Clock::now() < next_question_) return std::nullopt;
@@ -110,7 +110,7 @@ class ProcessEnd {
 
   void take(const run::Event&) {}
 
-  std::optional<int> look(const std::optional<int>& decided, bool) {
+  std::optional<int> poll(const std::optional<int>& decided, bool) {
     if (run::holder_of(agent_) == run::Holder::alive) return std::nullopt;
     if (!decided && !std::exchange(gone_, true)) return std::nullopt;  // its last record may be new
     return decided.value_or(1);
@@ -124,15 +124,15 @@ class ProcessEnd {
 // Follows the ledger as it grows. If it is unreadable, only the end of the job is awaited.
 class News {
  public:
-  News(const run::RunDirectory& run, std::size_t told) : run_(run), told_(told) {}
+  News(const run::RunDirectory& run, std::size_t told) : run_(run), reported_events_(told) {}
 
   template <class End>
-  [[nodiscard]] Result<void> look(End& end) {
-    vanished_ = !presence_.look();
+  [[nodiscard]] Result<void> poll(End& end) {
+    vanished_ = !presence_.poll();
     const auto events = run::read_ledger(run_.ledger());
     if (!events) return trouble(events.error());
-    for (; told_ < events->size(); ++told_) {
-      const run::Event& event = (*events)[told_];
+    for (; reported_events_ < events->size(); ++reported_events_) {
+      const run::Event& event = (*events)[reported_events_];
       if (const std::string words = in_words(event); !words.empty()) tell("{}\n", words);
       end.take(event);
       decided_.reset();
@@ -159,7 +159,7 @@ class News {
 
   const run::RunDirectory& run_;
   run::Presence presence_{run_};
-  std::size_t told_;
+  std::size_t reported_events_;
   std::optional<int> decided_;
   bool vanished_ = false;
   std::string said_;
@@ -169,10 +169,10 @@ template <class End>
 Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
   News news(run, told);
   while (true) {
-    DTS_TRY(news.look(end));
-    if (const auto code = end.look(news.decided(), news.decided() || news.vanished())) {
+    DTS_TRY(news.poll(end));
+    if (const auto code = end.poll(news.decided(), news.decided() || news.vanished())) {
       // The final record may have arrived since the last look; Presence needs two of them.
-      for (int looks = 0; looks < 2 && !news.decided(); ++looks) DTS_TRY(news.look(end));
+      for (int looks = 0; looks < 2 && !news.decided(); ++looks) DTS_TRY(news.poll(end));
       if (news.vanished() && !news.decided()) return exit_code(Errc::io);  // which it has reported
       return *code;
     }

@@ -20,7 +20,7 @@ Result<void> ask(sched::Scheduler& scheduler, KnownSite& known) {
   // The queue only adds reasons for waiting, so it may be missing.
   known.site.queue.jobs = scheduler.queue().value_or(std::vector<sched::QueuedJob>());
   known.site.billing_rule = config.billing_rule;
-  known.accepts_us = check_exit_codes(config);
+  known.permission = check_exit_codes(config);
   DTS_ASSIGN(known.cluster, view_of(known.site.queue.nodes, known.site.partitions));
   add_site(config, known.cluster);
   return {};
@@ -48,14 +48,14 @@ Result<Fitted> fit(Asked asked, const KnownSite& known) {
   return Fitted{std::move(anywhere), std::move(prepared).error()};
 }
 
-forecast::Start never(Error why) {
+forecast::Start unknown_start(Error why) {
   return forecast::start_of(fail(Errc::rejected, std::move(why.message), std::move(why.hint)));
 }
 
 forecast::Start start_of(const Fitted& fitted, const KnownSite& known) {
   if (known.scheduler == nullptr) return forecast::start_of(tl::unexpected<Error>(known.why_not));
-  if (fitted.misfit) return never(*fitted.misfit);
-  if (!known.accepts_us) return never(known.accepts_us.error());
+  if (fitted.misfit) return unknown_start(*fitted.misfit);
+  if (!known.permission) return unknown_start(known.permission.error());
   return forecast::start_of(known.scheduler->expect(submission_of(fitted.prepared)));
 }
 
@@ -74,7 +74,7 @@ reliability::Model model_of(const sched::PartitionInfo* partition,
 
 }  // namespace
 
-KnownSite look_around_site() {
+KnownSite query_site() {
   KnownSite known;
   auto scheduler = plugin::load_scheduler();
   const auto asked =
@@ -86,13 +86,13 @@ KnownSite look_around_site() {
   return known;
 }
 
-Result<Foreseen> foresee(const JobOptions& options,
-                         const std::vector<std::string>& command,
-                         const KnownSite& site,
-                         const std::vector<std::string>& assume) {
+Result<RunForecast> foresee(const JobOptions& options,
+                            const std::vector<std::string>& command,
+                            const KnownSite& site,
+                            const std::vector<std::string>& assume) {
   DTS_ASSIGN(Asked asked, make_spec(options, command));
   launch::make_absolute(asked.spec);
-  Foreseen foreseen;
+  RunForecast foreseen;
   foreseen.settings = asked.settings;
   DTS_ASSIGN(Fitted fitted, fit(std::move(asked), site));
   forecast::Start start = start_of(fitted, site);
@@ -101,10 +101,10 @@ Result<Foreseen> foresee(const JobOptions& options,
   const forecast::Site* known = site.scheduler == nullptr ? nullptr : &site.site;
   const auto* partition =
       known == nullptr ? nullptr : forecast::partition_of(*known, prepared.spec, start);
-  foreseen.outlook = forecast::look_ahead({prepared.spec, prepared.plan, prepared.parts},
-                                          known,
-                                          std::move(start),
-                                          model_of(partition, assume));
+  foreseen.outlook = forecast::predict_outlook({prepared.spec, prepared.plan, prepared.parts},
+                                               known,
+                                               std::move(start),
+                                               model_of(partition, assume));
   return foreseen;
 }
 

@@ -20,13 +20,13 @@ struct KnownSite {
   Error why_not{};                              // why there is no scheduler
   plan::ClusterView cluster;
   forecast::Site site;
-  Result<void> accepts_us;  // an error if the site refuses our jobs, see check_exit_codes()
+  Result<void> permission;  // an error if the site refuses our jobs, see check_exit_codes()
 };
 
 // Asks the scheduler. If anything fails, the site counts as unknown.
-[[nodiscard]] KnownSite look_around_site();
+[[nodiscard]] KnownSite query_site();
 
-struct Foreseen {
+struct RunForecast {
   spec::Layer settings;  // origin of each value
   Prepared prepared;
   forecast::Outlook outlook;
@@ -34,9 +34,9 @@ struct Foreseen {
 
 // Submits nothing and writes only notes for the user. `assume`: see set_by_names(). Errors: the
 // user's own mistakes. What the site does not allow is in the outlook.
-[[nodiscard]] Result<Foreseen> foresee(const JobOptions& options,
-                                       const std::vector<std::string>& command,
-                                       const KnownSite& site,
-                                       const std::vector<std::string>& assume);
+[[nodiscard]] Result<RunForecast> foresee(const JobOptions& options,
+                                          const std::vector<std::string>& command,
+                                          const KnownSite& site,
+                                          const std::vector<std::string>& assume);
 
 }  // namespace dts::cli

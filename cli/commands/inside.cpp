@@ -120,7 +120,7 @@ Result<int> measure(const std::string& run, unsigned attempt, const Options& opt
 
 Result<int> unstage(const std::string& run, unsigned attempt, const Options& options) {
   const auto node = options.find("--node");
-  DTS_TRY(launch::unstage_here({run}, attempt, node == options.end() ? "" : node->second));
+  DTS_TRY(launch::unstage_this_node({run}, attempt, node == options.end() ? "" : node->second));
   return 0;
 }
 

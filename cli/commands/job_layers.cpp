@@ -102,7 +102,7 @@ class Gathering {
   void add_project() {
     const auto path = find_project_file(absolute_path("."), getenv_lookup("HOME").value_or(""));
     if (!path) return;
-    const auto owner = stranger_who_owns(*path);
+    const auto owner = foreign_owner(*path);
     if (!owner) return add_trusted(*path);
     gathered_.notes.push_back(
         fmt::format("dtsubmit: {} is not used: it belongs to user {}, neither to you nor to root",

@@ -5,7 +5,7 @@
 
 namespace dts::cli {
 
-Result<void> read_job(sched::Scheduler& scheduler, Known& known) {
+Result<void> read_job(sched::Scheduler& scheduler, RunFacts& known) {
   auto job = scheduler.job(known.summary.job);
   known.reused = job && !launch::is_of_run({known.run_directory}, *job);
   known.forgotten = known.reused || (!job && job.error().code == Errc::not_found);

@@ -10,6 +10,6 @@ namespace dts::cli {
 
 // Sets known.job, or known.forgotten if the scheduler no longer knows the job of known.summary.
 // Errors: the scheduler did not answer.
-[[nodiscard]] Result<void> read_job(sched::Scheduler& scheduler, Known& known);
+[[nodiscard]] Result<void> read_job(sched::Scheduler& scheduler, RunFacts& known);
 
 }  // namespace dts::cli

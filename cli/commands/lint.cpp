@@ -70,7 +70,7 @@ std::optional<Release> release_of_controller() {
 
 // The release in "Slurm 22.05.8 through libslurm".
 std::optional<Release> release_here() {
-  const auto way = plugin::way_to_scheduler();
+  const auto way = plugin::scheduler_access();
   if (!way) return std::nullopt;
   const auto words = split(way->words, ' ');
   for (std::size_t i = 1; i < words.size(); ++i)

@@ -73,7 +73,7 @@ Listed collect(const std::string& runs) {
 // Stops querying the scheduler once it does not answer: each attempt costs 15 s.
 class Listing {
  public:
-  void ask(Known& known) {
+  void ask(RunFacts& known) {
     if (known.summary.job.empty() || away_) return;
     if (!scheduler_) {
       auto loaded = plugin::load_scheduler();
@@ -114,7 +114,7 @@ Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere
     warn(ledger.error().message);
     return row;
   }
-  Known known;
+  RunFacts known;
   known.run_directory = run.path;
   known.events = ledger->events;
   known.summary = run::summarise(known.events, run::read_metrics(run));

@@ -54,7 +54,7 @@ class ShownLogs {
       rank_logs_.emplace(run_, attempt, ranks_);
   }
 
-  void look() {
+  void poll() {
     if (agent_log_) agent_log_->copy_to(STDOUT_FILENO);
     if (rank_logs_) rank_logs_->copy_to(STDOUT_FILENO);
   }
@@ -98,7 +98,7 @@ class EndInQueue {
   explicit EndInQueue(const run::RunDirectory& run) : run_(run) {}
 
   // True once the job has ended for good without an end in the ledger.
-  bool look() {
+  bool poll() {
     if (Clock::now() < next_question_) return false;
     pause_ = std::min(pause_ * 2, k_slowest_question);
     const bool ended = has_ended();
@@ -153,7 +153,7 @@ Result<int> follow(const run::RunDirectory& run,
     const bool over =
         is_over(run, whole);  // checked before the last copy, so that nothing is missed
     const bool newer = run::latest_attempt(run) > attempt;
-    over || newer ? shown.rest() : shown.look();
+    over || newer ? shown.rest() : shown.poll();
     if (newer && options.attempt == 0) {
       tell("--- attempt {} ---\n", ++attempt);
       shown.select(attempt);
@@ -161,12 +161,12 @@ Result<int> follow(const run::RunDirectory& run,
     }
     if (over && options.attempt == 0 && is_over(whole)) print_ending(whole, options.selection);
     if (over || newer) return 0;
-    if (end.look()) {
+    if (end.poll()) {
       shown.rest();
       print_ending(whole, options.selection);
       return 0;
     }
-    if (!presence.look()) {
+    if (!presence.poll()) {
       shown.rest();
       return fail(Errc::io,
                   run::vanished_words(run),

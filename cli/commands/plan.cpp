@@ -198,12 +198,12 @@ WhatIf row_of(const PlanOptions& options,
   return {variant.name, variant.value, std::move(foreseen->outlook), ""};
 }
 
-PlanReport report_of(const Foreseen& foreseen, const KnownSite& site) {
+PlanReport report_of(const RunForecast& foreseen, const KnownSite& site) {
   const Prepared& prepared = foreseen.prepared;
   PlanReport report;
   report.now = std::time(nullptr);
   if (site.scheduler != nullptr) {
-    report.way = sched::to_text(site.scheduler->way());
+    report.way = sched::to_text(site.scheduler->access());
     report.phrases = site.scheduler->phrases();
   }
   if (prepared.sweep) report.elements = prepared.sweep->elements.size();
@@ -223,15 +223,15 @@ Result<int> act(const PlanOptions& options, const std::vector<std::string>& comm
     problems.push_back({"--svg", "there is no topology to draw", "name one with --topology"});
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
   DTS_ASSIGN(const auto node, read_node(options.topology));
-  const KnownSite site = look_around_site();
-  DTS_ASSIGN(const Foreseen foreseen, foresee(options.job, command, site, options.assume));
+  const KnownSite site = query_site();
+  DTS_ASSIGN(const RunForecast foreseen, foresee(options.job, command, site, options.assume));
   warn_of_program(foreseen.prepared.spec);
   PlanReport report = report_of(foreseen, site);
   DTS_ASSIGN(report.nodes, nodes_of(options, node, report.parts));
   for (const Variant& variant : variants)
     report.what_if.push_back(row_of(options, command, site, variant));
   if (!options.svg.empty()) DTS_TRY(write_file(options.svg, to_svg(report.nodes), 0644));
-  const Look look{wants_colour(STDOUT_FILENO), has_utf8()};
+  const TextOptions look{wants_colour(STDOUT_FILENO), has_utf8()};
   const std::string text =
       options.json ? to_json(report) : to_text(report, terminal_columns(), look);
   std::fputs(text.c_str(), stdout);

@@ -2,8 +2,8 @@
 // dtsubmit requeue: restart a job from its newest checkpoint, in the same run directory.
 #include "cli/commands/change_run.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/held_signals.hpp"
 #include "cli/commands/selection.hpp"
-#include "cli/commands/settle.hpp"
 #include "cli/commands/submission.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/files.hpp"
@@ -76,21 +76,21 @@ Result<Continued> continue_run(sched::Scheduler& scheduler,
   const std::string why = "asked for by `dtsubmit requeue`";
   if (!changes_run(options)) {
     const HeldSignals whole;
-    DTS_ASSIGN(
-        launch::Resumed resumed,
-        told_in_time(launch::run_again(scheduler, run, why, asked_at, patience_with_words())));
+    DTS_ASSIGN(launch::Resumed resumed,
+               report_before_signal(
+                   launch::run_again(scheduler, run, why, asked_at, interactive_patience())));
     return Continued{std::move(resumed), ""};
   }
   DTS_ASSIGN(const Site site, look_at_site(scheduler));
   DTS_ASSIGN(RunChange change, change_run(run, options, site.cluster, Destination::scheduler));
   const HeldSignals whole;
   DTS_ASSIGN(launch::Resumed resumed,
-             told_in_time(launch::run_again_with(scheduler,
-                                                 run,
-                                                 change.files,
-                                                 why + " with " + change.words,
-                                                 asked_at,
-                                                 patience_with_words())));
+             report_before_signal(launch::run_again_with(scheduler,
+                                                         run,
+                                                         change.files,
+                                                         why + " with " + change.words,
+                                                         asked_at,
+                                                         interactive_patience())));
   return Continued{std::move(resumed), std::move(change.size)};
 }
 
@@ -118,7 +118,7 @@ Result<int> act(const RequeueOptions& options, const std::vector<std::string>& c
   const auto order = [&](const run::RunDirectory& one) {
     return requeue_run(one, options.job, asked_at);
   };
-  return launch::is_sweep(run) ? each_element(run, Which::unfinished, order) : order(run);
+  return launch::is_sweep(run) ? each_element(run, ElementFilter::unfinished, order) : order(run);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // dtsubmit stop: make a run save and exit.
 #include "cli/commands/command.hpp"
 #include "cli/commands/follow.hpp"
+#include "cli/commands/held_signals.hpp"
 #include "cli/commands/selection.hpp"
-#include "cli/commands/settle.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/text.hpp"
@@ -47,7 +47,7 @@ auto look_until_clear(const Look& look) -> decltype(look()) {
   }
 }
 
-void say_asked(const std::string& whom, const std::string& how) {
+void report_request(const std::string& whom, const std::string& how) {
   fmt::print("asked {} to save and end; to continue it later: dtsubmit {}\n", whom, how);
 }
 
@@ -84,7 +84,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
       return 0;
     case StopWay::cancel:
       DTS_TRY(launch::cut_chain(*scheduler, run));
-      DTS_TRY(launch::cancel_job_of_run(*scheduler, run, seen.job, patience_with_words()));
+      DTS_TRY(launch::cancel_job_of_run(*scheduler, run, seen.job, interactive_patience()));
       fmt::print(
           "job {} was waiting in the queue and is cancelled; to continue it later: dtsubmit "
           "requeue {}\n",
@@ -100,10 +100,10 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
   }
   {
     const HeldSignals whole;
-    DTS_TRY(told_in_time(sched::signal_for_certain(
-        *scheduler, seen.job, launch::k_stop_request, patience_with_words())));
+    DTS_TRY(report_before_signal(sched::signal_for_certain(
+        *scheduler, seen.job, launch::k_stop_request, interactive_patience())));
   }
-  say_asked(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
+  report_request(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
   if (wait) return follow_job(*scheduler, run, seen.job, seen.events);
   return 0;
 }
@@ -135,7 +135,7 @@ Result<int> stop_here(const run::RunDirectory& run, bool wait) {
     fmt::print("{} is over; nothing is left to stop\n", run.path);
     return 0;
   }
-  say_asked(run.path, "run --continue " + shell_quote(run.path));
+  report_request(run.path, "run --continue " + shell_quote(run.path));
   if (wait) return follow_local(run, seen.lease, seen.events);
   return 0;
 }
@@ -150,7 +150,8 @@ Result<int> stop_run(const run::RunDirectory& run, bool wait) {
 Result<int> act(const StopOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
   if (!launch::is_sweep(run)) return stop_run(run, options.wait);
-  DTS_ASSIGN(int code, each_element(run, Which::alive, [](const run::RunDirectory& element) {
+  DTS_ASSIGN(int code,
+             each_element(run, ElementFilter::alive, [](const run::RunDirectory& element) {
                return stop_run(element, false);
              }));
   if (options.wait) {

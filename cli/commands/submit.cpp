@@ -5,10 +5,10 @@
 #include "cli/commands/dry_run.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/follow.hpp"
+#include "cli/commands/held_signals.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
-#include "cli/commands/settle.hpp"
 #include "cli/commands/submission.hpp"
 #include "cli/commands/submit_prepared.hpp"
 #include "cli/commands/sweep_commands.hpp"
@@ -132,12 +132,12 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   if (!site) return tl::unexpected<Error>(std::move(site).error());
   DTS_ASSIGN(Prepared prepared,
              prepare(std::move(asked), source.get(), site->cluster, Destination::scheduler));
-  prepared.versions[(*scheduler)->way().plugin] = site->version;
+  prepared.versions[(*scheduler)->access().plugin] = site->version;
   print_note(prepared);
   sched::JobId job;
   {
     const HeldSignals whole;
-    DTS_ASSIGN(job, told_in_time(submit_prepared(**scheduler, prepared)));
+    DTS_ASSIGN(job, report_before_signal(submit_prepared(**scheduler, prepared)));
     note_in_index(prepared.directory(), job);
     link_logs(prepared, job);
     print_submitted(prepared, job, options.json);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/submit_prepared.hpp"
 
-#include "cli/commands/settle.hpp"
+#include "cli/commands/held_signals.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/run/directory/file_lock.hpp"
@@ -35,14 +35,14 @@ Result<sched::JobId> submit_prepared(sched::Scheduler& scheduler, const Prepared
   const UniqueFd lock = run::lock_submission(run, std::chrono::milliseconds(0));
   auto synced = std::async(std::launch::async, [&run] { return run::sync_run_directory(run); });
   const auto job =
-      sched::submit_once(scheduler, submission_of(prepared), {}, patience_with_words());
+      sched::submit_once(scheduler, submission_of(prepared), {}, interactive_patience());
   auto durable = synced.get();
   if (job && !*job) return not_known(run);
   if (job && durable)
     durable = run::append_event(run.ledger(), {.job = **job, .what = run::Submitted{}});
   if (job && durable) return **job;
   // Leave nothing half done: no job without its directory, and no directory without its job.
-  if (!job || sched::cancel_for_certain(scheduler, **job, patience_with_words())) [[maybe_unused]]
+  if (!job || sched::cancel_for_certain(scheduler, **job, interactive_patience())) [[maybe_unused]]
     const auto removed = remove_all(run.path);
   return tl::unexpected<Error>(job ? std::move(durable).error() : job.error());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/sweep_commands.hpp"
 
-#include "cli/commands/settle.hpp"
+#include "cli/commands/held_signals.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/os/log.hpp"
@@ -118,8 +118,8 @@ std::string last_words_of(const ElementView& seen) {
   return seen.known.forgotten ? "the scheduler no longer knows its job" : seen.known.no_job;
 }
 
-bool is_wanted(const ElementView& seen, Which which) {
-  if (which == Which::alive) return !seen.is_over();
+bool is_wanted(const ElementView& seen, ElementFilter which) {
+  if (which == ElementFilter::alive) return !seen.is_over();
   return seen.is_over() && seen.standing != Standing::done;
 }
 
@@ -143,7 +143,7 @@ Result<int> sweep_why(const run::RunDirectory& run, bool json) {
   const ElementView* failed = nullptr;
   for (const ElementView& seen : view.elements) {
     if (waiting == nullptr && seen.standing == Standing::pending) waiting = &seen;
-    if (!is_wanted(seen, Which::unfinished)) continue;
+    if (!is_wanted(seen, ElementFilter::unfinished)) continue;
     if (failed == nullptr) failed = &seen;
     fmt::print("  element {} ({}): {}\n",
                seen.element->index,
@@ -166,15 +166,15 @@ Result<void> cancel_sweep(const run::RunDirectory& run) {
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   const HeldSignals whole;
   for (const ElementView& seen : view.elements)
-    if (!seen.is_over()) DTS_TRY(told_in_time(launch::cut_chain(*scheduler, seen.run)));
-  DTS_TRY(
-      told_in_time(launch::cancel_job_of_run(*scheduler, run, view.array, patience_with_words())));
+    if (!seen.is_over()) DTS_TRY(report_before_signal(launch::cut_chain(*scheduler, seen.run)));
+  DTS_TRY(report_before_signal(
+      launch::cancel_job_of_run(*scheduler, run, view.array, interactive_patience())));
   for (const ElementView& seen : view.elements) {
     const bool alone =
         seen.known.summary.job != sweep::job_of_element(view.array, seen.element->index);
     if (alone && !seen.is_over())
-      DTS_TRY(told_in_time(launch::cancel_job_of_run(
-          *scheduler, seen.run, seen.known.summary.job, patience_with_words())));
+      DTS_TRY(report_before_signal(launch::cancel_job_of_run(
+          *scheduler, seen.run, seen.known.summary.job, interactive_patience())));
   }
   fmt::print("cancelled array {} with {}; to continue it later: dtsubmit requeue {}\n",
              view.array,
@@ -184,7 +184,7 @@ Result<void> cancel_sweep(const run::RunDirectory& run) {
 }
 
 Result<int> each_element(const run::RunDirectory& run,
-                         Which which,
+                         ElementFilter which,
                          const std::function<Result<int>(const run::RunDirectory&)>& order) {
   DTS_ASSIGN(const SweepView view, look_at_sweep(run));
   Result<int> worst = 0;
@@ -202,8 +202,8 @@ Result<int> each_element(const run::RunDirectory& run,
   }
   if (ordered == 0)
     fmt::print("{}\n",
-               which == Which::alive ? "all elements are over; nothing is left to stop"
-                                     : "no element ended without being done");
+               which == ElementFilter::alive ? "all elements are over; nothing is left to stop"
+                                             : "no element ended without being done");
   return worst;
 }
 

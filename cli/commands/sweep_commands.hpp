@@ -23,10 +23,10 @@ namespace dts::cli {
 
 // dtsubmit stop and requeue: applies `order` to each element that is not over, or that is over and
 // not done. Every element is tried; the first error is returned.
-enum class Which { alive, unfinished };
+enum class ElementFilter { alive, unfinished };
 [[nodiscard]] Result<int> each_element(
     const run::RunDirectory& run,
-    Which which,
+    ElementFilter which,
     const std::function<Result<int>(const run::RunDirectory& element)>& order);
 
 // Waits until all elements are over. Returns 0 if all are done, otherwise the exit code of the

@@ -40,7 +40,7 @@ class ArrayJobs {
   }
 
   // Fills in the scheduler's record of the element's latest job.
-  void ask(Known& known, unsigned index) {
+  void ask(RunFacts& known, unsigned index) {
     known.no_job = trouble_;
     if (!trouble_.empty() || known.summary.job.empty()) return;
     known.phrases = scheduler_->phrases();
@@ -66,7 +66,7 @@ class ArrayJobs {
     }
   }
 
-  void ask_alone(Known& known) {
+  void ask_alone(RunFacts& known) {
     if (const auto read = read_job(*scheduler_, known); !read)
       trouble_ = known.no_job = read.error().message;
   }

@@ -21,7 +21,7 @@ namespace dts::cli {
 struct ElementView {
   const sweep::Element* element = nullptr;
   run::RunDirectory run;  // may not exist yet
-  Known known;
+  RunFacts known;
   Standing standing = Standing::unknown;
   std::optional<double> number;  // value of the metric
 

@@ -42,7 +42,7 @@ struct WhyOptions {
 };
 
 // Counts whether the job waits for nodes that are down: schedulers do not always report it.
-void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, Known& known) {
+void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, RunFacts& known) {
   if (known.job->state != sched::JobState::pending || known.job->wait != sched::Wait::nodes) return;
   const auto plan = launch::read_plan(run);
   const auto view = view_of(scheduler);
@@ -58,7 +58,7 @@ void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, Know
   known.nodes_needed = plan->nodes + plan->spares;
 }
 
-void ask_scheduler(const run::RunDirectory& run, Known& known) {
+void ask_scheduler(const run::RunDirectory& run, RunFacts& known) {
   if (known.summary.job.empty()) return;
   const auto scheduler = plugin::load_scheduler();
   if (!scheduler) {
@@ -86,7 +86,7 @@ std::pair<run::RunDirectory, unsigned> place_of_logs(const run::RunDirectory& ru
   return {part->run, run::latest_attempt(part->run)};
 }
 
-void read_last_words(const run::RunDirectory& run, Known& known) {
+void read_last_words(const run::RunDirectory& run, RunFacts& known) {
   for (const run::AttemptSummary& attempt : known.summary.attempts) {
     const bool is_set_up = attempt.cause == run::Cause::set_up_failed && !attempt.node.empty();
     const auto [place, number] = place_of_logs(run, attempt);
@@ -106,14 +106,16 @@ void read_last_words(const run::RunDirectory& run, Known& known) {
 }
 
 // The job id suffices if the run is in the default folder.
-std::string name_of(const run::RunDirectory& run, const Known& known, const Selection& selection) {
+std::string name_of(const run::RunDirectory& run,
+                    const RunFacts& known,
+                    const Selection& selection) {
   const bool by_job = !known.summary.job.empty() && selection.runs == Selection{}.runs &&
                       selection.what.find('/') == std::string::npos;
   return by_job ? known.summary.job.text() : shell_quote(run.path);
 }
 
-Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
-  Known known;
+Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection) {
+  RunFacts known;
   known.run_directory = run.path;
   DTS_ASSIGN(run::Ledger ledger, run::load_ledger(run.ledger()));
   known.events = std::move(ledger.events);
@@ -138,8 +140,8 @@ Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
 Result<int> act(const WhyOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
   if (launch::is_sweep(run)) return sweep_why(run, options.json);
-  DTS_ASSIGN(const Known known, learn(run, options.selection));
-  const Why why = explain(known);
+  DTS_ASSIGN(const RunFacts known, learn(run, options.selection));
+  const Explanation why = explain(known);
   fmt::print("{}", options.json ? to_json(why, known) + "\n" : to_text(why, known));
   return 0;
 }

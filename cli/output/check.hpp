@@ -23,12 +23,12 @@ inline constexpr double k_noteworthy = 0.1;
 
 [[nodiscard]] bool has_busy_node(const check::Verdict& verdict);
 
-struct CheckLook {
+struct CheckRenderOptions {
   unsigned columns = 80;
   bool colour = false;
 };
 
-[[nodiscard]] std::string to_text(const CheckReport& report, const CheckLook& look);
+[[nodiscard]] std::string to_text(const CheckReport& report, const CheckRenderOptions& look);
 
 // "n1: fit (...)", or the first fault and the number of faults.
 [[nodiscard]] std::string to_line(const CheckReport& report);

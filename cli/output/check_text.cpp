@@ -93,7 +93,7 @@ std::string marked(const std::string& text, bool is_bad, bool colour) {
 }
 
 // One table, or several below each other if the terminal is narrow.
-std::string node_table(const CheckReport& report, const CheckLook& look) {
+std::string node_table(const CheckReport& report, const CheckRenderOptions& look) {
   const std::vector<std::size_t> rows = listed(report);
   if (rows.empty()) return {};
   TextColumn names;
@@ -139,7 +139,7 @@ char shade(const std::optional<double>& speed) {
   return *speed >= 0.95 ? '.' : static_cast<char>('0' + static_cast<int>(*speed * 10));
 }
 
-std::string map_of(const CheckReport& report, LinkSpeed which, const CheckLook& look) {
+std::string map_of(const CheckReport& report, LinkSpeed which, const CheckRenderOptions& look) {
   const LinkSpeeds speeds(report.facts, which);
   const std::size_t n = report.facts.nodes.size();
   if (!speeds.any() || n < 2) return {};
@@ -201,7 +201,7 @@ std::string collectives_table(const CheckReport& report) {
 
 }  // namespace
 
-std::string to_text(const CheckReport& report, const CheckLook& look) {
+std::string to_text(const CheckReport& report, const CheckRenderOptions& look) {
   std::string text = node_table(report, look);
   if (report.verdict.nodes.size() > k_most_rows && !text.empty()) text = "Nodes at fault:\n" + text;
   text += map_of(report, LinkSpeed::bandwidth, look) + map_of(report, LinkSpeed::latency, look);

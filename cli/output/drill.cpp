@@ -36,7 +36,7 @@ std::string evidence(const drill::Report& report) {
 nlohmann::ordered_json one(const drill::Report& report) {
   const run::AttemptSummary& attempt = report.shown.attempt;
   nlohmann::ordered_json entry = {{"fault", drill::facts_of(report.fault).name},
-                                  {"verdict", in_a_word(report)},
+                                  {"verdict", outcome_word(report)},
                                   {"skipped", report.skipped},
                                   {"run_directory", report.run_directory},
                                   {"kept", report.kept},
@@ -60,7 +60,7 @@ nlohmann::ordered_json one(const drill::Report& report) {
 
 }  // namespace
 
-const char* in_a_word(const drill::Report& report) {
+const char* outcome_word(const drill::Report& report) {
   if (!report.skipped.empty()) return "skipped";
   return report.problems.empty() ? "ok" : "FAILED";
 }
@@ -116,7 +116,7 @@ std::string to_table(const std::vector<drill::Report>& reports) {
                         done ? lost(report) : "-",
                         back_after(report),
                         done ? left(report) : "-",
-                        in_a_word(report));
+                        outcome_word(report));
   }
   for (const drill::Report& report : reports) {
     const char* name = drill::facts_of(report.fault).name;

@@ -10,7 +10,7 @@
 namespace dts::cli {
 
 // "ok", "FAILED" or "skipped".
-[[nodiscard]] const char* in_a_word(const drill::Report& report);
+[[nodiscard]] const char* outcome_word(const drill::Report& report);
 
 // One drill, with one line per known fact.
 [[nodiscard]] std::string to_text(const drill::Report& report);

@@ -49,7 +49,9 @@ struct PlanReport {
 };
 
 // The report for a terminal with this number of columns.
-[[nodiscard]] std::string to_text(const PlanReport& report, std::size_t columns, const Look& look);
+[[nodiscard]] std::string to_text(const PlanReport& report,
+                                  std::size_t columns,
+                                  const TextOptions& look);
 
 // One document, schema dtsubmit/plan/1.
 [[nodiscard]] std::string to_json(const PlanReport& report);

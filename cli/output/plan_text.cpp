@@ -133,7 +133,7 @@ std::string what_if_table(const PlanReport& report) {
   return "\n" + table(rows, Last::words);
 }
 
-std::string picture_of(const PlanReport& report, std::size_t columns, const Look& look) {
+std::string picture_of(const PlanReport& report, std::size_t columns, const TextOptions& look) {
   std::string pictures;
   for (const TopoReport& node : report.nodes) pictures += "\n" + to_text(node, columns, look);
   if (!pictures.empty()) return pictures;
@@ -146,7 +146,7 @@ std::string picture_of(const PlanReport& report, std::size_t columns, const Look
 
 }  // namespace
 
-std::string to_text(const PlanReport& report, std::size_t columns, const Look& look) {
+std::string to_text(const PlanReport& report, std::size_t columns, const TextOptions& look) {
   columns = std::min(columns, k_widest);
   std::string text = layout_table(report);
   text += fmt::format("sums: {}\n\noptions\n{}\n", report.sums, options_table(report));

@@ -29,7 +29,7 @@ bool is_shell(std::string_view path) {
 bool begins_as_shell_script(const std::string& text) {
   if (text.rfind("#!", 0) != 0) return false;
   const std::string line = text.substr(2, text.find('\n') - 2);
-  for (const std::string& word : split(std::string(trim(line)), ' '))
+  for (const std::string& word : split(trim(line), ' '))
     if (is_shell(word)) return true;
   return false;
 }

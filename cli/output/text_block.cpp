@@ -149,7 +149,7 @@ std::size_t even_columns(std::size_t count, std::size_t most) {
   return (count + rows - 1) / rows;
 }
 
-std::string print(const Block& block, const Look& look) {
+std::string print(const Block& block, const TextOptions& look) {
   std::string out;
   for (const Line& line : block.lines) {
     Style style;

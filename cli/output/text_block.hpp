@@ -58,12 +58,12 @@ struct Block {
 // The number of columns, at most `most`, that arranges `count` items in even rows.
 [[nodiscard]] std::size_t even_columns(std::size_t count, std::size_t most);
 
-struct Look {
+struct TextOptions {
   bool colour = false;  // ISO 6429 sequences with xterm's 256 colours
   bool utf8 = true;     // otherwise ASCII, with `+`, `-` and `|` for frames
 };
 
 // Lines that end in a newline, without trailing blanks.
-[[nodiscard]] std::string print(const Block& block, const Look& look);
+[[nodiscard]] std::string print(const Block& block, const TextOptions& look);
 
 }  // namespace dts::cli

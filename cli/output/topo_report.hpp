@@ -71,7 +71,7 @@ enum class Lists { wrapped, whole };
 // For a terminal with this number of columns: picture, ranks, reasons, warnings, and scores.
 [[nodiscard]] std::string to_text(const TopoReport& report,
                                   std::size_t columns,
-                                  const Look& look,
+                                  const TextOptions& look,
                                   Lists lists = Lists::wrapped);
 
 // One document, schema dtsubmit/topo/1.

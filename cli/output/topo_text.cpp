@@ -97,7 +97,10 @@ Block sentences(const char* head, const std::vector<std::string>& all, std::size
 
 }  // namespace
 
-std::string to_text(const TopoReport& report, std::size_t columns, const Look& look, Lists lists) {
+std::string to_text(const TopoReport& report,
+                    std::size_t columns,
+                    const TextOptions& look,
+                    Lists lists) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
   Block all = sentences("", {summary(report), request_in_words(report)}, columns);
   const auto add = [&](const Block& part) {

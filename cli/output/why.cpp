@@ -19,7 +19,7 @@ namespace {
 using namespace why_words;
 using std::chrono::seconds;
 
-void advise(const Known& known, const AttemptSummary& attempt, Why& why) {
+void advise(const RunFacts& known, const AttemptSummary& attempt, Explanation& why) {
   if (const auto cause = attempt.cause.value()) {
     std::string advice = replaced(words_of_cause(*cause).advice, "{job}", known.name);
     advice = replaced(advice, "{attempt}", std::to_string(attempt.number));
@@ -40,7 +40,7 @@ std::string first_failed(const AttemptSummary& attempt) {
       ", first rank {}{}{}", *attempt.rank, attempt.node.empty() ? "" : " on ", attempt.node);
 }
 
-void explain_end(const Known& known, const Event& end, Why& why) {
+void explain_end(const RunFacts& known, const Event& end, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
   const run::Decided& decided = *end.as<run::Decided>();
   if (decided.decision == run::Action::done) {
@@ -74,7 +74,7 @@ void explain_end(const Known& known, const Event& end, Why& why) {
     why.next.push_back(continue_command(known));
 }
 
-std::string accounted_words(const Known& known) {
+std::string accounted_words(const RunFacts& known) {
   const sched::JobInfo& job = *known.job;
   const bool has_run = job.start_time > 0 && job.end_time >= job.start_time;
   return fmt::format(
@@ -84,7 +84,7 @@ std::string accounted_words(const Known& known) {
 }
 
 // The agent had no time to record the end, so the scheduler's record is used.
-void explain_lost(const Known& known, Why& why) {
+void explain_lost(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
   if (known.forgotten) {
     why.answer.push_back(
@@ -132,7 +132,7 @@ void explain_lost(const Known& known, Why& why) {
   why.next.push_back(continue_command(known));
 }
 
-void explain_unknown(const Known& known, Why& why) {
+void explain_unknown(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = under_way(known);
   const Event* last =
       last_of<run::Submitted, run::Requeued, run::Resubmitted, run::Resumed>(known.events);
@@ -144,7 +144,7 @@ void explain_unknown(const Known& known, Why& why) {
                         fmt::join(attempt->nodes, ","));
   else if (last != nullptr)
     words = fmt::format(
-        "{} was {} at {} and has not begun since", who(known), how_asked_for(*last), last->time);
+        "{} was {} at {} and has not begun since", who(known), request_verb(*last), last->time);
   else
     words = "nothing has begun yet";
   why.answer.push_back(fmt::format("The run directory says: {}.", words));
@@ -157,7 +157,7 @@ void explain_unknown(const Known& known, Why& why) {
     why.next.push_back(continue_command(known));
 }
 
-std::optional<LastWords> last_words_of(const Known& known, Standing standing) {
+std::optional<LastWords> last_words_of(const RunFacts& known, Standing standing) {
   if (standing == Standing::lost) return known.batch_words;
   const AttemptSummary* attempt = newest(known);
   if (attempt == nullptr) return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<LastWords> last_words_of(const Known& known, Standing standing) {
   return found == known.last_words.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<Budget> budgets_of(const Known& known) {
+std::vector<Budget> budgets_of(const RunFacts& known) {
   std::vector<Budget> budgets;
   const run::Circumstances used = run::count_failures(known.events);
   for (const run::Cause cause : run::all_causes()) {
@@ -205,8 +205,8 @@ const char* to_string(Standing standing) {
   return "unknown";
 }
 
-Why explain(const Known& known) {
-  Why why;
+Explanation explain(const RunFacts& known) {
+  Explanation why;
   why.standing = standing_of(known);
   switch (why.standing) {
     case Standing::pending:
@@ -231,7 +231,7 @@ Why explain(const Known& known) {
     why.answer.push_back(
         fmt::format("This is based on the run directory alone: {}.", known.no_job));
   for (const AttemptSummary& attempt : known.summary.attempts)
-    why.attempts.push_back(told_of(attempt));
+    why.attempts.push_back(describe_attempt(attempt));
   why.last_words = last_words_of(known, why.standing);
   why.budgets = budgets_of(known);
   return why;

@@ -19,7 +19,7 @@ namespace dts::cli {
 using run::LastWords;
 
 // Times are Unix seconds; 0: unknown.
-struct Known {
+struct RunFacts {
   std::string run_directory;
   std::string name;  // how commands refer to the run: a job id, or a quoted path
   std::vector<run::Event> events;
@@ -53,7 +53,7 @@ enum class Standing {
 
 [[nodiscard]] const char* to_string(Standing standing);
 
-struct AttemptWhy {
+struct AttemptExplanation {
   unsigned number = 0;
   std::string head;               // "attempt 2 on n1,n2: 12 min 3 s, steps 60 to 140"
   std::string cause;              // "rank_killed: rank 3 on n2 ...", empty: still running
@@ -68,25 +68,25 @@ struct Budget {
   unsigned most = 0;
 };
 
-struct Why {
+struct Explanation {
   Standing standing = Standing::unknown;
-  std::vector<std::string> answer;      // sentences, the most important first
-  std::vector<AttemptWhy> attempts;     // all of them, oldest first
+  std::vector<std::string> answer;           // sentences, the most important first
+  std::vector<AttemptExplanation> attempts;  // all of them, oldest first
   std::optional<LastWords> last_words;  // of the latest attempt that ended, or of the batch script
   std::vector<Budget> budgets;          // those with a limit, since the last `dtsubmit requeue`
   std::vector<std::string> next;        // suggested commands, as they are typed; empty: none
 };
 
-[[nodiscard]] Why explain(const Known& known);
+[[nodiscard]] Explanation explain(const RunFacts& known);
 
 // One screen: the last few attempts, and the last ten lines of the last words.
-[[nodiscard]] std::string to_text(const Why& why, const Known& known);
+[[nodiscard]] std::string to_text(const Explanation& why, const RunFacts& known);
 
 // For a user who followed the run: why it ended, its last lines, and what to do next; only one line
 // if the run is done.
-[[nodiscard]] std::string ending_text(const Why& why, const Known& known);
+[[nodiscard]] std::string ending_text(const Explanation& why, const RunFacts& known);
 
 // The complete information as a document of schema dtsubmit/why/1.
-[[nodiscard]] std::string to_json(const Why& why, const Known& known);
+[[nodiscard]] std::string to_json(const Explanation& why, const RunFacts& known);
 
 }  // namespace dts::cli

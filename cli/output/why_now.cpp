@@ -18,10 +18,10 @@ namespace {
 std::string waits_since(const Event& event, std::int64_t now) {
   const std::string when = fmt::format("{}, {} ago", event.time, ago(now - unix_of(event.time)));
   if (event.is<run::Decided>()) return fmt::format("Its last attempt ended at {}.", when);
-  return fmt::format("It was {} at {}.", how_asked_for(event), when);
+  return fmt::format("It was {} at {}.", request_verb(event), when);
 }
 
-std::string waits_because(const Known& known) {
+std::string waits_because(const RunFacts& known) {
   const sched::JobInfo& job = *known.job;
   std::string words =
       job.explanation.empty() ? "for a reason that dtsubmit does not know" : job.explanation;
@@ -33,7 +33,7 @@ std::string waits_because(const Known& known) {
 
 }  // namespace
 
-void explain_pending(const Known& known, Why& why) {
+void explain_pending(const RunFacts& known, Explanation& why) {
   const sched::JobInfo& job = *known.job;
   const bool away = known.nodes_up < known.nodes_needed && !known.phrases.nodes_away.empty();
   const std::string& advice = away ? known.phrases.nodes_away : job.advice;
@@ -62,7 +62,7 @@ void explain_pending(const Known& known, Why& why) {
   if (!advice.empty()) why.next.push_back(sched::with_job(advice, job.id));
 }
 
-void explain_running(const Known& known, Why& why) {
+void explain_running(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
   const bool goes_on = attempt != nullptr && attempt->ended.empty();
   if (known.job && known.job->state == sched::JobState::suspended)

@@ -20,14 +20,14 @@ std::string shown(const std::string& line) {
   return printable(line, k_longest_line);
 }
 
-std::string attempts_text(const Why& why, const Known& known) {
+std::string attempts_text(const Explanation& why, const RunFacts& known) {
   std::string text;
   const std::size_t all = why.attempts.size();
   const std::size_t first = all > k_most_attempts ? all - k_most_attempts : 0;
   if (first > 0)
     text += fmt::format("{} earlier attempts: dtsubmit status {}\n", first, known.name);
   for (std::size_t i = first; i < all; ++i) {
-    const AttemptWhy& attempt = why.attempts[i];
+    const AttemptExplanation& attempt = why.attempts[i];
     text += attempt.head + "\n";
     for (std::size_t j = 0; j < std::min(attempt.slow.size(), k_most_slow); ++j)
       text += "  " + shown(attempt.slow[j]) + "\n";
@@ -46,9 +46,9 @@ std::string words_text(const LastWords& words) {
   return text;
 }
 
-nlohmann::ordered_json attempt_json(const AttemptWhy& told,
+nlohmann::ordered_json attempt_json(const AttemptExplanation& told,
                                     const run::AttemptSummary& attempt,
-                                    const Known& known) {
+                                    const RunFacts& known) {
   nlohmann::ordered_json object{{"attempt", told.number},
                                 {"cause", attempt.cause.name()},
                                 {"detail", attempt.detail},
@@ -68,7 +68,7 @@ nlohmann::ordered_json attempt_json(const AttemptWhy& told,
 
 }  // namespace
 
-std::string ending_text(const Why& why, const Known& known) {
+std::string ending_text(const Explanation& why, const RunFacts& known) {
   std::string text = "---\n";
   for (const std::string& sentence : why.answer) text += sentence + "\n";
   if (why.standing == Standing::done) return text;
@@ -79,7 +79,7 @@ std::string ending_text(const Why& why, const Known& known) {
   return text + fmt::format("more: dtsubmit why {}\n", known.name);
 }
 
-std::string to_text(const Why& why, const Known& known) {
+std::string to_text(const Explanation& why, const RunFacts& known) {
   std::string text;
   for (const std::string& sentence : why.answer) text += sentence + "\n";
   if (!why.attempts.empty()) text += "\n" + attempts_text(why, known);
@@ -94,7 +94,7 @@ std::string to_text(const Why& why, const Known& known) {
   return text;
 }
 
-std::string to_json(const Why& why, const Known& known) {
+std::string to_json(const Explanation& why, const RunFacts& known) {
   nlohmann::ordered_json document{
       {"schema", "dtsubmit/why/1"},
       {"run_directory", known.run_directory},

@@ -35,29 +35,29 @@ std::string replaced(std::string text, const std::string& name, const std::strin
   return text;
 }
 
-bool is_local(const Known& known) {
+bool is_local(const RunFacts& known) {
   return known.summary.job.empty();
 }
 
-std::string who(const Known& known) {
+std::string who(const RunFacts& known) {
   return is_local(known) ? "the run" : fmt::format("job {}", known.summary.job);
 }
 
-std::string who_begins(const Known& known) {
+std::string who_begins(const RunFacts& known) {
   return is_local(known) ? "The run" : fmt::format("Job {}", known.summary.job);
 }
 
-std::string scheduler_begins(const Known& known) {
+std::string scheduler_begins(const RunFacts& known) {
   std::string name = known.phrases.name;
   if (name.starts_with("the ")) name.front() = 'T';
   return name;
 }
 
-const AttemptSummary* newest(const Known& known) {
+const AttemptSummary* newest(const RunFacts& known) {
   return known.summary.attempts.empty() ? nullptr : &known.summary.attempts.back();
 }
 
-const AttemptSummary* under_way(const Known& known) {
+const AttemptSummary* under_way(const RunFacts& known) {
   const AttemptSummary* attempt = newest(known);
   return attempt != nullptr && attempt->ended.empty() ? attempt : nullptr;
 }
@@ -65,14 +65,14 @@ const AttemptSummary* under_way(const Known& known) {
 namespace {
 
 // If a job is only known from accounting, nothing shows whether it had begun.
-bool is_cancelled_in_queue(const Known& known) {
+bool is_cancelled_in_queue(const RunFacts& known) {
   return known.job->state == sched::JobState::cancelled && under_way(known) == nullptr &&
          !known.job->accounted;
 }
 
 }  // namespace
 
-Standing standing_of(const Known& known) {
+Standing standing_of(const RunFacts& known) {
   const Event* end = run::final_decision(known.events);
   if (known.job && known.job->state == sched::JobState::pending) return Standing::pending;
   if (end != nullptr) return run::is_done(known.events) ? Standing::done : Standing::stopped;
@@ -87,7 +87,7 @@ Standing standing_of(const Known& known) {
 namespace {
 
 // True if the program saves under names of its own, as most frameworks do.
-bool saves_otherwise(const Known& known) {
+bool saves_otherwise(const RunFacts& known) {
   return std::any_of(known.events.begin(), known.events.end(), [](const Event& event) {
     const auto* ended = event.as<run::AttemptEnded>();
     return ended != nullptr && ended->saved;
@@ -96,7 +96,7 @@ bool saves_otherwise(const Known& known) {
 
 }  // namespace
 
-std::string would_continue(const Known& known) {
+std::string would_continue(const RunFacts& known) {
   const AttemptSummary* attempt = newest(known);
   if (attempt != nullptr && attempt->cause == run::Cause::damaged)
     return "stops again as long as no checkpoint is good";
@@ -105,7 +105,7 @@ std::string would_continue(const Known& known) {
                                 : "starts over: its run directory has no checkpoint";
 }
 
-std::string continue_command(const Known& known) {
+std::string continue_command(const RunFacts& known) {
   const std::string command = is_local(known) ? "dtsubmit run --continue " : "dtsubmit requeue ";
   return fmt::format("{}{}   ({})", command, known.name, would_continue(known));
 }
@@ -128,8 +128,9 @@ std::string what_ended(const AttemptSummary& attempt, run::Cause cause) {
   return words_of_cause(cause).what;
 }
 
-AttemptWhy told_of(const AttemptSummary& attempt) {
-  AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", "", "", {}};
+AttemptExplanation describe_attempt(const AttemptSummary& attempt) {
+  AttemptExplanation told{
+      attempt.number, fmt::format("attempt {}", attempt.number), "", "", "", {}};
   for (const std::string& warning : attempt.warnings) told.slow.push_back("warning: " + warning);
   for (const run::SlowRank& slow : attempt.slow) told.slow.push_back(slow.detail);
   if (!attempt.nodes.empty()) told.head += fmt::format(" on {}", fmt::join(attempt.nodes, ","));
@@ -150,11 +151,11 @@ AttemptWhy told_of(const AttemptSummary& attempt) {
   return told;
 }
 
-std::string_view how_asked_for(const Event& event) {
+std::string_view request_verb(const Event& event) {
   return event.is<run::Resumed>() ? "resumed" : run::event_name(event);
 }
 
-std::string progress_of(const Known& known, const AttemptSummary& attempt) {
+std::string progress_of(const RunFacts& known, const AttemptSummary& attempt) {
   std::string words = fmt::format("It has done step {}", attempt.last_step);
   if (known.summary.total_steps > 0) words += fmt::format(" of {}", known.summary.total_steps);
   if (known.last_metric > 0)

@@ -32,40 +32,40 @@ const Event* last_of(const std::vector<Event>& events) {
                                    const std::string& name,
                                    const std::string& value);
 
-[[nodiscard]] bool is_local(const Known& known);
+[[nodiscard]] bool is_local(const RunFacts& known);
 
-[[nodiscard]] std::string who(const Known& known);
+[[nodiscard]] std::string who(const RunFacts& known);
 
-[[nodiscard]] std::string who_begins(const Known& known);
+[[nodiscard]] std::string who_begins(const RunFacts& known);
 
-[[nodiscard]] std::string scheduler_begins(const Known& known);
+[[nodiscard]] std::string scheduler_begins(const RunFacts& known);
 
-[[nodiscard]] const AttemptSummary* newest(const Known& known);
+[[nodiscard]] const AttemptSummary* newest(const RunFacts& known);
 
 // The latest attempt if it has begun and no end of it is recorded; null otherwise.
-[[nodiscard]] const AttemptSummary* under_way(const Known& known);
+[[nodiscard]] const AttemptSummary* under_way(const RunFacts& known);
 
-[[nodiscard]] Standing standing_of(const Known& known);
+[[nodiscard]] Standing standing_of(const RunFacts& known);
 
 // "continues from step-000000060", "starts over: its run directory has no checkpoint".
-[[nodiscard]] std::string would_continue(const Known& known);
+[[nodiscard]] std::string would_continue(const RunFacts& known);
 
-[[nodiscard]] std::string continue_command(const Known& known);
+[[nodiscard]] std::string continue_command(const RunFacts& known);
 
 [[nodiscard]] std::string steps_of(const AttemptSummary& attempt);
 
 // Why the attempt ended. After `dtsubmit stop`, an external signal counts as the user's own.
 [[nodiscard]] std::string what_ended(const AttemptSummary& attempt, run::Cause cause);
 
-[[nodiscard]] AttemptWhy told_of(const AttemptSummary& attempt);
+[[nodiscard]] AttemptExplanation describe_attempt(const AttemptSummary& attempt);
 
 // "submitted", "requeued", "asked for again"
-[[nodiscard]] std::string_view how_asked_for(const Event& event);
+[[nodiscard]] std::string_view request_verb(const Event& event);
 
-[[nodiscard]] std::string progress_of(const Known& known, const AttemptSummary& attempt);
+[[nodiscard]] std::string progress_of(const RunFacts& known, const AttemptSummary& attempt);
 
 // Explains a job that is pending, and one whose program runs.
-void explain_pending(const Known& known, Why& why);
-void explain_running(const Known& known, Why& why);
+void explain_pending(const RunFacts& known, Explanation& why);
+void explain_running(const RunFacts& known, Explanation& why);
 
 }  // namespace dts::cli::why_words

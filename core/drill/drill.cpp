@@ -81,7 +81,7 @@ Result<Shown> hit(Fault fault,
                   std::chrono::seconds limit) {
   const auto since = Clock::now();
   DTS_TRY(inject(fault, target, ground));
-  if (facts_of(fault).causes.empty()) return watch_going_on(target, fault, since, limit);
+  if (facts_of(fault).causes.empty()) return watch_survival(target, fault, since, limit);
   return watch(target, fault, since, limit, by_hand(fault, target, ground));
 }
 

@@ -128,7 +128,7 @@ Result<void> Ground::train_undisturbed() {
   for (std::string& word : training("0")) words.push_back(std::move(word));
   DTS_TRY(run_ourselves(std::move(words)));
   DTS_ASSIGN(const run::RunDirectory run, run::find_run(place_ + "/alone", "last"));
-  DTS_ASSIGN(const Story story, read_story(run));
+  DTS_ASSIGN(const RunView story, read_story(run));
   undisturbed_ = story.summary.digest;
   return {};
 }
@@ -156,7 +156,7 @@ Result<Target> Ground::train() {
   run_.path = document.value("run_directory", "");
   Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the training's checkpoint", k_start_limit, [&]() -> Result<bool> {
-    DTS_ASSIGN(const Story story, read_story(run_));
+    DTS_ASSIGN(const RunView story, read_story(run_));
     const auto& attempts = story.summary.attempts;
     if (!attempts.empty() && attempts.back().last_step >= k_half_way) return true;
     if (!ending.seen(story.events)) return false;
@@ -197,7 +197,7 @@ Result<void> Ground::free_disk() const {
 }
 
 Result<std::string> Ground::finish(const run::RunDirectory& run) const {
-  Story story;
+  RunView story;
   Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the end of the drilled run", k_finish_limit, [&]() -> Result<bool> {
     DTS_ASSIGN(story, read_story(run));

@@ -52,7 +52,8 @@ std::vector<std::string> step_command(const Target& target,
 }  // namespace
 
 Result<unsigned> act_on(const Target& target, const std::vector<std::string>& nodes, Act act) {
-  if (target.scheduler == nullptr) return act_here(act, target.run, target.attempt, target.rank);
+  if (target.scheduler == nullptr)
+    return act_on_this_node(act, target.run, target.attempt, target.rank);
   Command step;
   step.argv = step_command(target, nodes, act);
   step.env = launch::scrubbed_environment();
@@ -71,7 +72,7 @@ Result<unsigned> act_on(const Target& target, const std::vector<std::string>& no
 
 Result<int> run_act(const Target& target, Act act) {
   remember_signals();
-  DTS_ASSIGN(const unsigned number, act_here(act, target.run, target.attempt, target.rank));
+  DTS_ASSIGN(const unsigned number, act_on_this_node(act, target.run, target.attempt, target.rank));
   fmt::print("{}\n", number);
   return 0;
 }

@@ -90,7 +90,10 @@ std::optional<pid_t> program_of(const run::RunDirectory& run, unsigned attempt, 
   return std::nullopt;
 }
 
-Result<unsigned> act_here(Act act, const run::RunDirectory& run, unsigned attempt, unsigned rank) {
+Result<unsigned> act_on_this_node(Act act,
+                                  const run::RunDirectory& run,
+                                  unsigned attempt,
+                                  unsigned rank) {
   if (act == Act::lose || act == Act::count) {
     const std::vector<pid_t> all = processes_of(run, attempt);
     if (act == Act::lose)

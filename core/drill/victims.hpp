@@ -39,9 +39,9 @@ inline constexpr std::chrono::seconds k_slow{20};
 
 // Returns the number of processes affected. `rank` matters only for the first three acts.
 // Errc::interrupted once stop_on_signals() has seen a signal.
-[[nodiscard]] Result<unsigned> act_here(Act act,
-                                        const run::RunDirectory& run,
-                                        unsigned attempt,
-                                        unsigned rank);
+[[nodiscard]] Result<unsigned> act_on_this_node(Act act,
+                                                const run::RunDirectory& run,
+                                                unsigned attempt,
+                                                unsigned rank);
 
 }  // namespace dts::drill

@@ -26,7 +26,7 @@ constexpr std::int64_t k_steps_on = 3;
 constexpr std::chrono::seconds k_settle{
     10};  // for a new attempt that begins while the old one ends
 
-const run::AttemptSummary* find(const Story& story, unsigned number) {
+const run::AttemptSummary* find(const RunView& story, unsigned number) {
   for (const run::AttemptSummary& attempt : story.summary.attempts)
     if (attempt.number == number) return &attempt;
   return nullptr;
@@ -44,14 +44,14 @@ bool shows_life(const run::RunDirectory& run, unsigned attempt, const std::strin
   });
 }
 
-bool has_ranks(const Story& story, unsigned attempt) {
+bool has_ranks(const RunView& story, unsigned attempt) {
   return std::any_of(story.events.begin(), story.events.end(), [&](const run::Event& event) {
     return event.is<run::RanksStarted>() && event.attempt == attempt;
   });
 }
 
 // Whether a later attempt has made progress. `tells`: the program reported steps before.
-bool is_back(const Story& story, const Target& target, bool tells) {
+bool is_back(const RunView& story, const Target& target, bool tells) {
   return std::any_of(story.summary.attempts.begin(),
                      story.summary.attempts.end(),
                      [&](const run::AttemptSummary& later) {
@@ -65,7 +65,7 @@ bool is_back(const Story& story, const Target& target, bool tells) {
                      });
 }
 
-bool tells_steps(const Story& story, unsigned attempt) {
+bool tells_steps(const RunView& story, unsigned attempt) {
   const run::AttemptSummary* one = find(story, attempt);
   return one != nullptr && one->last_step >= 0;
 }
@@ -75,7 +75,7 @@ double seconds_since(Clock::time_point then) {
 }
 
 // The number of the attempt's processes on the run's current nodes. Other nodes are no longer ours.
-int left_of(const Target& target, const Story& story) {
+int left_of(const Target& target, const RunView& story) {
   Target now = target;
   now.job = story.summary.job;
   if (!story.summary.attempts.empty()) now.nodes = story.summary.attempts.back().nodes;
@@ -111,8 +111,8 @@ bool Ending::seen(const std::vector<run::Event>& events) {
   return now - *over_since_ >= k_over;
 }
 
-Result<Story> read_story(const run::RunDirectory& run) {
-  Story story;
+Result<RunView> read_story(const run::RunDirectory& run) {
+  RunView story;
   DTS_ASSIGN(story.events, run::read_ledger(run.ledger()));
   story.summary = run::summarise(story.events, run::read_metrics(run));
   return story;
@@ -121,7 +121,7 @@ Result<Story> read_story(const run::RunDirectory& run) {
 Result<Target> find_target(const run::RunDirectory& run,
                            sched::Scheduler* scheduler,
                            std::optional<unsigned> rank) {
-  DTS_ASSIGN(const Story story, read_story(run));
+  DTS_ASSIGN(const RunView story, read_story(run));
   const auto number = run::unfinished_attempt(story.events);
   if (!number || run::final_decision(story.events) != nullptr || !has_ranks(story, *number))
     return fail(Errc::invalid,
@@ -147,7 +147,7 @@ class HandCall {
 
   [[nodiscard]] bool called() const { return called_; }
 
-  Result<void> look() {
+  Result<void> poll() {
     if (called_ || Clock::now() < next_question_) return {};
     next_question_ = Clock::now() + k_question;
     if (target_.scheduler == nullptr || !is_over(*target_.scheduler, target_.job)) return {};
@@ -163,7 +163,7 @@ class HandCall {
 };
 
 // True if the run's end was decided after its first `known` events.
-bool is_decided_since(std::size_t known, const Story& story) {
+bool is_decided_since(std::size_t known, const RunView& story) {
   const run::Event* last = run::final_decision(story.events);
   return last != nullptr && last - story.events.data() >= static_cast<long>(known);
 }
@@ -177,7 +177,7 @@ Result<Shown> watch(const Target& target,
                     const std::function<Result<void>()>& by_hand) {
   Shown shown;
   shown.fault = fault;
-  DTS_ASSIGN(Story story, read_story(target.run));
+  DTS_ASSIGN(RunView story, read_story(target.run));
   const std::size_t known = story.events.size();
   const bool tells = tells_steps(story, target.attempt);
   if (!tells) shown.sign = "output or a checkpoint";
@@ -186,7 +186,7 @@ Result<Shown> watch(const Target& target,
   while (!is_back(story, target, tells) && Clock::now() - since < limit) {
     shown.ended = hand.called() && (is_decided_since(known, story) || ending.seen(story.events));
     if (shown.ended) break;
-    DTS_TRY(hand.look());
+    DTS_TRY(hand.poll());
     DTS_TRY(check_interruption());
     std::this_thread::sleep_for(k_look);
     DTS_ASSIGN(story, read_story(target.run));
@@ -200,7 +200,7 @@ Result<Shown> watch(const Target& target,
   return shown;
 }
 
-Result<Shown> watch_going_on(const Target& target,
+Result<Shown> watch_survival(const Target& target,
                              Fault fault,
                              Clock::time_point since,
                              Clock::duration limit) {
@@ -209,7 +209,7 @@ Result<Shown> watch_going_on(const Target& target,
   std::int64_t first = -1;
   Ending ending(target.scheduler);
   while (Clock::now() - since < limit) {
-    DTS_ASSIGN(const Story story, read_story(target.run));
+    DTS_ASSIGN(const RunView story, read_story(target.run));
     if (const auto* attempt = find(story, target.attempt)) shown.attempt = *attempt;
     const std::int64_t step = shown.attempt.last_step;
     if (first < 0) first = step;

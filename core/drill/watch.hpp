@@ -48,17 +48,17 @@ class Ending {
                                   const std::function<Result<void>()>& by_hand);
 
 // The same for an attempt that must survive the fault: waits until it has done three more steps.
-[[nodiscard]] Result<Shown> watch_going_on(const Target& target,
+[[nodiscard]] Result<Shown> watch_survival(const Target& target,
                                            Fault fault,
                                            Clock::time_point since,
                                            Clock::duration limit);
 
 // The content of the ledger at one moment, and what follows from it.
-struct Story {
+struct RunView {
   std::vector<run::Event> events;
   run::RunSummary summary;
 };
 
-[[nodiscard]] Result<Story> read_story(const run::RunDirectory& run);
+[[nodiscard]] Result<RunView> read_story(const run::RunDirectory& run);
 
 }  // namespace dts::drill

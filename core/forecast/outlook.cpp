@@ -97,10 +97,10 @@ const sched::PartitionInfo* partition_of(const Site& site,
   return found == site.partitions.end() ? nullptr : &*found;
 }
 
-Outlook look_ahead(const Job& job,
-                   const Site* site,
-                   Start start,
-                   const reliability::Model& assumed) {
+Outlook predict_outlook(const Job& job,
+                        const Site* site,
+                        Start start,
+                        const reliability::Model& assumed) {
   Outlook outlook;
   outlook.size = size_of(job.spec, job.plan, job.parts);
   const auto* partition = site == nullptr ? nullptr : partition_of(*site, job.spec, start);

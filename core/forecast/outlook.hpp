@@ -75,9 +75,9 @@ struct Outlook {
 // `assumed` describes the failures and the policy; nodes, spares and length are the job's. `site`
 // is nullptr if it is not known. The same input gives the same outlook, since the simulation is
 // seeded.
-[[nodiscard]] Outlook look_ahead(const Job& job,
-                                 const Site* site,
-                                 Start start,
-                                 const reliability::Model& assumed);
+[[nodiscard]] Outlook predict_outlook(const Job& job,
+                                      const Site* site,
+                                      Start start,
+                                      const reliability::Model& assumed);
 
 }  // namespace dts::forecast

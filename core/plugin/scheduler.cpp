@@ -28,7 +28,7 @@ constexpr const char* k_otherwise = "slurm-commands";
 struct Reached {
   std::shared_ptr<const Plugin> plugin;
   sched::Phrases phrases;
-  std::string instead;  // see sched::Way
+  std::string instead;  // see sched::Access
 };
 
 Result<std::shared_ptr<const Plugin>> load(const std::string& name) {
@@ -62,7 +62,7 @@ Result<Reached> reach_any(bool probe) {
   return first;
 }
 
-sched::Way way_of(const Plugin& plugin, const std::string& instead) {
+sched::Access way_of(const Plugin& plugin, const std::string& instead) {
   const auto reply = plugin.call("version", "{}");
   std::string words = reply ? text_in(json::parse(*reply, nullptr, false), "words") : "";
   if (words.empty()) words = plugin.description();
@@ -78,7 +78,7 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
 
   [[nodiscard]] sched::Phrases phrases() const override { return current().phrases; }
 
-  [[nodiscard]] sched::Way way() const override {
+  [[nodiscard]] sched::Access access() const override {
     const Reached now = current();
     return way_of(*now.plugin, now.instead);
   }
@@ -215,7 +215,7 @@ Result<std::unique_ptr<sched::Scheduler>> load_scheduler(const std::string& name
   return std::make_unique<PluginScheduler>(*std::move(reached), name.empty());
 }
 
-Result<sched::Way> way_to_scheduler(const std::string& name) {
+Result<sched::Access> scheduler_access(const std::string& name) {
   auto plugin = load(name.empty() ? k_preferred : name);
   if (plugin) return way_of(**plugin, "");
   if (!name.empty()) return tl::unexpected<Error>(std::move(plugin).error());

@@ -19,7 +19,7 @@ namespace dts::plugin {
 // Without a name, takes "slurm", which uses libslurm. If that cannot be used, because libslurm is
 // missing or the controller does not speak its release's protocol, takes "slurm-commands". The
 // latter reason may only appear at the first query; an order is not repeated in the other way.
-// Scheduler::way() says which plug-in is used and why.
+// Scheduler::access() says which plug-in is used and why.
 //
 // A scheduler's library may end the process if its configuration is broken (libslurm does, with
 // exit code 4 and a message from our plug-in). A process that must not end that way, such as the
@@ -29,6 +29,6 @@ namespace dts::plugin {
 
 // The way that load_scheduler() would take, as far as that is known without a configuration and a
 // controller.
-[[nodiscard]] Result<sched::Way> way_to_scheduler(const std::string& name = scheduler_name());
+[[nodiscard]] Result<sched::Access> scheduler_access(const std::string& name = scheduler_name());
 
 }  // namespace dts::plugin

@@ -72,7 +72,7 @@ Ssh try_ssh(const std::string& host) {
   return {output->exit_code == 0, std::string(trim(lines.back()))};
 }
 
-void look_around(const Lookup& lookup, Facts& facts) {
+void inspect_machine(const Lookup& lookup, Facts& facts) {
   facts.memlock = soft_limit(RLIMIT_MEMLOCK);
   facts.nofile = soft_limit(RLIMIT_NOFILE);
   facts.cores = launch::current_binding();
@@ -152,7 +152,7 @@ Result<int> run_rank(const Lookup& lookup) {
   const std::string run = lookup("DTSUBMIT_RUN_DIR").value_or("");
   if (run.empty() || facts.world > k_most_ranks || facts.rank >= facts.world)
     return fail(Errc::usage, "`probe` is the program of a job of `dtsubmit doctor --submit-probe`");
-  look_around(lookup, facts);
+  inspect_machine(lookup, facts);
   const auto begin = steady_clock::now();
   const std::string token =
       fmt::format("{}-{}-{}", facts.rank, ::getpid(), begin.time_since_epoch().count());

@@ -84,7 +84,7 @@ tl::unexpected<Error> cannot_tell() {
   return fail(Errc::invalid, "this scheduler does not say");
 }
 
-std::string to_text(const Way& way) {
+std::string to_text(const Access& way) {
   return way.instead.empty() ? way.words : way.words + ": " + way.instead;
 }
 

@@ -211,14 +211,14 @@ struct QueuedJob {
 };
 
 // How a scheduler is reached, for users.
-struct Way {
+struct Access {
   std::string plugin;   // "slurm-commands"
   std::string words;    // "Slurm 22.05.8 through its commands (/usr/bin/scontrol)"
   std::string instead;  // why this is not the preferred way; empty: it is, or was requested
 };
 
 // "WORDS: INSTEAD".
-[[nodiscard]] std::string to_text(const Way& way);
+[[nodiscard]] std::string to_text(const Access& way);
 
 // The answer of a scheduler that lacks an operation.
 [[nodiscard]] tl::unexpected<Error> cannot_tell();
@@ -233,7 +233,7 @@ class Scheduler {
   [[nodiscard]] virtual Phrases phrases() const { return {}; }
 
   // May ask the scheduler's own programs for their version.
-  [[nodiscard]] virtual Way way() const { return {}; }
+  [[nodiscard]] virtual Access access() const { return {}; }
 
   [[nodiscard]] virtual Result<JobId> submit(const Submission& submission) = 0;
 

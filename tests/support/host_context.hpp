@@ -44,7 +44,7 @@ const std::vector<Simulated>& devices();
 const char* broken(const char* function, const dttrain_context& context);
 
 // Counts launches of a step's kernel. True for the one that must go wrong.
-bool goes_wrong(dttrain_context& context);
+bool must_fail(dttrain_context& context);
 
 // For HOST_DEVICE_LEFT: changes the number of held contexts and other objects.
 void hold(int contexts, int objects);

@@ -155,7 +155,7 @@ const char* clear(dttrain_context* context, void* at, std::size_t bytes) {
 // True for the launch that goes wrong. Each step of training launches this kernel once per shard.
 template <class Value>
 bool flips(dttrain_context& context, const CrossEntropy<Value>& kernel) {
-  return kernel.has_gradient && goes_wrong(context);
+  return kernel.has_gradient && must_fail(context);
 }
 
 template <class Kernel>

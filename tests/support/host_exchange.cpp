@@ -30,7 +30,7 @@ std::pair<sockaddr_un, socklen_t> address_of(const std::string& id, int rank) {
   return {address, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())};
 }
 
-void nap() {
+void sleep_briefly() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -63,8 +63,8 @@ bool HostLink::is_injected(const char* what, std::uint64_t number) const {
   return has_fault(std::string(what) + ":" + std::to_string(rank_) + ":" + std::to_string(number));
 }
 
-void HostLink::stay_away() const {
-  while (!is_over_) nap();
+void HostLink::hang() const {
+  while (!is_over_) sleep_briefly();
 }
 
 void HostLink::fail(const std::string& what) {
@@ -82,7 +82,7 @@ void HostLink::join(const std::string& id, int ranks, int rank) {
 
 // Connects to lower ranks, each of which listens, and accepts connections of higher ones.
 void HostLink::connect(const std::string& id) {
-  if (has_fault("hang-init:" + std::to_string(rank_))) return stay_away();
+  if (has_fault("hang-init:" + std::to_string(rank_))) return hang();
   const int listening = ::socket(AF_UNIX, SOCK_STREAM, 0);
   const auto [own, length] = address_of(id, rank_);
   if (::bind(listening, reinterpret_cast<const sockaddr*>(&own), length) != 0 ||
@@ -92,7 +92,7 @@ void HostLink::connect(const std::string& id) {
     const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
     const auto [theirs, size] = address_of(id, peer);
     while (!is_over_ && ::connect(socket, reinterpret_cast<const sockaddr*>(&theirs), size) != 0)
-      nap();
+      sleep_briefly();
     (void)::send(socket, &rank_, sizeof rank_, MSG_NOSIGNAL);
     peers_[static_cast<std::size_t>(peer)] = socket;
   }
@@ -121,12 +121,12 @@ void HostLink::post(std::vector<dttrain_message> messages) {
 }
 
 void HostLink::carry(const std::vector<dttrain_message>& messages, std::uint64_t number) {
-  if (is_injected("hang", number)) return stay_away();
+  if (is_injected("hang", number)) return hang();
   if (is_injected("error", number)) return fail("the device is gone, as the test wants it");
   if (is_injected("leave", number)) {
     for (const int socket : peers_)
       if (socket >= 0) ::shutdown(socket, SHUT_RDWR);
-    return stay_away();
+    return hang();
   }
   std::map<std::pair<int, bool>, std::vector<Left>> queues;  // by peer and direction, in order
   for (const dttrain_message& one : messages)
@@ -153,7 +153,7 @@ void HostLink::carry(const std::vector<dttrain_message>& messages, std::uint64_t
 }
 
 void HostLink::wait() {
-  while (ended_ < posts_ && !is_wrong_ && !is_over_) nap();
+  while (ended_ < posts_ && !is_wrong_ && !is_over_) sleep_briefly();
 }
 
 std::string HostLink::progress(dttrain_progress& now) {

@@ -50,7 +50,7 @@ class HostLink {
   void carry(const std::vector<dttrain_message>& messages, std::uint64_t number);
   void fail(const std::string& what);
   [[nodiscard]] bool is_injected(const char* what, std::uint64_t number) const;
-  void stay_away() const;
+  void hang() const;
 
   int ranks_ = 0;
   int rank_ = 0;

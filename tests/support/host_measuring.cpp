@@ -106,7 +106,7 @@ const char* broken(const char* function, const dttrain_context& context) {
   return what;
 }
 
-bool goes_wrong(dttrain_context& context) {
+bool must_fail(dttrain_context& context) {
   const char* const when = after("HOST_DEVICE_WRONG", std::to_string(context.gpu.number) + "@");
   return when != nullptr && ++context.steps == std::atoi(when);
 }

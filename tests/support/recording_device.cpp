@@ -246,7 +246,7 @@ std::unique_ptr<Queue> new_queue() {
   return queue;
 }
 
-void leave_out_wait(std::size_t number) {
+void skip_wait(std::size_t number) {
   g_recording.left_out = number;
 }
 

@@ -17,7 +17,7 @@ namespace recording_device {
 
 // Wait number `number`, from 0, of the host or a stream, is recorded as if it ordered nothing. It
 // still waits, so that nothing else goes wrong.
-void leave_out_wait(std::size_t number);
+void skip_wait(std::size_t number);
 
 // Records an access by the host to device memory, which needs a wait before it.
 void touch(const void* at, std::size_t bytes, bool writes);

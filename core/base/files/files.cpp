@@ -104,7 +104,7 @@ Result<void> append_line(const std::string& path, std::string_view line, unsigne
   const UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!fd.valid()) return fail_errno("cannot append to " + path);
-  DTS_TRY(check_own(fd.get(), path));
+  DTS_TRY(check_file_is_ours(fd.get(), path));
   std::string record(line);
   record += '\n';
   const ssize_t n = ::write(fd.get(), record.data(), record.size());

@@ -112,7 +112,7 @@ Result<std::string> read_own_file(const std::string& path, std::uint64_t limit, 
   return read_open_file(file.get(), path, limit);
 }
 
-Result<void> check_own(int fd, const std::string& path) {
+Result<void> check_file_is_ours(int fd, const std::string& path) {
   DTS_ASSIGN(const Status status, status_of(fd, path));
   if (status.st_uid != ::geteuid()) return refuse_owner(path, status.st_uid);
   return {};

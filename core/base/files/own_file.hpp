@@ -44,6 +44,6 @@ enum class Others {
                                                  std::uint64_t limit);
 
 // Errc::invalid unless the open file `fd` is ours. `path` is used in the error message.
-[[nodiscard]] Result<void> check_own(int fd, const std::string& path);
+[[nodiscard]] Result<void> check_file_is_ours(int fd, const std::string& path);
 
 }  // namespace dts

@@ -17,13 +17,13 @@ namespace {
 using Info = struct stat;
 
 // As in check_own_link(): if a user namespace hides root, root's files count as trusted.
-bool is_strange(uid_t owner) {
+bool is_foreign_owner(uid_t owner) {
   const OwnerView view = owner_view();
   return !view.is_trusted(owner) && !view.is_unknown(owner);
 }
 
 Result<void> check_trust(const Info& info, const std::string& path) {
-  if (is_strange(info.st_uid))
+  if (is_foreign_owner(info.st_uid))
     return fail(Errc::invalid,
                 "refusing " + path + ": it belongs to user " + std::to_string(info.st_uid) +
                     ", neither to you nor to root",
@@ -63,9 +63,9 @@ Result<std::string> read_trusted_file(const std::string& path, std::uint64_t lim
   return read(path, limit, true);
 }
 
-std::optional<uid_t> stranger_who_owns(const std::string& path) {
+std::optional<uid_t> foreign_owner(const std::string& path) {
   Info info{};
-  if (::stat(path.c_str(), &info) != 0 || !is_strange(info.st_uid)) return std::nullopt;
+  if (::stat(path.c_str(), &info) != 0 || !is_foreign_owner(info.st_uid)) return std::nullopt;
   return info.st_uid;
 }
 

@@ -23,6 +23,6 @@ namespace dts {
 [[nodiscard]] Result<std::string> read_trusted_file(const std::string& path, std::uint64_t limit);
 
 // The owner of the file if this is neither we nor root; nullopt also if there is no file.
-[[nodiscard]] std::optional<uid_t> stranger_who_owns(const std::string& path);
+[[nodiscard]] std::optional<uid_t> foreign_owner(const std::string& path);
 
 }  // namespace dts

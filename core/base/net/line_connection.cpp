@@ -15,7 +15,7 @@ namespace {
 
 // A host that loses power or its network sends nothing: it counts as gone after 60 s of silence
 // (tcp(7): 30 s idle, then 3 probes 10 s apart; TCP_USER_TIMEOUT does the same for sent data).
-void notice_silence(int fd) {
+void enable_keepalive(int fd) {
   const auto set = [fd](int level, int option, int value) {
     ::setsockopt(fd, level, option, &value, sizeof value);  // no effect on other sockets
   };
@@ -30,7 +30,7 @@ void notice_silence(int fd) {
 
 LineConnection::LineConnection(UniqueFd fd, std::size_t limit) : fd_(std::move(fd)), limit_(limit) {
   ::fcntl(fd_.get(), F_SETFL, ::fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
-  notice_silence(fd_.get());
+  enable_keepalive(fd_.get());
 }
 
 bool LineConnection::receive() {

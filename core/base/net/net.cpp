@@ -79,7 +79,7 @@ bool claim_port(unsigned port, UniqueFd& claim) {
 
 }  // namespace
 
-HeldPort hold_one_of(const std::vector<unsigned>& ports) {
+HeldPort hold_first_free_port(const std::vector<unsigned>& ports) {
   for (const unsigned port : ports) {
     HeldPort held;
     if (!claim_port(port, held.claim)) continue;

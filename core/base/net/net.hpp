@@ -24,7 +24,7 @@ struct HeldPort {
 };
 
 // The first of `ports` that no process listens on and no other rank holds.
-[[nodiscard]] HeldPort hold_one_of(const std::vector<unsigned>& ports);
+[[nodiscard]] HeldPort hold_first_free_port(const std::vector<unsigned>& ports);
 
 // The port a socket is bound to.
 [[nodiscard]] unsigned local_port(int fd);

@@ -26,10 +26,10 @@ using std::chrono::seconds;
 
 // Call it when no attempt follows on these nodes. Slurm starts no step in a job that it is ending;
 // in that case the ranks themselves have removed the staged files.
-void AttemptLoop::leave_nodes() {
-  if (has_left_ || !attempt_ || attempt_->number() == 0 || job_.spec.stage.empty()) return;
-  has_left_ = true;
-  if (end_.told_to_end()) return;
+void AttemptLoop::unstage_pool() {
+  if (has_unstaged_ || !attempt_ || attempt_->number() == 0 || job_.spec.stage.empty()) return;
+  has_unstaged_ = true;
+  if (end_.kill_imminent()) return;
   unstage_nodes({job_, pool_.reachable(), options_.dtsubmit, attempt_->number(), options_.local});
 }
 
@@ -59,7 +59,7 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
     case run::Action::requeue:
     case run::Action::resubmit:
       if (options_.part) return decision.exit_code;
-      leave_nodes();
+      unstage_pool();
       return end_.come_back(ended.outcome, decision);
     case run::Action::wait:
       break;
@@ -74,20 +74,20 @@ Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds d
   const std::optional<int> signal =
       wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);
   if (!signal) return std::nullopt;
-  if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_in_pause(*signal);
+  if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_during_delay(*signal);
   const char* by = *signal == k_stop_request ? run::k_asked_by_user : "stopped by a signal";
-  return end_.end_here(
+  return end_.stop_after_error(
       ended.outcome,
       fmt::format("{} before the next attempt; `dtsubmit requeue` continues it", by));
 }
 
 // A termination signal that arrives while no rank runs can also mean preemption or the time limit.
-Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
-  if (signal == SIGTERM) end_.set_told_to_end(true);
+Result<std::optional<int>> AttemptLoop::end_during_delay(int signal) {
+  if (signal == SIGTERM) end_.set_kill_imminent(true);
   const std::string detail = fmt::format("signal {} while no rank ran", signal);
   DTS_TRY(attempt_->note({.what = run::Warning{detail}}));
   AttemptEnd ended;
-  ended.told_to_end = signal == SIGTERM;
+  ended.kill_imminent = signal == SIGTERM;
   ended.outcome = {
       signal == SIGUSR1 ? run::Cause::time_limit : run::Cause::signalled, k_checkpointed, detail};
   ended.requeued = end_.explain(ended.outcome);
@@ -119,15 +119,15 @@ Result<AttemptEnd> AttemptLoop::make_attempt() {
 }
 
 Error AttemptLoop::explained(Error failed) {
-  if (presence_.look_twice()) return failed;
+  if (presence_.is_present_now()) return failed;
   return {Errc::io, run::vanished_words(run_), ""};
 }
 
 void AttemptLoop::close(const Error* failed) {
-  leave_nodes();
+  unstage_pool();
   if (failed != nullptr) {
     const unsigned own = attempt_ ? attempt_->number() : 0;
-    const auto cause = presence_.look() ? run::Cause::run_damaged : run::Cause::run_vanished;
+    const auto cause = presence_.poll() ? run::Cause::run_damaged : run::Cause::run_vanished;
     for (run::Event& event :
          run::events_of_failure(ledger_.events(), *failed, own, run::latest_attempt(run_), cause)) {
       event.job = job_.allocation.job;
@@ -153,7 +153,7 @@ Result<int> AttemptLoop::run() {
   while (true) {
     attempt_.emplace(context);
     DTS_ASSIGN(const AttemptEnd ended, make_attempt());
-    end_.set_told_to_end(ended.told_to_end);
+    end_.set_kill_imminent(ended.kill_imminent);
     const run::Outcome& outcome = ended.outcome;
     const std::vector<run::Event> events = ledger_.events();
     const run::Decision decision = decide(ended, events);

@@ -49,10 +49,10 @@ class AttemptLoop {
                                                      const run::Decision& decision);
   [[nodiscard]] Result<std::optional<int>> pause(const AttemptEnd& ended,
                                                  std::chrono::seconds delay);
-  [[nodiscard]] Result<std::optional<int>> end_in_pause(int signal);
+  [[nodiscard]] Result<std::optional<int>> end_during_delay(int signal);
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
-  void leave_nodes();
+  void unstage_pool();
   [[nodiscard]] Result<AttemptEnd> make_attempt();
 
   const AgentOptions& options_;
@@ -69,7 +69,7 @@ class AttemptLoop {
   JobEnd end_{job_, ledger_, signals_.get(), [this](run::Event event) {
                 return attempt_->note(std::move(event));
               }};
-  bool has_left_ = false;       // see leave_nodes()
+  bool has_unstaged_ = false;   // see unstage_pool()
   bool disk_was_full_ = false;  // when the last attempt ended
 };
 

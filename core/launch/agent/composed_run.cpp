@@ -109,7 +109,7 @@ void ComposedRun::on_signal(int number, const std::vector<PartAgent*>& parts) {
   log("signal {}: passed on to every part that runs", number);
   stop_asked_ = stop_asked_ || number == k_stop_request;
   if (number != k_stop_request) end_signal_ = number;
-  if (number == SIGTERM) end_.set_told_to_end(true);
+  if (number == SIGTERM) end_.set_kill_imminent(true);
   for (const PartAgent* part : parts) part->signal(number);
 }
 
@@ -126,17 +126,17 @@ void ComposedRun::end_waiting_roles(const std::vector<PartAgent*>& parts) {
   });
   if (others_run) return;
   for (PartAgent* part : parts)
-    if (part->runs()) part->ask_to_end(k_server_patience);
+    if (part->runs()) part->request_end(k_server_patience);
 }
 
 void ComposedRun::on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts) {
   if (run::ends_others(end))
-    for (PartAgent* part : parts) part->ask_to_end(k_role_patience);
+    for (PartAgent* part : parts) part->request_end(k_role_patience);
   end_waiting_roles(parts);
 }
 
 // Kills the processes that a killed agent has left behind.
-void ComposedRun::bury_orphans(const std::vector<PartAgent*>& parts) const {
+void ComposedRun::kill_orphans_of_agents(const std::vector<PartAgent*>& parts) const {
   std::vector<pid_t> spared;
   for (const PartAgent* part : parts)
     if (part->runs()) spared.push_back(part->pid());
@@ -147,7 +147,7 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
   std::vector<run::PartEnd> ends;
   for (PartAgent* part : parts)
     if (const auto started = part->start(options_, variables_of(*part)); !started) {
-      for (PartAgent* other : parts) other->ask_to_end(k_server_patience);
+      for (PartAgent* other : parts) other->request_end(k_server_patience);
       log("{}", started.error().message);
       if (ends.empty() && part == parts.front()) return tl::unexpected<Error>(started.error());
     }
@@ -161,7 +161,7 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
       const auto end = part->reap();
       if (!end) continue;
       ends.push_back(*end);
-      if (!end->decided) bury_orphans(parts);
+      if (!end->decided) kill_orphans_of_agents(parts);
       on_end(*end, parts);
     }
   }
@@ -186,9 +186,10 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     for (PartAgent* part : parts)
       if (!part->is_done()) left.push_back(part);
     DTS_ASSIGN(const auto ends, run_once(left));
-    if (!presence_.look_twice()) return fail(Errc::io, run::vanished_words(run_));
-    vanished_ += static_cast<unsigned>(std::count_if(
-        ends.begin(), ends.end(), [](const auto& end) { return !end.decided && !end.told; }));
+    if (!presence_.is_present_now()) return fail(Errc::io, run::vanished_words(run_));
+    vanished_ += static_cast<unsigned>(std::count_if(ends.begin(), ends.end(), [](const auto& end) {
+      return !end.decided && !end.end_requested;
+    }));
     run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
     // A part knows whether its own nodes are down, but not whether those of the others are.
     if (verdict.outcome.cause == run::Cause::requeued) end_.explain(verdict.outcome);
@@ -225,7 +226,7 @@ run::Verdict ComposedRun::given_up(const Error& failed) {
   run::Outcome outcome{damaged ? run::Cause::run_damaged : run::Cause::launch_failed,
                        exit_code(failed.code),
                        failed.message};
-  if (!presence_.look_twice())
+  if (!presence_.is_present_now())
     outcome = {run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(run_)};
   auto decision = run::decide(outcome, {}, run::default_policy());
   if (decision.action != run::Action::stop)

@@ -38,7 +38,7 @@ class ComposedRun {
   void on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts);
   void end_waiting_roles(const std::vector<PartAgent*>& parts);
   void note_waiting_roles(const std::vector<PartAgent*>& parts) const;
-  void bury_orphans(const std::vector<PartAgent*>& parts) const;
+  void kill_orphans_of_agents(const std::vector<PartAgent*>& parts) const;
   [[nodiscard]] bool is_ending() const;
   [[nodiscard]] run::Verdict ended_between();
   [[nodiscard]] run::Verdict given_up(const Error& failed);

@@ -33,12 +33,12 @@ std::map<std::string, double> time_use(const run::RunDirectory& run,
 
 }  // namespace
 
-std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes) {
+std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool query_nodes) {
   // Loads the plug-in in a child process first: libslurm exits if it rejects the configuration.
   return std::make_unique<JobWatch>(
       [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
       allocation.job,
-      see_nodes);
+      query_nodes);
 }
 
 void JobEnd::use(JobWatch* watch, bool is_whole) {
@@ -60,8 +60,8 @@ bool JobEnd::explain(run::Outcome& outcome) {
 }
 
 void JobEnd::wait_for_the_end() {
-  told_to_end_ =
-      told_to_end_ || wait_for_one_of(signals_, {SIGTERM}, k_end_by_scheduler).has_value();
+  kill_imminent_ =
+      kill_imminent_ || wait_for_one_of(signals_, {SIGTERM}, k_end_by_scheduler).has_value();
 }
 
 // Hands over to the job of the chain that waits for this job's end; nullopt if there is none.
@@ -69,9 +69,10 @@ Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
   if (!chain_.is_for_next(outcome)) return std::nullopt;
   const auto chain = chain_.chain();
   if (chain && chain_.is_used_up(*chain))
-    return end_here(outcome,
-                    fmt::format("the chain has used its {}; `dtsubmit requeue` continues the run",
-                                counted(chain->jobs, "job")));
+    return stop_after_error(
+        outcome,
+        fmt::format("the chain has used its {}; `dtsubmit requeue` continues the run",
+                    counted(chain->jobs, "job")));
   if (!chain || chain->waiting.empty()) return std::nullopt;
   DTS_TRY(note_({.job = chain->waiting, .what = run::Resubmitted{"the chain's next job"}}));
   note_successor(chain->waiting);
@@ -105,7 +106,7 @@ Result<void> JobEnd::note_decision(const run::Decision& decision) {
   return {};
 }
 
-void JobEnd::settle(JobWatch::Return how, const char* otherwise) {
+void JobEnd::await_return(JobWatch::Return how, const char* otherwise) {
   watch_->come_back(std::move(how));
   if (const auto settled = watch_->wait_returned(); !settled)
     log("{}: {}", otherwise, settled.error().message);
@@ -115,10 +116,10 @@ void JobEnd::settle(JobWatch::Return how, const char* otherwise) {
 void JobEnd::stay_ended() {
   JobWatch::Return how;
   how.stay_ended = true;
-  settle(std::move(how), "the job may be started once more, and then ends at once");
+  await_return(std::move(how), "the job may be started once more, and then ends at once");
 }
 
-Result<int> JobEnd::end_here(const run::Outcome& outcome, std::string why) {
+Result<int> JobEnd::stop_after_error(const run::Outcome& outcome, std::string why) {
   DTS_TRY(note_decision({run::Action::stop, outcome.exit_code, std::move(why)}));
   return outcome.exit_code;
 }
@@ -127,8 +128,8 @@ Result<int> JobEnd::returned(const run::Outcome& outcome,
                              const Result<JobWatch::Returned>& answer) {
   if (!answer) {
     log("requeue: {}", answer.error().message);
-    auto code =
-        end_here(outcome, "the scheduler refused to run the job again: " + answer.error().message);
+    auto code = stop_after_error(
+        outcome, "the scheduler refused to run the job again: " + answer.error().message);
     // The answer is unknown: Slurm may still requeue the job, but only as long as this process
     // lives.
     if (answer.error().code != Errc::rejected) wait_for_the_end();
@@ -155,7 +156,7 @@ void JobEnd::note_successor(sched::JobId job) const {
 void JobEnd::cancel() {
   JobWatch::Return how;
   how.cancel = true;
-  settle(std::move(how), "the job is not cancelled");
+  await_return(std::move(how), "the job is not cancelled");
 }
 
 }  // namespace dts::launch

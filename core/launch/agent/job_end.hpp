@@ -20,8 +20,8 @@ namespace dts::launch {
 // How long to wait for the job's record: libslurm's own timeout for an unreachable controller.
 inline constexpr std::chrono::seconds k_record_patience{15};
 
-// The scheduler as the job's agent sees it. `see_nodes`: see JobWatch.
-[[nodiscard]] std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes);
+// The scheduler as the job's agent sees it. `query_nodes`: see JobWatch.
+[[nodiscard]] std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool query_nodes);
 
 class JobEnd {
  public:
@@ -42,9 +42,9 @@ class JobEnd {
   bool explain(run::Outcome& outcome);
 
   // `told`: the scheduler has notified the batch script that it will kill the job soon.
-  void set_told_to_end(bool told) { told_to_end_ = told; }
+  void set_kill_imminent(bool told) { kill_imminent_ = told; }
 
-  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+  [[nodiscard]] bool kill_imminent() const { return kill_imminent_; }
 
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
 
@@ -52,7 +52,7 @@ class JobEnd {
   [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
 
   // Call it if the decision could not be carried out; then the run stops.
-  [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
+  [[nodiscard]] Result<int> stop_after_error(const run::Outcome& outcome, std::string why);
 
   // Call it if the scheduler has requeued the job by itself, although it must not run again.
   void cancel();
@@ -64,7 +64,7 @@ class JobEnd {
  private:
   // Waits until the scheduler has carried out `how`; if it cannot, logs the consequence
   // `otherwise`.
-  void settle(JobWatch::Return how, const char* otherwise);
+  void await_return(JobWatch::Return how, const char* otherwise);
   void stay_ended();
   [[nodiscard]] Result<std::optional<int>> hand_over(const run::Outcome& outcome);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
@@ -78,7 +78,7 @@ class JobEnd {
   JobWatch* watch_ = nullptr;
   ChainKeeper chain_;
   bool is_whole_ = true;
-  bool told_to_end_ = false;
+  bool kill_imminent_ = false;
 };
 
 }  // namespace dts::launch

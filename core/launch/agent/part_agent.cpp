@@ -72,7 +72,7 @@ Variables variables_of_share(const std::vector<std::string>& nodes,
 Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variables) {
   DTS_ASSIGN(const auto before, run::read_ledger(run_.ledger()));
   events_before_ = before.size();
-  told_ = out_of_time_ = false;
+  end_requested_ = out_of_time_ = false;
   kill_at_ = Clock::time_point::max();
   set_time_limit(before);
   Variables all = variables;
@@ -80,7 +80,7 @@ Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variab
     for (auto& variable : variables_of_share(nodes_, plan_, part_.job.gpu_type))
       all.push_back(std::move(variable));
   Command command;
-  command.argv = agent_command(whole, run_, begins_together_);
+  command.argv = agent_command(whole, run_, starts_together_);
   command.env = environment_with(all);
   if (!whole.local && plan_.component)
     command.env = environment_of_component(*command.env, *plan_.component);
@@ -110,9 +110,9 @@ void PartAgent::signal(int number) const {
   if (runs()) ::kill(pid_, number);
 }
 
-void PartAgent::ask_to_end(seconds patience) {
-  if (!runs() || told_) return;
-  told_ = true;
+void PartAgent::request_end(seconds patience) {
+  if (!runs() || end_requested_) return;
+  end_requested_ = true;
   ::sigqueue(pid_, k_stop_request, {.sival_int = k_of_another_part});
   kill_at_ = std::min(kill_at_, Clock::now() + patience);
 }
@@ -139,7 +139,7 @@ std::optional<run::PartEnd> PartAgent::reap() {
   run::PartEnd end;
   end.name = part_.name;
   end.words = words_;
-  end.told = told_;
+  end.end_requested = end_requested_;
   end.out_of_time = out_of_time_;
   end.until_others_end = part_.until_others_end;
   auto events = run::read_ledger(run_.ledger()).value_or(std::vector<run::Event>());

@@ -42,7 +42,7 @@ class PartAgent {
         run_(std::move(run)),
         plan_(std::move(plan)),
         nodes_(std::move(nodes)),
-        begins_together_(begins_together) {}
+        starts_together_(begins_together) {}
 
   // `variables`: what the part's programs learn about the whole run.
   [[nodiscard]] Result<void> start(const AgentOptions& whole, const Variables& variables);
@@ -67,7 +67,7 @@ class PartAgent {
   void signal(int number) const;
 
   // Call it when another part ends: this part has to save and end, and is killed after `patience`.
-  void ask_to_end(std::chrono::seconds patience);
+  void request_end(std::chrono::seconds patience);
 
   // Ends the part when its own time is up.
   void tick();
@@ -87,10 +87,10 @@ class PartAgent {
   run::RunDirectory run_;
   plan::Plan plan_;
   std::vector<std::string> nodes_;
-  bool begins_together_;
+  bool starts_together_;
   pid_t pid_ = 0;
   std::size_t events_before_ = 0;
-  bool told_ = false;
+  bool end_requested_ = false;
   bool out_of_time_ = false;
   Clock::time_point warn_at_ = Clock::time_point::max();  // when the part's own time is nearly up
   Clock::time_point kill_at_ = Clock::time_point::max();

@@ -22,7 +22,7 @@ void choose_ports(const std::string& run, unsigned attempt, std::vector<PartPlac
   const auto [low, high] = ephemeral_ports();
   std::vector<HeldPort> held;  // until all ports are chosen, so that they differ
   for (PartPlace& place : places) {
-    held.push_back(hold_one_of(
+    held.push_back(hold_first_free_port(
         plan::master_port_candidates(run + "/" + place.name, attempt, low, high, k_candidates)));
     place.port = held.back().port;
   }

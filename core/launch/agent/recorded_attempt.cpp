@@ -216,7 +216,7 @@ Result<AttemptEnd> RecordedAttempt::run() {
     return tl::unexpected<Error>(std::move(ended_by).error());
   }
   run::Outcome outcome = explained(*std::move(ended_by), runner);
-  if (!runner.told_to_end()) outcome = doubted(std::move(outcome));
+  if (!runner.kill_imminent()) outcome = doubted(std::move(outcome));
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
   run::AttemptEnded ended = run::ended_event(outcome);
   ended.checkpoint = run::newest_checkpoint(run_);
@@ -230,7 +230,7 @@ Result<AttemptEnd> RecordedAttempt::run() {
   runner.clean_up();
   DTS_TRY(noted);
   const bool requeued = runner.scheduler().job() && is_requeued(*runner.scheduler().job());
-  return AttemptEnd{std::move(outcome), runner.told_to_end(), requeued, runner.stop_asked()};
+  return AttemptEnd{std::move(outcome), runner.kill_imminent(), requeued, runner.stop_asked()};
 }
 
 }  // namespace dts::launch

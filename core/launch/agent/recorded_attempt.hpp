@@ -31,9 +31,9 @@ struct AttemptContext {
 
 struct AttemptEnd {
   run::Outcome outcome;
-  bool told_to_end = false;  // the scheduler will kill the job soon
-  bool requeued = false;     // the scheduler has requeued the job by itself
-  std::string stop_asked{};  // by whom; empty: by nobody
+  bool kill_imminent = false;  // the scheduler will kill the job soon
+  bool requeued = false;       // the scheduler has requeued the job by itself
+  std::string stop_asked{};    // by whom; empty: by nobody
 };
 
 // Takes the run's next attempt for this agent. From then on, the agent's standard error is the

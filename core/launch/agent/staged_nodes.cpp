@@ -64,7 +64,9 @@ void unstage_hosts(const StagedNodes& staged) {
 
 }  // namespace
 
-Result<void> unstage_here(const run::RunDirectory& run, unsigned attempt, const std::string& node) {
+Result<void> unstage_this_node(const run::RunDirectory& run,
+                               unsigned attempt,
+                               const std::string& node) {
   const std::string name = node.empty() ? node_name(getenv_lookup, host_name()) : node;
   Result<void> all;
   for (unsigned number = attempt; number > 0; --number)
@@ -78,7 +80,7 @@ void unstage_nodes(const StagedNodes& staged) {
     if (!staged.nodes.empty()) unstage_by_step(staged);
   } else if (!staged.job.plan.hosts.empty()) {
     unstage_hosts(staged);
-  } else if (const auto removed = unstage_here(staged.job.run, staged.attempt, ""); !removed) {
+  } else if (const auto removed = unstage_this_node(staged.job.run, staged.attempt, ""); !removed) {
     log("staged files: {}", removed.error().message);
   }
 }

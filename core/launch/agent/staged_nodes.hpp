@@ -12,9 +12,9 @@ namespace dts::launch {
 
 // `dtsubmit unstage`: removes what attempts 1 to `attempt` staged on this node, whose name is
 // `node`.
-[[nodiscard]] Result<void> unstage_here(const run::RunDirectory& run,
-                                        unsigned attempt,
-                                        const std::string& node);
+[[nodiscard]] Result<void> unstage_this_node(const run::RunDirectory& run,
+                                             unsigned attempt,
+                                             const std::string& node);
 
 struct StagedNodes {
   const Assignment& job;

@@ -94,7 +94,7 @@ void Attempt::on_not_launched(Peer peer, const NotLaunched& message, Time now) {
   news_.refused.push_back(peer);
   if (message.token != settings_.token || outcome()) return;
   const bool began = !is_in(Phase::gathering);
-  exits_.withdraw_victim(now);
+  exits_.withdraw_secondary_failure(now);
   ending_.end({began ? run::Cause::launcher_died : run::Cause::launch_failed, 1, message.message},
               now);
 }
@@ -176,7 +176,8 @@ void Attempt::advance(Time now) {
 }
 
 void Attempt::place_ranks(Time now) {
-  if (gathering_.silent_nodes().has_doubt()) return gathering_.silent_nodes().end_in_doubt(now);
+  if (gathering_.silent_nodes().has_doubt())
+    return gathering_.silent_nodes().end_with_suspected(now);
   if (auto placed = places_.place(gathering_.topologies()); !placed)
     return ending_.end(std::move(placed).error(), now);
   phase_ = Phase::meeting;

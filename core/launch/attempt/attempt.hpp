@@ -114,13 +114,13 @@ class Attempt {
 
   // Nodes to probe, because none of their ranks has said hello yet.
   [[nodiscard]] std::vector<std::string> take_silent_nodes() {
-    return gathering_.silent_nodes().take_to_look_at();
+    return gathering_.silent_nodes().take_silent();
   }
 
   // Nodes that have been silent for so long that a step of its own should check, once, whether each
   // can run a rank at all.
   [[nodiscard]] std::vector<std::string> take_mute_nodes() {
-    return gathering_.silent_nodes().take_to_ask();
+    return gathering_.silent_nodes().take_mute();
   }
 
   // Lines for the log.

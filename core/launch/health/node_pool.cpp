@@ -90,7 +90,7 @@ NodeChoice NodePool::choose(unsigned attempt) {
   if (settings_.preflight.count() > 0) measure(attempt, all);
   NodeChoice choice = choose_nodes(all, settings_.wanted);
   std::erase_if(choice.unfit,
-                [&](const run::UnfitNode& one) { return !told_.insert(one.node).second; });
+                [&](const run::UnfitNode& one) { return !reported_.insert(one.node).second; });
   for (const run::UnfitNode& one : choice.unfit) log("pre-flight: {}: {}", one.node, one.why);
   log("of {} {} are used, spare: {}",
       counted(all.size(), "node"),
@@ -130,7 +130,7 @@ bool NodePool::has_spares() const {
   if (!has_any()) return false;
   const auto left = std::count_if(
       settings_.nodes.begin(), settings_.nodes.end(), [this](const std::string& node) {
-        return down_.count(node) == 0 && suspects_.count(node) == 0 && told_.count(node) == 0;
+        return down_.count(node) == 0 && suspects_.count(node) == 0 && reported_.count(node) == 0;
       });
   return left >= static_cast<std::ptrdiff_t>(settings_.wanted);
 }

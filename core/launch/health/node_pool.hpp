@@ -56,7 +56,7 @@ class NodePool {
   NodePoolSettings settings_;
   std::set<std::string> down_;
   std::set<std::string> suspects_;
-  std::set<std::string> told_;  // unfit nodes that have been reported
+  std::set<std::string> reported_;  // unfit nodes that have been reported
   bool measured_ = false;
 };
 

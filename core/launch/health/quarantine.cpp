@@ -16,7 +16,7 @@ Result<std::string> path_here() {
   return run::quarantine_path(getenv_lookup("SLURM_CLUSTER_NAME").value_or(""));
 }
 
-Result<std::vector<run::Quarantined>> look(const std::string& path) {
+Result<std::vector<run::Quarantined>> poll(const std::string& path) {
   DTS_ASSIGN(const auto strikes, run::read_strikes(path));
   return run::quarantined(strikes, std::chrono::system_clock::now());
 }
@@ -26,7 +26,7 @@ Result<void> remember(std::vector<run::Strike> strikes) {
   std::set<std::string> nodes;
   for (const run::Strike& strike : strikes) nodes.insert(strike.node);
   DTS_TRY(run::add_strikes(path, std::move(strikes), std::chrono::system_clock::now()));
-  DTS_ASSIGN(const auto all, look(path));
+  DTS_ASSIGN(const auto all, poll(path));
   for (const run::Quarantined& one : all)
     if (nodes.count(one.node) > 0)
       log("{} is in quarantine until {} (dtsubmit nodes)", one.node, format_utc(one.until));
@@ -46,7 +46,7 @@ std::vector<std::string> nodes_in_quarantine() {
   std::vector<std::string> nodes;
   const auto path = path_here();
   if (!path) return nodes;
-  if (const auto all = look(*path))
+  if (const auto all = poll(*path))
     for (const run::Quarantined& one : *all) nodes.push_back(one.node);
   return nodes;
 }

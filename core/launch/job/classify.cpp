@@ -36,7 +36,7 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
   if (job.state == sched::JobState::out_of_memory) return run::Cause::out_of_memory;
   if (job.state == sched::JobState::node_failed) return run::Cause::node_failed;
   if (is_requeued(job))
-    return around.a_node_is_down ? run::Cause::node_failed : run::Cause::requeued;
+    return around.has_down_node ? run::Cause::node_failed : run::Cause::requeued;
   if (observed == run::Cause::signalled && around.reason_is_lost) return run::Cause::preempted;
   return observed;
 }

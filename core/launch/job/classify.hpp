@@ -15,7 +15,7 @@ namespace dts::launch {
 
 // Facts about a job that its record does not contain.
 struct Surroundings {
-  bool a_node_is_down = false;  // a node was lost, so it is not a requeue by hand
+  bool has_down_node = false;  // a node was lost, so it is not a requeue by hand
   // The controller was restarted after the job's steps had been signalled, and may have forgotten a
   // preemption that it had begun. It will begin it again: nothing else signals steps without ending
   // the job.

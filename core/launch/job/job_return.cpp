@@ -25,7 +25,7 @@ const sched::Patience k_patience{k_return_patience};
 // Repeats `call` until it reaches the controller. A repeated submission could create a second job,
 // so order.hpp finds out what became of a lost call.
 template <class Call>
-auto patiently(Call call) {
+auto retry_while_unreachable(Call call) {
   const auto give_up = std::chrono::steady_clock::now() + k_return_patience;
   while (true) {
     auto answer = call();
@@ -122,10 +122,10 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
   for (sched::Submission& component : how.successor->components)
     component.exclude_nodes = both(component.exclude_nodes, how.exclude);
   std::set<sched::JobId> known{job};
-  if (const auto jobs =
-          patiently([&] { return sched::find_jobs(scheduler, how.successor->script_path); }))
+  if (const auto jobs = retry_while_unreachable(
+          [&] { return sched::find_jobs(scheduler, how.successor->script_path); }))
     for (const sched::JobInfo& other : *jobs) known.insert(other.id);
-  DTS_ASSIGN(const std::optional<sched::JobId> job_now, patiently([&] {
+  DTS_ASSIGN(const std::optional<sched::JobId> job_now, retry_while_unreachable([&] {
                return sched::submit_once(scheduler, *how.successor, known, k_patience);
              }));
   if (!job_now)
@@ -142,12 +142,13 @@ Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, Job
   JobReturned returned{job};
   // A controller that was killed, or restored from a backup, may have forgotten this job, and may
   // have given its id to another one.
-  const auto own = patiently([&] { return scheduler.job(job); });
+  const auto own = retry_while_unreachable([&] { return scheduler.job(job); });
   if (!own && own.error().code != Errc::not_found) return tl::unexpected<Error>(own.error());
   const bool is_lost = !own || !has_script(*own, how.script_path);
   if (is_lost && (how.cancel || how.stay_ended)) return returned;
   if (how.cancel)
-    return patiently([&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
+    return retry_while_unreachable(
+               [&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
         .map([&] { return returned; });
   if (how.stay_ended) return scheduler.forbid_requeue(job).map([&] { return returned; });
   if (is_lost && how.requeue)
@@ -156,7 +157,8 @@ Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, Job
   if (!is_lost) settle_exclusion(scheduler, job, how, returned);
   if (is_lost || !how.requeue)
     return succeed(scheduler, job, std::move(how), std::move(returned), is_lost);
-  const auto requeued = patiently([&] { return sched::requeue_once(scheduler, job, k_patience); });
+  const auto requeued =
+      retry_while_unreachable([&] { return sched::requeue_once(scheduler, job, k_patience); });
   if (!requeued && requeued.error().code == Errc::rejected && how.successor) {
     returned.trouble = requeued.error().message;
     return succeed(scheduler, job, std::move(how), std::move(returned), false);

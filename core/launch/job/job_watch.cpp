@@ -28,7 +28,7 @@ constexpr std::chrono::seconds k_return_answer{2 * k_return_patience + std::chro
 
 struct JobWatch::Shared {
   sched::JobId job;
-  bool see_nodes = false;
+  bool query_nodes = false;
   UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::condition_variable wake;
@@ -46,8 +46,8 @@ struct JobWatch::Shared {
   std::atomic<bool> restarts_ended_jobs{false};
   std::optional<std::string> way;
   // The members from here on belong to the worker thread.
-  std::string said_handicap;
-  std::string said_way;
+  std::string reported_limitation;
+  std::string reported_access;
   std::optional<std::string> script_path;  // the job's, from its first record
 
   template <class Value>
@@ -102,10 +102,10 @@ struct JobWatch::Shared {
   }
 };
 
-JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes)
+JobWatch::JobWatch(Connect connect, sched::JobId job, bool query_nodes)
     : shared_(std::make_shared<Shared>()) {
   shared_->job = job;
-  shared_->see_nodes = see_nodes;
+  shared_->query_nodes = query_nodes;
   std::thread([shared = shared_, connect = std::move(connect)] { work(shared, connect); }).detach();
 }
 
@@ -113,7 +113,7 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
   auto scheduler = connect();
   if (!scheduler)
     say(handicap,
-        said_handicap,
+        reported_limitation,
         fmt::format(
             "the scheduler cannot be asked ({}): a preemption is recognized by its signal only, "
             "and only the scheduler itself can requeue the job",
@@ -138,7 +138,7 @@ void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
   if (record) add_record(loaded, *record);
   publish(facts, std::move(loaded));
   if (record)
-    tell(scheduler, *std::move(record), see_nodes);  // may show a preemption that nobody heard of
+    tell(scheduler, *std::move(record), query_nodes);  // may show a preemption that nobody heard of
   else
     publish(trouble, record.error());
 }
@@ -149,7 +149,7 @@ void JobWatch::Shared::answer(sched::Scheduler& scheduler, bool was_asked) {
   if (was_asked)
     if (const auto config = scheduler.config())
       publish(controller_start, std::int64_t{config->boot_time});
-  tell(scheduler, *std::move(record), was_asked && see_nodes);
+  tell(scheduler, *std::move(record), was_asked && query_nodes);
 }
 
 void JobWatch::Shared::tell(sched::Scheduler& scheduler, sched::JobInfo record, bool with_nodes) {
@@ -176,7 +176,8 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
       shared->publish(shared->returned,
                       dts::launch::come_back(*scheduler, shared->job, *std::move(wishes.how)));
     if (wishes.facts) shared->load_facts(*scheduler);
-    if (wishes.facts) shared->say(shared->way, shared->said_way, to_text(scheduler->way()));
+    if (wishes.facts)
+      shared->say(shared->way, shared->reported_access, to_text(scheduler->access()));
     if (!wishes.facts || wishes.asked) shared->answer(*scheduler, wishes.asked);
   }
 }
@@ -260,15 +261,15 @@ Result<JobWatch::Returned> JobWatch::wait_returned() {
               "continue with `dtsubmit requeue`");
 }
 
-std::optional<Error> JobWatch::take_trouble() {
+std::optional<Error> JobWatch::take_error() {
   return shared_->take(shared_->trouble);
 }
 
-std::optional<std::string> JobWatch::take_handicap() {
+std::optional<std::string> JobWatch::take_limitation() {
   return shared_->take(shared_->handicap);
 }
 
-std::optional<std::string> JobWatch::take_way() {
+std::optional<std::string> JobWatch::take_access() {
   return shared_->take(shared_->way);
 }
 

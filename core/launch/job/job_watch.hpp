@@ -24,9 +24,9 @@ class JobWatch {
   using Connect = std::function<Result<std::unique_ptr<sched::Scheduler>>()>;
 
   // `connect` runs on the thread, which is never joined, because a process must be able to end
-  // while the controller does not answer. With `see_nodes`, the nodes that are down are requested
+  // while the controller does not answer. With `query_nodes`, the nodes that are down are requested
   // with each record.
-  JobWatch(Connect connect, sched::JobId job, bool see_nodes = false);
+  JobWatch(Connect connect, sched::JobId job, bool query_nodes = false);
 
   // True if the scheduler has reported this, see sched::ConfigInfo.
   [[nodiscard]] bool restarts_ended_jobs() const;
@@ -52,7 +52,7 @@ class JobWatch {
   [[nodiscard]] std::optional<Facts> take_facts();
   [[nodiscard]] std::optional<sched::JobInfo> take_job();
   // The nodes that the controller reports down. They are requested when the job was requeued
-  // without a preemption, and always with `see_nodes`.
+  // without a preemption, and always with `query_nodes`.
   [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
   [[nodiscard]] std::optional<Result<Returned>> take_returned();
   // Waits for what take_returned() returns; Errc::unreachable if the scheduler does not answer at
@@ -63,12 +63,12 @@ class JobWatch {
   // Start time of the controller that answered ask(), Unix seconds; available before take_job() is.
   [[nodiscard]] std::optional<std::int64_t> take_controller_start();
   // Why the latest question has no answer, if it failed.
-  [[nodiscard]] std::optional<Error> take_trouble();
+  [[nodiscard]] std::optional<Error> take_error();
   // A sentence about what the agent cannot do because the scheduler could not be loaded, returned
   // once per change; nullopt if it was loaded.
-  [[nodiscard]] std::optional<std::string> take_handicap();
-  // How the scheduler is reached, see sched::Way; returned once per change.
-  [[nodiscard]] std::optional<std::string> take_way();
+  [[nodiscard]] std::optional<std::string> take_limitation();
+  // How the scheduler is reached, see sched::Access; returned once per change.
+  [[nodiscard]] std::optional<std::string> take_access();
 
   void drain_event();
 

@@ -161,11 +161,11 @@ Result<void> end_waiting(sched::Scheduler& scheduler,
   return {};
 }
 
-Result<Resumed> put_anew(sched::Scheduler& scheduler,
-                         const run::RunDirectory& run,
-                         const run::Amendment& amendment,
-                         const std::vector<run::Event>& events,
-                         const sched::Patience& patience) {
+Result<Resumed> resubmit_amended(sched::Scheduler& scheduler,
+                                 const run::RunDirectory& run,
+                                 const run::Amendment& amendment,
+                                 const std::vector<run::Event>& events,
+                                 const sched::Patience& patience) {
   const std::set<sched::JobId> known = jobs_of(events);
   for (const sched::JobId& job : {last_job(run, events), unrecorded_job(scheduler, run, known)})
     if (!job.empty()) DTS_TRY(end_waiting(scheduler, run, job, patience));
@@ -234,7 +234,7 @@ Result<Resumed> run_again_with(sched::Scheduler& scheduler,
                                std::chrono::system_clock::time_point since,
                                const sched::Patience& patience) {
   return resume_once(run, why, true, since, [&](const std::vector<run::Event>& events) {
-    return put_anew(scheduler, run, amendment, events, patience);
+    return resubmit_amended(scheduler, run, amendment, events, patience);
   });
 }
 

@@ -55,8 +55,9 @@ Result<NodeOrder> receive_order() {
 
 std::vector<std::string> environment_of(const NodeOrder& order) {
   std::vector<std::string> environment = environment_entries();
-  std::erase_if(environment,
-                [](const std::string& entry) { return !stays_with_machine(variable_name(entry)); });
+  std::erase_if(environment, [](const std::string& entry) {
+    return !is_machine_variable(variable_name(entry));
+  });
   environment.insert(environment.end(), order.environment.begin(), order.environment.end());
   return environment;
 }

@@ -126,7 +126,7 @@ Result<std::optional<NodeOrder>> parse_node_order(std::string_view bytes) {
   return order;
 }
 
-bool stays_with_machine(std::string_view name) {
+bool is_machine_variable(std::string_view name) {
   constexpr std::array<std::string_view, 3> k_prefixes{"SSH_", "XDG_", "DBUS_"};
   constexpr std::array<std::string_view, 15> k_names{"HOSTNAME",
                                                      "HOST",

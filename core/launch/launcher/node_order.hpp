@@ -38,6 +38,6 @@ struct NodeOrder {
 
 // True for variables that belong to a machine or to a user's session on it (HOSTNAME, SSH_*, XDG_*,
 // DISPLAY, ...). They are not sent: the other machine has its own.
-[[nodiscard]] bool stays_with_machine(std::string_view name);
+[[nodiscard]] bool is_machine_variable(std::string_view name);
 
 }  // namespace dts::launch

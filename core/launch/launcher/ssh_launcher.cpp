@@ -198,7 +198,7 @@ Result<std::string> current_folder() {
 std::vector<std::string> travelling_environment() {
   std::vector<std::string> environment = environment_entries();
   std::erase_if(environment,
-                [](const std::string& entry) { return stays_with_machine(variable_name(entry)); });
+                [](const std::string& entry) { return is_machine_variable(variable_name(entry)); });
   return environment;
 }
 

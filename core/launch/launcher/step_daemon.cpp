@@ -54,7 +54,7 @@ void pass_on(int signal) {
 }
 
 // When the daemon dies, its ranks lose their server and exit with a code that does not show why.
-void tell_of_death(const std::string& daemon, int signal) {
+void report_daemon_death(const std::string& daemon, int signal) {
   const char* name = signal_name(signal);
   const std::string node = node_name(getenv_lookup, host_name());
   const std::string why =
@@ -116,7 +116,8 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
     int status = 0;
     if (::waitpid(daemon, &status, WNOHANG) != daemon) continue;
     // Otherwise we killed it ourselves.
-    if (WIFSIGNALED(status) && waiting[1].fd >= 0) tell_of_death(argv.front(), WTERMSIG(status));
+    if (WIFSIGNALED(status) && waiting[1].fd >= 0)
+      report_daemon_death(argv.front(), WTERMSIG(status));
     return exit_code_of_wait_status(status);
   }
 }

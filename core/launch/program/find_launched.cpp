@@ -195,24 +195,24 @@ void LaunchedWatch::begin(const plan::Environment& given, Time now) {
   }
   for (const auto& [variable, launcher] : k_signs) remember(variable);
   for (const auto& [name, value] : given) own_[name] = value;
-  often_until_ = now + k_often_for;
-  next_look_ = now + k_often;
+  poll_often_until_ = now + k_often_for;
+  next_poll_ = now + k_often;
 }
 
-std::optional<Launched> LaunchedWatch::look(pid_t program, Time now) {
-  next_look_ = program <= 0         ? Time::max()
-               : now < often_until_ ? now + k_often
-                                    : now + Time::duration(k_look);
+std::optional<Launched> LaunchedWatch::poll(pid_t program, Time now) {
+  next_poll_ = program <= 0              ? Time::max()
+               : now < poll_often_until_ ? now + k_often
+                                         : now + Time::duration(k_look);
   if (program <= 0) return std::nullopt;
   auto found = find_launched(program, own_);
   if (found && !found->processes.empty()) {
     gone_at_ = now + k_remember;
-  } else if (told_ && !told_->processes.empty()) {
+  } else if (last_reported_ && !last_reported_->processes.empty()) {
     if (now < gone_at_) return std::nullopt;
     if (!found) found.emplace();  // report that nothing is left of it
   }
-  if (!found || found == told_) return std::nullopt;
-  told_ = found;
+  if (!found || found == last_reported_) return std::nullopt;
+  last_reported_ = found;
   return found;
 }
 

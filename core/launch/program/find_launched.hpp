@@ -33,17 +33,17 @@ class LaunchedWatch {
   // Call it when the program has started with `given` on top of our own environment.
   void begin(const plan::Environment& given, Time now);
 
-  // When to call look(); Time::max(): never.
-  [[nodiscard]] Time next_look() const { return next_look_; }
+  // When to call poll(); Time::max(): never.
+  [[nodiscard]] Time next_poll() const { return next_poll_; }
 
   // Looks at the processes below `program` (0: it has ended); returns what to report, if anything.
-  [[nodiscard]] std::optional<Launched> look(pid_t program, Time now);
+  [[nodiscard]] std::optional<Launched> poll(pid_t program, Time now);
 
  private:
   OwnVariables own_;
-  Time often_until_;
-  Time next_look_ = Time::max();
-  std::optional<Launched> told_;
+  Time poll_often_until_;
+  Time next_poll_ = Time::max();
+  std::optional<Launched> last_reported_;
   Time gone_at_ = Time::max();  // when the reported launcher was first found to be gone
 };
 

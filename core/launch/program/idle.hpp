@@ -20,7 +20,7 @@ class IdleWatch {
 
   // `ticks`: the total processor time of the program's processes. It is less than before if one of
   // them has ended.
-  void see(std::uint64_t ticks, Time now) {
+  void observe(std::uint64_t ticks, Time now) {
     const std::uint64_t change = ticks > ticks_ ? ticks - ticks_ : ticks_ - ticks;
     if (change >= k_work) worked_ = now;
     ticks_ = ticks;

@@ -53,13 +53,13 @@ Result<void> Program::start(const std::vector<std::string>& argv,
   return {};
 }
 
-void Program::look() {
+void Program::poll() {
   if (pid_ > 0 && pid_ == group_) is_wrapper_ = is_wrapper(pid_);
 }
 
 void Program::signal(int number) {
   if (pid_ <= 0) return;
-  look();
+  poll();
   expect_stop(number);
   for (const pid_t target : stop_targets(pid_, number)) ::kill(target, number);
 }
@@ -70,7 +70,7 @@ void Program::kill() {
 
 // The wrapper died of a stop signal: continue with the process below it that handles the signal, as
 // if it were the program.
-bool Program::adopt_heir(int code) {
+bool Program::adopt_wrapped_program(int code) {
   if (!is_wrapper_ || stop_signal_ == 0 || code != 128 + stop_signal_) return false;
   for (const pid_t orphan : own_children())
     if (::getpgid(orphan) == group_ && handles(orphan, stop_signal_)) {
@@ -81,7 +81,7 @@ bool Program::adopt_heir(int code) {
   return false;
 }
 
-void Program::bury() {
+void Program::kill_leftovers() {
   ::kill(-group_, SIGKILL);
   pid_ = 0;
   kill_children({});
@@ -93,8 +93,8 @@ std::optional<int> Program::reap() {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
     if (pid == pid_) code = exit_code_of_wait_status(status);
-  if (!code || adopt_heir(*code)) return std::nullopt;
-  bury();
+  if (!code || adopt_wrapped_program(*code)) return std::nullopt;
+  kill_leftovers();
   return code;
 }
 

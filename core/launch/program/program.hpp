@@ -47,7 +47,7 @@ class Program {
   void signal(int number);
 
   // Call it every second while the program runs: only then can a wrapper be recognised.
-  void look();
+  void poll();
 
   // Call it when a stop was requested, by us or by a sender that signals every process. If the
   // program is a wrapper that dies of the signal, reap() waits for the program that it ran, and
@@ -62,8 +62,8 @@ class Program {
   [[nodiscard]] std::optional<int> reap();
 
  private:
-  void bury();
-  [[nodiscard]] bool adopt_heir(int code);
+  void kill_leftovers();
+  [[nodiscard]] bool adopt_wrapped_program(int code);
 
   pid_t pid_ = 0;
   pid_t group_ = 0;

@@ -5,7 +5,7 @@
 
 namespace dts::launch {
 
-void ProgressWatch::see(std::uint64_t step, std::uint64_t log_bytes, Time now) {
+void ProgressWatch::observe(std::uint64_t step, std::uint64_t log_bytes, Time now) {
   // Nobody looked: the job was suspended, or the node stood still. That time does not count against
   // the program.
   if (now - seen_ > k_unwatched) {

@@ -21,8 +21,8 @@ class ProgressWatch {
   static constexpr std::chrono::minutes k_least{5};
   static constexpr unsigned k_pauses = 10;
   static constexpr unsigned k_beats_to_know = 3;
-  // see() is called every second. If the last call was longer ago than this (SIGSTOP, suspension),
-  // the time since then does not count.
+  // observe() is called every second. If the last call was longer ago than this (SIGSTOP,
+  // suspension), the time since then does not count.
   static constexpr std::chrono::seconds k_unwatched{10};
 
   ProgressWatch(std::optional<std::chrono::seconds> limit, Time start)
@@ -30,7 +30,7 @@ class ProgressWatch {
 
   // Takes the current number of the beat and the size of the log in bytes. The log counts only as
   // long as there is no beat.
-  void see(std::uint64_t step, std::uint64_t log_bytes, Time now);
+  void observe(std::uint64_t step, std::uint64_t log_bytes, Time now);
 
   // Time since the last beat or output, whichever was later.
   [[nodiscard]] Duration quiet(Time now) const { return now - heard_; }
@@ -47,7 +47,7 @@ class ProgressWatch {
   std::optional<std::chrono::seconds> limit_;
   Time last_;   // the last progress
   Time heard_;  // the last beat or output
-  Time seen_;   // the last call of see()
+  Time seen_;   // the last call of observe()
   std::uint64_t step_ = 0;
   std::uint64_t log_bytes_ = 0;
   unsigned beats_ = 0;

@@ -61,13 +61,13 @@ bool RankBinding::may_start() const {
 
 void RankBinding::begin(Time now) {
   began_ = now;
-  next_look_ = now + k_first_look;
+  next_poll_ = now + k_first_look;
 }
 
 void RankBinding::read_threads(Time now) {
   launch::read_threads(own_children(), state_);
-  if (now >= next_look_)
-    next_look_ = next_look_ < began_ + k_second_look ? began_ + k_second_look : Time::max();
+  if (now >= next_poll_)
+    next_poll_ = next_poll_ < began_ + k_second_look ? began_ + k_second_look : Time::max();
 }
 
 }  // namespace dts::launch

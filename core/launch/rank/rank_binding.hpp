@@ -33,10 +33,10 @@ class RankBinding {
   void begin(Time now);
 
   // Call it when the program has ended.
-  void end() { next_look_ = Time::max(); }
+  void end() { next_poll_ = Time::max(); }
 
   // When to call read_threads(); Time::max(): never.
-  [[nodiscard]] Time next_look() const { return next_look_; }
+  [[nodiscard]] Time next_poll() const { return next_poll_; }
 
   // Reads the threads of all processes that this process has started.
   void read_threads(Time now);
@@ -48,7 +48,7 @@ class RankBinding {
   bool strict_ = false;
   BoundState state_;
   Time began_;
-  Time next_look_ = Time::max();
+  Time next_poll_ = Time::max();
 };
 
 }  // namespace dts::launch

@@ -43,19 +43,19 @@ std::optional<Route> route_to_rank0(const std::string& address,
 
 HeldPort hold_worker_port(const std::string& run_directory, unsigned attempt, unsigned rank) {
   const auto [low, high] = ephemeral_ports();
-  return hold_one_of(plan::master_port_candidates(
+  return hold_first_free_port(plan::master_port_candidates(
       fmt::format("{}/rank-{}", run_directory, rank), attempt, low, high, k_port_candidates));
 }
 
 HeldPort hold_master_port(const std::vector<unsigned>& ports, std::string& note) {
   constexpr const char* k_reserved = "SLURM_STEP_RESV_PORTS";
   const std::string reserved = getenv_lookup(k_reserved).value_or("");
-  HeldPort held = hold_one_of(plan::parse_ports(reserved));
+  HeldPort held = hold_first_free_port(plan::parse_ports(reserved));
   if (held.port != 0) {
     note = fmt::format("one of {}={}, which Slurm reserves for this step", k_reserved, reserved);
     return held;
   }
-  held = hold_one_of(ports);
+  held = hold_first_free_port(ports);
   if (!reserved.empty()) note = fmt::format("none of {}={} is free; ", k_reserved, reserved);
   const auto [low, high] = ephemeral_ports();
   if (held.port >= low && held.port <= high)

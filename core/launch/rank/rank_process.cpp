@@ -139,14 +139,14 @@ void RankProcess::handle(const Advise& message) {
 void RankProcess::look_at_program() {
   const auto now = Clock::now();
   if (now >= stop_at_) stop_program();
-  if (now >= progress_.next_look()) program_.look();
-  if (now >= progress_.next_look())
-    if (const auto news = progress_.look(program_.pid(), now)) say(*news);
-  if (now >= binding_.next_look()) handle(ReadBack{});
-  if (now >= set_up_.next_look())
-    if (const auto staging = set_up_.look(now)) say(*staging);
-  if (now >= launched_.next_look())
-    if (const auto launched = launched_.look(program_.pid(), now)) say(*launched);
+  if (now >= progress_.next_poll()) program_.poll();
+  if (now >= progress_.next_poll())
+    if (const auto news = progress_.poll(program_.pid(), now)) say(*news);
+  if (now >= binding_.next_poll()) handle(ReadBack{});
+  if (now >= set_up_.next_poll())
+    if (const auto staging = set_up_.poll(now)) say(*staging);
+  if (now >= launched_.next_poll())
+    if (const auto launched = launched_.poll(program_.pid(), now)) say(*launched);
 }
 
 void RankProcess::handle(const ReadBack&) {
@@ -233,10 +233,10 @@ void RankProcess::read_agent() {
 }
 
 RankProcess::Time RankProcess::next_event() const {
-  return std::min({progress_.next_look(),
-                   binding_.next_look(),
-                   launched_.next_look(),
-                   set_up_.next_look(),
+  return std::min({progress_.next_poll(),
+                   binding_.next_poll(),
+                   launched_.next_poll(),
+                   set_up_.next_poll(),
                    stop_at_,
                    deadline_});
 }

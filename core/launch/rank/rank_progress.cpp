@@ -48,21 +48,21 @@ void RankProgress::begin(const Go& order, Time now) {
   watch_.emplace(order.hang_seconds > 0 ? std::optional(seconds(order.hang_seconds)) : std::nullopt,
                  now);
   idle_.emplace(now);
-  next_look_ = now + k_look;
+  next_poll_ = now + k_look;
   next_report_ = now + k_report;
 }
 
 Progress RankProgress::read_page(Time now) {
   Progress progress;
   progress.step = page_->step();
-  pace_.see(progress.step,
-            page_->save_milliseconds(),
-            page_->work_milliseconds(),
-            page_->input_milliseconds(),
-            now);
+  pace_.observe(progress.step,
+                page_->save_milliseconds(),
+                page_->work_milliseconds(),
+                page_->input_milliseconds(),
+                now);
   progress.pace = pace_.pace();
   if (watch_) {
-    watch_->see(progress.step, size_of(log_), now);
+    watch_->observe(progress.step, size_of(log_), now);
     progress.pace.pause = static_cast<std::uint64_t>(
         std::chrono::ceil<milliseconds>(watch_->longest_pause()).count());
   }
@@ -82,26 +82,28 @@ Progress RankProgress::report(pid_t pid, Time now) {
   return progress;
 }
 
-std::optional<Progress> RankProgress::look(pid_t pid, Time now) {
-  next_look_ = pid > 0 ? now + k_look : Time::max();
+std::optional<Progress> RankProgress::poll(pid_t pid, Time now) {
+  next_poll_ = pid > 0 ? now + k_look : Time::max();
   if (pid <= 0) return std::nullopt;
-  idle_->see(ticks_worked(pid), now);
+  idle_->observe(ticks_worked(pid), now);
   const Progress seen = read_page(now);
   // A hang is reported as soon as it begins and as soon as it ends: if one rank hangs, others may
   // still work.
-  const bool was_hung = std::exchange(hung_, watch_ && may_hang_ && watch_->hung(now).has_value());
+  const bool was_hung =
+      std::exchange(was_hung_, watch_ && may_hang_ && watch_->hung(now).has_value());
   // The first beat is news: it shows that the program is back at work.
-  const bool news = pace_.take_news() || (told_step_ == 0 && seen.step != 0) || hung_ != was_hung;
+  const bool news =
+      pace_.take_news() || (reported_step_ == 0 && seen.step != 0) || was_hung_ != was_hung;
   if (!news && now < next_report_) return std::nullopt;
   next_report_ = now + k_report;
-  told_step_ = seen.step;
+  reported_step_ = seen.step;
   return report(pid, now);
 }
 
 std::optional<Progress> RankProgress::last_news(Time now) {
   if (!page_) return std::nullopt;
   Progress last = read_page(now);
-  const bool news = pace_.take_news() || last.step != told_step_;
+  const bool news = pace_.take_news() || last.step != reported_step_;
   return news ? std::optional(std::move(last)) : std::nullopt;
 }
 

@@ -39,11 +39,11 @@ class RankProgress {
   // All that is currently known about the program `pid`.
   [[nodiscard]] Progress report(pid_t pid, Time now);
 
-  // When to call look(); Time::max(): never.
-  [[nodiscard]] Time next_look() const { return next_look_; }
+  // When to call poll(); Time::max(): never.
+  [[nodiscard]] Time next_poll() const { return next_poll_; }
 
   // Looks at the program `pid` (0: it has ended); returns a report if one is due.
-  [[nodiscard]] std::optional<Progress> look(pid_t pid, Time now);
+  [[nodiscard]] std::optional<Progress> poll(pid_t pid, Time now);
 
   // After the program has ended: what has not been reported yet. The save at the stop may be its
   // first.
@@ -58,13 +58,13 @@ class RankProgress {
   std::optional<BeatPage> page_;
   std::optional<ProgressWatch> watch_;  // while the program should make progress
   bool may_hang_ = false;               // whether a hang would be reported
-  bool hung_ = false;                   // at the last look
+  bool was_hung_ = false;               // at the last look
   std::optional<IdleWatch> idle_;
   PaceWatch pace_;
   std::string log_;
-  Time next_look_ = Time::max();
+  Time next_poll_ = Time::max();
   Time next_report_;
-  std::uint64_t told_step_ = 0;  // step in the last report
+  std::uint64_t reported_step_ = 0;  // step in the last report
 };
 
 }  // namespace dts::launch

@@ -91,7 +91,7 @@ Result<void> RankSetUp::open_stage(std::vector<std::string>& environment) {
   });
   environment.push_back("DTSUBMIT_STAGE_DIR=" + stage_.data());
   environment.push_back("dts_program=" + program_path());
-  next_look_ = std::chrono::steady_clock::now() + k_look_every;
+  next_poll_ = std::chrono::steady_clock::now() + k_look_every;
   return {};
 }
 
@@ -118,8 +118,8 @@ Result<void> RankSetUp::start(const SetUp& order) {
   return {};
 }
 
-std::optional<Staging> RankSetUp::look(Time now) {
-  next_look_ = now + k_look_every;
+std::optional<Staging> RankSetUp::poll(Time now) {
+  next_poll_ = now + k_look_every;
   const auto progress = stage::read_progress(stage_.path);
   if (!progress || *progress == staged_) return std::nullopt;
   staged_ = *progress;
@@ -130,7 +130,7 @@ std::optional<SetUpEnded> RankSetUp::reap() {
   int status = 0;
   if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   pid_ = 0;
-  next_look_ = Time::max();
+  next_poll_ = Time::max();
   return read_results(status);
 }
 

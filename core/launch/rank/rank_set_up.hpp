@@ -35,11 +35,11 @@ class RankSetUp {
   // children.
   [[nodiscard]] std::optional<SetUpEnded> reap();
 
-  // When to call look(); Time::max(): never.
-  [[nodiscard]] Time next_look() const { return next_look_; }
+  // When to call poll(); Time::max(): never.
+  [[nodiscard]] Time next_poll() const { return next_poll_; }
 
   // How far staging is, if that has changed.
-  [[nodiscard]] std::optional<Staging> look(Time now);
+  [[nodiscard]] std::optional<Staging> poll(Time now);
 
   // Kills all processes of the set-up that still run.
   void kill();
@@ -61,7 +61,7 @@ class RankSetUp {
   std::string record_;
   stage::StageFolder stage_;  // kept in use as long as we live
   stage::Progress staged_;
-  Time next_look_ = Time::max();
+  Time next_poll_ = Time::max();
   pid_t pid_ = 0;
   SetUp order_;
   UniqueFd results_;

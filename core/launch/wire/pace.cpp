@@ -7,7 +7,7 @@
 
 namespace dts::launch {
 
-void PaceWatch::see(
+void PaceWatch::observe(
     std::uint64_t step, std::uint64_t save, std::uint64_t work, std::uint64_t input, Time now) {
   if (save != 0 && save != save_) {
     save_ = save;
@@ -43,10 +43,10 @@ Pace PaceWatch::pace() const {
 }
 
 bool PaceWatch::take_news() {
-  const bool save = !told_save_ && seen_saves_ > 0;
-  const bool work = !told_work_ && knows_work();
-  told_save_ = told_save_ || save;
-  told_work_ = told_work_ || work;
+  const bool save = !has_reported_save_ && seen_saves_ > 0;
+  const bool work = !has_reported_work_ && knows_work();
+  has_reported_save_ = has_reported_save_ || save;
+  has_reported_work_ = has_reported_work_ || work;
   return save || work;
 }
 

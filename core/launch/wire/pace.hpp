@@ -32,7 +32,7 @@ class PaceWatch {
 
   // Takes the page's current content; call it every second. A step that begins and ends between two
   // calls is missed: the steps that are seen serve as a sample of all.
-  void see(
+  void observe(
       std::uint64_t step, std::uint64_t save, std::uint64_t work, std::uint64_t input, Time now);
 
   // Leaves `pause` at 0: the caller fills in the longest pause that ProgressWatch measured.
@@ -55,8 +55,8 @@ class PaceWatch {
   unsigned seen_saves_ = 0;
   std::deque<std::uint64_t> saves_;
   std::deque<Step> steps_;
-  bool told_save_ = false;
-  bool told_work_ = false;
+  bool has_reported_save_ = false;
+  bool has_reported_work_ = false;
 };
 
 }  // namespace dts::launch

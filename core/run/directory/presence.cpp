@@ -41,14 +41,14 @@ bool Presence::is_there() {
   return !has_ledger_ || !proves_absence(errno);
 }
 
-bool Presence::look() {
+bool Presence::poll() {
   misses_ = is_there() ? 0 : misses_ + 1;
   return misses_ <= k_most_misses;
 }
 
-bool Presence::look_twice() {
-  [[maybe_unused]] const bool perhaps = look();
-  return look();
+bool Presence::is_present_now() {
+  [[maybe_unused]] const bool perhaps = poll();
+  return poll();
 }
 
 }  // namespace dts::run

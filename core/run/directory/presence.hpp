@@ -20,10 +20,10 @@ class Presence {
 
   // False once two checks in a row have found no folder at the run's path, a different folder, or
   // no ledger in it. A single failure may be a file server's hiccup. Blocks like stat(2).
-  [[nodiscard]] bool look();
+  [[nodiscard]] bool poll();
 
-  // Two checks at once, for an answer that does not wait for the next look(): false if both failed.
-  [[nodiscard]] bool look_twice();
+  // Two checks at once, for an answer that does not wait for the next poll(): false if both failed.
+  [[nodiscard]] bool is_present_now();
 
  private:
   [[nodiscard]] bool is_there();

@@ -150,31 +150,31 @@ struct Unknown {
   std::string line{};  // as read; written back unchanged
 };
 
-using What = std::variant<Created,
-                          Submitted,
-                          Resumed,
-                          AttemptStarted,
-                          RanksStarted,
-                          StopRequested,
-                          AttemptEnded,
-                          Decided,
-                          Requeued,
-                          Resubmitted,
-                          NodeUnfit,
-                          Advised,
-                          Straggler,
-                          Binding,
-                          Warning,
-                          Quiet,
-                          Heard,
-                          Staging,
-                          Unknown>;
+using EventData = std::variant<Created,
+                               Submitted,
+                               Resumed,
+                               AttemptStarted,
+                               RanksStarted,
+                               StopRequested,
+                               AttemptEnded,
+                               Decided,
+                               Requeued,
+                               Resubmitted,
+                               NodeUnfit,
+                               Advised,
+                               Straggler,
+                               Binding,
+                               Warning,
+                               Quiet,
+                               Heard,
+                               Staging,
+                               Unknown>;
 
 struct Event {
   std::string time{};    // ISO 8601 UTC
   unsigned attempt = 0;  // 0: before the first attempt
   JobId job{};           // empty: no scheduler
-  What what{};
+  EventData what{};
 
   // Null if this is another event.
   template <class Type>

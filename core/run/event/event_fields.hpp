@@ -92,7 +92,7 @@ inline constexpr std::tuple k_events{
     event_rows("heard", field("detail", &Heard::detail)),
     event_rows("staging", field("detail", &Staging::detail), field("node", &Staging::node))};
 
-static_assert(std::tuple_size_v<decltype(k_events)> + 1 == std::variant_size_v<What>,
+static_assert(std::tuple_size_v<decltype(k_events)> + 1 == std::variant_size_v<EventData>,
               "every event but Unknown has its rows");
 
 // Calls `use` with the rows of an event's type; does nothing for Unknown.

@@ -127,8 +127,8 @@ Type event_of(const Rows& type, Record& record) {
   return event;
 }
 
-What what_of(std::string_view name, Record& record, std::string_view line) {
-  std::optional<What> what;
+EventData what_of(std::string_view name, Record& record, std::string_view line) {
+  std::optional<EventData> what;
   const auto look = [&]<class Rows>(const Rows& type) {
     if (type.name == name) what = event_of<typename Rows::Type>(type, record);
   };

@@ -81,7 +81,7 @@ bool is_done(const PartEnd& end) {
 }
 
 bool ends_others(const PartEnd& end) {
-  return !end.told && !is_done(end);
+  return !end.end_requested && !is_done(end);
 }
 
 Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart) {

@@ -17,7 +17,7 @@ struct PartEnd {
   std::string words;                    // "step `train`"
   std::optional<AttemptEnded> attempt;  // its latest
   std::optional<Decided> decided;       // nullopt: it vanished without a decision
-  bool told = false;                    // we asked it to end, because another part did
+  bool end_requested = false;           // we asked it to end, because another part did
   bool out_of_time = false;             // its own time is up
   bool until_others_end = false;        // a role that does not end by itself
 };

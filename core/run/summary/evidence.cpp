@@ -167,7 +167,7 @@ bool launcher_may_say(Cause cause) {
          cause == Cause::comm_timeout;
 }
 
-bool may_be_a_victim(Cause cause) {
+bool may_be_secondary(Cause cause) {
   return cause == Cause::user_exit || cause == Cause::comm_timeout;
 }
 

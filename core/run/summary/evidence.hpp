@@ -47,6 +47,6 @@ struct Pattern {
 [[nodiscard]] bool launcher_may_say(Cause cause);
 
 // True if a rank that ended with `cause` may be the victim of another that ended first.
-[[nodiscard]] bool may_be_a_victim(Cause cause);
+[[nodiscard]] bool may_be_secondary(Cause cause);
 
 }  // namespace dts::run

@@ -34,7 +34,7 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
   for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
     if (rank == victim) continue;
     auto found = evidence_of(run, attempt, rank);
-    if (found && !may_be_a_victim(found->cause)) return std::pair{rank, *std::move(found)};
+    if (found && !may_be_secondary(found->cause)) return std::pair{rank, *std::move(found)};
   }
   return std::nullopt;
 }
@@ -94,7 +94,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.cause = own->cause;
     outcome.detail += ": " + own->line;
   }
-  if (!may_be_a_victim(outcome.cause)) return outcome;
+  if (!may_be_secondary(outcome.cause)) return outcome;
   if (is_full(run.path)) {
     outcome.cause = Cause::disk_full;
     outcome.detail += "; no space is left at " + run.path;

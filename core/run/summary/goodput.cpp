@@ -157,7 +157,7 @@ class Account {
   static bool tells_steps(const RunSummary& summary) {
     return std::any_of(summary.attempts.begin(),
                        summary.attempts.end(),
-                       [](const AttemptSummary& attempt) { return attempt.gets_on; });
+                       [](const AttemptSummary& attempt) { return attempt.makes_progress; });
   }
 
   // Divides the time in which the ranks ran according to the program's reports.
@@ -177,13 +177,13 @@ class Account {
     const auto saving = std::min(left, rounded(told.save_seconds));
     use_[Phase::saving] += saving;
     left -= saving;
-    if (told.gets_on && silent_ > k_brief) {
+    if (told.makes_progress && silent_ > k_brief) {
       const auto silent = std::min(left, silent_);
       use_[Phase::unmeasured] += silent;
       use_.has_unmeasured = true;
       left -= silent;
     }
-    if (!told.gets_on) {
+    if (!told.makes_progress) {
       // If a program reports steps in other attempts, it has not reached its first one here.
       use_[tells_steps_ ? Phase::starting : Phase::unmeasured] += left;
       use_.has_unmeasured = !tells_steps_;

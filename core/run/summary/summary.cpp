@@ -78,7 +78,7 @@ struct EventTaker {
 
   void operator()(const AttemptEnded& ended) {
     attempt.ended = event.time;
-    attempt.gets_on = attempt.gets_on || ended.step.value_or(-1) > 0;
+    attempt.makes_progress = attempt.makes_progress || ended.step.value_or(-1) > 0;
     attempt.quiet.clear();
     attempt.staging.clear();
     attempt.all_saved = saved_for_stop(ended);
@@ -207,7 +207,7 @@ void count_lost_steps(RunSummary& summary) {
   for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {
     attempt->anew = attempt->first_step == 0 && !attempt->resumable.empty();
     if (attempt->last_step >= 0) {
-      attempt->gets_on = true;
+      attempt->makes_progress = true;
       // If no attempt has followed, known only if everything was saved or nothing has ended yet.
       if (attempt->all_saved || attempt->ended.empty()) attempt->steps_lost = 0;
       if (resumed_at >= 0)

@@ -46,7 +46,7 @@ struct AttemptSummary {
   std::int64_t last_step = -1;   // completed steps when it ended
   std::int64_t steps_lost = -1;  // done in this attempt but not resumed from by the next; -1: its
                                  // program reported no steps, or no attempt has continued yet
-  bool gets_on = false;          // reported a step, in its metrics or its heartbeat
+  bool makes_progress = false;   // reported a step, in its metrics or its heartbeat
   std::string resumable;         // the latest checkpoint when it began
   bool all_saved = false;        // its end lost no work, according to every rank
   bool anew = false;             // began at step 0 although there was a checkpoint

@@ -34,7 +34,7 @@ TEST_CASE("a new page is all zero, and each word reaches whoever opens it by its
   CHECK(other->checkpoint_every_seconds() == 60);
 }
 
-TEST_CASE("what took less than a millisecond is told all the same") {
+TEST_CASE("durations below a millisecond are reported, too") {
   auto page = BeatPage::create();
   REQUIRE(page);
   page->saved(0);
@@ -65,7 +65,8 @@ TEST_CASE("a program in Python beats with one write, and reads the advice with o
   CHECK(output->out == "93.0\n");
 }
 
-TEST_CASE("what is no page is none, and a page cannot be cut off under us") {
+TEST_CASE(
+    "a file that is not a page is refused, and a page cannot be truncated while it is mapped") {
   CHECK_FALSE(BeatPage::open("/nonexistent"));
   CHECK_FALSE(BeatPage::open(""));
   CHECK_FALSE(BeatPage::open("/proc/self/fd/12345"));

@@ -29,7 +29,7 @@ TEST_CASE("lengths of time are read with and without a unit") {
   }
 }
 
-TEST_CASE("what is no length of time is refused by name, with what to write") {
+TEST_CASE("an invalid duration is refused by its option, with an example") {
   for (const char* text : {"",
                            "s",
                            "-1",

@@ -229,7 +229,7 @@ bool says(const Error& error, int code, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("why a program cannot be run is said in the right words") {
+TEST_CASE("a program that cannot be run is an error with the reason") {
   const EmptyFolder folder;
   says(refused(folder, "#!/no/such/pyhton\n", 0755), 127, "asks for `/no/such/pyhton`");
   says(refused(folder, "#!/bin/sh\r\necho\r\n", 0755), 127, "asks for `/bin/sh\r`");

@@ -32,7 +32,7 @@ TEST_CASE("limits of resources as people write them") {
   }
 }
 
-TEST_CASE("what is set can be read back, and lowering a limit is always allowed") {
+TEST_CASE("a limit that was set can be read back, and lowering a limit is always allowed") {
   const auto core = parse_resource_limit("core=0");
   REQUIRE(core);
   CHECK(may_set(*core));

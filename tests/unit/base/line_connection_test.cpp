@@ -92,7 +92,7 @@ TEST_CASE("many lines in one packet, empty ones too, come out in order") {
   CHECK(wire.lines() == std::vector<std::string>{"a", "", "b", "c"});
 }
 
-TEST_CASE("what a peer said before it left is still read") {
+TEST_CASE("lines that a peer sent before it disconnected are still read") {
   Wire wire;
   wire.peer_writes("last words\nhalf a");
   wire.peer.reset();

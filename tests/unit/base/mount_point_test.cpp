@@ -10,7 +10,7 @@
 
 using namespace dts;
 
-TEST_CASE("what is missing is made, what is there stays") {
+TEST_CASE("a missing mount point is made, an existing one is kept") {
   const tests::TemporaryFolder root;
   REQUIRE(make_mount_point(root.path, "/home/u/run", true));
   CHECK(std::filesystem::is_directory(root.file("home/u/run")));

@@ -107,14 +107,14 @@ TEST_CASE("a port is held for one rank, also while its program has not bound it 
   const Server taken;
   const unsigned free = [] { return Server().port; }();
   const unsigned next = [] { return Server().port; }();
-  HeldPort first = hold_one_of({taken.port, free});
+  HeldPort first = hold_first_free_port({taken.port, free});
   CHECK(first.port == free);
   first.socket.reset();
   CHECK(listen_on(free));  // by the program that it is for
-  CHECK(hold_one_of({free, next}).port == next);
-  CHECK(hold_one_of({taken.port, free}).port == 0);
+  CHECK(hold_first_free_port({free, next}).port == next);
+  CHECK(hold_first_free_port({taken.port, free}).port == 0);
   first.claim.reset();
-  CHECK(hold_one_of({free, next}).port == free);
+  CHECK(hold_first_free_port({free, next}).port == free);
 }
 
 TEST_CASE("accepting does not wait where nobody has called") {
@@ -158,7 +158,7 @@ TEST_CASE("the nonce that a listener answers with proves that it is the right on
   }
 }
 
-TEST_CASE("nobody there is unreachable, with the address and the port") {
+TEST_CASE("a port without a listener is unreachable, with the address and the port") {
   unsigned port = 0;
   {
     const Server server;

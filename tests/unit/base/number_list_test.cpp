@@ -31,7 +31,7 @@ TEST_CASE("lists of numbers are read and written as the kernel writes them") {
   }
 }
 
-TEST_CASE("what is no list of numbers is refused, and so is one that is too long") {
+TEST_CASE("invalid and overlong lists of numbers are refused") {
   for (const char* text :
        {",", "1,", "a", "1-", "-1", "3-1", "1 2", "0-101", "4294967296", "1-2-3"})
     CHECK_MESSAGE(!parse_number_list(text, 100), text);

@@ -90,7 +90,7 @@ TEST_CASE("a symbolic link is no file of ours; to a folder only our own links le
   CHECK(refuses(check_own_link(way), way, "a link that user 4242 made"));
 }
 
-TEST_CASE("what is no regular file is refused at once, also a FIFO that nobody writes to") {
+TEST_CASE("a file that is not regular is refused at once, also a FIFO without a writer") {
   const Folder folder;
   const std::string fifo = folder.file("fifo");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
@@ -99,7 +99,7 @@ TEST_CASE("what is no regular file is refused at once, also a FIFO that nobody w
   CHECK(open_own_folder(folder.plan).error().code == Errc::io);
 }
 
-TEST_CASE("what is absent is not_found, and no link") {
+TEST_CASE("a missing file is not_found, and a missing link is accepted") {
   CHECK(read_own_file("/nonexistent/plan.json").error().code == Errc::not_found);
   CHECK(open_own_folder("/nonexistent").error().code == Errc::not_found);
   CHECK(check_own_link("/nonexistent"));

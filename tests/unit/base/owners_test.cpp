@@ -10,7 +10,7 @@ using dts::owner_view;
 
 constexpr const char* k_first = "         0          0 4294967295\n";
 
-TEST_CASE("in the first namespace nobody is a stranger: 65534 is a user like others") {
+TEST_CASE("in the initial user namespace no owner is unmapped: 65534 is a user like others") {
   const auto view = owner_view(1000, k_first, "65534\n");
   CHECK_FALSE(view.stranger);
   CHECK(view.is_trusted(0));
@@ -39,7 +39,7 @@ TEST_CASE("where the overflow user is mapped, or root is, it stands for nobody")
   CHECK_FALSE(owner_view(1000, "0 0 1\n", "65534").stranger);
 }
 
-TEST_CASE("what is not understood makes nobody a stranger") {
+TEST_CASE("a uid_map that cannot be parsed makes no owner unmapped") {
   for (const char* map : {"", "\n", "1000 1000", "1000 1000 x", "1000 1000 1\ngarbage", "-1 0 1"}) {
     CAPTURE(map);
     CHECK_FALSE(owner_view(1000, map, "65534").stranger);

@@ -74,7 +74,7 @@ TEST_CASE("a folder is closed to others, and goes when the last has left it") {
   CHECK_FALSE(dts::exists(parent.ours("a")));
 }
 
-TEST_CASE("what killed processes left is removed, what is in use or of others is not") {
+TEST_CASE("segments of killed processes are removed, those in use or of other users are not") {
   const Parent parent;
   const pid_t killed = join_and_stay(parent.path, "killed");
   const pid_t living = join_and_stay(parent.path, "living");

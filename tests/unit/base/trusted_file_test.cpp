@@ -22,7 +22,7 @@ TEST_CASE("a file that others may write is read by name only") {
   REQUIRE(write_file(path, "12345"));
   CHECK(read_file(path).value() == read_trusted_file(path, 10).value());
   CHECK(contains(read_trusted_file(path, 4).error().message, "5 bytes, at most 4"));
-  CHECK_FALSE(stranger_who_owns(path));
+  CHECK_FALSE(foreign_owner(path));
   REQUIRE(::chmod(path.c_str(), 0620) == 0);
   CHECK(read_regular_file(path, 10).value() == "12345");
   CHECK(contains(read_trusted_file(path, 10).error().message, "can be written by others"));
@@ -47,7 +47,7 @@ TEST_CASE("a file of another user is not trusted") {
   const std::string path = folder.file("a");
   REQUIRE(write_file(path, "x", 0644));
   REQUIRE(::chown(path.c_str(), 12345, 12345) == 0);
-  CHECK(stranger_who_owns(path) == 12345U);
+  CHECK(foreign_owner(path) == 12345U);
   CHECK(contains(read_trusted_file(path, 10).error().message, "belongs to user 12345"));
 }
 

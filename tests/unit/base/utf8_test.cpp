@@ -48,7 +48,7 @@ TEST_CASE("a long line is cut between two characters, and it shows") {
   CHECK(printable("", 0).empty());
 }
 
-TEST_CASE("UTF-8 is told from other bytes") {
+TEST_CASE("UTF-8 is distinguished from other bytes") {
   CHECK(is_utf8("Zürich"));
   CHECK_FALSE(is_utf8("Z\xfcrich"));
   CHECK_FALSE(is_utf8(std::string("a\0b", 3)));

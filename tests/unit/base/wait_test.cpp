@@ -21,7 +21,7 @@ constexpr Clock::time_point k_never = Clock::time_point::max();
 
 }  // namespace
 
-TEST_CASE("what is ready is named, and a descriptor that is not open waits for nothing") {
+TEST_CASE("ready descriptors are named, and one that is not open ends the wait") {
   Pipe first, second;
   REQUIRE(first.open());
   REQUIRE(second.open());

@@ -28,7 +28,7 @@ std::vector<run::Event> decided(const char* what) {
 
 }  // namespace
 
-TEST_CASE("whoever waited for a job gets the run's own exit code where the run is done") {
+TEST_CASE("a caller that waited for a job gets the run's exit code if the run has ended") {
   struct Row {
     const char* what;
     sched::JobInfo job;
@@ -53,7 +53,7 @@ TEST_CASE("whoever waited for a job gets the run's own exit code where the run i
   }
 }
 
-TEST_CASE("it is said where Slurm keeps another state than that of the run") {
+TEST_CASE("a state of Slurm's that differs from the run's is reported") {
   const std::string words =
       cli::words_of_other_state(decided("done"), ended(JobState::out_of_memory, 0, 125), "Slurm");
   CHECK(words.find("Slurm's state of job 41 is out_of_memory, which it keeps from an earlier") !=

@@ -119,7 +119,7 @@ TEST_CASE("on every machine nothing overlaps, words are in their boxes, and it i
   CHECK(checked >= 20);
 }
 
-TEST_CASE("it stands alone, and says in tooltips what is where") {
+TEST_CASE("the picture needs no other file and has tooltips") {
   TopoReport report = small_machine();
   report.machine = "<&\"\x01.xml";
   const std::string svg = to_svg(report);

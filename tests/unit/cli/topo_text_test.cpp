@@ -186,7 +186,7 @@ TEST_CASE("kinds of core stand apart from the numbers of CPUs") {
   CHECK(times(text, "k416") == 0);
 }
 
-TEST_CASE("what all ranks have is nobody's colour") {
+TEST_CASE("devices of all ranks have no rank's colour") {
   CHECK(mark({{0, 1}, false, false, true}) == "*");
   CHECK(mark({{0, 1}}) == "0+");
   CHECK(mark({{2}, true}) == "(2)");

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that has ended, or of which nobody knows whether it has: what `dtsubmit why` says.
-#include "tests/unit/cli/why_story.hpp"
+#include "tests/unit/cli/run_events.hpp"
 
 namespace dts::cli {
 namespace {
 
 std::vector<Situation> ended_situations() {
-  Story without_slurm = Story()
-                            .begin(1, 10)
-                            .end(1, 100, "user_exit", 7)
-                            .decide(1, 100, "stop", "the program failed", 7);
+  RunEvents without_slurm = RunEvents()
+                                .begin(1, 10)
+                                .end(1, 100, "user_exit", 7)
+                                .decide(1, 100, "stop", "the program failed", 7);
   without_slurm.known.no_job = "no scheduler here";
-  Story exhausted = Story();
+  RunEvents exhausted = RunEvents();
   for (unsigned k = 1; k <= 6; ++k) {
     const int begun = 10 + 100 * static_cast<int>(k);
     exhausted.begin(k, begun)
         .end(k, begun + 50, "hang")
         .decide(k, begun + 50, k < 6 ? "restart" : "stop", "of hangs");
   }
-  Story saved = Story().begin(1, 10).end(1, 100, "cancelled", 143);
+  RunEvents saved = RunEvents().begin(1, 10).end(1, 100, "cancelled", 143);
   saved.known.checkpoint = "step-000000060";
   saved.decide(1, 100, "stop", "the job was cancelled", 143);
-  Story asked = Story().begin(1, 10).note(
+  RunEvents asked = RunEvents().begin(1, 10).note(
       {.time = time(900),
        .attempt = 1,
        .what = run::AttemptEnded{.cause = run::Cause::stopped,
                                  .exit_code = 85,
                                  .detail = "asked for by `dtsubmit stop`; every rank saved"}});
-  Story taken = Story().begin(1, 10).note(
+  RunEvents taken = RunEvents().begin(1, 10).note(
       {.time = time(100),
        .attempt = 1,
        .what = run::AttemptEnded{.cause = run::Cause::rendezvous,
@@ -62,7 +62,11 @@ std::vector<Situation> ended_situations() {
        {"somebody cancelled the job",
         "next: dtsubmit requeue 41   (continues from step-000000060)\n"}},
       {"saved under names of its program's own",
-       Story().begin(1, 10).end(1, 100, "user_exit").saves_otherwise().decide(1, 100, "stop", "no"),
+       RunEvents()
+           .begin(1, 10)
+           .end(1, 100, "user_exit")
+           .saves_otherwise()
+           .decide(1, 100, "stop", "no"),
        Standing::stopped,
        {"next: dtsubmit requeue 41   (continues from what its program has saved)\n"}},
       {"budgets used up, older attempts cut off",
@@ -74,16 +78,16 @@ std::vector<Situation> ended_situations() {
         "next: dtsubmit logs 41 --ranks all --attempt 6\n"},
        {"attempt 2 on"}},
       {"a full disk",
-       Story().begin(1, 10).end(1, 100, "disk_full").decide(1, 100, "stop", "no space"),
+       RunEvents().begin(1, 10).end(1, 100, "disk_full").decide(1, 100, "stop", "no space"),
        Standing::stopped,
        {"no disk space or quota was left", "next: free some space: df -h /runs/r\n"}},
       {"done",
-       Story().begin(1, 10).end(1, 100, "completed", 0).decide(1, 100, "done", "every rank", 0),
+       RunEvents().begin(1, 10).end(1, 100, "completed", 0).decide(1, 100, "done", "every rank", 0),
        Standing::done,
        {"Job 41 is done: it completed at 2026-01-02T03:01:40Z in 1 attempt.\n"},
        {"next:"}},
       {"a run of this machine",
-       Story(JobId()).begin(1, 10).end(1, 100, "user_exit").decide(1, 100, "stop", "x"),
+       RunEvents(JobId()).begin(1, 10).end(1, 100, "user_exit").decide(1, 100, "stop", "x"),
        Standing::stopped,
        {"The run ended at", "next: dtsubmit run --continue /runs/r   ("},
        {"requeue", "job 0"}},
@@ -91,19 +95,20 @@ std::vector<Situation> ended_situations() {
 }
 
 std::vector<Situation> lost_situations() {
-  Story forgotten = Story().begin(1, 10);
+  RunEvents forgotten = RunEvents().begin(1, 10);
   forgotten.known.forgotten = true;
-  Story gone = Story(JobId()).begin(1, 10);
+  RunEvents gone = RunEvents(JobId()).begin(1, 10);
   gone.known.agent_lives = false;
-  Story alive = Story(JobId()).begin(1, 10);
+  RunEvents alive = RunEvents(JobId()).begin(1, 10);
   alive.known.agent_lives = true;
-  Story log = Story().slurm(JobState::failed, "NonZeroExitCode", 127);
+  RunEvents log = RunEvents().slurm(JobState::failed, "NonZeroExitCode", 127);
   log.known.batch_words = {"the batch script", "/runs/r/slurm-41.log", {"dtsubmit: not found"}};
   return {
       {"agent killed",
-       Story().begin(1, 10).slurm(JobState::failed, "JobLaunchFailure", 0, 9).with([](auto& job) {
-         job.end_time = at(940);
-       }),
+       RunEvents()
+           .begin(1, 10)
+           .slurm(JobState::failed, "JobLaunchFailure", 0, 9)
+           .with([](auto& job) { job.end_time = at(940); }),
        Standing::lost,
        {"Job 41 is over (failed, JobLaunchFailure) and its agent recorded no end: its "
         "batch "
@@ -113,7 +118,7 @@ std::vector<Situation> lost_situations() {
         "next: dmesg on its first node",
         "next: dtsubmit requeue 41   ("}},
       {"no log folder",
-       Story().slurm(JobState::failed, "JobLaunchFailure", 0, 53),
+       RunEvents().slurm(JobState::failed, "JobLaunchFailure", 0, 53),
        Standing::lost,
        {"could not open its log file",
         "No attempt ever began.\n",
@@ -126,20 +131,20 @@ std::vector<Situation> lost_situations() {
         "the last lines of the batch script (/runs/r/slurm-41.log):\n  dtsubmit: not found\n",
         "next: less /runs/r/slurm-41.log\n"}},
       {"out of memory",
-       Story().begin(1, 10).slurm(JobState::out_of_memory, "OutOfMemory"),
+       RunEvents().begin(1, 10).slurm(JobState::out_of_memory, "OutOfMemory"),
        Standing::lost,
        {"it used more memory than it had asked for", "next: submit it with a larger --mem"}},
       {"node failed",
-       Story().begin(1, 10).slurm(JobState::node_failed, "NodeDown"),
+       RunEvents().begin(1, 10).slurm(JobState::node_failed, "NodeDown"),
        Standing::lost,
        {"one of its nodes failed, and it was not requeued", "next: sinfo -R"}},
       {"cancelled in the queue",
-       Story().slurm(JobState::cancelled, "None"),
+       RunEvents().slurm(JobState::cancelled, "None"),
        Standing::cancelled,
        {"Job 41 was cancelled while it waited in the queue.\n", "No attempt ever began.\n"},
        {"recorded no end"}},
       {"Slurm forgot it, the accounting did not",
-       Story().slurm(JobState::cancelled, "").with([](auto& job) {
+       RunEvents().slurm(JobState::cancelled, "").with([](auto& job) {
          job.accounted = true;
          job.start_time = at(900);
          job.end_time = at(940);
@@ -165,8 +170,8 @@ std::vector<Situation> lost_situations() {
 }
 
 std::vector<Situation> unknown_situations() {
-  Story under_way = Story().begin(1, 10);
-  Story waiting = Story();
+  RunEvents under_way = RunEvents().begin(1, 10);
+  RunEvents waiting = RunEvents();
   under_way.known.no_job = waiting.known.no_job = "no controller answers";
   return {
       {"under way when last heard of",
@@ -180,21 +185,21 @@ std::vector<Situation> unknown_situations() {
        waiting,
        Standing::unknown,
        {"job 41 was submitted at 2026-01-02T03:00:01Z and has not begun since.\n"}},
-      {"nothing at all", Story(JobId()), Standing::unknown, {"nothing has begun yet"}},
+      {"nothing at all", RunEvents(JobId()), Standing::unknown, {"nothing has begun yet"}},
   };
 }
 
 }  // namespace
 
-TEST_CASE("why it ended, and how it goes on") {
+TEST_CASE("why a run ended, and how it continues") {
   check(ended_situations());
 }
 
-TEST_CASE("what is known where its agent had no time to tell") {
+TEST_CASE("a run whose agent was killed before it recorded the end") {
   check(lost_situations());
 }
 
-TEST_CASE("what the run directory alone knows of a run that may go on") {
+TEST_CASE("a run that may continue, from its run directory alone") {
   check(unknown_situations());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that waits or runs, and how `dtsubmit why` words what it knows.
 #include "cli/output/cause_words.hpp"
-#include "tests/unit/cli/why_story.hpp"
+#include "tests/unit/cli/run_events.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 std::vector<Situation> pending_situations() {
   return {
       {"it is next",
-       Story().slurm(JobState::pending, "Resources").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "Resources").with([](auto& job) {
          job.start_time = at(1600);
        }),
        Standing::pending,
@@ -23,32 +23,32 @@ std::vector<Situation> pending_situations() {
         "Slurm expects to start it at 2026-01-02T03:26:40Z, in 10 min.\n",
         "next: a shorter --time or fewer --nodes"}},
       {"held",
-       Story().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
          job.start_time = at(31'536'000);
        }),
        Standing::pending,
        {"Job 41 waits: it is held (JobHeldUser).\n", "next: scontrol release 41\n"},
        {"expects"}},
       {"a dependency",
-       Story().slurm(JobState::pending, "Dependency").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "Dependency").with([](auto& job) {
          job.dependency = "afterok:12(unfulfilled)";
        }),
        Standing::pending,
        {"waits for another job (Dependency).\n", "It depends on afterok:12(unfulfilled).\n"},
        {"next:"}},
       {"unknown to us",
-       Story().slurm(JobState::pending, "Reason200"),
+       RunEvents().slurm(JobState::pending, "Reason200"),
        Standing::pending,
        {"for a reason that dtsubmit does not know (Reason200).\n"}},
       {"Slurm's own words",
-       Story().slurm(JobState::pending, "ReqNodeNotAvail").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "ReqNodeNotAvail").with([](auto& job) {
          job.description = "ReqNodeNotAvail, UnavailableNodes:n7";
        }),
        Standing::pending,
        {"Slurm adds: ReqNodeNotAvail, UnavailableNodes:n7.\n", "next: sinfo -R"},
        {"--time"}},
       {"a drained node of which Slurm says nothing",
-       Story().slurm(JobState::pending, "Resources").knows([](auto& known) {
+       RunEvents().slurm(JobState::pending, "Resources").knows([](auto& known) {
          known.nodes_up = 1;
          known.nodes_needed = 2;
        }),
@@ -56,20 +56,20 @@ std::vector<Situation> pending_situations() {
        {"Of its partition 1 node is up, and it needs 2.\n", "next: sinfo -R"},
        {"--time", "backfill"}},
       {"a drained node in Slurm's other words",
-       Story().slurm(JobState::pending, "Resources").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "Resources").with([](auto& job) {
          job.description = "Nodes required for job are DOWN, DRAINED or reserved";
        }),
        Standing::pending,
        {"next: sinfo -R"},
        {"--time"}},
       {"a maintenance ahead",
-       Story().slurm(JobState::pending, "ReqNodeNotAvail").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "ReqNodeNotAvail").with([](auto& job) {
          job.description = "ReqNodeNotAvail, Reserved for maintenance";
        }),
        Standing::pending,
        {"next: sinfo -R shows why; a shorter --time may end before"}},
       {"requeued after a preemption",
-       Story()
+       RunEvents()
            .begin(1, 10)
            .end(1, 100, "preempted", 85)
            .decide(1, 100, "requeue", "preempted: asking the scheduler to run the job again")
@@ -86,21 +86,21 @@ std::vector<Situation> pending_situations() {
         "attempt 1 on n1,n2, 1 min 30 s, no steps reported\n  preempted: another job got its nodes "
         "(rank 3 on n2: told)\n  then requeue: preempted: asking"}},
       {"asked to begin later",
-       Story().slurm(JobState::pending, "BeginTime").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "BeginTime").with([](auto& job) {
          job.eligible_time = at(4600);
        }),
        Standing::pending,
        {"it was submitted to begin later: at 2026-01-02T04:16:40Z, in 1 h (BeginTime).\n"},
        {"cred_expire"}},
       {"launch failed, requeued, held",
-       Story().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
+       RunEvents().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
          job.description = "launch failed requeued held";
        }),
        Standing::pending,
        {"Slurm could not launch it, put it back into the queue and holds it",
         "next: scontrol release 41\n"}},
       {"a decision to stop does not hide that somebody requeued it",
-       Story()
+       RunEvents()
            .begin(1, 10)
            .end(1, 20, "user_exit")
            .decide(1, 20, "stop", "x")
@@ -117,7 +117,7 @@ std::vector<Situation> running_situations() {
       "{\"event\":\"step\",\"attempt\":1,\"step\":140}\n";
   return {
       {"in the middle",
-       Story()
+       RunEvents()
            .begin(1, 280)
            .metrics(k_metrics)
            .slurm(JobState::running, "None")
@@ -129,7 +129,7 @@ std::vector<Situation> running_situations() {
         "next: dtsubmit logs -f 41\n"},
        {"being stopped", "Not every rank"}},
       {"without a time limit, for which Slurm keeps a year",
-       Story().begin(1, 280).slurm(JobState::running, "None").with([](auto& job) {
+       RunEvents().begin(1, 280).slurm(JobState::running, "None").with([](auto& job) {
          job.start_time = at(270);
          job.end_time = at(270) + 365 * 86400;
        }),
@@ -137,17 +137,17 @@ std::vector<Situation> running_situations() {
        {"It has no time limit.\n"},
        {"Slurm ends it"}},
       {"its agent has not begun",
-       Story().slurm(JobState::running, "None"),
+       RunEvents().slurm(JobState::running, "None"),
        Standing::running,
        {"Job 41 runs; its agent has not begun yet.\n"}},
       {"its ranks are being started",
-       Story()
+       RunEvents()
            .note({.time = time(990), .attempt = 1, .what = run::AttemptStarted{.nodes = {"n1"}}})
            .slurm(JobState::running, "None"),
        Standing::running,
        {"Not every rank's program runs yet.\n"}},
       {"after a restart, what came before is told",
-       Story()
+       RunEvents()
            .begin(1, 10)
            .end(1, 100, "rank_killed", 137)
            .decide(1, 100, "restart", "crash 1 of at most 3: once more on the same nodes")
@@ -160,7 +160,7 @@ std::vector<Situation> running_situations() {
         "budgets used: crash 1 of 3\n"},
        {"out of luck"}},
       {"it is being preempted",
-       Story()
+       RunEvents()
            .begin(1, 10)
            .note({.time = time(990),
                   .attempt = 1,
@@ -171,7 +171,7 @@ std::vector<Situation> running_situations() {
        {"It is being stopped: another job got its nodes (preempted).\n",
         "Slurm is preempting it for another job.\n"}},
       {"suspended",
-       Story().begin(1, 10).slurm(JobState::suspended, "None"),
+       RunEvents().begin(1, 10).slurm(JobState::suspended, "None"),
        Standing::running,
        {"Job 41 is suspended"}},
   };
@@ -195,7 +195,7 @@ TEST_CASE("every cause has words of its own") {
 }
 
 TEST_CASE("a program's last lines reach the terminal short and without control characters") {
-  Story story = Story().begin(1, 10).end(1, 20, "user_exit").decide(1, 20, "stop", "x");
+  RunEvents story = RunEvents().begin(1, 10).end(1, 20, "user_exit").decide(1, 20, "stop", "x");
   story.known.last_words[1].lines.assign(50, "line");
   story.known.last_words[1].lines.back() = "\033[31mred" + std::string(1000, 'x');
   const std::string text = to_text(explain(story.known), story.known);
@@ -205,8 +205,9 @@ TEST_CASE("a program's last lines reach the terminal short and without control c
   CHECK(std::count(text.begin(), text.end(), '\n') < 30);
 }
 
-TEST_CASE("who followed a run is told in short why it ended, by whom, and what to type next") {
-  Story story = Story().begin(1, 10).end(1, 20, "user_exit", 7).decide(1, 20, "stop", "x", 7);
+TEST_CASE("the short text after --follow: why the run ended, by whom, and what to type next") {
+  RunEvents story =
+      RunEvents().begin(1, 10).end(1, 20, "user_exit", 7).decide(1, 20, "stop", "x", 7);
   const std::string text = ending_text(explain(story.known), story.known);
   for (const char* words : {"the program failed, first rank 3 on n2",
                             "the last lines of rank 3",
@@ -216,14 +217,14 @@ TEST_CASE("who followed a run is told in short why it ended, by whom, and what t
     CAPTURE(words);
     CHECK(text.find(words) != std::string::npos);
   }
-  story = Story().begin(1, 10).decide(1, 20, "done", "x", 0);
+  story = RunEvents().begin(1, 10).decide(1, 20, "done", "x", 0);
   const std::string done = ending_text(explain(story.known), story.known);
   CHECK(done.find("is done") != std::string::npos);
   CHECK(std::count(done.begin(), done.end(), '\n') == 2);
 }
 
 TEST_CASE("JSON has everything, cut off nowhere") {
-  Story story = Story();
+  RunEvents story = RunEvents();
   for (unsigned k = 1; k <= 6; ++k)
     story.begin(k, 10).end(k, 20, "hang").decide(k, 20, "stop", "no more");
   story.slurm(JobState::failed, "NonZeroExitCode", 1);
@@ -244,8 +245,8 @@ TEST_CASE("JSON has everything, cut off nowhere") {
   CHECK(document["next"].size() == 2);
 }
 
-TEST_CASE("each budget is told once, whatever the order of causes") {
-  Story story = Story();
+TEST_CASE("each budget is reported once, in any order of causes") {
+  RunEvents story = RunEvents();
   story.begin(1, 10).end(1, 20, "rank_killed").decide(1, 20, "restart", "1");
   for (unsigned k = 2; k <= 4; ++k)
     story.begin(k, 30).end(k, 40, "launch_failed").decide(k, 40, k < 4 ? "restart" : "stop", "2");
@@ -254,7 +255,7 @@ TEST_CASE("each budget is told once, whatever the order of causes") {
 }
 
 TEST_CASE("slow ranks are told with their attempt: three of them as text, all as JSON") {
-  Story story = Story();
+  RunEvents story = RunEvents();
   story.begin(1, 10);
   for (int rank = 0; rank < 5; ++rank)
     story.note(
@@ -265,7 +266,7 @@ TEST_CASE("slow ranks are told with their attempt: three of them as text, all as
                                 .node = "n2",
                                 .phase = run::SlowPhase::compute}});
   story.slurm(JobState::running, "None", 1);
-  const Why why = explain(story.known);
+  const Explanation why = explain(story.known);
   const std::string text = to_text(why, story.known);
   CHECK(text.find("  rank 2 on n2 is slow: so much\n") != std::string::npos);
   CHECK(text.find("rank 3 on n2 is slow") == std::string::npos);

@@ -72,15 +72,15 @@ TEST_CASE("a rank's program is its process's child, of this run, attempt and ran
   CHECK(all == std::vector<pid_t>{std::min(*program, rank.pid()), std::max(*program, rank.pid())});
 }
 
-TEST_CASE("what is done to nobody says so; a stop is a stop and a kill a kill") {
+TEST_CASE("an act without a victim says so; programs are stopped and killed") {
   const RankProcess rank(1);
   const pid_t program = drill::program_of(rank.run(), 1, 3).value();
-  CHECK(drill::act_here(Act::kill, rank.run(), 1, 7).value() == 0);
-  CHECK(drill::act_here(Act::count, rank.run(), 1, 0).value() == 2);
-  REQUIRE(drill::act_here(Act::stop, rank.run(), 1, 3).value() == 1);
+  CHECK(drill::act_on_this_node(Act::kill, rank.run(), 1, 7).value() == 0);
+  CHECK(drill::act_on_this_node(Act::count, rank.run(), 1, 0).value() == 2);
+  REQUIRE(drill::act_on_this_node(Act::stop, rank.run(), 1, 3).value() == 1);
   for (int i = 0; i < 3000 && state_of(program) != 'T'; ++i) ::usleep(10'000);
   CHECK(state_of(program) == 'T');
-  REQUIRE(drill::act_here(Act::lose, rank.run(), 1, 0).value() == 2);
+  REQUIRE(drill::act_on_this_node(Act::lose, rank.run(), 1, 0).value() == 2);
   ::waitpid(rank.pid(), nullptr, 0);
   // Its program is killed too, and gone a moment later.
   for (int i = 0; i < 3000 && !drill::processes_of(rank.run(), 1).empty(); ++i) ::usleep(10'000);

@@ -87,7 +87,7 @@ TEST_CASE("GPUs are billed by the type that was asked for, otherwise by that of 
   CHECK(billed_gpus(size, {}, true).all == 4);
 }
 
-TEST_CASE("what cannot be counted is said, and a limit that is none gives no total") {
+TEST_CASE("uncounted resources are named, and an unlimited job has no total") {
   Billed billed = usual();
   billed.size.memory_mib = 0;
   billed.size.nodes_with_all_memory = 4;

@@ -115,7 +115,7 @@ TEST_CASE("the partition is the scheduler's, otherwise the job's, otherwise the 
   CHECK(partition_of(site, spec, Start{}) == nullptr);
 }
 
-TEST_CASE("a rejection means never, any other failure that nobody knows") {
+TEST_CASE("a rejected job never starts; after any other error its start is unknown") {
   CHECK(start_of(fail(Errc::rejected, "no")).answer == Start::Answer::never);
   CHECK(start_of(fail(Errc::unreachable, "no")).answer == Start::Answer::unknown);
   CHECK(start_of(fail(Errc::invalid, "no", "help")).hint == "help");
@@ -126,7 +126,7 @@ TEST_CASE("an outlook has sums, cost and goodput of the job's own size and limit
   const Site site = usual_site();
   const spec::JobSpec spec = usual_spec();
   const plan::Plan plan = usual_plan();
-  const Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed());
   CHECK(outlook.size.cores == 16);
   CHECK(outlook.size.gpus == 8);
   CHECK(outlook.size.memory_mib == 1000);
@@ -136,8 +136,9 @@ TEST_CASE("an outlook has sums, cost and goodput of the job's own size and limit
   CHECK(outlook.goodput->model.nodes == 2);
   CHECK(outlook.goodput->model.wall == Seconds(3600));
   CHECK(outlook.goodput->estimate.goodput > 0.9);
-  CHECK(look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed()).goodput->estimate.goodput ==
-        outlook.goodput->estimate.goodput);
+  CHECK(
+      predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed()).goodput->estimate.goodput ==
+      outlook.goodput->estimate.goodput);
   CHECK(warns(outlook, "1 of the 4 nodes"));
 }
 
@@ -145,7 +146,7 @@ TEST_CASE("without a site there are sums and goodput, but no cost") {
   spec::JobSpec spec = usual_spec();
   spec.time.reset();
   const plan::Plan plan = usual_plan();
-  const Outlook outlook = look_ahead(
+  const Outlook outlook = predict_outlook(
       {spec, plan, {}}, nullptr, start_of(fail(Errc::unreachable, "no Slurm")), assumed());
   CHECK(outlook.start.answer == Start::Answer::unknown);
   CHECK_FALSE(outlook.cost.has_value());
@@ -154,14 +155,14 @@ TEST_CASE("without a site there are sums and goodput, but no cost") {
   CHECK(warns(outlook, "no --time"));
 }
 
-TEST_CASE("what deserves a second look is said") {
+TEST_CASE("unusual predictions have warnings") {
   const Site site = usual_site();
   spec::JobSpec spec;
   spec.requeue = false;
   plan::Plan plan = usual_plan();
   plan.ntasks_per_node = 3;
   plan.signal_margin = std::chrono::seconds(0);
-  const Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n1"), assumed());
+  const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n1"), assumed());
   for (const char* words : {"4 GPUs of each node for 3 ranks: one is left over",
                             "at most 02:00:00",
                             "--signal-margin",
@@ -179,23 +180,23 @@ TEST_CASE("a job with whole nodes is billed for all GPUs on them") {
   spec::JobSpec spec = usual_spec();
   plan::Plan plan = usual_plan();
   plan.gpus_per_node = 1;
-  CHECK(look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed()).cost->units == 4);
+  CHECK(predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed()).cost->units == 4);
   spec.slurm["exclusive"] = "";
-  const Outlook outlook = look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed());
   CHECK(outlook.cost->units == 16);
   CHECK(warns(
       outlook,
       "--exclusive: the job gets, and is billed for, all 8 GPUs of its nodes, and asks for 2"));
   spec.slurm["exclusive"] = "user";
-  CHECK(look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed()).cost->units == 4);
+  CHECK(predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed()).cost->units == 4);
   site.partitions[1].gives_whole_nodes = true;
-  const Outlook by_partition = look_ahead({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  const Outlook by_partition = predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed());
   CHECK(by_partition.cost->units == 16);
   CHECK(warns(by_partition, "the partition low gives whole nodes: the job gets"));
   plan.gpus_per_node = 4;
   Start start = on("n[1-2]");
   start.expected.processors = 64;
-  CHECK(warns(look_ahead({spec, plan, {}}, &site, start, assumed()),
+  CHECK(warns(predict_outlook({spec, plan, {}}, &site, start, assumed()),
               "all 64 processors of its nodes, and asks for 16"));
 }
 
@@ -203,7 +204,7 @@ TEST_CASE("spares are nodes that are paid for, and the job goes on with") {
   const spec::JobSpec spec = usual_spec();
   plan::Plan plan = usual_plan();
   plan.spares = 1;
-  const Outlook outlook = look_ahead({spec, plan, {}}, nullptr, Start{}, assumed());
+  const Outlook outlook = predict_outlook({spec, plan, {}}, nullptr, Start{}, assumed());
   CHECK(outlook.size.nodes == 3);
   CHECK(outlook.size.cores == 24);
   CHECK(outlook.size.memory_mib == 1500);

@@ -19,7 +19,7 @@ struct Record {
   std::uint32_t restarts;
   std::int64_t preempt_time;
   Cause cause;  // of a stop that was seen only as a signal
-  bool a_node_is_down = false;
+  bool has_down_node = false;
   bool reason_is_lost = false;
 };
 
@@ -69,7 +69,7 @@ sched::JobInfo info_of(const Record& record) {
 }
 
 launch::Surroundings around(const Record& record) {
-  return {record.a_node_is_down, record.reason_is_lost};
+  return {record.has_down_node, record.reason_is_lost};
 }
 
 }  // namespace

@@ -126,18 +126,18 @@ TEST_CASE("a finding is reported once, and its disappearance only after a while"
   REQUIRE(shell.found(2));
   LaunchedWatch watch;
   auto now = LaunchedWatch::Time();
-  CHECK(watch.next_look() == LaunchedWatch::Time::max());
+  CHECK(watch.next_poll() == LaunchedWatch::Time::max());
   watch.begin({k_own.begin(), k_own.end()}, now);
-  CHECK(watch.next_look() == now + 250ms);
-  CHECK(watch.look(shell.pid(), now += 1s));
-  CHECK_FALSE(watch.look(shell.pid(), now += 1s));
+  CHECK(watch.next_poll() == now + 250ms);
+  CHECK(watch.poll(shell.pid(), now += 1s));
+  CHECK_FALSE(watch.poll(shell.pid(), now += 1s));
   const Shell idle("sleep 60");
-  CHECK_FALSE(watch.look(idle.pid(), now += 9s));
-  const auto gone = watch.look(idle.pid(), now += 2s);
+  CHECK_FALSE(watch.poll(idle.pid(), now += 9s));
+  const auto gone = watch.poll(idle.pid(), now += 2s);
   REQUIRE(gone);
   CHECK(gone->processes.empty());
-  CHECK_FALSE(watch.look(idle.pid(), now += 60s));
-  CHECK(watch.next_look() == now + 1s);
-  CHECK_FALSE(watch.look(0, now));
-  CHECK(watch.next_look() == LaunchedWatch::Time::max());
+  CHECK_FALSE(watch.poll(idle.pid(), now += 60s));
+  CHECK(watch.next_poll() == now + 1s);
+  CHECK_FALSE(watch.poll(0, now));
+  CHECK(watch.next_poll() == LaunchedWatch::Time::max());
 }

@@ -41,7 +41,9 @@ class Scripted final : public sched::Scheduler {
         state_(state),
         excluded_(std::move(excluded)) {}
 
-  [[nodiscard]] sched::Way way() const override { return {"scripted", "scripted", "it is a test"}; }
+  [[nodiscard]] sched::Access access() const override {
+    return {"scripted", "scripted", "it is a test"};
+  }
 
   Result<sched::JobId> submit(const sched::Submission& job) override {
     DTS_TRY(answer("submit " + dependency_of(job) + " without " + job.exclude_nodes));
@@ -136,10 +138,10 @@ TEST_CASE("without a scheduler the reason is reported once, and the facts are th
   REQUIRE(facts);
   CHECK(facts->addresses.empty());
   CHECK(facts->kill_wait_seconds == 30);
-  const auto trouble = next(watch, [&] { return watch.take_trouble(); });
+  const auto trouble = next(watch, [&] { return watch.take_error(); });
   REQUIRE(trouble);
   CHECK(trouble->message == k_why);
-  CHECK_FALSE(watch.take_trouble());
+  CHECK_FALSE(watch.take_error());
   CHECK_FALSE(watch.take_facts());
   CHECK_FALSE(watch.take_job());
 }
@@ -177,26 +179,26 @@ TEST_CASE("how the scheduler is reached is reported once") {
         return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
       },
       sched::JobId(7));
-  CHECK(next(watch, [&] { return watch.take_way(); }) == "scripted: it is a test");
+  CHECK(next(watch, [&] { return watch.take_access(); }) == "scripted: it is a test");
   CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
   watch.begin_attempt();
   CHECK(next(watch, [&] { return watch.take_facts(); }));
   watch.ask();
   CHECK(next(watch, [&] { return watch.take_job(); }));
-  CHECK_FALSE(watch.take_way());
-  CHECK_FALSE(watch.take_handicap());
-  CHECK_FALSE(watch.take_trouble());
+  CHECK_FALSE(watch.take_access());
+  CHECK_FALSE(watch.take_limitation());
+  CHECK_FALSE(watch.take_error());
 }
 
 TEST_CASE("without any way to reach the scheduler, the consequences are reported") {
   JobWatch watch(nobody, sched::JobId(7));
-  const auto handicap = next(watch, [&] { return watch.take_handicap(); });
+  const auto handicap = next(watch, [&] { return watch.take_limitation(); });
   REQUIRE(handicap);
   CHECK(handicap->find(k_why) != std::string::npos);
   CHECK(handicap->find("only the scheduler itself can requeue the job") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
-  CHECK_FALSE(watch.take_handicap());  // retried, with the same result
-  CHECK_FALSE(watch.take_way());
+  CHECK_FALSE(watch.take_limitation());  // retried, with the same result
+  CHECK_FALSE(watch.take_access());
 }
 
 TEST_CASE("a job that has ended is kept from starting again where the scheduler would start it") {
@@ -241,7 +243,7 @@ TEST_CASE("a job that has our id by now is not touched, and its record is not ou
         sched::JobId(7));
     CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
     watch.ask();
-    const auto trouble = next(watch, [&] { return watch.take_trouble(); });
+    const auto trouble = next(watch, [&] { return watch.take_error(); });
     REQUIRE(trouble);
     CHECK(trouble->message == "7 is the id of another job now");
     CHECK_FALSE(watch.take_job());

@@ -20,7 +20,7 @@ using namespace dts::launch;
 using FileKind = ProgramFile::Kind;
 using Words = std::vector<std::string>;
 
-ProgramFile look(const std::string& file) {
+ProgramFile poll(const std::string& file) {
   return look_at_program([&](std::uint64_t offset, std::size_t size) {
     return offset < file.size() ? file.substr(offset, size) : std::string();
   });
@@ -56,30 +56,30 @@ template <class Change>
 FileKind kind_after(const Change& change) {
   Made made;
   change(made);
-  return look(made.file()).kind;
+  return poll(made.file()).kind;
 }
 
 }  // namespace
 
 TEST_CASE("the loader of a program is found, wherever its name is in the file") {
-  const ProgramFile found = look(Made().file());
+  const ProgramFile found = poll(Made().file());
   CHECK(found.kind == FileKind::dynamic);
   CHECK(found.loader == "/lib64/ld-linux-x86-64.so.2");
   const auto self = read_file("/proc/self/exe");
   REQUIRE(self);
-  CHECK(exists(look(*self).loader));
+  CHECK(exists(poll(*self).loader));
 }
 
 TEST_CASE("a file that is not a program with a loader is classified by kind") {
-  CHECK(look("#!/bin/sh\n").kind == FileKind::script);
-  CHECK(look("#!").kind == FileKind::script);
+  CHECK(poll("#!/bin/sh\n").kind == FileKind::script);
+  CHECK(poll("#!").kind == FileKind::script);
   for (const char* text : {"",
                            "#",
                            "\x7f",
                            "\x7f"
                            "ELF",
                            "MZ"})
-    CHECK(look(text).kind == FileKind::unfamiliar);
+    CHECK(poll(text).kind == FileKind::unfamiliar);
   CHECK(kind_after([](Made& made) { made.segment.p_type = PT_LOAD; }) == FileKind::fixed);
   CHECK(kind_after([](Made& made) { made.header.e_phnum = 0; }) == FileKind::fixed);
 
@@ -106,7 +106,7 @@ TEST_CASE("a file that is not a program with a loader is classified by kind") {
 TEST_CASE("a program truncated anywhere is not one") {
   const std::string whole = Made().file();
   for (std::size_t size = 0; size < whole.size(); ++size)
-    CHECK(look(whole.substr(0, size)).kind == FileKind::unfamiliar);
+    CHECK(poll(whole.substr(0, size)).kind == FileKind::unfamiliar);
 }
 
 TEST_CASE("runtimes are recognised by file name") {

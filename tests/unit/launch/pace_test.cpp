@@ -18,7 +18,7 @@ class Looks {
   Looks& step(std::uint64_t work, std::uint64_t input = 0) {
     ++step_;
     for (auto i = each_.count(); i > 0; --i)
-      watch.see(step_, save_, work, input, Time(std::chrono::seconds(++now_)));
+      watch.observe(step_, save_, work, input, Time(std::chrono::seconds(++now_)));
     return *this;
   }
 
@@ -29,7 +29,7 @@ class Looks {
 
   Looks& save(std::uint64_t took) {
     save_ = took;
-    watch.see(step_, save_, 0, 0, Time(std::chrono::seconds(++now_)));
+    watch.observe(step_, save_, 0, 0, Time(std::chrono::seconds(++now_)));
     return *this;
   }
 

@@ -181,7 +181,7 @@ TEST_CASE("a shell killed by the scheduler's own signal does not take its progra
   CHECK(as_rank([](Rank& rank) {
           if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;
           if (rank.first_line() != "ready") return 2;
-          rank.program.look();
+          rank.program.poll();
           rank.program.expect_stop(SIGTERM);
           ::kill(-rank.program.pid(), SIGTERM);  // as proctrack/linuxproc does
           if (rank.end() != 85) return 3;

@@ -39,8 +39,8 @@ SecondLaunchers below_two(const Launched& first,
                           const std::string& first_node = "n0",
                           const std::string& second_node = "n0") {
   SecondLaunchers launchers;
-  launchers.see(0, first_node, first);
-  launchers.see(1, second_node, second);
+  launchers.observe(0, first_node, first);
+  launchers.observe(1, second_node, second);
   return launchers;
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("a tool that each rank starts with mpirun -n 1 is no fault") {
 TEST_CASE("a duplicate is described in full") {
   SecondLaunchers launchers;
   for (unsigned rank = 0; rank < 16; ++rank)
-    launchers.see(rank, rank < 8 ? "n0" : "n1", torchrun(0, 8, 8, "127.0.0.1:29500"));
+    launchers.observe(rank, rank < 8 ? "n0" : "n1", torchrun(0, 8, 8, "127.0.0.1:29500"));
   const auto found = launchers.ranks_twice();
   REQUIRE(found);
   CHECK(describe(*found) ==
@@ -111,10 +111,10 @@ TEST_CASE("a duplicate is described in full") {
 
 TEST_CASE("the latest report counts, and forgotten ones do not") {
   SecondLaunchers launchers = below_two(torchrun(0, 2, 4, "n0:1"), torchrun(0, 2, 4, "n0:1"));
-  launchers.see(1, "n0", torchrun(2, 2, 4, "n0:1"));
+  launchers.observe(1, "n0", torchrun(2, 2, 4, "n0:1"));
   CHECK_FALSE(launchers.are_ranks_twice());
-  launchers.see(2, "n1", torchrun(2, 2, 4, "n0:1"));
-  launchers.see(3, "n1", torchrun(2, 2, 4, "n0:1"));
+  launchers.observe(2, "n1", torchrun(2, 2, 4, "n0:1"));
+  launchers.observe(3, "n1", torchrun(2, 2, 4, "n0:1"));
   CHECK(launchers.are_ranks_twice());
   launchers.forget(2);
   CHECK(launchers.are_ranks_twice());

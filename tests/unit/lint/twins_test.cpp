@@ -60,7 +60,8 @@ TEST_CASE("a rule that can fix does, once, and only such a rule does") {
   }
 }
 
-TEST_CASE("rules are told apart, sorted out by release, and say all that a page needs") {
+TEST_CASE(
+    "rules have distinct names, are selected by release, and have all texts of the manual page") {
   std::set<std::string> ids;
   for (const Rule& rule : rules()) {
     CAPTURE(rule.id);
@@ -89,7 +90,7 @@ TEST_CASE("a rule holds from one release to another, and without a release unles
   CHECK_FALSE(holds_for(*find_rule("first-node-is-not-rank-0"), std::nullopt));
 }
 
-TEST_CASE("what a script gets to hear depends on the release of Slurm") {
+TEST_CASE("findings about a script depend on the release of Slurm") {
   // Rules that hold in some releases only, by the text of their own bad script: 22.05, 24.11, 25.11
   // and 26.05.
   constexpr Release k_releases[] = {{22, 5}, {24, 11}, {25, 11}, {26, 5}};

@@ -36,20 +36,20 @@ std::unique_ptr<sched::Scheduler> chosen() {
 
 TEST_CASE("libslurm's plug-in is used where it can be, and nothing needs an explanation") {
   const Installed plugins("works");
-  const auto way = chosen()->way();
+  const auto way = chosen()->access();
   CHECK(way.plugin == "slurm");
   CHECK(way.instead.empty());
   CHECK(sched::to_text(way) == "for the tests of the host");
-  CHECK(plugin::way_to_scheduler("")->plugin == "slurm");
+  CHECK(plugin::scheduler_access("")->plugin == "slurm");
 }
 
-TEST_CASE("without libslurm the commands are used, and the reason is told") {
+TEST_CASE("without libslurm the commands are used, and the reason is reported") {
   const Installed plugins("absent");
-  const auto way = chosen()->way();
+  const auto way = chosen()->access();
   CHECK(way.plugin == "slurm-commands");
   CHECK(way.instead.find("libslurm.so.99 is not here, which ") == 0);
   CHECK(sched::to_text(way) == "for the tests of the host: " + way.instead);
-  CHECK(sched::to_text(*plugin::way_to_scheduler("")) == sched::to_text(way));
+  CHECK(sched::to_text(*plugin::scheduler_access("")) == sched::to_text(way));
 }
 
 TEST_CASE("a plug-in that is asked for by name has no substitute") {
@@ -57,19 +57,19 @@ TEST_CASE("a plug-in that is asked for by name has no substitute") {
   const auto scheduler = plugin::load_scheduler("slurm");
   REQUIRE_FALSE(scheduler.has_value());
   CHECK(scheduler.error().code == Errc::unreachable);
-  CHECK_FALSE(plugin::way_to_scheduler("slurm").has_value());
+  CHECK_FALSE(plugin::scheduler_access("slurm").has_value());
   CHECK(plugin::load_scheduler("slurm-commands").has_value());
 }
 
 TEST_CASE("a controller of another release is asked again by commands") {
   const Installed plugins("refused");
   const auto scheduler = chosen();
-  CHECK(scheduler->way().plugin == "slurm");
+  CHECK(scheduler->access().plugin == "slurm");
   const auto job = scheduler->job(JobId(7));
   REQUIRE(job.has_value());
   CHECK(job->state == sched::JobState::timed_out);
-  CHECK(scheduler->way().plugin == "slurm-commands");
-  CHECK(scheduler->way().instead == "another release");
+  CHECK(scheduler->access().plugin == "slurm-commands");
+  CHECK(scheduler->access().instead == "another release");
 }
 
 TEST_CASE(
@@ -97,5 +97,5 @@ TEST_CASE("by name, a controller of another release stays an error") {
   const auto scheduler = plugin::load_scheduler("slurm");
   REQUIRE(scheduler.has_value());
   CHECK((*scheduler)->job(JobId(7)).error().message == "another release");
-  CHECK((*scheduler)->way().plugin == "slurm");
+  CHECK((*scheduler)->access().plugin == "slurm");
 }

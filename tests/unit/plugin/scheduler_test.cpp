@@ -37,7 +37,7 @@ json request_of(const dts::sched::Submission& submission) {
 
 }  // namespace
 
-TEST_CASE("what was not asked for is not in the request") {
+TEST_CASE("options that were not given are not in the request") {
   dts::sched::Submission submission;
   submission.script = "#!/bin/sh\n";
   const json request = request_of(submission);

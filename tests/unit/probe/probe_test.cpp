@@ -87,7 +87,7 @@ TEST_CASE("two ranks meet, and compare what one clock says with itself") {
   CHECK(std::abs(clocks->offset) <= clocks->round_trip / 2);
 }
 
-TEST_CASE("who comes to nobody says so") {
+TEST_CASE("a rank that meets no other rank says so") {
   const Lookup nothing = [](const char*) { return std::nullopt; };
   CHECK_FALSE(Meeting::hold(0, nothing, std::chrono::milliseconds(50)));
   const Lookup alone = [](const char* name) -> std::optional<std::string> {

@@ -95,7 +95,7 @@ TEST_CASE("the exit code of a program whose launcher's daemon is gone is not the
   CHECK(AttemptLogs().says(1, "MemoryError\n").explained(lost).cause == Cause::out_of_memory);
 }
 
-TEST_CASE("what the kernel or the scheduler said is not explained away") {
+TEST_CASE("a cause from the kernel or the scheduler is not replaced") {
   for (const Cause cause : {Cause::completed,
                             Cause::preempted,
                             Cause::out_of_memory,

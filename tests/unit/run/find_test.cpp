@@ -48,7 +48,7 @@ TEST_CASE("runs are listed oldest first, by their time and not by their name") {
                                           "alpha-two-20260103T000000-bbbbbb"});
 }
 
-TEST_CASE("what is no run is not listed") {
+TEST_CASE("a folder that is not a run directory is not listed") {
   const Runs runs;
   REQUIRE(make_folders(runs.file("empty-20260109T000000-dddddd")));
   REQUIRE(make_folders(runs.file(".new-half-20260109T000000-eeeeee")));
@@ -88,7 +88,7 @@ TEST_CASE("a run is found by its folder, also as a shell completes it") {
   }
 }
 
-TEST_CASE("what nobody knows is not found, with a hint") {
+TEST_CASE("an unknown name is not_found, with a hint") {
   const Runs runs;
   for (const char* what : {"",
                            "40",

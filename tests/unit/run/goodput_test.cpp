@@ -121,7 +121,7 @@ TEST_CASE("an agent that vanished is down from the last word of its program") {
   CHECK(account_of(events, "", 213).attempts.at(2)[Phase::down] == seconds(200));
 }
 
-TEST_CASE("one that vanished before its ranks ran is down since its last word") {
+TEST_CASE("an attempt that vanished before its ranks ran is down since its last event") {
   const std::vector<Event> events{
       {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
       {.time = time(60), .attempt = 1, .what = AttemptEnded{.cause = Cause::agent_lost}},
@@ -190,18 +190,18 @@ TEST_CASE("the phases of any story add up to its wall time, none is negative") {
     unsigned attempt = 0;
     for (int i = pick(30); i > 0; --i) {
       now += pick(50);
-      const What whats[] = {Created{},
-                            Submitted{},
-                            AttemptStarted{},
-                            RanksStarted{},
-                            StopRequested{Cause::preempted},
-                            AttemptEnded{Cause::preempted},
-                            AttemptEnded{Cause::agent_lost},
-                            Decided{.decision = k_decisions[pick(3)]},
-                            Requeued{},
-                            Resumed{},
-                            Resubmitted{},
-                            Unknown{"from a later release"}};
+      const EventData whats[] = {Created{},
+                                 Submitted{},
+                                 AttemptStarted{},
+                                 RanksStarted{},
+                                 StopRequested{Cause::preempted},
+                                 AttemptEnded{Cause::preempted},
+                                 AttemptEnded{Cause::agent_lost},
+                                 Decided{.decision = k_decisions[pick(3)]},
+                                 Requeued{},
+                                 Resumed{},
+                                 Resubmitted{},
+                                 Unknown{"from a later release"}};
       Event event{.time = time(now - (pick(9) == 0 ? pick(20) : 0)), .what = whats[pick(11)]};
       if (event.is<AttemptStarted>()) ++attempt;
       event.attempt = attempt;

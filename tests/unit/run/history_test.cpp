@@ -9,9 +9,9 @@ namespace {
 using namespace dts::run;
 
 // A ledger told in the words of its reader.
-class Story {
+class RunEvents {
  public:
-  Story& attempt(const char* cause, const char* saved_before, const char* saved_after) {
+  RunEvents& attempt(const char* cause, const char* saved_before, const char* saved_after) {
     started(++number_, saved_before);
     events_.push_back(
         {.time = "t",
@@ -20,18 +20,18 @@ class Story {
     return *this;
   }
 
-  Story& unfinished() {
+  RunEvents& unfinished() {
     started(++number_, "");
     return *this;
   }
 
-  Story& started(unsigned number, const char* checkpoint) {
+  RunEvents& started(unsigned number, const char* checkpoint) {
     events_.push_back(
         {.time = "t", .attempt = number, .what = AttemptStarted{.checkpoint = checkpoint}});
     return *this;
   }
 
-  Story& resumed() {
+  RunEvents& resumed() {
     events_.push_back({.time = "t", .what = Resumed{}});
     return *this;
   }
@@ -39,14 +39,14 @@ class Story {
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
 
   // The times of the last attempt's start and end.
-  Story& from_to(const char* from, const char* to) {
+  RunEvents& from_to(const char* from, const char* to) {
     events_.end()[-2].time = from;
     events_.back().time = to;
     return *this;
   }
 
   // The newest step that the last attempt told.
-  Story& at_step(std::int64_t step) {
+  RunEvents& at_step(std::int64_t step) {
     events_.back().as<AttemptEnded>()->step = step;
     return *this;
   }
@@ -61,7 +61,7 @@ class Story {
 }  // namespace
 
 TEST_CASE("a run that only began has no failures") {
-  const Circumstances counted = Story().counted();
+  const Circumstances counted = RunEvents().counted();
   CHECK(counted.count(Kind::crash) == 0);
   CHECK(counted.count(Kind::launch) == 0);
   CHECK(counted.without_progress == 0);
@@ -69,7 +69,7 @@ TEST_CASE("a run that only began has no failures") {
 
 TEST_CASE(
     "a killed rank and a dead launcher are crashes; a preemption and a user's error are not") {
-  const Circumstances counted = Story()
+  const Circumstances counted = RunEvents()
                                     .attempt("rank_killed", "", "step-000000050")
                                     .attempt("preempted", "step-000000050", "step-000000070")
                                     .attempt("launcher_died", "step-000000070", "step-000000100")
@@ -80,7 +80,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a crash after a new checkpoint is progress, one without is not") {
-  Story story;
+  RunEvents story;
   CHECK(story.attempt("rank_killed", "", "").counted().without_progress == 1);
   CHECK(story.attempt("rank_killed", "", "step-000000050").counted().without_progress == 0);
   CHECK(
@@ -93,20 +93,20 @@ TEST_CASE("a crash after a new checkpoint is progress, one without is not") {
 }
 
 TEST_CASE("the hundredth checkpoint is newer than the ninetieth, and step 1000000 than 999950") {
-  CHECK(Story()
+  CHECK(RunEvents()
             .attempt("rank_killed", "step-000000090", "step-000000100")
             .counted()
             .without_progress == 0);
-  CHECK(Story()
+  CHECK(RunEvents()
             .attempt("rank_killed", "step-000999950", "step-001000000")
             .counted()
             .without_progress == 0);
-  CHECK(Story().attempt("rank_killed", "step-90", "step-100").counted().without_progress == 0);
-  CHECK(Story().attempt("rank_killed", "step-100", "step-90").counted().without_progress == 1);
+  CHECK(RunEvents().attempt("rank_killed", "step-90", "step-100").counted().without_progress == 0);
+  CHECK(RunEvents().attempt("rank_killed", "step-100", "step-90").counted().without_progress == 1);
 }
 
 TEST_CASE("a preemption between two crashes ends their row") {
-  CHECK(Story()
+  CHECK(RunEvents()
             .attempt("rank_killed", "", "")
             .attempt("preempted", "", "")
             .attempt("rank_killed", "", "")
@@ -115,7 +115,7 @@ TEST_CASE("a preemption between two crashes ends their row") {
 }
 
 TEST_CASE("a failed launch between two crashes does not end their row") {
-  const Circumstances counted = Story()
+  const Circumstances counted = RunEvents()
                                     .attempt("rank_killed", "", "")
                                     .attempt("launch_failed", "", "")
                                     .attempt("rank_killed", "", "")
@@ -125,27 +125,30 @@ TEST_CASE("a failed launch between two crashes does not end their row") {
 }
 
 TEST_CASE("a person's requeue begins all budgets anew") {
-  const Circumstances counted =
-      Story().attempt("rank_killed", "", "").attempt("launch_failed", "", "").resumed().counted();
+  const Circumstances counted = RunEvents()
+                                    .attempt("rank_killed", "", "")
+                                    .attempt("launch_failed", "", "")
+                                    .resumed()
+                                    .counted();
   CHECK(counted.count(Kind::crash) == 0);
   CHECK(counted.count(Kind::launch) == 0);
   CHECK(counted.without_progress == 0);
 }
 
 TEST_CASE("a cause of a later version is no crash") {
-  CHECK(Story().attempt("struck_by_lightning", "", "").counted().count(Kind::crash) == 0);
+  CHECK(RunEvents().attempt("struck_by_lightning", "", "").counted().count(Kind::crash) == 0);
 }
 
 TEST_CASE("the newest attempt without an end is the unfinished one") {
   CHECK_FALSE(unfinished_attempt({}));
-  CHECK_FALSE(unfinished_attempt(Story().attempt("preempted", "", "").events()));
-  CHECK(unfinished_attempt(Story().attempt("preempted", "", "").unfinished().events()) == 2U);
-  CHECK(unfinished_attempt(Story().unfinished().attempt("preempted", "", "").events()) == 1U);
-  CHECK(unfinished_attempt(Story().unfinished().unfinished().events()) == 2U);
+  CHECK_FALSE(unfinished_attempt(RunEvents().attempt("preempted", "", "").events()));
+  CHECK(unfinished_attempt(RunEvents().attempt("preempted", "", "").unfinished().events()) == 2U);
+  CHECK(unfinished_attempt(RunEvents().unfinished().attempt("preempted", "", "").events()) == 1U);
+  CHECK(unfinished_attempt(RunEvents().unfinished().unfinished().events()) == 2U);
 }
 
 TEST_CASE("time counts from each attempt's start to its end, and a clock set back counts nothing") {
-  const Circumstances counted = Story()
+  const Circumstances counted = RunEvents()
                                     .attempt("preempted", "", "")
                                     .from_to("2026-11-21T10:00:00Z", "2026-11-21T11:30:00Z")
                                     .attempt("preempted", "", "")
@@ -157,7 +160,7 @@ TEST_CASE("time counts from each attempt's start to its end, and a clock set bac
 }
 
 TEST_CASE("attempts that ask again without proof of progress are counted, however long they took") {
-  Story story;
+  RunEvents story;
   const auto asked_again = [&](const char* saved, const char* end, std::int64_t step = -1) {
     return story.attempt("checkpointed", "", saved)
         .from_to("2026-11-21T10:00:00Z", end)
@@ -175,25 +178,25 @@ TEST_CASE("attempts that ask again without proof of progress are counted, howeve
   CHECK(asked_again("step-000000010", "2026-11-21T10:00:00Z") == 0);
 }
 
-TEST_CASE("what happens between two of them proves nothing unless it got on") {
-  CHECK(Story()
+TEST_CASE("attempts between two checkpoints prove nothing unless they made progress") {
+  CHECK(RunEvents()
             .attempt("checkpointed", "", "")
             .attempt("preempted", "", "")
             .attempt("rank_killed", "", "")
             .attempt("checkpointed", "", "")
             .counted()
             .unproven == 2);
-  CHECK(Story()
+  CHECK(RunEvents()
             .attempt("checkpointed", "", "")
             .attempt("preempted", "", "step-000000010")
             .attempt("checkpointed", "step-000000010", "step-000000010")
             .counted()
             .unproven == 1);
-  CHECK(Story().attempt("checkpointed", "", "").resumed().counted().unproven == 0);
+  CHECK(RunEvents().attempt("checkpointed", "", "").resumed().counted().unproven == 0);
 }
 
 TEST_CASE("a crash, a request to be run again and a crash are two crashes in a row") {
-  CHECK(Story()
+  CHECK(RunEvents()
             .attempt("rank_killed", "", "")
             .attempt("checkpointed", "", "")
             .attempt("rank_killed", "", "")

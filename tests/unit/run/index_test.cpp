@@ -143,7 +143,7 @@ TEST_CASE("damaged lines, half a last one too, cost nothing but themselves") {
   CHECK(read_index()->size() == 2);
 }
 
-TEST_CASE("what somebody else may have written is neither read nor added to") {
+TEST_CASE("an index that another user may have written is neither read nor appended to") {
   const Home home;
   REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
 

@@ -26,7 +26,7 @@ using tests::TemporaryFolder;
 
 // One of each, with every member that it has.
 std::vector<Event> all_events() {
-  const std::vector<What> whats{
+  const std::vector<EventData> whats{
       Created{},
       Submitted{"found by its script"},
       Resumed{"asked for by `dtsubmit requeue`"},
@@ -57,7 +57,7 @@ std::vector<Event> all_events() {
       Heard{"its programs show activity again"},
       run::Staging{"n1 has half of it", "n1"}};
   std::vector<Event> events;
-  for (const What& what : whats)
+  for (const EventData& what : whats)
     events.push_back(
         {.time = "2026-01-02T03:04:05Z", .attempt = 3, .job = JobId(4'294'967'295U), .what = what});
   return events;
@@ -109,7 +109,7 @@ void check_equal(const Event& a, const Event& b) {
 TEST_CASE("every event is written as it always was, and read back as it was") {
   const std::vector<Event> events = all_events();
   REQUIRE(events.size() == std::size(k_all_lines));
-  REQUIRE(events.size() + 1 == std::variant_size_v<What>);
+  REQUIRE(events.size() + 1 == std::variant_size_v<EventData>);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::string line = whole_line(k_all_lines[i]);
     CHECK(to_line(events[i]) == line);
@@ -130,7 +130,7 @@ TEST_CASE("a job whose id is no number has it as text") {
             .damaged.size() == 1);
 }
 
-TEST_CASE("fields that say nothing are left out of the line") {
+TEST_CASE("fields with their default value are omitted from the line") {
   for (const Event& event : all_events()) {
     Event empty{.time = "t", .what = event.what};
     std::visit([](auto& what) { what = {}; }, empty.what);
@@ -305,7 +305,7 @@ TEST_CASE("members of a later release are passed over, whatever is in them") {
   CHECK(ledger.events.front().is<Created>());
 }
 
-TEST_CASE("what is damaged is said in one sentence, with the file and the lines") {
+TEST_CASE("damage is reported in one sentence, with the file and the lines") {
   CHECK(damage_words(Ledger{}, "runs/a/ledger.jsonl").empty());
   CHECK(damage_words(Ledger{{}, {3}}, "runs/a/ledger.jsonl") ==
         "runs/a/ledger.jsonl: line 3 is damaged and skipped");
@@ -327,7 +327,7 @@ TEST_CASE("NULs behind the last line are damage that is named, though it is not 
   CHECK(parse_ledger(std::string(64, '\0')).damaged == std::vector<unsigned>{1});
 }
 
-TEST_CASE("an empty ledger has lost what it said, as one that is gone") {
+TEST_CASE("an empty ledger counts as lost, like a missing one") {
   const TemporaryFolder folder;
   REQUIRE(write_file(folder.file("ledger.jsonl"), ""));
   const auto ledger = load_ledger(folder.file("ledger.jsonl"));

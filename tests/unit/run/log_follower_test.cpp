@@ -25,7 +25,7 @@ class Copy : dts::tests::TemporaryFolder {
     std::ofstream(file("log"), std::ios::app | std::ios::binary) << text;
   }
 
-  bool look(std::uint64_t limit = UINT64_MAX) { return follower_.copy_to(out_.get(), limit); }
+  bool poll(std::uint64_t limit = UINT64_MAX) { return follower_.copy_to(out_.get(), limit); }
 
   void rest() { follower_.copy_rest(out_.get()); }
 
@@ -40,29 +40,29 @@ class Copy : dts::tests::TemporaryFolder {
 
 TEST_CASE("a log that does not exist yet is nothing new, and is followed once it does") {
   Copy copy;
-  CHECK_FALSE(copy.look());
+  CHECK_FALSE(copy.poll());
   copy.grow("one\n");
-  CHECK(copy.look());
+  CHECK(copy.poll());
   CHECK(copy.copied() == "one\n");
 }
 
 TEST_CASE("each byte is copied once") {
   Copy copy;
   copy.grow("one\ntw");
-  CHECK(copy.look());
-  CHECK_FALSE(copy.look());
+  CHECK(copy.poll());
+  CHECK_FALSE(copy.poll());
   copy.grow("o\n");
-  CHECK(copy.look());
+  CHECK(copy.poll());
   CHECK(copy.copied() == "one\ntwo\n");
 }
 
 TEST_CASE("every line gets the prefix once and is written whole, the last half at the end") {
   Copy copy("[3] ");
   copy.grow("one\ntw");
-  copy.look();
+  copy.poll();
   CHECK(copy.copied() == "[3] one\n");
   copy.grow("o\n\nfour");
-  copy.look();
+  copy.poll();
   CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n");
   copy.rest();
   CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n[3] four\n");
@@ -72,7 +72,7 @@ TEST_CASE("a look takes no more than its limit, so that one log cannot hold up t
   Copy copy;
   const std::string text(1'000'000, 'x');
   copy.grow(text);
-  CHECK(copy.look(100'000));
+  CHECK(copy.poll(100'000));
   CHECK(copy.copied().size() >= 100'000);
   CHECK(copy.copied().size() < 200'000);
   copy.rest();
@@ -84,7 +84,7 @@ TEST_CASE("a log of many blocks with any bytes arrives unchanged") {
   std::string text;
   for (unsigned i = 0; i < 300'000; ++i) text += static_cast<char>(i * 2654435761U >> 24);
   copy.grow(text);
-  CHECK(copy.look());
+  CHECK(copy.poll());
   CHECK(copy.copied() == text);
 }
 

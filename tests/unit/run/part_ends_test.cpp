@@ -20,7 +20,7 @@ PartEnd ended(const std::string& name, Cause cause, Action action, std::string e
 }
 
 PartEnd told(PartEnd end) {
-  end.told = true;
+  end.end_requested = true;
   return end;
 }
 

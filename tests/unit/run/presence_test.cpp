@@ -24,29 +24,29 @@ struct Run : TemporaryFolder {
 };
 
 void check_vanishes(Presence& presence) {
-  CHECK(presence.look());  // once may be a hiccup
-  CHECK_FALSE(presence.look());
-  CHECK_FALSE(presence.look());
+  CHECK(presence.poll());  // once may be a hiccup
+  CHECK_FALSE(presence.poll());
+  CHECK_FALSE(presence.poll());
 }
 
 }  // namespace
 
-TEST_CASE("a run directory that stays is there, whatever is written in it") {
+TEST_CASE("a run directory is present while its files change") {
   const Run folder;
   Presence presence(folder.run);
   for (int i = 0; i < 3; ++i) {
-    CHECK(presence.look());
+    CHECK(presence.poll());
     REQUIRE(write_file(folder.run.ledger(), "changed"));
   }
 }
 
-TEST_CASE("one that is removed, moved, replaced or emptied has vanished") {
+TEST_CASE("a run directory that is removed, moved, replaced or emptied has vanished") {
   for (const std::string what : {"removed", "moved", "replaced", "emptied", "a file"}) {
     CAPTURE(what);
     const Run folder;
     const std::string path = folder.run.path, aside = folder.file("aside");
     Presence presence(folder.run);
-    CHECK(presence.look());
+    CHECK(presence.poll());
     if (what == "emptied") {
       REQUIRE(remove_all(folder.run.ledger()));
     } else if (what == "removed") {
@@ -63,22 +63,22 @@ TEST_CASE("one that is removed, moved, replaced or emptied has vanished") {
   }
 }
 
-TEST_CASE("one that is away for one look only is there") {
+TEST_CASE("one failed check does not make a run directory vanish") {
   const Run folder;
   const std::string aside = folder.file("aside");
   Presence presence(folder.run);
-  CHECK(presence.look());
+  CHECK(presence.poll());
   REQUIRE(std::rename(folder.run.path.c_str(), aside.c_str()) == 0);
-  CHECK(presence.look());
+  CHECK(presence.poll());
   REQUIRE(std::rename(aside.c_str(), folder.run.path.c_str()) == 0);
-  CHECK(presence.look());
-  CHECK(presence.look());
+  CHECK(presence.poll());
+  CHECK(presence.poll());
 }
 
-TEST_CASE("who looks twice has the answer at once") {
+TEST_CASE("is_present_now() answers without a second poll()") {
   const Run folder;
   Presence presence(folder.run);
-  CHECK(presence.look_twice());
+  CHECK(presence.is_present_now());
   REQUIRE(remove_all(folder.run.path));
-  CHECK_FALSE(presence.look_twice());
+  CHECK_FALSE(presence.is_present_now());
 }

@@ -36,7 +36,7 @@ long hours_left(const std::vector<Strike>& strikes, std::chrono::minutes at) {
 
 }  // namespace
 
-TEST_CASE("the rule: what is enough, for how long, and what is forgotten") {
+TEST_CASE("the strikes that quarantine a node, for how long, and when they expire") {
   const struct {
     const char* what;
     std::vector<Strike> strikes;
@@ -92,7 +92,7 @@ TEST_CASE("the rule: what is enough, for how long, and what is forgotten") {
   }
 }
 
-TEST_CASE("those that have been in it longest come first, each with its reason") {
+TEST_CASE("nodes in quarantine are sorted by time, each with its reason") {
   const auto all = quarantined({strike(2h, "preflight", "b", "n2"),
                                 strike(1h, "gpu_error", "a", "n1"),
                                 strike(3h, "hang", "c", "n3")},
@@ -137,7 +137,7 @@ TEST_CASE("which ends of an attempt are strikes, and on whom") {
   }
 }
 
-TEST_CASE("lines that are none are passed over, the others are as they were") {
+TEST_CASE("invalid lines are skipped, the others are unchanged") {
   const Strike one{"2026-11-01T00:00:00Z", "n1", "preflight", "/runs/a", 3, "a \"reason\"\n"};
   const std::string line = to_line(one);
   const auto back = parse_strikes("\n{\n[]\nnull\n{\"node\":\"n1\"}\n" + line + "\n{\"time\":7}\n" +
@@ -169,7 +169,7 @@ TEST_CASE("the file is the user's own, is made where it is absent, and outlives 
   CHECK(strikes->at(1).time == "2026-11-01T01:00:00Z");
 }
 
-TEST_CASE("the file stays small, and what counts stays in it") {
+TEST_CASE("the file stays small and keeps the strikes that count") {
   const tests::TemporaryFolder folder;
   const std::string path = folder.path + "/c.jsonl";
   std::string old;

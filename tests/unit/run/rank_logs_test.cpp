@@ -33,7 +33,7 @@ class Logs {
     REQUIRE(::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
 
-  bool look() { return logs_->copy_to(fd_.get()); }
+  bool poll() { return logs_->copy_to(fd_.get()); }
 
   void rest() { logs_->copy_rest(fd_.get()); }
 
@@ -83,7 +83,7 @@ TEST_CASE("the last words of a log are its last lines, of a flood a part, of no 
 TEST_CASE("one rank alone is shown as it wrote") {
   Logs logs("3");
   logs.write(3, "half");
-  CHECK(logs.look());
+  CHECK(logs.poll());
   CHECK(logs.shown() == "half");
 }
 
@@ -91,24 +91,24 @@ TEST_CASE("of several ranks each line is whole and says whose it is") {
   Logs logs("0-1");
   logs.write(0, "a\nb");
   logs.write(1, "c\n");
-  CHECK(logs.look());
+  CHECK(logs.poll());
   CHECK(logs.shown() == "[0] a\n[1] c\n");
-  CHECK_FALSE(logs.look());
+  CHECK_FALSE(logs.poll());
   logs.write(0, "b\n");
   logs.write(1, "no newline");
-  CHECK(logs.look());
+  CHECK(logs.poll());
   logs.rest();
   CHECK(logs.shown() == "[0] a\n[1] c\n[0] bb\n[1] no newline\n");
 }
 
 TEST_CASE("all takes up logs that appear later, in the order of ranks") {
   Logs logs("all");
-  CHECK_FALSE(logs.look());
+  CHECK_FALSE(logs.poll());
   logs.write(10, "ten\n");
   logs.write(2, "two\n");
-  CHECK(logs.look());
+  CHECK(logs.poll());
   logs.write(1, "one\n");
-  CHECK(logs.look());
+  CHECK(logs.poll());
   CHECK(logs.shown() == "[2] two\n[10] ten\n[1] one\n");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("a rank that floods its log lets the others through") {
   Logs logs("all");
   logs.write(0, std::string(8 << 20, 'x') + "\n");
   logs.write(1, "heard\n");
-  CHECK(logs.look());
+  CHECK(logs.poll());
   CHECK(logs.shown().find("[1] heard") != std::string::npos);
   CHECK(logs.shown().size() < 2 << 20);
 }

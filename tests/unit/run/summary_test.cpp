@@ -76,7 +76,7 @@ TEST_CASE("of an attempt without a metric neither its steps nor what it lost are
   CHECK(summary.attempts[0].last_step == -1);
   CHECK(summary.attempts[0].steps_lost == -1);
   CHECK(summary.steps_lost == -1);
-  CHECK_FALSE(summary.attempts[0].gets_on);
+  CHECK_FALSE(summary.attempts[0].makes_progress);
   CHECK(summary.accuracy < 0);
   CHECK(summary.digest.empty());
 }
@@ -142,7 +142,7 @@ TEST_CASE(
     "a heartbeat's step shows that it got on, and a quiet attempt is quiet until it is heard") {
   std::vector<Event> events = attempts(1);
   events.end()[-2].as<AttemptEnded>()->step = 7;
-  CHECK(summarise(events, "").attempts[0].gets_on);
+  CHECK(summarise(events, "").attempts[0].makes_progress);
   events.resize(3);
   events.push_back({.time = "t", .attempt = 1, .what = Quiet{.detail = "no output"}});
   CHECK(summarise(events, "").attempts[0].quiet == "no output");
@@ -263,7 +263,7 @@ namespace {
 std::string ledger_of(unsigned attempts) {
   std::string ledger;
   for (unsigned attempt = 1; attempt <= attempts; ++attempt)
-    for (const auto& [time, what] : std::initializer_list<std::pair<const char*, What>>{
+    for (const auto& [time, what] : std::initializer_list<std::pair<const char*, EventData>>{
              {"2026-01-02T03:04:05Z", AttemptStarted{.nodes = {"n1"}}},
              {"2026-01-02T03:04:06Z", RanksStarted{}},
              {"2026-01-02T03:04:07Z", AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137}}})

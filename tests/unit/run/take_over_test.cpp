@@ -45,7 +45,7 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
   CHECK(read_ledger(run.ledger())->size() == known);
 }
 
-TEST_CASE("the ledger is told all that an end and a decision say") {
+TEST_CASE("an end and a decision are recorded with all their fields") {
   Outcome outcome{Cause::user_exit, 7, "rank 3 on n2: exited 7", 3, "n2"};
   outcome.unsaved = true;
   const AttemptEnded ended = ended_event(outcome);

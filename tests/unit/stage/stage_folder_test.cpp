@@ -46,7 +46,7 @@ TEST_CASE("the base is the node's own disk, as it is called there") {
     CHECK_FALSE(stage_base(variables({{"DTSUBMIT_STAGE_BASE", wrong}})));
 }
 
-TEST_CASE("each node and each run has its own, closed to others") {
+TEST_CASE("each node and each run has a stage folder of its own, closed to other users") {
   const TemporaryFolder base;
   const Lookup lookup = variables({{"TMPDIR", base.path}});
   const auto one = open_stage_folder({"n0", "/runs/a"}, lookup);
@@ -76,7 +76,7 @@ TEST_CASE("a folder that others can write to is refused") {
   CHECK(contains(folder.error().message, of_user));
 }
 
-TEST_CASE("what a lost job left goes, what is in use or new stays") {
+TEST_CASE("the folder of a lost job is removed, folders in use and new ones are kept") {
   const TemporaryFolder base;
   const Lookup lookup = variables({{"TMPDIR", base.path}});
   std::string left, fresh;

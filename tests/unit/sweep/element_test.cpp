@@ -89,7 +89,7 @@ TEST_CASE("an element's spec is what would have been submitted for it alone") {
   CHECK(alone.sweep_mode.empty());
 }
 
-TEST_CASE("an element's programs are told what it is") {
+TEST_CASE("an element's programs get its index and parameters") {
   const Sweep sweep = two_parameters();
   const Membership membership = membership_of(sweep, sweep.elements[1], JobId::parse("17").value());
   const auto back = membership_from_json(to_json(membership), "element.json");

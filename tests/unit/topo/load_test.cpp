@@ -130,7 +130,7 @@ TEST_CASE("a machine without named cores counts each thread as one") {
   CHECK(node->cores[5].numa == 1);
 }
 
-TEST_CASE("nonsense is an error that names what was read") {
+TEST_CASE("an invalid topology is an error that names its source") {
   CHECK(load_synthetic("no such thing").error().message.find("no such thing") != std::string::npos);
   CHECK(load_synthetic("").error().code == Errc::invalid);
   CHECK(load_xml("/no/such/file.xml").error().code == Errc::not_found);
@@ -235,7 +235,7 @@ TEST_CASE("recorded machines: cores, threads and each GPU's NUMA node") {
   }
 }
 
-TEST_CASE("a crash of hwloc and an endless reading are told apart") {
+TEST_CASE("a crash of hwloc and a reading that does not end are distinguished") {
   const auto words = [](int number) {
     const auto read = [number]() -> Result<NodeTopology> {
       ::raise(number);

@@ -118,7 +118,7 @@ TEST_CASE("devices of a described machine: places, ports, links") {
   CHECK(node.links[0].weight == 5000);
 }
 
-TEST_CASE("what is wrong with a description is said with its place, all of it at once") {
+TEST_CASE("problems of a description are reported with their places, all at once") {
   struct Row {
     const char* text;
     const char* says;

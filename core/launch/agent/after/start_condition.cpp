@@ -22,7 +22,8 @@ constexpr std::chrono::seconds k_pause{3};
 constexpr int k_tries = 40;  // over two minutes, as when a job comes back
 
 // Retries, because nothing is known while the controller is unreachable.
-Result<Awaited> look_patiently(sched::Scheduler& scheduler, const std::vector<spec::After>& after) {
+Result<Awaited> query_with_retries(sched::Scheduler& scheduler,
+                                   const std::vector<spec::After>& after) {
   for (int i = 1;; ++i) {
     auto awaited = look_at_awaited(scheduler, after);
     if (awaited || awaited.error().code != Errc::unreachable || i == k_tries) return awaited;
@@ -72,7 +73,7 @@ Result<std::optional<int>> wait_on(const Assignment& job) {
     DTS_ASSIGN(after.emplace_back(), spec::parse_after(text));
   }
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler(plugin::scheduler_name(), true));
-  DTS_ASSIGN(const Awaited awaited, look_patiently(*scheduler, after));
+  DTS_ASSIGN(const Awaited awaited, query_with_retries(*scheduler, after));
   if (!awaited.refused.empty()) return stop_here(job, join(awaited.refused, "; "));
   if (!awaited.jobs.empty()) return queue_again(*scheduler, job, awaited);
   return std::nullopt;

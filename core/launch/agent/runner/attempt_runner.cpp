@@ -106,7 +106,7 @@ void AttemptRunner::on_end_signal(int signal) {
     if (interrupted_) attempt_.on_stop(run::Cause::stopped, now, "interrupted twice", now);
     interrupted_ = true;
   }
-  told_to_end_ = told_to_end_ || signal == SIGTERM;
+  kill_imminent_ = kill_imminent_ || signal == SIGTERM;
   // Users stop a job with k_stop_request; only the scheduler knows the reason for a SIGTERM.
   const bool by_person = settings_.local || signal == SIGINT;
   const run::Cause cause = by_person ? run::Cause::stopped : run::Cause::signalled;
@@ -156,7 +156,7 @@ void AttemptRunner::tick() {
   connections_.deliver();  // first: the programs' time to save is running
   tell_news();
   connections_.drop_silent(now);
-  directory_.look(now);
+  directory_.poll(now);
 }
 
 void AttemptRunner::on_started(Time now) {

@@ -32,7 +32,7 @@ class AttemptRunner {
   void clean_up();
 
   // True if the batch script received SIGTERM, which means that the scheduler will kill it soon.
-  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+  [[nodiscard]] bool kill_imminent() const { return kill_imminent_; }
 
   // How long a save takes; 0 if not known.
   [[nodiscard]] Seconds save_time() const { return attempt_.save_time(); }
@@ -70,7 +70,7 @@ class AttemptRunner {
   SchedulerNews scheduler_;
   NodeQuestions questions_;
   RunDirectoryWatch directory_;
-  bool told_to_end_ = false;
+  bool kill_imminent_ = false;
   bool interrupted_ = false;
   std::string stop_asked_;
 };

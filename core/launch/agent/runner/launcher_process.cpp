@@ -29,7 +29,7 @@ void kill_and_wait(pid_t& process) {
 }  // namespace
 
 LauncherProcess::LauncherProcess(const RunnerSettings& settings)
-    : settings_(settings), not_ours_(own_children()) {}
+    : settings_(settings), inherited_children_(own_children()) {}
 
 LauncherProcess::~LauncherProcess() {
   if (launcher_ > 0) ::kill(-launcher_, SIGKILL);
@@ -142,11 +142,11 @@ void LauncherProcess::kill() {
 }
 
 bool LauncherProcess::signal_orphans(int signal) const {
-  return signal_children(signal, not_ours_);
+  return signal_children(signal, inherited_children_);
 }
 
 void LauncherProcess::kill_orphans() const {
-  kill_children(not_ours_);
+  kill_children(inherited_children_);
 }
 
 }  // namespace dts::launch

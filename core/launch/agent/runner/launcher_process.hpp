@@ -55,7 +55,7 @@ class LauncherProcess {
   [[nodiscard]] Variables step_environment() const;
 
   const RunnerSettings& settings_;
-  std::vector<pid_t> not_ours_;  // children of the batch script, which exec'ed us
+  std::vector<pid_t> inherited_children_;  // children of the batch script, which exec'ed us
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;
   unsigned sentinels_ = 0;  // number started so far

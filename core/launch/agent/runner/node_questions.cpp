@@ -26,7 +26,7 @@ void NodeQuestions::look_at_silent() {
 }
 
 // On a thread of its own, because it can take long to start a step on such a node.
-void NodeQuestions::ask_mute() {
+void NodeQuestions::probe_mute_nodes() {
   if (auto unable = unable_.take()) {
     if (!*unable) log("cannot find out what silent nodes lack: {}", unable->error().message);
     if (*unable) attempt_.on_unable(**std::move(unable), Time::clock::now());

@@ -20,12 +20,12 @@ class NodeQuestions {
   // Starts the probes that the attempt requests, and passes on the answers that have arrived.
   void ask() {
     look_at_silent();
-    ask_mute();
+    probe_mute_nodes();
   }
 
  private:
   void look_at_silent();
-  void ask_mute();
+  void probe_mute_nodes();
 
   const RunnerSettings& settings_;
   Attempt& attempt_;

@@ -81,7 +81,7 @@ void RankConnections::serve() {
       listen_to(peer->first, peer->second.line.wants_to_write());
     }
     if ((event.events & ~EPOLLOUT) != 0 && !read(event.data.fd)) gone.push_back(event.data.fd);
-    keep_strangers_small();
+    limit_unidentified_bytes();
   }
   for (const int peer : gone) drop(peer);
 }
@@ -167,7 +167,7 @@ void RankConnections::hold(Connection& connection, std::size_t bytes) {
 
 // A hello arrives in one piece and is read at once, so a peer that has sent half a line for a while
 // is not a rank. The oldest is dropped first.
-void RankConnections::keep_strangers_small() {
+void RankConnections::limit_unidentified_bytes() {
   while (held_ > k_most_held)
     drop(*std::find_if(strangers_.begin(), strangers_.end(), [this](int peer) {
       return peers_.at(peer).held > 0;

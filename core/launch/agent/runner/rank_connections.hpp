@@ -50,7 +50,7 @@ class RankConnections {
   [[nodiscard]] bool take(int peer, Connection& connection, FromRank message);  // false: drop it
   void welcome(int peer, Connection& connection);
   void hold(Connection& connection, std::size_t bytes);
-  void keep_strangers_small();
+  void limit_unidentified_bytes();
   void log_refusal(int peer, const std::string& why);
   void drop(int peer);
 

@@ -12,11 +12,11 @@ constexpr std::chrono::milliseconds k_presence_look{500};
 
 }  // namespace
 
-void RunDirectoryWatch::look(Time now) {
+void RunDirectoryWatch::poll(Time now) {
   look_at_content(now);
   if (now < next_presence_) return;
   next_presence_ = now + k_presence_look;
-  if (attempt_.outcome() || presence_.look()) return;
+  if (attempt_.outcome() || presence_.poll()) return;
   const std::string words = run::vanished_words(settings_.attempt.run);
   log("{}: ending every rank", words);
   attempt_.on_run_vanished(words, now);

@@ -15,9 +15,9 @@ class RunDirectoryWatch {
   RunDirectoryWatch(const RunnerSettings& settings, Attempt& attempt, Time now)
       : settings_(settings), attempt_(attempt), next_content_(now), next_presence_(now) {}
 
-  void look(Time now);
+  void poll(Time now);
 
-  [[nodiscard]] bool is_there() { return presence_.look_twice(); }
+  [[nodiscard]] bool is_there() { return presence_.is_present_now(); }
 
  private:
   void look_at_content(Time now);

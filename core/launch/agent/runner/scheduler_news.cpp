@@ -37,9 +37,9 @@ void SchedulerNews::ask() {
 void SchedulerNews::take() {
   JobWatch& watch = *settings_.watch;
   watch.drain_event();
-  if (const auto trouble = watch.take_trouble()) log("scheduler: {}", trouble->message);
-  if (const auto way = watch.take_way(); way && !way->empty()) log("scheduler: {}", *way);
-  if (auto handicap = watch.take_handicap())
+  if (const auto trouble = watch.take_error()) log("scheduler: {}", trouble->message);
+  if (const auto way = watch.take_access(); way && !way->empty()) log("scheduler: {}", *way);
+  if (auto handicap = watch.take_limitation())
     settings_.on_event({.what = run::Warning{*std::move(handicap)}});
   if (auto facts = watch.take_facts()) on_facts(*std::move(facts));
   if (auto down = watch.take_down_nodes()) down_nodes_ = *std::move(down);

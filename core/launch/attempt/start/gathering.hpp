@@ -32,7 +32,7 @@ class Gathering {
   void on_tick(Time now);
 
   // True if every rank has said hello and sent all messages that must follow.
-  [[nodiscard]] bool is_complete() const { return ranks_.all_here() && late_ == 0; }
+  [[nodiscard]] bool is_complete() const { return ranks_.all_connected() && late_ == 0; }
 
   // By rank: the topology as text that the first rank of each node sent. The agent's node is
   // absent.

@@ -121,7 +121,7 @@ void NodeCheck::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time 
     outcome.node = nodes.front().node;
     outcome.unfit = std::move(nodes);
   }
-  ending_.end_instead(std::move(outcome), now);
+  ending_.override_end(std::move(outcome), now);
 }
 
 }  // namespace dts::launch

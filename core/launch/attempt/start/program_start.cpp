@@ -112,7 +112,7 @@ void ProgramStart::end_without_nodes(const std::map<std::string, unsigned>& rank
   if (ranks.size() > 1)
     outcome.detail += fmt::format("; {} more", counted(ranks.size() - 1, "node"));
   outcome.detail += "; the program has started on the other nodes";
-  ending_.end_instead(std::move(outcome), now);
+  ending_.override_end(std::move(outcome), now);
 }
 
 void ProgramStart::on_tick(Time now) {

@@ -56,7 +56,7 @@ tl::expected<void, run::Outcome> RankPlaces::place(
   if (!read_topologies) return tl::unexpected(std::move(read_topologies).error());
   Topologies& nodes = *read_topologies;
   for (const auto& [node, topology] : nodes) pci_gpus_[node] = topology.gpus.size();
-  for (auto& [node, topology] : nodes) hold_to_allotment(node, topology);
+  for (auto& [node, topology] : nodes) restrict_to_allotment(node, topology);
   const std::string& gpu_type = settings_.spec.gpu_type;
   auto placed = plan::place_ranks(hellos, settings_.plan, nodes, gpu_type);
   if (!placed) return wrong_ranks(placed.error().message);
@@ -73,7 +73,7 @@ tl::expected<void, run::Outcome> RankPlaces::place(
 
 // If Slurm does not confine jobs to their processors (TaskPlugin=task/none), two jobs that share a
 // node would otherwise both use the whole node.
-void RankPlaces::hold_to_allotment(const std::string& node, topo::NodeTopology& topology) {
+void RankPlaces::restrict_to_allotment(const std::string& node, topo::NodeTopology& topology) {
   const auto found = allotments_.find(node);
   if (found == allotments_.end()) return;
   const std::vector<unsigned> pus = plan::allotted_pus(topology, found->second);

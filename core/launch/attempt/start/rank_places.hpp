@@ -50,7 +50,7 @@ class RankPlaces {
       const std::vector<plan::RankHello>& hellos) const;
   [[nodiscard]] tl::expected<Topologies, run::Outcome> read(
       const std::map<unsigned, std::string>& texts) const;
-  void hold_to_allotment(const std::string& node, topo::NodeTopology& topology);
+  void restrict_to_allotment(const std::string& node, topo::NodeTopology& topology);
 
   const AttemptSettings& settings_;
   const RankTable& ranks_;

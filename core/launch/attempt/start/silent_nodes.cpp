@@ -60,16 +60,16 @@ std::vector<std::string> SilentNodes::nodes() const {
 }
 
 void SilentNodes::on_tick(Time now) {
-  if (doubt_ && now >= doubt_until_) end_in_doubt(now);
+  if (doubt_ && now >= doubt_until_) end_with_suspected(now);
   if (doubt_) return;
   const auto silence = now - ranks_.last_hello();
-  if (silence < k_first_look || now < next_look_) return;
-  next_look_ = now + std::max<Time::duration>(k_first_look, silence);  // at ever longer intervals
-  to_look_at_ = nodes();
+  if (silence < k_first_look || now < next_poll_) return;
+  next_poll_ = now + std::max<Time::duration>(k_first_look, silence);  // at ever longer intervals
+  silent_ = nodes();
   // A slow file system delays all nodes. So at least one rank must have arrived before nodes are
   // asked by a step.
   if (silence < k_first_warning || ranks_.empty() || std::exchange(asked_, true)) return;
-  to_ask_ = nodes();
+  mute_ = nodes();
 }
 
 void SilentNodes::on_unable(std::vector<run::UnfitNode> unable, Time now) {
@@ -79,10 +79,11 @@ void SilentNodes::on_unable(std::vector<run::UnfitNode> unable, Time now) {
     return std::find(silent.begin(), silent.end(), one.node) == silent.end();
   });
   if (unable.empty()) return;
-  ending_.end_instead(without_unable({run::Cause::launch_failed, 1, "none of its ranks said hello"},
-                                     std::move(unable),
-                                     SIZE_MAX),
-                      now);
+  ending_.override_end(
+      without_unable({run::Cause::launch_failed, 1, "none of its ranks said hello"},
+                     std::move(unable),
+                     SIZE_MAX),
+      now);
 }
 
 // A launcher that finds a node dead ends its ranks on other nodes before it exits, so the first
@@ -90,19 +91,19 @@ void SilentNodes::on_unable(std::vector<run::UnfitNode> unable, Time now) {
 void SilentNodes::end_unless_a_node_is_down(run::Outcome outcome, Time now) {
   if (doubt_) return;
   std::vector<std::string> silent;
-  if (!ending_.begun() && !ranks_.all_here()) silent = nodes();
+  if (!ending_.begun() && !ranks_.all_connected()) silent = nodes();
   if (silent.empty()) return ending_.end(std::move(outcome), now);
   doubt_ = std::move(outcome);
   doubt_until_ = now + k_doubt;
-  to_look_at_ = std::move(silent);
+  silent_ = std::move(silent);
 }
 
 void SilentNodes::on_sights(const std::vector<NodeSight>& sights, Time now) {
   if (const std::vector<std::string> silent = nodes(); !silent.empty()) judge(sights, silent, now);
-  if (doubt_ && !ending_.begun()) end_in_doubt(now);
+  if (doubt_ && !ending_.begun()) end_with_suspected(now);
 }
 
-void SilentNodes::end_in_doubt(Time now) {
+void SilentNodes::end_with_suspected(Time now) {
   ending_.end(*std::exchange(doubt_, std::nullopt), now);
 }
 
@@ -114,7 +115,7 @@ void SilentNodes::judge(const std::vector<NodeSight>& sights,
   for (const NodeSight& sight : sights) {
     if (std::find(silent.begin(), silent.end(), sight.node) == silent.end()) continue;
     if (sight.reach == Reach::unreachable)
-      return ending_.end_instead(
+      return ending_.override_end(
           {run::Cause::launch_failed,
            1,
            fmt::format("node {} cannot be reached ({}), and none of its {} said hello",

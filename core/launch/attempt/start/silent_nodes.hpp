@@ -25,7 +25,7 @@ class SilentNodes {
               Ending& ending,
               AttemptNews& news,
               Time now)
-      : settings_(settings), ranks_(ranks), ending_(ending), news_(news), next_look_(now) {}
+      : settings_(settings), ranks_(ranks), ending_(ending), news_(news), next_poll_(now) {}
 
   // These functions have an effect only while ranks are missing.
   void on_tick(Time now);
@@ -39,16 +39,14 @@ class SilentNodes {
   // True if an end is waiting for this probe.
   [[nodiscard]] bool has_doubt() const { return doubt_.has_value(); }
 
-  void end_in_doubt(Time now);
+  void end_with_suspected(Time now);
 
   [[nodiscard]] std::string describe() const;  // "; of n1: up, and its slurmd answers"
 
   // See Attempt::take_silent_nodes() and take_mute_nodes().
-  [[nodiscard]] std::vector<std::string> take_to_look_at() {
-    return std::exchange(to_look_at_, {});
-  }
+  [[nodiscard]] std::vector<std::string> take_silent() { return std::exchange(silent_, {}); }
 
-  [[nodiscard]] std::vector<std::string> take_to_ask() { return std::exchange(to_ask_, {}); }
+  [[nodiscard]] std::vector<std::string> take_mute() { return std::exchange(mute_, {}); }
 
  private:
   // The silent nodes; empty if the job's nodes are not known.
@@ -61,9 +59,9 @@ class SilentNodes {
   const RankTable& ranks_;
   Ending& ending_;
   AttemptNews& news_;
-  Time next_look_;
-  std::vector<std::string> to_look_at_;
-  std::vector<std::string> to_ask_;
+  Time next_poll_;
+  std::vector<std::string> silent_;
+  std::vector<std::string> mute_;
   bool asked_ = false;
   std::map<std::string, Reach> last_sight_;
   std::optional<run::Outcome> doubt_;  // how the attempt ends unless a silent node is the cause

@@ -17,7 +17,7 @@ int code_of(const RankState& rank) {
 
 // True if we killed the rank because its time was up.
 bool is_overdue(const RankState& rank) {
-  return code_of(rank) == 128 + SIGKILL && rank.told_to_die;
+  return code_of(rank) == 128 + SIGKILL && rank.kill_sent;
 }
 
 int exit_code_of(const AskedStop& stop) {
@@ -42,7 +42,7 @@ bool EndedRanks::has_all(int code, int or_code) const {
 }
 
 // ": rank 3 on n1 was killed by SIGTERM, which its program does not handle; and 2 more ranks"
-std::string EndedRanks::name_unsaved(bool told_programs) const {
+std::string EndedRanks::describe_unsaved(bool programs_informed) const {
   std::string words;
   unsigned more = 0;
   for (const auto& [rank, state] : ranks_) {
@@ -55,7 +55,8 @@ std::string EndedRanks::name_unsaved(bool told_programs) const {
     words = is_overdue(state)
                 ? fmt::format(": {} had not ended when its time was up", ranks_.where(rank))
                 : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
-    if (told_programs && code == 128 + stop_signal_) words += ", which its program does not handle";
+    if (programs_informed && code == 128 + stop_signal_)
+      words += ", which its program does not handle";
   }
   return more == 0 ? words
                    : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
@@ -83,14 +84,15 @@ bool EndedRanks::all_ended_by_stop() const {
 run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
                                          const std::optional<run::Outcome>& failure) const {
   const bool saved = !ranks_.empty() && has_all(0, k_checkpointed);
-  const bool ended = !saved && stop.told_programs && !failure && all_ended_by_stop();
+  const bool ended = !saved && stop.programs_informed && !failure && all_ended_by_stop();
   if (const auto done = done_rank(); done && ended)
     return {run::Cause::completed,
             0,
             fmt::format("the stop ended a program that was done, as {} had reported",
                         ranks_.where(*done))};
   // The failure is the reason why the others were killed.
-  const std::string unsaved = failure ? ": " + failure->detail : name_unsaved(stop.told_programs);
+  const std::string unsaved =
+      failure ? ": " + failure->detail : describe_unsaved(stop.programs_informed);
   run::Outcome outcome{
       stop.cause,
       exit_code_of(stop),
@@ -104,14 +106,14 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
 // it can also mean "saved", so the run is done only if a rank ended before the
 // request or reported that it is done.
 run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) const {
-  if (!stop || !stop->told_programs) return {run::Cause::completed, 0, "every rank exited 0"};
+  if (!stop || !stop->programs_informed) return {run::Cause::completed, 0, "every rank exited 0"};
   if (const auto done = done_rank())
     return {
         run::Cause::completed,
         0,
         fmt::format("every rank exited 0, and {} reported that it was done", ranks_.where(*done))};
   for (const auto& [rank, state] : ranks_)
-    if (state.ended_unasked)
+    if (state.ended_unrequested)
       return {
           run::Cause::completed,
           0,

@@ -14,7 +14,7 @@ namespace dts::launch {
 struct AskedStop {
   run::Cause cause = run::Cause::stopped;
   std::string detail;
-  bool told_programs = false;  // false: no program that could save was running yet
+  bool programs_informed = false;  // false: no program that could save was running yet
 };
 
 class EndedRanks {
@@ -33,7 +33,7 @@ class EndedRanks {
   [[nodiscard]] bool has_all(int code, int or_code) const;
   [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that reported being done
   [[nodiscard]] bool all_ended_by_stop() const;
-  [[nodiscard]] std::string name_unsaved(bool told_programs) const;
+  [[nodiscard]] std::string describe_unsaved(bool programs_informed) const;
 
   const RankTable& ranks_;
   int stop_signal_;

@@ -36,7 +36,7 @@ void Ending::end(run::Outcome outcome, Time now) {
   kill_all(now);
 }
 
-void Ending::end_instead(run::Outcome outcome, Time now) {
+void Ending::override_end(run::Outcome outcome, Time now) {
   failure_ = std::move(outcome);
   kill_all(now);
 }
@@ -47,7 +47,7 @@ void Ending::kill_all(Time now) {
   give_up_at_ = now + k_kill_limit;
   for (auto& [rank, state] : ranks_) {
     if (state.exit_code || state.gone) continue;
-    state.told_to_die = true;
+    state.kill_sent = true;
     ranks_.send(rank, Kill{});
   }
   finish_if_all_ended();  // needed if no rank is left to kill
@@ -64,7 +64,7 @@ void Ending::on_tick(Time now) {
 
 void Ending::finish_if_all_ended() {
   if (outcome_) return;
-  if (!begun_ && !ranks_.all_here()) return;
+  if (!begun_ && !ranks_.all_connected()) return;
   const auto has_ended = [](const auto& one) { return one.second.exit_code.has_value(); };
   if (!std::all_of(ranks_.begin(), ranks_.end(), has_ended)) return;
   begun_ = true;

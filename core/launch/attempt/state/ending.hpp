@@ -33,7 +33,7 @@ class Ending {
   // Kills every rank, for this reason unless there is one already.
   void end(run::Outcome outcome, Time now);
   // Like end(), but replaces an earlier reason.
-  void end_instead(run::Outcome outcome, Time now);
+  void override_end(run::Outcome outcome, Time now);
   void kill_all(Time now);
 
   // Kills ranks that are still running at `time`.

@@ -23,10 +23,10 @@ struct RankState {
   Progress progress{};       // the latest
   Time heard{};              // when it last reported its program's start or progress
   std::optional<int> exit_code{};
-  bool gone = false;           // its connection is closed
-  bool done = false;           // as the program reported, see BeatPage
-  bool ended_unasked = false;  // without a stop request before
-  bool told_to_die = false;
+  bool gone = false;               // its connection is closed
+  bool done = false;               // as the program reported, see BeatPage
+  bool ended_unrequested = false;  // without a stop request before
+  bool kill_sent = false;
 
   [[nodiscard]] const std::string& node() const { return hello.rank.node; }
 };
@@ -45,7 +45,7 @@ class RankTable {
 
   [[nodiscard]] bool contains(unsigned rank) const { return ranks_.count(rank) != 0; }
 
-  [[nodiscard]] bool all_here() const { return ranks_.size() >= world_size_; }
+  [[nodiscard]] bool all_connected() const { return ranks_.size() >= world_size_; }
 
   [[nodiscard]] bool empty() const { return ranks_.empty(); }
 

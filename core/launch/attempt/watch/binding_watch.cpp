@@ -30,10 +30,10 @@ void BindingWatch::on_bound(unsigned rank, const Bound& message, bool all_run, T
   bound_.insert_or_assign(rank, *std::move(state));
   not_read_.erase(rank);
   if (!report_by_) report_by_ = now + k_patience;
-  if (!all_run && settings_.spec.strict_binding) end_if_wrong(rank, now);
+  if (!all_run && settings_.spec.strict_binding) end_if_misbound(rank, now);
 }
 
-void BindingWatch::end_if_wrong(unsigned rank, Time now) {
+void BindingWatch::end_if_misbound(unsigned rank, Time now) {
   for (const BindingFinding& finding :
        judge_binding(places_.planned_binding(rank), bound_.at(rank)))
     if (finding.mismatch)

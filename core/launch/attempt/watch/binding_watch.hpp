@@ -49,7 +49,7 @@ class BindingWatch {
   }
 
  private:
-  void end_if_wrong(unsigned rank, Time now);
+  void end_if_misbound(unsigned rank, Time now);
   [[nodiscard]] BindingReport make_report(Time now);
   void tell(const BindingReport& report, Time now);
   void note_lines(const BindingReport& report);

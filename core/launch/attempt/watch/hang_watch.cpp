@@ -80,7 +80,7 @@ void HangWatch::on_tick(Time now) {
   if (hang_ && now >= hang_->give_up) return end_hang(now);
   if (hang_ || ending_.asked_stop() || now < next_silence_look_) return;
   next_silence_look_ = now + k_silence_look;
-  quiet_.look(now);
+  quiet_.poll(now);
   look_for_silence(now);
 }
 

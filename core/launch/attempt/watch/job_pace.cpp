@@ -61,8 +61,8 @@ std::uint64_t JobPace::first_advice() {
 }
 
 void JobPace::on_tick(Time now) {
-  if (now < next_look_) return;
-  next_look_ = now + k_pace_look;
+  if (now < next_poll_) return;
+  next_poll_ = now + k_pace_look;
   if (const auto advice = advice_.update(save_time(), now - running_since_)) {
     if (advice->notable) news_.events.push_back(event_of(*advice));
     ranks_.send_alive(Advise{to_milliseconds(advice->every)});

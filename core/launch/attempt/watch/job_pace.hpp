@@ -50,7 +50,7 @@ class JobPace {
   Ending& ending_;
   AttemptNews& news_;
   Time running_since_;
-  Time next_look_;
+  Time next_poll_;
   CheckpointAdvice advice_;
   StragglerWatch stragglers_;
   std::set<unsigned> named_;  // stragglers that the ledger already names

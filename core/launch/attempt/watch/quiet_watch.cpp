@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 }  // namespace
 
-void QuietWatch::look(Time now) {
+void QuietWatch::poll(Time now) {
   std::optional<unsigned> idle;
   auto quietest = now - sign_at_;
   for (const auto& [rank, state] : ranks_) {

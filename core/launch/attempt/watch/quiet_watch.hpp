@@ -18,7 +18,7 @@ class QuietWatch {
   // Call it when the programs have started and when a checkpoint was seen.
   void on_sign(Time now) { sign_at_ = now; }
 
-  void look(Time now);
+  void poll(Time now);
 
  private:
   void warn(unsigned idle, Time::duration quietest);

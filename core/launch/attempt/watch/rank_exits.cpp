@@ -37,7 +37,7 @@ void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
   const bool stopping = ending_.asked_stop().has_value();
   state.exit_code = message.code;
   state.done = message.done;
-  state.ended_unasked = !stopping;
+  state.ended_unrequested = !stopping;
   launchers_.on_exited(rank, message.code, now);
   // The others have to end soon, because a rank that waits for a rank that is gone never ends.
   if (message.code == k_checkpointed || (message.code != 0 && stopping))
@@ -50,7 +50,7 @@ void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
   ending_.finish_if_all_ended();
 }
 
-void RankExits::withdraw_victim(Time now) {
+void RankExits::withdraw_secondary_failure(Time now) {
   if (settle_until_ != Time::max() && now < settle_until_ && !ending_.begun()) ending_.withdraw();
 }
 
@@ -58,7 +58,7 @@ void RankExits::withdraw_victim(Time now) {
 // rank that is killed shortly after the first failure is therefore taken as the cause.
 void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
   const bool killed = is_killed_from_outside(message);
-  if (killed) withdraw_victim(now);
+  if (killed) withdraw_secondary_failure(now);
   ending_.blame({cause_of_exit(message),
                  message.code,
                  fmt::format("{} {}{}",
@@ -81,7 +81,7 @@ void RankExits::on_lost(Peer peer, Time now) {
   state.gone = true;
   if (!state.exit_code) {
     state.exit_code = 128 + SIGKILL;
-    withdraw_victim(now);
+    withdraw_secondary_failure(now);
     silent_.end_unless_a_node_is_down({run::Cause::rank_killed,
                                        *state.exit_code,
                                        ranks_.where(*rank) + ": its process vanished",

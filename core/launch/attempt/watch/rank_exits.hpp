@@ -33,7 +33,7 @@ class RankExits {
   void on_lost(Peer peer, Time now);
   void on_tick(Time now);
   // Withdraws a failure, if it is recent, that may be a consequence of something else.
-  void withdraw_victim(Time now);
+  void withdraw_secondary_failure(Time now);
 
  private:
   void on_failed(unsigned rank, const Exited& message, Time now);

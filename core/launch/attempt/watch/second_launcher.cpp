@@ -56,7 +56,7 @@ RanksTwice words_of(const Launched& launched) {
 
 }  // namespace
 
-void SecondLaunchers::see(unsigned rank, const std::string& node, Launched launched) {
+void SecondLaunchers::observe(unsigned rank, const std::string& node, Launched launched) {
   forget(rank);
   Below below{node, std::move(launched)};
   below.claims = claims_of(below.launched, node);

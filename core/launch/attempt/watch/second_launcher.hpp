@@ -35,7 +35,7 @@ struct RanksTwice {
 class SecondLaunchers {
  public:
   // `launched`: what was found below `rank`; replaces what was found there before.
-  void see(unsigned rank, const std::string& node, Launched launched);
+  void observe(unsigned rank, const std::string& node, Launched launched);
   void forget(unsigned rank);
 
   [[nodiscard]] bool any_below(unsigned rank) const { return below_.count(rank) > 0; }

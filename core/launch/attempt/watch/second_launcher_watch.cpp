@@ -38,7 +38,7 @@ std::string remedy(const plan::Plan& plan, const std::string& launcher) {
 }  // namespace
 
 void SecondLauncherWatch::on_launched(unsigned rank, const Launched& message, Time now) {
-  launchers_.see(rank, ranks_.at(rank).node(), message);
+  launchers_.observe(rank, ranks_.at(rank).node(), message);
   if (!launchers_.are_ranks_twice())
     twice_at_ = Time::max();
   else if (twice_at_ == Time::max())

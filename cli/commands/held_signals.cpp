@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/settle.hpp"
+#include "cli/commands/held_signals.hpp"
 
 #include "core/base/os/log.hpp"
 
@@ -32,7 +32,7 @@ bool HeldSignals::waiting() {
   return false;
 }
 
-sched::Patience patience_with_words() {
+sched::Patience interactive_patience() {
   sched::Patience patience;
   patience.begins = [limit = patience.limit] {
     tell(

@@ -29,13 +29,13 @@ class HeldSignals {
 // If one of the signals is pending, reports `result`'s error now, since the signal ends the process
 // before a caller could. Returns the value unchanged.
 template <class T>
-[[nodiscard]] Result<T> told_in_time(Result<T> result) {
+[[nodiscard]] Result<T> report_before_signal(Result<T> result) {
   if (!result && HeldSignals::waiting()) report(result.error());
   return result;
 }
 
 // Waits up to a minute for the controller to report the outcome of a request and tells the user on
 // standard error; a pending signal ends the wait.
-[[nodiscard]] sched::Patience patience_with_words();
+[[nodiscard]] sched::Patience interactive_patience();
 
 }  // namespace dts::cli

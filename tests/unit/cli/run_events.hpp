@@ -25,10 +25,10 @@ inline std::string time(int second) {
 }
 
 // Events of a run on job 41; `now` is 1000 s after its creation.
-struct Story {
-  Known known;
+struct RunEvents {
+  RunFacts known;
 
-  explicit Story(JobId job = JobId(41)) : job_(job) {
+  explicit RunEvents(JobId job = JobId(41)) : job_(job) {
     known.run_directory = "/runs/r";
     known.name = !job.empty() ? job.text() : "/runs/r";
     known.policy = run::default_policy();
@@ -42,21 +42,21 @@ struct Story {
     if (!job.empty()) note({.time = time(1), .what = run::Submitted{}});
   }
 
-  Story& note(Event event) {
+  RunEvents& note(Event event) {
     if (!event.is<run::Created>()) event.job = job_;
     known.events.push_back(std::move(event));
     known.summary = run::summarise(known.events, metrics_);
     return *this;
   }
 
-  Story& begin(unsigned attempt, int second) {
+  RunEvents& begin(unsigned attempt, int second) {
     note({.time = time(second),
           .attempt = attempt,
           .what = run::AttemptStarted{.nodes = {"n1", "n2"}}});
     return note({.time = time(second + 5), .attempt = attempt, .what = run::RanksStarted{}});
   }
 
-  Story& end(unsigned attempt, int second, const char* cause, int code = 1) {
+  RunEvents& end(unsigned attempt, int second, const char* cause, int code = 1) {
     note({.time = time(second),
           .attempt = attempt,
           .what = run::AttemptEnded{.cause = run::Recorded<run::Cause>::named(cause),
@@ -69,12 +69,13 @@ struct Story {
     return *this;
   }
 
-  Story& saves_otherwise() {
+  RunEvents& saves_otherwise() {
     known.events.back().as<run::AttemptEnded>()->saved = true;
     return *this;
   }
 
-  Story& decide(unsigned attempt, int second, const char* decision, const char* why, int code = 1) {
+  RunEvents& decide(
+      unsigned attempt, int second, const char* decision, const char* why, int code = 1) {
     return note({.time = time(second),
                  .attempt = attempt,
                  .what = run::Decided{.exit_code = code,
@@ -82,14 +83,14 @@ struct Story {
                                       .detail = why}});
   }
 
-  Story& metrics(const std::string& text) {
+  RunEvents& metrics(const std::string& text) {
     metrics_ = text;
     known.summary = run::summarise(known.events, metrics_);
     known.last_metric = at(993);
     return *this;
   }
 
-  Story& slurm(JobState state, const char* reason, int code = 0, int signal = 0) {
+  RunEvents& slurm(JobState state, const char* reason, int code = 0, int signal = 0) {
     sched::JobInfo job;
     job.id = job_;
     job.state = state;
@@ -100,12 +101,12 @@ struct Story {
     return *this;
   }
 
-  Story& knows(const std::function<void(Known&)>& change) {
+  RunEvents& knows(const std::function<void(RunFacts&)>& change) {
     change(known);
     return *this;
   }
 
-  Story& with(const std::function<void(sched::JobInfo&)>& change) {
+  RunEvents& with(const std::function<void(sched::JobInfo&)>& change) {
     change(*known.job);
     return *this;
   }
@@ -117,14 +118,14 @@ struct Story {
 
 struct Situation {
   const char* name;
-  Story story;
+  RunEvents story;
   Standing standing;
   std::vector<const char*> said;
   std::vector<const char*> not_said{};
 };
 
 // What the plug-in says of the job beside its reason.
-inline void add_words(Known& known) {
+inline void add_words(RunFacts& known) {
   if (!known.job) return;
   sched::JobInfo& job = *known.job;
   const bool pending = job.state == JobState::pending;
@@ -146,7 +147,7 @@ inline void add_words(Known& known) {
 inline void check(const std::vector<Situation>& situations) {
   for (Situation situation : situations) {
     add_words(situation.story.known);
-    const Why why = explain(situation.story.known);
+    const Explanation why = explain(situation.story.known);
     const std::string text = to_text(why, situation.story.known);
     CAPTURE(situation.name);
     CAPTURE(text);
