@@ -6,7 +6,7 @@
 
 namespace dts::train::accelerator {
 
-// sums += others: the addition of the tree over shards.
+// sums += others: an addition in the tree over shards.
 template <class Value>
 struct Add : Fourwise {
   Value* sums = nullptr;
@@ -29,8 +29,8 @@ struct Add : Fourwise {
   }
 };
 
-// to = the sum of `runs` arrays of `count` values, one after the other in memory: those of a
-// remainder by k_lanes in order, and then these along a tree.
+// to = the sum of `runs` consecutive arrays of `count` values. First adds up, in order, the arrays
+// with equal index modulo k_lanes, then these k_lanes sums along a tree.
 struct AddRuns : Fourwise {
   static constexpr int k_lanes = 8;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward pass of attention.hpp: what both kernels of it share, and the gradients of queries.
-// Those of keys and values are in attention_keys.hpp.
+// The backward pass of attention.hpp: the base of its two kernels, and the gradients of queries.
+// attention_keys.hpp has the gradients of keys and values.
 #pragma once
 
 #include "core/train/accelerator/kernels/attention.hpp"
@@ -19,7 +19,8 @@ struct AttendBackward : Attend<Factors> {
   using Base::rows_of;
   using Base::shape;
 
-  // Of products that are scores and of those that are the gradients of weights.
+  // Factors of the products that compute scores (left, right) and gradients of weights (d_left,
+  // d_right).
   struct Sides {
     Side left;
     Side d_left;
@@ -46,7 +47,8 @@ struct AttendBackward : Attend<Factors> {
            static_cast<std::size_t>(place.tile * k_tile + row);
   }
 
-  // The weight of a score: computed of all, because each would have a branch otherwise.
+  // The weight for a score. expf() is called even for a key that the query must not see, because
+  // otherwise each value would have a branch.
   [[nodiscard]] DTS_BLOCK_CODE float weight(float score, float log_sum, bool is_seen) const {
     const float weight = expf(score * shape.scale - log_sum);
     return is_seen ? weight : 0.0F;
@@ -58,7 +60,8 @@ struct AttendBackward : Attend<Factors> {
     return weight * (gradient - delta) * shape.scale;
   }
 
-  // Factors of products, left and right, where sides hold all of them: the left ones once.
+  // Loads all factors of a tile's products if sides can hold them; the left ones only if not
+  // `later`.
   DTS_BLOCK_CODE void fetch_sides(
       Sides& sides, int thread, const Rows (&left)[2], const Rows (&right)[2], bool later) const {
     if (!this->is_whole()) return;
@@ -70,7 +73,7 @@ struct AttendBackward : Attend<Factors> {
     this->fetch_tile(sides.d_right, thread, right[1]);
   }
 
-  // sums += left right, of the block's columns of a head, where `right` says which rows of `of`.
+  // sums += left right, for the block's columns of a head. `right` selects the rows of `of`.
   template <class Block, class Kept, class Parts>
   DTS_BLOCK_CODE void add_columns(const Block& block,
                                   Sides& sides,
@@ -198,7 +201,7 @@ struct AttendQueries : AttendBackward<Factors> {
     shared.parts.values[in_tile][thread % k_parts] = sum;
   }
 
-  // Whether rows are read four neighbours at once: those of bf16, where all of them suit that.
+  // Whether to read four neighbours at once: only bf16, and only if all rows are aligned for it.
   [[nodiscard]] DTS_BLOCK_CODE bool suits_fours() const {
     constexpr int k_few = Four::k_count;
     return sizeof(typename Base::Stored) < sizeof(float) && shape.width % k_few == 0 &&
@@ -206,7 +209,7 @@ struct AttendQueries : AttendBackward<Factors> {
            suits_few<k_few>(d_out.values);
   }
 
-  // By one of the threads of each row.
+  // Completes the sums of add_deltas(), by one thread per row.
   DTS_BLOCK_CODE void end_deltas(int thread, Shared& shared, const Place& place) const {
     if (Part::which(thread) > 0) return;
     for (int i = 0; i < Part::k_rows; ++i) {

@@ -6,8 +6,8 @@
 
 namespace dts::train::accelerator {
 
-// The gradients of keys and values, after those of queries. What the queries of a group add is
-// added in the order of the group.
+// The gradients of keys and values; runs after AttendQueries. The contributions of the queries of a
+// group are added in the order of the group.
 template <class Factors>
 struct AttendKeys : AttendBackward<Factors> {
   using Base = AttendBackward<Factors>;
@@ -20,7 +20,7 @@ struct AttendKeys : AttendBackward<Factors> {
 
   using Shared = typename Base::Sides;
 
-  // For four parts.
+  // Four parts of products per thread need registers.
   static constexpr int k_blocks_together = 2;
 
   const float* deltas = nullptr;
@@ -94,7 +94,7 @@ struct AttendKeys : AttendBackward<Factors> {
   }
 
  private:
-  // Of a tile of queries; zero for those that are not there.
+  // Loads the values of a tile of queries; zeros for queries that do not exist.
   DTS_BLOCK_CODE void look_up(int thread, Shared& shared, const Place& place) const {
     if (thread >= k_tile) return;
     const bool is_there = thread < rows_of(place.tile);
@@ -102,7 +102,7 @@ struct AttendKeys : AttendBackward<Factors> {
     shared.deltas[thread] = is_there ? deltas[this->position(place, thread)] : 0.0F;
   }
 
-  // Of scores: zero for what a query of that tile does not see.
+  // Turns scores into weights: zero for keys that a query of that tile must not see.
   DTS_BLOCK_CODE void make_weights(
       int thread, const Shared& shared, Part& scores, const Place& keys, int tile) const {
     for (int i = 0; i < Part::k_rows; ++i) {
@@ -114,7 +114,7 @@ struct AttendKeys : AttendBackward<Factors> {
     }
   }
 
-  // Weights become the gradients of scores.
+  // Turns weights into the gradients of scores.
   DTS_BLOCK_CODE void end_scores(int thread,
                                  const Shared& shared,
                                  Part& weights,

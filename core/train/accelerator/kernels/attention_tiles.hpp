@@ -65,7 +65,7 @@ struct AttendShape {
 template <class Factors>
 struct Attend {
   static constexpr int k_threads = Factors::k_threads;
-  // Registers for three parts of products a thread.
+  // A thread has up to three parts of products in registers.
   static constexpr int k_blocks_together = k_threads > 128 ? 2 : 3;
 
   using Stored = typename Factors::Stored;
@@ -152,27 +152,28 @@ struct Attend {
     return {of.row(row(sample, tile), head, shape.width) + column, of.pitch, columns_from(column)};
   }
 
-  // Of a tile of keys, how many the query of another tile sees, if there is one: the first ones.
+  // The number of keys of `key_tile` that a query of another tile may see, always the first ones; 0
+  // if the query does not exist.
   [[nodiscard]] DTS_BLOCK_CODE int keys_seen(int tile, int query, int key_tile) const {
     const int before = (tile - key_tile) * k_tile + query + 1;
     const int there = rows_of(key_tile);
     return query >= rows_of(tile) ? 0 : before < there ? before : there;
   }
 
-  // Whether sides hold all columns of a head,
+  // Whether a side can hold all columns of a head,
   [[nodiscard]] DTS_BLOCK_CODE bool fits() const { return shape.width <= Factors::k_columns; }
 
-  // and all rows of a tile as well, so that a factor comes once for all products of a tile.
+  // and all rows of a tile as well, so that each factor is loaded once for all products of a tile.
   [[nodiscard]] DTS_BLOCK_CODE bool is_whole() const {
     return k_tile <= Factors::k_columns && fits();
   }
 
-  // Brings all of a tile of a head, as rows or as columns: they are the same in a side.
+  // Loads all columns of a tile of a head. Sides hold rows and columns of it in the same layout.
   DTS_BLOCK_CODE void fetch_tile(Side& to, int thread, const RowsFactor<Stored>& rows) const {
     Factors::fetch(to, thread, rows, 0, shape.width);
   }
 
-  // kept[thread] = left right^T, over a head's columns; `later`: the left one was used before.
+  // kept[thread] = left right^T, over a head's columns; `later`: the left side may hold it already.
   template <class Block, class Kept, class Left, class Right>
   DTS_BLOCK_CODE void multiply_rows(const Block& block,
                                     Side& left_side,

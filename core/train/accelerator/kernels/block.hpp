@@ -7,18 +7,19 @@
 //   Shared                   what the threads of a block share: plain arrays, undefined at first
 //   blocks()                 how many blocks there are; they are independent of each other
 //   run(block, shared)       the code of one block
-//   accesses(visit)          what all of it reads and writes, for tests: on the host alone
-// A block's code is made of block.each(work): work(t) of every thread t, and then a barrier. On a
-// device each thread runs its own; on the host one loop runs all of them. each_in_warps(work) is
-// the same, but its barrier is for each 32 threads (a warp) alone: until the next each(), what one
-// of them has written is for these only.
+//   accesses(visit)          visits all memory that the kernel accesses; only for tests, on hosts
+// A block's code consists of calls of block.each(work), which calls work(t) for each thread t and
+// ends with a barrier. On a device each thread makes its own call; on the host a loop makes all of
+// them. each_in_warps(work) is the same, but its barrier synchronises only the 32 threads of a
+// warp: until the next each(), what a thread has written is visible only to its own warp.
 //
-// So that this is the same on both: Shared is touched within these alone; within one of them no
-// thread reads or writes what another one writes; nothing of a thread outlives each() but what it
-// has stored, and what it keeps (Block::Kept<Value> kept(block): kept[t] in work(t) alone, and in
-// instructions of a warp; undefined at first; on a device registers, as far as loops over it are
-// unrolled); loops around each() are the same for all threads. No atomics. Tests run the threads
-// and blocks in both directions and compare bits, since what breaks these rules depends on it.
+// Both behave the same under these rules. Shared is accessed only within work. Within one each(),
+// no thread accesses what another thread writes. Only two things of a thread outlive each(): what
+// it has stored in memory, and Block::Kept<Value> kept(block), where kept[t] may be accessed only
+// in work(t) and by instructions of t's warp. Kept values are undefined at first; on a device they
+// are in registers, provided that loops over them are unrolled. A loop around each() is the same
+// for all threads. There are no atomics. Tests run threads and blocks in both directions and
+// compare bits, because code that breaks these rules depends on the direction.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@
 #define DTS_BLOCK_CODE __device__
 #define DTS_CODE_OF_BOTH __host__ __device__
 #define DTS_PRAGMA(words) _Pragma(#words)
-#define DTS_UNROLLED(times) DTS_PRAGMA(unroll times)  // a loop: more of it needs too many registers
+#define DTS_UNROLLED(times) DTS_PRAGMA(unroll times)  // otherwise it needs too many registers
 #else
 #define DTS_BLOCK_CODE
 #define DTS_CODE_OF_BOTH
@@ -98,8 +99,8 @@ DTS_BLOCK_CODE void fold(const Block& block,
     });
 }
 
-// The same for each run of `lanes` threads of a warp apart, all at once: values[t] of the first
-// thread of a run is the result of the run.
+// The same for each run of `lanes` adjacent threads of a warp, all runs at once: afterwards
+// values[t] of the first thread of a run is the run's result.
 template <int lanes, class Block, class Value, std::size_t threads, class Operation>
 DTS_BLOCK_CODE void fold_runs(const Block& block, Value (&values)[threads], Operation operation) {
   static_assert((lanes & (lanes - 1)) == 0 && threads % lanes == 0 && lanes <= 32);
@@ -116,9 +117,9 @@ DTS_BLOCK_CODE void strided(int thread, int count, const Work& work) {
   for (int i = thread; i < count; i += threads) work(i);
 }
 
-// Calls work(i, read(i)) for i from `begin` on, by `step`, below `end`. Several are read before any
-// of them is worked on, which a compiler that does not know arrays apart would not do: a thread
-// that waits for each is too slow for memory.
+// Calls work(i, read(i)) for i = begin, begin + step, and so on below `end`. Reads several values
+// before it works on any of them. A compiler cannot do this unless it knows that the arrays do not
+// overlap, and a thread that waits for each value separately does not saturate memory.
 template <int ahead, class Index, class Read, class Work>
 DTS_BLOCK_CODE void read_ahead(
     Index begin, Index end, Index step, const Read& read, const Work& work) {
@@ -131,7 +132,7 @@ DTS_BLOCK_CODE void read_ahead(
   for (; i < end; i += step) work(i, read(i));
 }
 
-// The base of kernels that compute each of `count` elements alone: one a thread.
+// The base of kernels that compute each of `count` elements separately, one per thread.
 struct Elementwise {
   static constexpr int k_threads = k_block_threads;
 
@@ -150,7 +151,7 @@ struct Elementwise {
   }
 };
 
-// The base of kernels that compute eight rows a block, with a warp each, so that no row waits for
+// The base of kernels that compute eight rows per block, one per warp, so that no row waits for
 // another one.
 struct Groupwise {
   static constexpr int k_threads = k_block_threads;

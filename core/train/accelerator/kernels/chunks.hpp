@@ -32,7 +32,7 @@ struct Chunkwise {
       for (std::uint32_t i = whole + first; i < chunk.count; i += k_lanes) work(i);
   }
 
-  // Calls work(i, read(i)) for the same ones, likewise.
+  // Calls work(i, read(i)) for the same floats; see read_ahead().
   template <class Read, class Work>
   DTS_BLOCK_CODE static void each_float(int thread,
                                         const OwnChunk& chunk,

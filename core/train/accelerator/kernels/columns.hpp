@@ -6,14 +6,14 @@
 
 namespace dts::train::accelerator {
 
-// The columns of a matrix [rows][width], some columns of `rows_each` rows a block, with several
-// threads to each four: the sums of bias gradients and norms. What comes of it has a row for each
-// run of rows, [runs()][width], whose columns are added up by one more kernel if there is more than
-// one: a few hundred columns alone would leave most of a device idle.
+// The base for sums over the columns of a matrix [rows][width], as for the gradients of biases and
+// norms. A block adds up some columns of `rows_each` rows, with several threads per four columns.
+// The result has a row for each run of rows, [runs()][width]; if there are several, another kernel
+// adds up its columns. Without runs, a few hundred columns would leave most of a device idle.
 struct Columnwise {
   static constexpr int k_threads = k_block_threads;
-  static constexpr int k_beside = 32;                         // threads
-  static constexpr int k_columns = k_beside * Four::k_count;  // of a block
+  static constexpr int k_beside = 32;                         // threads side by side
+  static constexpr int k_columns = k_beside * Four::k_count;  // per block
   static constexpr int k_lanes_each = k_threads / k_beside;
   static constexpr int k_rows_each = 512;
 
@@ -36,7 +36,7 @@ struct Columnwise {
     return row_begin(static_cast<std::size_t>(runs()), width);
   }
 
-  // Of a thread, the first; below it, none is there.
+  // The first of a thread's four columns; at or beyond `width` if the thread has none.
   template <class Block>
   [[nodiscard]] DTS_BLOCK_CODE int column(const Block& block, int thread) const {
     return static_cast<int>(block.index() % blocks_of_run()) * k_columns +
@@ -48,12 +48,12 @@ struct Columnwise {
     return static_cast<int>(block.index() / blocks_of_run());
   }
 
-  // Of a row, or of a run's sums.
+  // The offset of a column in a row, or in a run's sums.
   [[nodiscard]] DTS_BLOCK_CODE std::size_t place(int row, int column) const {
     return row_begin(static_cast<std::size_t>(row), width) + static_cast<std::size_t>(column);
   }
 
-  // Whether all rows of an array have four neighbours at multiples of their size.
+  // Whether all fours of an array's rows are aligned for a single memory access.
   template <class Value>
   [[nodiscard]] DTS_BLOCK_CODE bool suits(const Value* first) const {
     return width % Four::k_count == 0 && suits_few<Four::k_count>(first);

@@ -14,14 +14,14 @@ struct alignas(16) Eight {
   std::uint32_t pairs[k_pairs];
 };
 
-// Whether eights can be read from there on: they must be at multiples of 16 bytes.
+// Whether rows from `first` on can be read in eights, which must be at multiples of 16 bytes.
 template <class Value>
 [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(const Value* first, std::int64_t pitch) {
   return pitch % Eight::k_count == 0 &&
          reinterpret_cast<std::uintptr_t>(first) % sizeof(Eight) == 0;
 }
 
-// Rounded values are read as they are.
+// Reads eight values, which are rounded already.
 [[nodiscard]] DTS_BLOCK_CODE inline Eight read_eight(const Bfloat* at) {
 #if defined(__CUDA_ARCH__)
   return *reinterpret_cast<const Eight*>(at);

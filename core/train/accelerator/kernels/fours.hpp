@@ -44,8 +44,8 @@ template <class Value, int count>
   return few;
 }
 
-// Of an array that suits a vector of four, of which `count` are there. Loops are over all four, so
-// that devices keep them in registers.
+// Reads `count` of four values from an array that is aligned for four. Loops always have four
+// iterations, so that devices keep the values in registers.
 template <class Value>
 [[nodiscard]] DTS_BLOCK_CODE Four read_four(const Value* at, int count) {
   StoredFour<Value> stored{};
@@ -75,8 +75,8 @@ template <int count, class Value>
   return reinterpret_cast<std::uintptr_t>(row) % sizeof(StoredFew<Value, count>) == 0;
 }
 
-// Writes the values whose index is below `there`, all at once if the alignment of the row allows
-// it.
+// Writes the values whose index is below `there`, all at once if `suits` says that their row is
+// aligned for it.
 template <class Value, int count>
 DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int there, bool suits) {
   const StoredFew<Value, count> all = stored<Value>(values);
@@ -87,7 +87,7 @@ DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int there
       if (i < there) at[i] = all.values[i];
 }
 
-// Reads four that are `there`, or those below it: all at once where their row suits that.
+// Reads the values whose index is below `there`, and zeros for the others; likewise.
 template <class Value>
 [[nodiscard]] DTS_BLOCK_CODE Four read_few(const Value* at, int there, bool suits) {
   if (suits && there >= Four::k_count) return read_four(at, Four::k_count);

@@ -79,10 +79,10 @@ struct PlainFactors {
     FourFloats columns[k_columns][k_pitch];
   };
 
-  // The value of a side that a thread brings in turn `i`; 32 consecutive turns belong to a warp.
-  // They are neighbours in memory, except if those are neighbours in a row, whose columns are 4
-  // banks apart: then a warp brings 8 values of each of 4 rows, so that each value has a bank of
-  // its own, and reads of a row are one or two sectors.
+  // The value that a thread loads in turn `i`; 32 consecutive turns belong to a warp. These are
+  // neighbours in memory, except if neighbours in memory are neighbours in a row, whose columns are
+  // 4 banks apart: then a warp loads 8 values of each of 4 rows, so that each value has its own
+  // bank, and reads of a row are one or two sectors.
   template <bool is_upright>
   [[nodiscard]] DTS_CODE_OF_BOTH static int row_of(int i) {
     return is_upright ? i % k_tile
@@ -110,7 +110,7 @@ struct PlainFactors {
 
   DTS_BLOCK_CODE static void wait() {}
 
-  // Of its columns those from `begin` on.
+  // Stores the part's columns from `begin` on.
   DTS_BLOCK_CODE static void put(Side& to, int thread, const Part& part, int begin) {
     const int first = Part::first_column(thread) - begin;
     if (first < 0 || first >= k_columns) return;
@@ -135,7 +135,7 @@ struct PlainFactors {
 
  private:
   static constexpr int k_sector = 8;  // floats
-  static constexpr int k_beside = 4;  // rows, in a column
+  static constexpr int k_beside = 4;  // rows, in one turn of a warp
 };
 
 }  // namespace dts::train::accelerator

@@ -12,7 +12,7 @@ using Bfloat = std::uint16_t;  // the upper half of a float
 
 [[nodiscard]] DTS_BLOCK_CODE inline Bfloat rounded_to_bf16(float value) {
 #if defined(__CUDA_ARCH__)
-  Bfloat rounded = 0;  // any NaN becomes one and the same
+  Bfloat rounded = 0;  // all NaNs become the same one
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
   return rounded;
 #else

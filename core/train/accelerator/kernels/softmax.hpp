@@ -8,19 +8,19 @@
 
 namespace dts::train::accelerator {
 
-// a / b by the rounded reciprocal of b and one correction: the bits of a division where neither
-// overflows nor underflows, with a fraction of its instructions (P. Markstein, "Computation of
+// a / b from the rounded reciprocal of b and one correction: the bits of a division, unless it
+// overflows or underflows, with a fraction of its instructions (P. Markstein, "Computation of
 // Elementary Functions on the IBM RISC System/6000 Processor", 1990).
 [[nodiscard]] DTS_BLOCK_CODE inline float quotient(float a, float b, float reciprocal) {
   const float near = a * reciprocal;
   return fmaf(fmaf(-near, b, a), reciprocal, near);
 }
 
-// Of each row of logits: its loss, and whether the label's logit is the first of the largest. With
-// a gradient, the logits become scale * (softmax - target), where `smoothing` of the target is
+// For each row of logits: its loss, and whether the label's logit is the first of the largest. With
+// has_gradient, the logits become scale * (softmax - target), where `smoothing` of the target is
 // spread over all classes (model/blocks.hpp, Objective). Logits are read twice: each thread adds up
-// powers over the largest logit that it has seen (M. Milakov and N. Gimelshein, "Online Normalizer
-// Calculation for Softmax", 2018).
+// powers relative to the largest logit that it has seen (M. Milakov and N. Gimelshein, "Online
+// Normalizer Calculation for Softmax", 2018).
 template <class Value>
 struct CrossEntropy : Rowwise {  // width: classes
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of factors rounded to bf16, with sums in fp32. On devices by tensor cores, each warp
-// with 16 rows of all columns, or of half of them (tensor_instruction.hpp).
+// Products of factors rounded to bf16, with sums in fp32. On devices tensor cores compute them:
+// each warp computes 16 rows, and all columns or half of them (tensor_instruction.hpp).
 #pragma once
 
 #include "core/train/accelerator/kernels/tensor_instruction.hpp"
@@ -18,13 +18,13 @@ struct TensorFactorsOf {
 
   static constexpr int k_threads = 128 * across;
 
-  // What a thread keeps of two rows is what it hands to the instruction as the left factor.
+  // A thread's part of two rows is its part of the instruction's left factor.
   static constexpr bool k_multiplies_parts = across == 1;
 
   static constexpr int k_columns = Instruction::k_side_columns;
   static constexpr int k_pairs = k_columns / 2;
 
-  struct PartsSide {};  // which need none
+  struct PartsSide {};  // not needed
 
   template <class Factor>
   DTS_BLOCK_CODE static void fetch(Side& to, int thread, const Factor& factor, int begin, int end) {
@@ -72,7 +72,7 @@ struct TensorFactorsOf {
           begin);
   }
 
-  // Of a left factor of which threads keep parts. Its columns are all that a product has.
+  // The same with a left factor that threads keep, which has all columns of the product.
   template <bool is_right_upright, class Parts>
   DTS_BLOCK_CODE static void add_of_parts(
       Part& part, int thread, Parts& left, const Side& right, int columns) {
@@ -95,7 +95,7 @@ struct TensorFactorsOf {
     return row < factor.rows && column < end ? factor(row, column) : 0.0F;
   }
 
-  // Of eight neighbours; nullptr for zeros.
+  // The address of eight neighbours; nullptr for zeros.
   template <class Factor>
   [[nodiscard]] DTS_BLOCK_CODE static auto place_of(const Factor& factor,
                                                     int row,
@@ -107,7 +107,7 @@ struct TensorFactorsOf {
   template <class Value>
   DTS_BLOCK_CODE static void fetch_eight(std::uint32_t* to, const Value* from) {
 #if defined(__CUDA_ARCH__)
-    // What is rounded is copied without passing through registers.
+    // Rounded values are copied without passing through registers.
     if constexpr (std::is_same_v<Value, Bfloat>)
       if (from != nullptr) {
         asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
@@ -123,11 +123,11 @@ struct TensorFactorsOf {
   }
 };
 
-// Of 256 threads, for convolutions, whose products have few columns.
+// With 256 threads: for convolutions, whose products have few columns.
 using TensorFactors = TensorFactorsOf<2>;
 using TensorPart = TensorFactors::Part;
 
-// Of 128 threads, for attention, where a product is the left factor of the next one.
+// With 128 threads: for attention, where a product is the left factor of the next one.
 using TensorRowFactors = TensorFactorsOf<1>;
 
 }  // namespace dts::train::accelerator

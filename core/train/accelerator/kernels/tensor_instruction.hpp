@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction of tensor cores, mma.sync.m16n8k16, whose places of values in threads are those
-// of the PTX ISA, section "Matrix Fragments for mma.m16n8k16", and ldmatrix, which brings them
-// there from shared memory. Within an instruction the device chooses the order of sums, the same
-// each time; on the host it is that of the columns.
+// The tensor cores' instruction mma.sync.m16n8k16, whose layout of values in threads is in the PTX
+// ISA, section "Matrix Fragments for mma.m16n8k16", and ldmatrix, which loads them from shared
+// memory. The device chooses the order of sums within an instruction, always the same; on the host
+// it is the order of the columns.
 #pragma once
 
 #include "core/train/accelerator/kernels/tensor_part.hpp"
@@ -13,26 +13,26 @@ template <int across>
 struct TensorInstruction {
   using Part = TensorPartOf<across>;
 
-  static constexpr int k_columns = 16;  // of one
+  static constexpr int k_columns = 16;  // of one instruction
   static constexpr int k_side_columns = 64;
 
-  // [row][pair of columns], the first of a pair in the lower half, or, of an upright factor,
-  // [column][pair of rows]. With a gap, so that a warp's reads are of all banks.
+  // [row][pair of columns], with the first of a pair in the lower half; for an upright factor,
+  // [column][pair of rows]. The gap spreads a warp's reads over all banks.
   struct alignas(16) Side {
     static constexpr int k_pitch = k_side_columns / 2 + 4;
 
     std::uint32_t words[k_tile][k_pitch];
   };
 
-  // The left factor of an instruction, in a side:
+  // The left factor of an instruction, loaded from a side:
   template <bool is_upright>
   struct OfSide {
     const Side& side;
     int thread;
     int begin;
 
-    // Word number `number` that a thread of the warp hands to the instruction; all four of
-    // `thread`.
+    // On a device, all four words that `thread` passes to the instruction; on the host, one word of
+    // any thread of its warp.
 #if defined(__CUDA_ARCH__)
     DTS_BLOCK_CODE void load_words(std::uint32_t (&words)[4]) const {
       load<is_upright>(
@@ -49,7 +49,7 @@ struct TensorInstruction {
 #endif
   };
 
-  // in parts of threads:
+  // The same from the parts that threads keep:
   template <class Parts>
   struct OfParts {
     Parts& parts;
@@ -66,7 +66,7 @@ struct TensorInstruction {
   };
 
 #if defined(__CUDA_ARCH__)
-  // Of 16 columns, one for each block of a thread's part.
+  // Adds 16 columns of the product: one instruction for each block of a thread's part.
   template <bool is_right_upright, class Left>
   DTS_BLOCK_CODE static void add(
       Part& part, int thread, const Left& left, const Side& right, int begin) {
@@ -83,8 +83,8 @@ struct TensorInstruction {
     }
   }
 #else
-  // What the instructions do: values k of a row are those of four threads, two neighbours of each
-  // word.
+  // Computes what the instructions do. Values k of a row are held by four threads, two neighbours
+  // per word.
   template <bool is_right_upright, class Left>
   DTS_BLOCK_CODE static void add(
       Part& part, int thread, const Left& left, const Side& right, int begin) {
@@ -107,16 +107,16 @@ struct TensorInstruction {
 
  private:
   static constexpr int k_warp = 32;
-  static constexpr int k_side = 8;  // of the matrices that a factor of an instruction is made of
+  static constexpr int k_side = 8;  // rows of the matrices in a factor of an instruction
 
-  // Where eight values begin.
+  // The address of eight values.
   struct Place {
     int line = 0;
     int word = 0;
   };
 
-  // Of the factors of an instruction, a warp's, line number `line` of 8 x 8 matrix number `number`:
-  // of the left one four matrices, of the right ones of two blocks two each.
+  // The place of line `line` of 8 x 8 matrix `number` in the factors of a warp's instruction. The
+  // left factor has four matrices; the right factors of two blocks have two each.
   template <bool is_upright>
   [[nodiscard]] DTS_BLOCK_CODE static Place left_place(int thread,
                                                        int begin,
@@ -136,8 +136,9 @@ struct TensorInstruction {
   }
 
 #if defined(__CUDA_ARCH__)
-  // Four matrices, whose lines begin where 8 threads each say. A thread gets two neighbours of line
-  // (thread % 32) / 4 of each, or, of an upright factor, of that column.
+  // Loads four matrices, whose lines begin at the addresses that eight threads each pass. A thread
+  // gets two neighbours of line (thread % 32) / 4 of each, or, of an upright factor, of that
+  // column.
   template <bool is_upright>
   DTS_BLOCK_CODE static void load(std::uint32_t (&words)[4], const Side& side, const Place& mine) {
     const auto address =
@@ -166,7 +167,7 @@ struct TensorInstruction {
   }
 
 #else
-  // The word of a matrix that a thread gets. place_of(line): where its lines begin.
+  // The word of a matrix that a thread gets. place_of(line) returns where a line begins.
   template <bool is_upright, class PlaceOf>
   [[nodiscard]] DTS_BLOCK_CODE static std::uint32_t word(const Side& side,
                                                          int thread,
@@ -184,7 +185,7 @@ struct TensorInstruction {
     return half(lane % 4 * 2) | half(lane % 4 * 2 + 1) << 16;
   }
 
-  // 0: the lower one.
+  // `half` is 0 for the lower half.
   [[nodiscard]] DTS_BLOCK_CODE static float half_of(std::uint32_t pair, int half) {
     return value_of(static_cast<Bfloat>(half == 0 ? pair : pair >> 16));
   }

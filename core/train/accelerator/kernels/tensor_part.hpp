@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads keep of a product that tensor cores compute (tensor_instruction.hpp).
+// The part of a product that a thread keeps if tensor cores compute it (tensor_instruction.hpp).
 #pragma once
 
 #include "core/train/accelerator/kernels/tiles.hpp"
 
 namespace dts::train::accelerator {
 
-// What a thread keeps of a product: of two rows, eight apart, two neighbours of each eight columns
-// of its warp, of which so many are beside each other.
+// A thread's part of a product: in two rows, eight apart, two neighbours in each eight of its
+// warp's columns. `across` warps share a row.
 template <int across>
 struct TensorPartOf {
   static constexpr int k_step = 8;  // from one row, or pair of columns, to the next
@@ -15,7 +15,7 @@ struct TensorPartOf {
   static constexpr int k_rows = 2;
   static constexpr int k_sharing = 4 * across;
 
-  float sums[k_blocks][4];  // of each block: a row's two, the other row's two
+  float sums[k_blocks][4];  // in each block: two values of one row, then two of the other
 
   [[nodiscard]] DTS_BLOCK_CODE static int warp_row(int thread) {
     return thread / (32 * across) * 16;
@@ -29,7 +29,7 @@ struct TensorPartOf {
     return warp_row(thread) + thread % 32 / 4 + i * k_step;
   }
 
-  // Among the threads that share its rows.
+  // The thread's index among those that share its rows.
   [[nodiscard]] DTS_BLOCK_CODE static int which(int thread) {
     return thread / 32 % across * 4 + thread % 4;
   }
@@ -38,7 +38,7 @@ struct TensorPartOf {
     return warp_column(thread) + thread % 4 * 2;
   }
 
-  // The same for all of a warp, which computes together.
+  // Equal for all threads of a warp, which computes together.
   [[nodiscard]] DTS_BLOCK_CODE static bool is_outside(int thread, const TileSize& size) {
     return warp_row(thread) >= size.rows || warp_column(thread) >= size.columns;
   }
@@ -48,7 +48,7 @@ struct TensorPartOf {
       for (float& value : block) value = 0;
   }
 
-  // Calls work(column, value) for each of row number i.
+  // Calls work(column, value) for each value of row number i.
   template <class Work>
   DTS_BLOCK_CODE void for_each_of_row(int thread, int i, const Work& work) {
     for (int block = 0; block < k_blocks; ++block)
@@ -56,7 +56,7 @@ struct TensorPartOf {
         work(first_column(thread) + block * k_step + j, sums[block][2 * i + j]);
   }
 
-  // Calls work(column, value, that of `other`), likewise.
+  // The same with the value of `other`: work(column, value, other value).
   template <class Work>
   DTS_BLOCK_CODE void for_each_of_row(int thread,
                                       int i,
@@ -69,7 +69,7 @@ struct TensorPartOf {
              other.sums[block][2 * i + j]);
   }
 
-  // Writes row number i, of `columns` from `row` on, each value as value_at(value).
+  // Writes row number i of `columns` values to `row`, each as value_at(value).
   template <class Value, class ValueAt>
   DTS_BLOCK_CODE void write_row(
       int thread, int i, Value* row, int columns, const ValueAt& value_at) const {
@@ -81,9 +81,9 @@ struct TensorPartOf {
     }
   }
 
-  // What a thread keeps of a left factor's 16 columns from `begin` on is, pair by pair, what it
-  // hands to the instruction: of its two rows, two neighbours of the first eight columns and of the
-  // others.
+  // Word `number` of 16 columns of a left factor, from `begin` on, as the instruction expects it:
+  // words 0 and 1 have two neighbours of each of the thread's rows in the first eight columns,
+  // words 2 and 3 in the others.
   [[nodiscard]] DTS_BLOCK_CODE std::uint32_t word(int begin, int number) const {
     const float* const pair = sums[begin / k_step + number / 2] + number % 2 * 2;
     return rounded_pair(pair[0], pair[1]);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices inside of a kernel: 64 x 64 values of a product, of which each thread of a
-// block has 16 or 32 for itself, in what it keeps; some columns of the factors at a time come into
-// memory that the threads share. Types say how: PlainFactors (plain_factors.hpp) and TensorFactors
+// Matrix products within a kernel: a block computes 64 x 64 values of a product, of which each
+// thread keeps 16 or 32. Some columns of the factors at a time are loaded into shared memory. The
+// details are in two types, PlainFactors (plain_factors.hpp) and TensorFactors
 // (tensor_factors.hpp). Each has
-//   k_threads                of a block
-//   Part                     what a thread keeps of a product: k_rows rows, each with values of
-//                            k_sharing threads
-//   Stored                   what factors are in the device's memory
+//   k_threads                threads per block
+//   Part                     a thread's values of a product: k_rows rows, each of which is shared
+//                            by k_sharing threads
+//   Stored                   the type of factors in device memory
 //   Side                     some columns of a factor in shared memory
-//   k_columns                how many
-//   fetch(...)               what a thread brings there, before it waits for it:
-//   wait()
-//   add<...>(part, ...)      what it computes of two sides, which factors that are upright or not
-//                            (below) have brought there
-//   k_multiplies_parts       whether a left factor may be what threads keep, in add_of_parts().
-//                            Otherwise there are, if the threads that share a row are of one warp:
-//   put(...)                 what a thread puts of it into a side
+//   k_columns                the number of these columns
+//   fetch(...)               begins to load a thread's share of a side
+//   wait()                   waits until it is loaded
+//   add<...>(part, ...)      adds the product of two sides to a thread's part; the factors may be
+//                            upright (see below)
+//   k_multiplies_parts       whether add_of_parts() can use kept parts as the left factor; if not:
+//   put(...)                 copies a thread's part to a side. Threads that share a row are then in
+//                            one warp.
 #pragma once
 
 #include "core/train/accelerator/kernels/eights.hpp"
@@ -107,14 +107,14 @@ struct RowParts {
   }
 };
 
-// Of so many columns those that a side has.
+// The number of columns that a side holds if `columns_left` are left of a factor.
 template <class Factors>
 [[nodiscard]] DTS_BLOCK_CODE int columns_of_side(int columns_left) {
   return columns_left < Factors::k_columns ? columns_left : Factors::k_columns;
 }
 
-// kept[thread] += what two sides have of their factors, whose rows are `size`: of their columns so
-// many are left.
+// kept[thread] += the product of two sides, whose factors have `size` rows and at least one and up
+// to `columns_left` columns left.
 template <class Factors,
           bool is_left_upright,
           bool is_right_upright,
@@ -136,8 +136,8 @@ DTS_BLOCK_CODE void add_sides(const Block& block,
   });
 }
 
-// Brings columns of factors into sides, by work(thread), once all threads are done with what was
-// there.
+// Loads columns of factors into sides by work(thread), after all threads have used the previous
+// content.
 template <class Factors, class Block, class Work>
 DTS_BLOCK_CODE void fetch_all(const Block& block, const Work& work) {
   block.each([](int) {});
@@ -147,14 +147,14 @@ DTS_BLOCK_CODE void fetch_all(const Block& block, const Work& work) {
   });
 }
 
-// Which sides have all columns of their factors already.
+// Which sides already hold all columns of their factors.
 struct Held {
   bool left = false;
   bool right = false;
 };
 
-// kept[thread] += left right^T, over `inner` columns. What a side does not hold is brought there,
-// and stays if it is not more than a side has room for.
+// kept[thread] += left right^T, over `inner` columns. Loads what the sides do not hold already. A
+// factor that is not wider than a side stays there.
 template <class Factors, class Block, class Kept, class Left, class Right>
 DTS_BLOCK_CODE void add_product(const Block& block,
                                 typename Factors::Side& left_side,
@@ -175,8 +175,8 @@ DTS_BLOCK_CODE void add_product(const Block& block,
   }
 }
 
-// The same with a left factor of which threads keep parts, of `rows` rows. What is beyond `inner`
-// columns of it must be zero.
+// The same with a left factor of `rows` rows, whose parts the threads keep. Its values beyond
+// `inner` columns must be zero.
 template <class Factors, class Block, class Kept, class Parts, class Right>
 DTS_BLOCK_CODE void add_product_of_parts(const Block& block,
                                          typename Factors::PartsSide& left_side,

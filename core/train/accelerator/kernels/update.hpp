@@ -37,7 +37,7 @@ moved(const UpdateFactors& f, bool decays, float gradient, const Moved& was) {
     if constexpr (rule == UpdateRule::adam)
       next.weight = (decays ? f.keep : 1.0F) * was.weight - f.rate * along;
     else if (decays)
-      next.weight = along + f.decay * was.weight;  // leaves the direction there
+      next.weight = along + f.decay * was.weight;  // the direction, which MoveChunks uses
     else
       next.weight = was.weight - f.rate * along;
   }
@@ -55,14 +55,14 @@ struct UpdateChunks : Chunkwise {
     Checksums<k_arrays> sums;
   };
 
-  // What is read of one float.
+  // The values read for one float.
   struct Given {
     float gradient = 0;
     Moved was;
   };
 
   UpdateFactors factors;
-  const float* gradients = nullptr;  // for owned parameters, as are all but
+  const float* gradients = nullptr;  // of owned parameters, like all arrays but
   const float* weights = nullptr;    // of all parameters
   float* next_weights = nullptr;
   const float* moments = nullptr;
