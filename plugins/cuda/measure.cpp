@@ -6,7 +6,7 @@
 
 namespace {
 
-const char* choose(dttrain_context& context) {
+const char* select_device(dttrain_context& context) {
   return context.check(cudaSetDevice(context.device), "cudaSetDevice");
 }
 
@@ -26,7 +26,7 @@ const char* cuda_copy_from(
 
 const char* cuda_reach(dttrain_context* context, dttrain_context* other, int* is_direct) {
   *is_direct = 0;
-  if (const char* const wrong = choose(*context)) return wrong;
+  if (const char* const wrong = select_device(*context)) return wrong;
   int can = 0;
   if (const char* const wrong = context->check(
           cudaDeviceCanAccessPeer(&can, context->device, other->device), "cudaDeviceCanAccessPeer"))
@@ -50,7 +50,7 @@ void cuda_unpin(dttrain_context* /*context*/, void* at) {
 }
 
 const char* cuda_start_timer(dttrain_context* context) {
-  if (const char* const wrong = choose(*context)) return wrong;
+  if (const char* const wrong = select_device(*context)) return wrong;
   for (cudaEvent_t& event : context->timer) {
     const cudaError_t status = event != nullptr ? cudaSuccess : cudaEventCreate(&event);
     if (const char* const wrong = context->check(status, "cudaEventCreate")) return wrong;
@@ -62,7 +62,7 @@ const char* cuda_start_timer(dttrain_context* context) {
 
 const char* cuda_stop_timer(dttrain_context* context, double* seconds) {
   float milliseconds = 0;
-  const char* wrong = choose(*context);
+  const char* wrong = select_device(*context);
   const auto then = [&](cudaError_t status, const char* what) {
     wrong = context->check(status, what);
   };

@@ -67,7 +67,7 @@ cublasLtEpilogue_t epilogue_of(const dttrain_product& p) {
 
 // Sets the arrays that an epilogue reads and writes. The library derives their alignment, which
 // affects the choice of an algorithm, from their addresses.
-cublasStatus_t give_arrays(ChosenProduct& chosen, const dttrain_product& p) {
+cublasStatus_t set_arrays(ChosenProduct& chosen, const dttrain_product& p) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   if (p.bias != nullptr)
     status = cublasLtMatmulDescSetAttribute(
@@ -130,7 +130,7 @@ cublasStatus_t describe(ChosenProduct& chosen, const dttrain_product& p) {
                                             CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
                                             &pitch_before,
                                             sizeof pitch_before);
-  if (status == CUBLAS_STATUS_SUCCESS) status = give_arrays(chosen, p);
+  if (status == CUBLAS_STATUS_SUCCESS) status = set_arrays(chosen, p);
   if (status == CUBLAS_STATUS_SUCCESS)
     status = describe(chosen.right, p.right, type_of(p), p.inner, p.columns, p.count);
   if (status == CUBLAS_STATUS_SUCCESS)
@@ -179,18 +179,18 @@ bool splits(const cublasLtMatmulAlgo_t& algorithm) {
 }
 
 cublasStatus_t run(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
-  const cublasStatus_t status = give_arrays(chosen, p);
+  const cublasStatus_t status = set_arrays(chosen, p);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  const float one = 1;
-  const float counts = p.plus != nullptr ? 1 : 0;
+  const float alpha = 1;
+  const float beta = p.plus != nullptr ? 1 : 0;
   return cublasLtMatmul(context.products,
                         &chosen.operation,
-                        &one,
+                        &alpha,
                         p.right.values,
                         &chosen.right,
                         p.left.values,
                         &chosen.left,
-                        &counts,
+                        &beta,
                         p.plus != nullptr ? p.plus : p.out,
                         &chosen.out,
                         p.out,

@@ -124,21 +124,21 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(of_norm),
                   nothing(sums)},
                  [=](Queue& queue, const Places& at) {
-                   queue.launch(Normalise<About::mean, float>{
+                   queue.launch(Normalise<NormKind::layer, float>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], at[3], at[4], at[5]});
-                   queue.launch(NormaliseBackward<About::mean, float>{rows,
-                                                                      width,
-                                                                      each_run,
-                                                                      at[0],
-                                                                      at[1],
-                                                                      at[4],
-                                                                      at[5],
-                                                                      at[6],
-                                                                      at[7],
-                                                                      true,
-                                                                      nullptr,
-                                                                      at[8],
-                                                                      at[9]});
+                   queue.launch(NormaliseBackward<NormKind::layer, float>{rows,
+                                                                          width,
+                                                                          each_run,
+                                                                          at[0],
+                                                                          at[1],
+                                                                          at[4],
+                                                                          at[5],
+                                                                          at[6],
+                                                                          at[7],
+                                                                          true,
+                                                                          nullptr,
+                                                                          at[8],
+                                                                          at[9]});
                    queue.launch(ColumnSums<float>{{rows, width}, at[6], at[10]});
                  }});
   all.push_back({"rms_norm" + shape,
@@ -151,7 +151,7 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   noise(count, 8),
                   nothing(of_norm)},
                  [=](Queue& queue, const Places& at) {
-                   constexpr auto k_zero = About::zero;
+                   constexpr auto k_zero = NormKind::rms;
                    queue.launch(Normalise<k_zero, float>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, at[2], nullptr, at[3]});
                    queue.launch(NormaliseBackward<k_zero, float>{rows,
@@ -186,26 +186,26 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                   nothing(of_norm),
                   nothing(of_norm)},
                  [=](Queue& queue, const Places& at) {
-                   constexpr auto k_zero = About::zero;
+                   constexpr auto k_zero = NormKind::rms;
                    const auto of = [&](std::size_t i) { return reinterpret_cast<Bfloat*>(at[i]); };
-                   queue.launch(Normalise<About::mean, Bfloat>{
+                   queue.launch(Normalise<NormKind::layer, Bfloat>{
                        {rows, width}, 1e-5F, at[0], at[1], at[2], of(3), at[4], at[5]});
-                   queue.launch(Normalise<About::zero, Bfloat>{
+                   queue.launch(Normalise<NormKind::rms, Bfloat>{
                        {rows, width}, 1e-6F, at[0], at[1], nullptr, of(6), nullptr, at[7]});
                    queue.launch(ColumnSums<Bfloat>{{rows, width}, of(3), at[8]});
-                   queue.launch(NormaliseBackward<About::mean, Bfloat>{rows,
-                                                                       width,
-                                                                       each_run,
-                                                                       at[0],
-                                                                       at[1],
-                                                                       at[4],
-                                                                       at[5],
-                                                                       of(9),
-                                                                       at[10],
-                                                                       true,
-                                                                       nullptr,
-                                                                       at[12],
-                                                                       at[13]});
+                   queue.launch(NormaliseBackward<NormKind::layer, Bfloat>{rows,
+                                                                           width,
+                                                                           each_run,
+                                                                           at[0],
+                                                                           at[1],
+                                                                           at[4],
+                                                                           at[5],
+                                                                           of(9),
+                                                                           at[10],
+                                                                           true,
+                                                                           nullptr,
+                                                                           at[12],
+                                                                           at[13]});
                    queue.launch(NormaliseBackward<k_zero, Bfloat>{rows,
                                                                   width,
                                                                   each_run,
@@ -355,7 +355,7 @@ void add_update(std::vector<Case>& all, const std::string& name) {
         nothing(1)},
        [=](Queue& queue, const Places& at) {
          const Chunkwise base{count, reinterpret_cast<const OwnChunk*>(at[0]), owned, owned + 64};
-         queue.launch(LookAtChunks{
+         queue.launch(ChecksumChunks{
              base, at[2], at[3], static_cast<int>(k_kinds), reinterpret_cast<ChunkReport*>(at[4])});
          auto* const squares = reinterpret_cast<double*>(at[8]);
          queue.launch(ChunkSquares{base, at[1], squares});
@@ -364,7 +364,7 @@ void add_update(std::vector<Case>& all, const std::string& name) {
          auto* const reports = reinterpret_cast<ChunkReport*>(at[10]);
          queue.launch(
              UpdateChunks<rule>{base, factors, at[1], at[2], at[5], at[3], at[6], reports});
-         queue.launch(MoveChunks{base, at[7], at[2], at[5], reports});
+         queue.launch(ApplyDirections{base, at[7], at[2], at[5], reports});
        },
        count * sizeof(ChunkReport) / sizeof(float)});
 }

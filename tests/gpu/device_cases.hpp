@@ -53,7 +53,7 @@ Floats as_floats(const std::vector<Value>& values) {
 template <class Value>
 Floats stored(const Floats& values) {
   std::vector<Value> all(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) dts::train::accelerator::put(all[i], values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) dts::train::accelerator::store(all[i], values[i]);
   return as_floats(all);
 }
 

@@ -108,7 +108,7 @@ void add_batch_norm(std::vector<Case>& all, const char* kind, int batch, int sid
   const std::vector<std::size_t> all_rounded = rounded<Value>({0, 5, 6, 7, 11});
   const double tolerance = k_is_rounded<Value> ? 1e-2 : 1e-3;
   const auto measure = [=](Queue& queue, const Places& at) {
-    const ChannelEnds ends{channels, static_cast<int>(rows.parts()), as_doubles(at[8])};
+    const ChannelTotals ends{channels, static_cast<int>(rows.parts()), as_doubles(at[8])};
     queue.launch(ChannelMoments<Value>{{rows, as_doubles(at[8])}, as<Value>(at[0])});
     queue.launch(ChannelStatistics{ends, rows.rows, at[3], at[4]});
     return ChannelNorm{at[1], at[2], at[3], at[4]};

@@ -32,15 +32,15 @@ Arrivals::Arrivals(Queue& queue,
 
 void Arrivals::begin(bool in_parts) {
   products_.share_copy(resident_.weights, first_);
-  there_ = resident_.is_exchanged ? std::vector{all_} : resident_.own;
-  are_all_there_ = gaps_in(there_, all_).empty();
+  on_device_ = resident_.is_exchanged ? std::vector{all_} : resident_.own;
+  is_complete_ = gaps_in(on_device_, all_).empty();
   rounded_.clear();
-  if (are_all_there_ && !in_parts) round(all_);
+  if (is_complete_ && !in_parts) round(all_);
 }
 
 // Weights are copied when the first pass needs them, and within a window as they arrive.
 Arrivals::Enter Arrivals::enter_of(Window* window, const float* weights) {
-  if (window == nullptr && are_all_there_) return nullptr;
+  if (window == nullptr && is_complete_) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
     if (window != nullptr) window->enter(0, place++);
     arrive(range, weights);
@@ -49,12 +49,12 @@ Arrivals::Enter Arrivals::enter_of(Window* window, const float* weights) {
 
 void Arrivals::end_pass() {
   queue_.record(read_);
-  are_all_there_ = true;
+  is_complete_ = true;
 }
 
 // Copies once for all passes, while the device computes what was enqueued before.
 void Arrivals::arrive(Range range, const float* weights) {
-  for (const Range gap : add_gaps(there_, range))
+  for (const Range gap : add_gaps(on_device_, range))
     queue_.to_device_after(read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
   round(range);
 }

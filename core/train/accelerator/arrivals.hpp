@@ -44,9 +44,9 @@ class Arrivals {
   const Resident& resident_;
   const float* first_;  // its rounded copy is shared by the arrays that replace it
   Range all_;
-  std::vector<Range> there_;    // ranges on the device, ascending
-  std::vector<Range> rounded_;  // rounded ranges, ascending
-  bool are_all_there_ = false;
+  std::vector<Range> on_device_;  // ranges on the device, ascending
+  std::vector<Range> rounded_;    // rounded ranges, ascending
+  bool is_complete_ = false;
   Event read_;  // recorded after the last pass
 };
 

@@ -72,19 +72,19 @@ class DeviceEmbedding : public Block {
 class DeviceOffload : public Block {
  public:
   DeviceOffload(Queue& queue, float* at, std::size_t count)
-      : queue_(queue), at_(at), count_(count), there_(queue.allocate_pinned(count)) {}
+      : queue_(queue), at_(at), count_(count), pinned_(queue.allocate_pinned(count)) {}
 
   void forward(const Pass& pass) override {
-    if (pass.training) queue_.offload(there_, at_, count_);
+    if (pass.training) queue_.offload(pinned_, at_, count_);
   }
 
-  void backward(const Pass& /*pass*/) override { queue_.bring_back(at_, there_, count_); }
+  void backward(const Pass& /*pass*/) override { queue_.reload(at_, pinned_, count_); }
 
  private:
   Queue& queue_;
   float* at_;
   std::size_t count_;
-  float* there_;
+  float* pinned_;
 };
 
 }  // namespace
@@ -111,27 +111,27 @@ std::unique_ptr<Block> DeviceBlocks::embedding(const Layout& layout,
   return std::make_unique<DeviceEmbedding>(queue_, layout, shape, ids, order_, out);
 }
 
-template <About about>
+template <NormKind kind>
 std::unique_ptr<Block> DeviceBlocks::norm(const Layout& layout,
                                           const Norm& norm,
                                           Edge in,
                                           Edge out) {
   float* const sums = run_sums(2, device_norm_sums(norm.shape));
-  return device_norm<about>(queue_, products_, layout, norm, in, out, sums);
+  return device_norm<kind>(queue_, products_, layout, norm, in, out, sums);
 }
 
 std::unique_ptr<Block> DeviceBlocks::layer_norm(const Layout& layout,
                                                 const Norm& shape,
                                                 Edge in,
                                                 Edge out) {
-  return norm<About::mean>(layout, shape, in, out);
+  return norm<NormKind::layer>(layout, shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::rms_norm(const Layout& layout,
                                               const Norm& shape,
                                               Edge in,
                                               Edge out) {
-  return norm<About::zero>(layout, shape, in, out);
+  return norm<NormKind::rms>(layout, shape, in, out);
 }
 
 std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
@@ -146,10 +146,10 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
   if (!shape.bias.empty()) scratch_of.bias = run_sums(1, RunSums::floats(shape.rows, shape.out));
   const std::size_t of_weights = DeviceProjectionScratch::floats_of_weights(shape);
   if (of_weights != 0) scratch_of.weights = scratch(5, of_weights);
-  const auto read = read_.find(in.value);
-  const std::shared_ptr<Curve> before = read == read_.end() ? nullptr : read->second;
+  const auto read = gelu_curves_.find(in.value);
+  const std::shared_ptr<Curve> before = read == gelu_curves_.end() ? nullptr : read->second;
   const auto after = std::make_shared<Curve>();
-  given_[out.value] = shape.room > shape.out ? nullptr : after;
+  output_curves_[out.value] = shape.room > shape.out ? nullptr : after;
   return device_projection(queue_, products_, layout, shape, in, out, scratch_of, {before, after});
 }
 
@@ -160,11 +160,11 @@ std::unique_ptr<Block> DeviceBlocks::attention(const Attention& shape, Edge out)
 }
 
 std::unique_ptr<Block> DeviceBlocks::gelu(std::size_t count, Edge in, Edge out) {
-  const auto given = given_.find(in.value);
-  const std::shared_ptr<Curve> curve = given == given_.end() ? nullptr : given->second;
+  const auto found = output_curves_.find(in.value);
+  const std::shared_ptr<Curve> curve = found == output_curves_.end() ? nullptr : found->second;
   if (curve != nullptr) {
-    curve->take(in, out);
-    read_[out.value] = curve;
+    curve->add_gelu(in, out);
+    gelu_curves_[out.value] = curve;
   }
   return device_gelu(queue_, products_, count, in, out, curve);
 }
@@ -179,14 +179,15 @@ std::unique_ptr<Block> DeviceBlocks::offload(float* at, std::size_t count) {
 
 std::unique_ptr<Block> DeviceBlocks::rotation(
     std::shared_ptr<const Angles> angles, int batch, int context, int width, const Heads& heads) {
-  DeviceAngles& there = angles_[angles.get()];
-  if (there.cosine == nullptr) {
-    there = {angles, queue_.allocate(angles->cosine.size()), queue_.allocate(angles->sine.size())};
-    queue_.to_device(there.cosine, angles->cosine.data(), angles->cosine.size());
-    queue_.to_device(there.sine, angles->sine.data(), angles->sine.size());
+  DeviceAngles& on_device = angles_[angles.get()];
+  if (on_device.cosine == nullptr) {
+    on_device = {
+        angles, queue_.allocate(angles->cosine.size()), queue_.allocate(angles->sine.size())};
+    queue_.to_device(on_device.cosine, angles->cosine.data(), angles->cosine.size());
+    queue_.to_device(on_device.sine, angles->sine.data(), angles->sine.size());
   }
   return device_rotation(
-      queue_, products_, {there.cosine, there.sine, batch, context, width, heads});
+      queue_, products_, {on_device.cosine, on_device.sine, batch, context, width, heads});
 }
 
 }  // namespace dts::train::accelerator

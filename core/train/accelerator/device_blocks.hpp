@@ -99,7 +99,7 @@ class DeviceBlocks : public BlockMaker {
 
  private:
   struct DeviceAngles {
-    std::shared_ptr<const Angles> here;
+    std::shared_ptr<const Angles> source;
     float* cosine = nullptr;
     float* sine = nullptr;
   };
@@ -110,7 +110,7 @@ class DeviceBlocks : public BlockMaker {
   // Memory for `arrays` arrays of RunSums::floats() `each`.
   float* run_sums(std::size_t arrays, std::size_t each);
 
-  template <About about>
+  template <NormKind kind>
   [[nodiscard]] std::unique_ptr<Block> norm(const Layout& layout,
                                             const Norm& norm,
                                             Edge in,
@@ -127,8 +127,8 @@ class DeviceBlocks : public BlockMaker {
   std::map<const Angles*, DeviceAngles> angles_;
   // The curves of the projections and GELUs that were made last, by the address of their output:
   // outputs of projections, and outputs of GELUs. Layers may use the same memory one after another.
-  std::map<const float*, std::shared_ptr<Curve>> given_;
-  std::map<const float*, std::shared_ptr<Curve>> read_;
+  std::map<const float*, std::shared_ptr<Curve>> output_curves_;
+  std::map<const float*, std::shared_ptr<Curve>> gelu_curves_;
   std::map<std::pair<std::size_t, std::size_t>, float*> scratch_;  // by number and size
 };
 

@@ -25,12 +25,12 @@ DeviceNetwork::DeviceNetwork(const Model& model,
                              Precision precision,
                              Queue& queue,
                              Keeping keeping,
-                             std::function<void(const std::string&)> told)
+                             std::function<void(const std::string&)> notify)
     : model_(model),
       queue_(queue),
       blocks_(queue, precision),
       plan_(model, micro_batch, precision, blocks_, keeping),
-      graphs_(queue, std::move(told)),
+      graphs_(queue, std::move(notify)),
       reader_(model.reads),
       images_(plan_.input().value == nullptr
                   ? 0
@@ -45,7 +45,7 @@ DeviceNetwork::DeviceNetwork(const Model& model,
       losses_(queue.allocate(predictions_)),
       correct_(queue.allocate(predictions_)),
       squares_(queue.allocate<double>(Squares{nullptr, model.layout.parameter_floats}.blocks())) {
-  for (Arrived& one : arrived_) {
+  for (InputBuffer& one : input_buffers_) {
     one = {queue.allocate(images_.size()),
            queue.allocate<std::uint32_t>(words_.size()),
            queue.new_event()};
@@ -63,14 +63,14 @@ void DeviceNetwork::load(const Samples& samples,
   std::uint32_t* const order = words_.data() + tokens_;
   reader_.read(samples, indices, placements, {images_.data(), words_.data(), order + tokens_});
   if (tokens_ > 0) put_in_order({words_.data(), tokens_}, model_.classes, order);
-  Arrived& arrived = arrived_[next_];
-  queue_.to_device_after(arrived.read, arrived.images, images_.data(), images_.size());
-  queue_.to_device_after(arrived.read, arrived.words, words_.data(), words_.size());
-  queue_.launch(Copy<float>{{images_.size()}, arrived.images, plan_.input().value});
-  queue_.launch(Copy<std::uint32_t>{{tokens_}, arrived.words, plan_.tokens()});
-  queue_.launch(Copy<std::uint32_t>{{tokens_}, arrived.words + tokens_, blocks_.order()});
-  queue_.launch(Copy<std::uint32_t>{{predictions_}, arrived.words + 2 * tokens_, labels_});
-  queue_.record(arrived.read);
+  InputBuffer& buffer = input_buffers_[next_];
+  queue_.to_device_after(buffer.read, buffer.images, images_.data(), images_.size());
+  queue_.to_device_after(buffer.read, buffer.words, words_.data(), words_.size());
+  queue_.launch(Copy<float>{{images_.size()}, buffer.images, plan_.input().value});
+  queue_.launch(Copy<std::uint32_t>{{tokens_}, buffer.words, plan_.tokens()});
+  queue_.launch(Copy<std::uint32_t>{{tokens_}, buffer.words + tokens_, blocks_.order()});
+  queue_.launch(Copy<std::uint32_t>{{predictions_}, buffer.words + 2 * tokens_, labels_});
+  queue_.record(buffer.read);
   next_ ^= 1U;
 }
 

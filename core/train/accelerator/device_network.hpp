@@ -32,13 +32,13 @@ class DeviceNetwork {
     std::span<const Placement> placements{};  // by image; empty: without augmentation
   };
 
-  // `model` and the queue must outlive this. `told` is passed to PassGraphs.
+  // `model` and the queue must outlive this. `notify` is passed to PassGraphs.
   DeviceNetwork(const Model& model,
                 int micro_batch,
                 Precision precision,
                 Queue& queue,
                 Keeping keeping = {},
-                std::function<void(const std::string&)> told = nullptr);
+                std::function<void(const std::string&)> notify = nullptr);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does. `weights` and `sums` are in
   // device memory. `indices` has micro_batch samples.
@@ -68,7 +68,7 @@ class DeviceNetwork {
 
  private:
   // Memory into which samples are copied while the pass before still reads its own.
-  struct Arrived {
+  struct InputBuffer {
     float* images = nullptr;
     std::uint32_t* words = nullptr;  // as words_
     Event read;
@@ -93,7 +93,7 @@ class DeviceNetwork {
   std::size_t tokens_;         // number of tokens in a pass
   std::size_t predictions_;
   std::vector<std::uint32_t> words_;  // tokens, their positions ordered by token, labels
-  std::array<Arrived, 2> arrived_;
+  std::array<InputBuffer, 2> input_buffers_;
   std::size_t next_ = 0;
   std::uint32_t* labels_;  // one per prediction, like losses_ and correct_
   float* losses_;

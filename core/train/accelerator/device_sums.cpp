@@ -48,7 +48,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
                settings_.precision,
                *queue_,
                settings_.keeping,
-               settings_.told),
+               settings_.notify),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
@@ -64,12 +64,12 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       settings_.shards % own == 0 && std::has_single_bit(static_cast<unsigned>(own));
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)) + (is_node ? 0 : 1); level >= 0;
        --level)
-    give(queue_->allocate(model.layout.sum_floats()));
+    return_array(queue_->allocate(model.layout.sum_floats()));
   arrivals_.end_pass();  // so that copies can always follow it
   if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
-float* DeviceSums::take() {
+float* DeviceSums::take_array() {
   if (unused_.empty()) return queue_->allocate(model_.layout.sum_floats());
   float* const taken = unused_.back();
   unused_.pop_back();
@@ -79,27 +79,27 @@ float* DeviceSums::take() {
 void DeviceSums::link(Group& all, const LinkId& id, DeviceExchange::Settings settings) {
   settings.failed = settings_.failed;
   guarded(settings_.failed, [&] {
-    exchange_.emplace(all, *queue_, model_.layout, stayed_, id, std::move(settings));
+    exchange_.emplace(all, *queue_, model_.layout, device_gradients_, id, std::move(settings));
   });
   resident_.is_exchanged = true;
 }
 
 // Keeps them until the next sum().
-void DeviceSums::let_stay(Partials sums) {
-  for (const auto& [node, array] : stayed_) give(array);
-  stayed_ = std::move(sums);
-  resident_.gradients = stayed_.empty() ? nullptr : stayed_.begin()->second;
+void DeviceSums::keep_on_device(Partials sums) {
+  for (const auto& [node, array] : device_gradients_) return_array(array);
+  device_gradients_ = std::move(sums);
+  resident_.gradients = device_gradients_.empty() ? nullptr : device_gradients_.begin()->second;
 }
 
 std::uint64_t DeviceSums::checksum_of(const float* sums) {
   const std::size_t count = model_.layout.sum_floats();
-  if (looked_at_.size() == 0) looked_at_ = Buffer(count);
-  queue_->to_host(looked_at_.data(), sums, count);
-  return checksum(looked_at_.data(), count);
+  if (audited_sums_.size() == 0) audited_sums_ = Buffer(count);
+  queue_->to_host(audited_sums_.data(), sums, count);
+  return checksum(audited_sums_.data(), count);
 }
 
 float* DeviceSums::shard_sum(const StepInput& input, int shard) {
-  float* const sums = take();
+  float* const sums = take_array();
   choose_samples(input, shard, indices_);
   const std::vector<Placement> placements = placements_of(input, shard, indices_);
   network_.train(input.samples,
@@ -128,7 +128,7 @@ float* DeviceSums::node_sum(const StepInput& input, Span node) {
   float* const left = node_sum(input, left_child(node));
   float* const right = node_sum(input, right_child(node));
   queue_->launch(Add<float>{{model_.layout.sum_floats()}, left, right});
-  give(right);
+  return_array(right);
   return left;
 }
 
@@ -142,63 +142,68 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
 // Copies each node to the host while the next one is computed.
 DeviceSums::Sums DeviceSums::sums_of_nodes(const StepInput& input, Span run, bool drops) {
   Sums all;
-  const auto bring_and_give = [&](const Waiting& one) {
-    const Range range = whole_or_tail(drops || input.stays);
-    float* const sums = all.there[one.node];
+  const auto copy_and_release = [&](const Waiting& one) {
+    const Range range = copied_range(drops || input.stays);
+    float* const sums = all.on_device[one.node];
     queue_->to_host_after(
-        one.computed, all.here[one.node] + range.begin, sums + range.begin, range.size());
-    if (!input.stays && !drops) give(sums);
+        one.computed, all.on_host[one.node] + range.begin, sums + range.begin, range.size());
+    if (!input.stays && !drops) return_array(sums);
   };
   std::optional<Waiting> waiting;
   for (const Span node : maximal_nodes(settings_.shards, run)) {
-    all.there[node] = node_sum(input, node);
-    all.here[node] = host_array(all.here.size(), drops);
-    Waiting computed{node, computed_[all.here.size() % 2]};
+    all.on_device[node] = node_sum(input, node);
+    all.on_host[node] = host_array(all.on_host.size(), drops);
+    Waiting computed{node, computed_[all.on_host.size() % 2]};
     queue_->record(computed.computed);
-    if (waiting) bring_and_give(*waiting);
+    if (waiting) copy_and_release(*waiting);
     waiting = computed;
   }
-  if (waiting) bring_and_give(*waiting);
+  if (waiting) copy_and_release(*waiting);
   return all;
 }
 
 Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
-    let_stay({});
+    keep_on_device({});
     arrivals_.begin(input.window != nullptr);
     if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
     const bool drops = input.departure != nullptr && input.departure->drops;
-    const auto [there, here] = sums_of_nodes(input, run, drops);
-    if (input.stays) let_stay(there);
+    const auto [on_device, on_host] = sums_of_nodes(input, run, drops);
+    if (input.stays) keep_on_device(on_device);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
       input.window->end();
     }
-    if (input.departure != nullptr) depart(*input.departure, there, here);
+    if (input.departure != nullptr) depart(*input.departure, on_device, on_host);
     if (drops && !input.stays)
-      for (const auto& [node, sums] : there) give(sums);
-    if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
-    return here;
+      for (const auto& [node, sums] : on_device) return_array(sums);
+    if (input.timeline != nullptr) laps_.report(input.timeline->track(0));
+    return on_host;
   });
 }
 
 // If no rank has all gradients, they are copied as they leave; if they stay, not at all.
-Range DeviceSums::whole_or_tail(bool only_tail) const {
+Range DeviceSums::copied_range(bool only_tail) const {
   return {only_tail ? model_.layout.parameter_floats : 0, model_.layout.sum_floats()};
 }
 
-void DeviceSums::bring(Span node, const Partials& there, const Partials& here, Range range) {
-  queue_->to_host(here.at(node) + range.begin, there.at(node) + range.begin, range.size());
+void DeviceSums::copy_sums(Span node,
+                           const Partials& on_device,
+                           const Partials& on_host,
+                           Range range) {
+  queue_->to_host(on_host.at(node) + range.begin, on_device.at(node) + range.begin, range.size());
 }
 
-void DeviceSums::depart(const Departure& departure, const Partials& there, const Partials& here) {
+void DeviceSums::depart(const Departure& departure,
+                        const Partials& on_device,
+                        const Partials& on_host) {
   std::size_t departed = 0;
   for (const Range run : departure.runs) {
     if (departure.drops && !resident_.is_exchanged)
-      for (const auto& [node, sums] : here) bring(node, there, here, run);
-    departure.leave(here);
+      for (const auto& [node, sums] : on_host) copy_sums(node, on_device, on_host, run);
+    departure.leave(on_host);
     const Range free = free_after(departure, ++departed);
     for (Buffer& array : host_arrays_) array.drop(free);
   }
@@ -207,8 +212,8 @@ void DeviceSums::depart(const Departure& departure, const Partials& there, const
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
   return guarded(settings_.failed, [&] {
     arrivals_.begin(input.window != nullptr);
-    give(shard_sum(input, input.audited));
-    if (input.timeline != nullptr) laps_.tell(input.timeline->track(0));
+    return_array(shard_sum(input, input.audited));
+    if (input.timeline != nullptr) laps_.report(input.timeline->track(0));
     return audited_;
   });
 }

@@ -34,7 +34,7 @@ struct DeviceSettings {
   // Called if the device fails; must not return. If null, DeviceError is thrown out of the backend.
   std::function<void(const std::string&)> failed = nullptr;
   // Receives PassGraphs' messages for users.
-  std::function<void(const std::string&)> told = nullptr;
+  std::function<void(const std::string&)> notify = nullptr;
 };
 
 class DeviceSums : public Backend {
@@ -88,11 +88,11 @@ class DeviceSums : public Backend {
   DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceSettings settings);
 
   // Arrays of sums in device memory:
-  float* take();
+  float* take_array();
 
-  void give(float* sums) { unused_.push_back(sums); }
+  void return_array(float* sums) { unused_.push_back(sums); }
 
-  void let_stay(Partials sums);
+  void keep_on_device(Partials sums);
   float* shard_sum(const StepInput& input, int shard);
   float* node_sum(const StepInput& input, Span node);
   [[nodiscard]] std::uint64_t checksum_of(const float* sums);
@@ -109,17 +109,17 @@ class DeviceSums : public Backend {
 
   // The sums of each node of a run: on the device, and their places on the host.
   struct Sums {
-    Partials there;
-    Partials here;
+    Partials on_device;
+    Partials on_host;
   };
 
   [[nodiscard]] Sums sums_of_nodes(const StepInput& input, Span run, bool drops);
 
-  // From the device's arrays, `there`, to the host's, `here`:
+  // From the device's arrays, `on_device`, to the host's, `on_host`:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
-  [[nodiscard]] Range whole_or_tail(bool only_tail) const;
-  void bring(Span node, const Partials& there, const Partials& here, Range range);
-  void depart(const Departure& departure, const Partials& there, const Partials& here);
+  [[nodiscard]] Range copied_range(bool only_tail) const;
+  void copy_sums(Span node, const Partials& on_device, const Partials& on_host, Range range);
+  void depart(const Departure& departure, const Partials& on_device, const Partials& on_host);
 
   const Model& model_;
   DeviceSettings settings_;
@@ -131,13 +131,13 @@ class DeviceSums : public Backend {
   DeviceLaps laps_;
   Arrivals arrivals_;
   std::array<Event, 2> computed_;
-  Partials stayed_;  // gradients of the last sum() that stay on the device
+  Partials device_gradients_;  // gradients of the last sum() that stay on the device
   std::optional<DeviceExchange> exchange_;
   std::vector<float*> unused_;
   std::vector<std::size_t> indices_;
   float* running_;  // statistics, for evaluation
   std::deque<Buffer> host_arrays_;
-  Buffer looked_at_;  // sums of the audited shard
+  Buffer audited_sums_;  // sums of the audited shard
   std::uint64_t audited_ = 0;
 };
 

@@ -44,7 +44,7 @@ void DeviceUpdate::begin(Owned owned, const float* weights, const float* moments
     resident_.own = runs_of(owned_.chunks);
     for (const Range run : resident_.own)
       queue_.to_device(resident_.weights + run.begin, weights + run.begin, run.size());
-    came_ = nullptr;
+    copied_from_ = nullptr;
   });
 }
 
@@ -54,7 +54,7 @@ void DeviceUpdate::fetch(std::span<ChunkReport> reports) {
 
 void DeviceUpdate::look(std::span<ChunkReport> reports) {
   guarded(failed_, [&] {
-    queue_.launch(LookAtChunks{
+    queue_.launch(ChecksumChunks{
         all_chunks(), resident_.weights, moments_.at, static_cast<int>(kinds()), reports_.at});
     fetch(reports);
   });
@@ -65,7 +65,7 @@ void DeviceUpdate::look(std::span<ChunkReport> reports) {
 const float* DeviceUpdate::on_device(const float* gradients) {
   if (gradients == nullptr) return resident_.gradients;
   if (resident_.is_exchanged) return gradients;
-  if (std::exchange(came_, nullptr) == gradients) return gradients_.at;
+  if (std::exchange(copied_from_, nullptr) == gradients) return gradients_.at;
   gradients_.grow(queue_, owned_.floats);
   queue_.to_device(gradients_.at, gradients, owned_.floats);
   return gradients_.at;
@@ -76,7 +76,7 @@ void DeviceUpdate::squares(const float* gradients, std::span<double> each) {
     squares_.grow(queue_, each.size());
     queue_.launch(ChunkSquares{all_chunks(), on_device(gradients), squares_.at});
     queue_.to_host(each.data(), squares_.at, each.size());
-    came_ = gradients;
+    copied_from_ = gradients;
   });
 }
 
@@ -96,19 +96,19 @@ void DeviceUpdate::step(const UpdateFactors& factors,
                         const float* gradients,
                         std::span<ChunkReport> reports) {
   guarded(failed_, [&] {
-    const float* const there = on_device(gradients);
+    const float* const device_gradients = on_device(gradients);
     switch (owned_.optimizer->rule) {
       case UpdateRule::sgd:
-        launch<UpdateRule::sgd>(factors, there);
+        launch<UpdateRule::sgd>(factors, device_gradients);
         break;
       case UpdateRule::nesterov:
-        launch<UpdateRule::nesterov>(factors, there);
+        launch<UpdateRule::nesterov>(factors, device_gradients);
         break;
       case UpdateRule::adam:
-        launch<UpdateRule::adam>(factors, there);
+        launch<UpdateRule::adam>(factors, device_gradients);
         break;
       case UpdateRule::lamb:
-        launch<UpdateRule::lamb>(factors, there);
+        launch<UpdateRule::lamb>(factors, device_gradients);
         break;
     }
     fetch(reports);
@@ -120,7 +120,7 @@ void DeviceUpdate::move(std::span<const float> rates, std::span<ChunkReport> rep
     rates_.grow(queue_, rates.size());
     queue_.to_device(rates_.at, rates.data(), rates.size());
     queue_.launch(
-        MoveChunks{all_chunks(), rates_.at, resident_.weights, next_weights_.at, reports_.at});
+        ApplyDirections{all_chunks(), rates_.at, resident_.weights, next_weights_.at, reports_.at});
     fetch(reports);
   });
 }

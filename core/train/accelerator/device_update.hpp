@@ -98,8 +98,8 @@ class DeviceUpdate : public ChunkUpdate {
   Grown<ChunkReport> reports_;
   Grown<double> squares_;
   Grown<float> rates_;
-  Grown<float> gradients_;       // copied from the host
-  const float* came_ = nullptr;  // the host's array whose copy squares() left in gradients_
+  Grown<float> gradients_;              // copied from the host
+  const float* copied_from_ = nullptr;  // the host's array whose copy squares() left in gradients_
   Grown<float> next_weights_;
   Grown<float> moments_;
   Grown<float> next_moments_;

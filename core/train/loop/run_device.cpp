@@ -75,7 +75,7 @@ int Run::open_device() {
   return 0;
 }
 
-// About how many parameters this rank owns: owners get whole chunks.
+// NormKind how many parameters this rank owns: owners get whole chunks.
 std::size_t Run::own_floats() const {
   const auto ranks = static_cast<std::size_t>(comm_.size());
   const std::size_t owners =
@@ -113,7 +113,7 @@ Result<void> Run::make_backend() {
         comm_.size() > 1 ? comm_.rank() : -1);
     Comm::abandon(exit_code(Errc::io));
   };
-  settings.told = [this](const std::string& line) { report_.note(line + "\n"); };
+  settings.notify = [this](const std::string& line) { report_.note(line + "\n"); };
   DTS_ASSIGN(
       auto made,
       accelerator::DeviceSums::create(model_, std::move(device_->queue), std::move(settings)));

@@ -96,7 +96,7 @@ class AttentionTrial {
     using Array = std::vector<Stored>;
     const auto put_all = [](const Floats& values) {
       Array all(values.size());
-      for (std::size_t i = 0; i < all.size(); ++i) put(all[i], values[i]);
+      for (std::size_t i = 0; i < all.size(); ++i) store(all[i], values[i]);
       return all;
     };
     const auto floats_of = [](const Array& values) {

@@ -273,17 +273,17 @@ TEST_CASE("a device that fails in a step tells who can end the process") {
     return is_broken ? "it is gone" : host_device::table()->multiply(context, product);
   };
   dttrain_answer answer{};
-  std::string told;
+  std::string message;
   const auto device =
       DeviceSums::create(step.model,
                          std::make_unique<accelerator::Queue>(table, table.open(0, &answer)),
                          {.shards = k_shards,
                           .own_shards = k_shards,
                           .micro_batch = k_micro,
-                          .failed = [&](const std::string& what) { told = what; }})
+                          .failed = [&](const std::string& what) { message = what; }})
           .value();
   CHECK(device->sum(step.input, {0, 1}).size() == 1);
   is_broken = true;
   CHECK_THROWS_AS((void)device->sum(step.input, {0, 1}), accelerator::DeviceError);
-  CHECK(told == "it is gone");
+  CHECK(message == "it is gone");
 }

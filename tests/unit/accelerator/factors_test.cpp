@@ -23,7 +23,7 @@ int bank_of(int row, int column) {
 
 // Of a block.
 template <class Part>
-constexpr int k_threads_of = k_tile* Part::k_sharing / Part::k_rows;
+constexpr int k_threads_of = k_tile* Part::k_row_lanes / Part::k_rows;
 
 // Small whole numbers, which bf16 has as well.
 float value_at(int row, int column) {
@@ -36,7 +36,7 @@ template <class Part, class Value>
 std::vector<float> written(int columns, int offset) {
   constexpr int k_beyond = 8;
   std::vector<Value> to(static_cast<std::size_t>(offset + k_tile * columns + k_beyond));
-  for (Value& one : to) put(one, -1);
+  for (Value& one : to) store(one, -1);
   for (int thread = 0; thread < k_threads_of<Part>; ++thread) {
     Part part;
     for (int i = 0; i < Part::k_rows; ++i) {

@@ -81,18 +81,18 @@ Floats copied(const float* from, std::size_t count) {
 }
 
 // The results of a block, forward and backward.
-struct Given {
+struct Results {
   Floats y, d_x, d_y, d_gamma, d_beta, mean, variance;
 };
 
 using MakeBlock =
     std::function<std::unique_ptr<Block>(Memory& memory, const Layout& layout, Edge in, Edge out)>;
 
-Given run(const Layout& layout,
-          Precision precision,
-          const Images& in,
-          std::size_t out,
-          const MakeBlock& make) {
+Results run(const Layout& layout,
+            Precision precision,
+            const Images& in,
+            std::size_t out,
+            const MakeBlock& make) {
   Memory memory(layout, precision);
   const Edge from{memory.images(rounded_noise(in.count(), 1, 2)),
                   memory.fill(poisoned(in.count()))};
@@ -111,15 +111,15 @@ Given run(const Layout& layout,
           memory.statistic("bn.running_var")};
 }
 
-Given run_both_orders(const Layout& layout,
-                      Precision precision,
-                      const Images& in,
-                      std::size_t out,
-                      const MakeBlock& make) {
+Results run_both_orders(const Layout& layout,
+                        Precision precision,
+                        const Images& in,
+                        std::size_t out,
+                        const MakeBlock& make) {
   host_device::set_order(host_device::Order::descending);
-  const Given first = run(layout, precision, in, out, make);
+  const Results first = run(layout, precision, in, out, make);
   host_device::set_order(host_device::Order::ascending);
-  const Given given = run(layout, precision, in, out, make);
+  const Results given = run(layout, precision, in, out, make);
   CHECK(given.y == first.y);
   CHECK(given.d_x == first.d_x);
   CHECK(given.d_y == first.d_y);
@@ -177,7 +177,7 @@ double tolerance(Precision precision) {
   return precision == Precision::bf16 ? 0x1p-8 : 5e-6;
 }
 
-void check_sums(const Given& given,
+void check_sums(const Results& given,
                 const Reference& reference,
                 const Doubles& d,
                 Precision precision) {
@@ -206,7 +206,7 @@ TEST_CASE("batch normalisation with ReLU and a residual on a device is that of d
       CAPTURE(has_residual);
       const Layout layout = norm_layout(shape.channels, shape.height * shape.width);
       const Floats residual = rounded_noise(shape.count(), 5);
-      const Given given =
+      const Results given =
           run_both_orders(layout,
                           precision,
                           shape,
@@ -244,7 +244,7 @@ TEST_CASE("2x2 maxima of batch normalisation on a device are those of double pre
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
       CAPTURE(shape.channels);
       const Layout layout = norm_layout(shape.channels, shape.height * shape.width);
-      const Given given = run_both_orders(
+      const Results given = run_both_orders(
           layout,
           precision,
           shape,

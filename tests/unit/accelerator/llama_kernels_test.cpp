@@ -18,14 +18,14 @@ TEST_CASE("RMS normalisation and its gradients on a device are those of double p
     Floats y = poisoned(count), inverse = poisoned(height);
     run_both(
         [&] {
-          return Normalise<About::zero, float>{{rows, columns},
-                                               k_epsilon,
-                                               x.data(),
-                                               gamma.data(),
-                                               nullptr,
-                                               y.data(),
-                                               nullptr,
-                                               inverse.data()};
+          return Normalise<NormKind::rms, float>{{rows, columns},
+                                                 k_epsilon,
+                                                 x.data(),
+                                                 gamma.data(),
+                                                 nullptr,
+                                                 y.data(),
+                                                 nullptr,
+                                                 inverse.data()};
         },
         {&y, &inverse});
     Doubles expected(count), d_x_expected(count), d_gamma_expected(width);
@@ -51,19 +51,19 @@ TEST_CASE("RMS normalisation and its gradients on a device are those of double p
       Floats d_x = adds ? stream : poisoned(count), d_gamma = poisoned(width);
       run_both(
           [&] {
-            return NormaliseBackward<About::zero, float>{rows,
-                                                         columns,
-                                                         64,
-                                                         x.data(),
-                                                         gamma.data(),
-                                                         nullptr,
-                                                         inverse.data(),
-                                                         d_y.data(),
-                                                         d_x.data(),
-                                                         adds,
-                                                         nullptr,
-                                                         d_gamma.data(),
-                                                         nullptr};
+            return NormaliseBackward<NormKind::rms, float>{rows,
+                                                           columns,
+                                                           64,
+                                                           x.data(),
+                                                           gamma.data(),
+                                                           nullptr,
+                                                           inverse.data(),
+                                                           d_y.data(),
+                                                           d_x.data(),
+                                                           adds,
+                                                           nullptr,
+                                                           d_gamma.data(),
+                                                           nullptr};
           },
           {&d_x, &d_gamma});
       Doubles both = d_x_expected;

@@ -76,7 +76,7 @@ std::unique_ptr<Queue> queue_of(const dttrain_device& table) {
 
 std::unique_ptr<DeviceSums> device_of(const Step& step,
                                       const dttrain_device& table,
-                                      std::vector<std::string>* told = nullptr) {
+                                      std::vector<std::string>* messages = nullptr) {
   auto made = DeviceSums::create(step.model,
                                  queue_of(table),
                                  {.shards = k_shards,
@@ -84,8 +84,8 @@ std::unique_ptr<DeviceSums> device_of(const Step& step,
                                   .micro_batch = k_micro,
                                   .own_floats = step.model.layout.parameter_floats,
                                   .moments = 2,
-                                  .told = [told](const std::string& line) {
-                                    if (told != nullptr) told->push_back(line);
+                                  .notify = [messages](const std::string& line) {
+                                    if (messages != nullptr) messages->push_back(line);
                                   }});
   REQUIRE(made);
   return std::move(*made);
@@ -172,8 +172,8 @@ TEST_CASE("a training by graphs has the bits of one whose kernels are enqueued o
     none.begin_graph = nullptr;
     const auto eager = device_of(step, none);
     const dttrain_device table = watched_table();
-    std::vector<std::string> told;
-    const auto replayed = device_of(step, table, &told);
+    std::vector<std::string> messages;
+    const auto replayed = device_of(step, table, &messages);
     Training expected(step, *eager);
     Training training(step, *replayed);
     // The second evaluation's last chunk is smaller.
@@ -186,10 +186,10 @@ TEST_CASE("a training by graphs has the bits of one whose kernels are enqueued o
     CHECK(replayed->graphs().graphs() > 4);
     CHECK(g_calls.replays > 5 * k_shards);  // of 2 * 5 * k_shards passes
     CHECK(same_bits(training.all(), expected.all()));
-    CHECK(told.size() == 3);
-    CHECK(told[0].find("the forward pass is one graph of ") == 0);
-    CHECK(told[1].find("the backward pass is one graph of ") == 0);
-    CHECK(told[2].find("the evaluation pass is one graph of ") == 0);
+    CHECK(messages.size() == 3);
+    CHECK(messages[0].find("the forward pass is one graph of ") == 0);
+    CHECK(messages[1].find("the backward pass is one graph of ") == 0);
+    CHECK(messages[2].find("the evaluation pass is one graph of ") == 0);
   }
 }
 
@@ -273,11 +273,11 @@ TEST_CASE("where no graph can be made, it is said once and passes are enqueued p
     return "not of this";
   };
   const Step step;
-  std::vector<std::string> told;
-  const auto device = device_of(step, table, &told);
+  std::vector<std::string> messages;
+  const auto device = device_of(step, table, &messages);
   Training training(step, *device);
   for (std::uint64_t number = 0; number < 3; ++number) training.make(number);
-  CHECK(told ==
+  CHECK(messages ==
         std::vector<std::string>{"the device makes no graph of the forward pass: not of this"});
   const auto other = device_of(step, host());
   Training expected(step, *other);
@@ -300,7 +300,7 @@ TEST_CASE("once a training has its weights it allocates nothing, and has said ho
   CHECK(device->device_bytes() == g_calls.bytes);
 }
 
-TEST_CASE("phases are told by the device's clock, and follow each other") {
+TEST_CASE("phases are timed by the device's clock, and follow each other") {
   const Step step;
   const auto device = step.device();
   Training training(step, *device);

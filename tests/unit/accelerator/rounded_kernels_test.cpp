@@ -92,14 +92,14 @@ TEST_CASE("turned heads, norms and sums of columns are those of fp32, rounded") 
   run_both([&] { return turn(turned_rounded.data()); }, {&turned_rounded});
   CHECK(turned_rounded == rounded(turned));
   const auto normalise = [&](auto* to) {
-    return Normalise<About::mean, std::remove_pointer_t<decltype(to)>>{{k_rows, k_width},
-                                                                       1e-5F,
-                                                                       x.data(),
-                                                                       gamma.data(),
-                                                                       beta.data(),
-                                                                       to,
-                                                                       mean.data(),
-                                                                       inverse.data()};
+    return Normalise<NormKind::layer, std::remove_pointer_t<decltype(to)>>{{k_rows, k_width},
+                                                                           1e-5F,
+                                                                           x.data(),
+                                                                           gamma.data(),
+                                                                           beta.data(),
+                                                                           to,
+                                                                           mean.data(),
+                                                                           inverse.data()};
   };
   run_both([&] { return normalise(y.data()); }, {&y, &mean, &inverse});
   run_both([&] { return normalise(y_rounded.data()); }, {&y_rounded});
@@ -120,20 +120,20 @@ TEST_CASE("turned heads, norms and sums of columns are those of fp32, rounded") 
   Bfloats copy = rounded_poison(k_count);
   Floats d_gamma = poisoned(k_width), d_beta = poisoned(k_width);
   const auto backward = [&](const auto& given, Floats& to) {
-    using Given = std::remove_cvref_t<decltype(given.front())>;
-    return NormaliseBackward<About::mean, Given>{k_rows,
-                                                 k_width,
-                                                 k_rows_each,
-                                                 x.data(),
-                                                 gamma.data(),
-                                                 mean.data(),
-                                                 inverse.data(),
-                                                 given.data(),
-                                                 to.data(),
-                                                 true,
-                                                 copy.data(),
-                                                 d_gamma.data(),
-                                                 d_beta.data()};
+    using Gradient = std::remove_cvref_t<decltype(given.front())>;
+    return NormaliseBackward<NormKind::layer, Gradient>{k_rows,
+                                                        k_width,
+                                                        k_rows_each,
+                                                        x.data(),
+                                                        gamma.data(),
+                                                        mean.data(),
+                                                        inverse.data(),
+                                                        given.data(),
+                                                        to.data(),
+                                                        true,
+                                                        copy.data(),
+                                                        d_gamma.data(),
+                                                        d_beta.data()};
   };
   run_both([&] { return backward(d_y, d_x); }, {&d_x, &d_gamma, &d_beta});
   const Floats of_gamma = d_gamma, of_beta = d_beta;

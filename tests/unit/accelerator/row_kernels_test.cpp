@@ -49,14 +49,14 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
     Floats y = poisoned(shape.count()), mean = poisoned(rows), inverse = poisoned(rows);
     run_both(
         [&] {
-          return Normalise<About::mean, float>{{shape.rows, shape.width},
-                                               k_epsilon,
-                                               x.data(),
-                                               gamma.data(),
-                                               beta.data(),
-                                               y.data(),
-                                               mean.data(),
-                                               inverse.data()};
+          return Normalise<NormKind::layer, float>{{shape.rows, shape.width},
+                                                   k_epsilon,
+                                                   x.data(),
+                                                   gamma.data(),
+                                                   beta.data(),
+                                                   y.data(),
+                                                   mean.data(),
+                                                   inverse.data()};
         },
         {&y, &mean, &inverse});
     Doubles expected(shape.count()), d_x_expected(shape.count());
@@ -89,19 +89,19 @@ TEST_CASE("layer normalisation and its gradients on a device are those of double
       Floats d_gamma = poisoned(width), d_beta = poisoned(width);
       run_both(
           [&] {
-            return NormaliseBackward<About::mean, float>{shape.rows,
-                                                         shape.width,
-                                                         64,
-                                                         x.data(),
-                                                         gamma.data(),
-                                                         mean.data(),
-                                                         inverse.data(),
-                                                         d_y.data(),
-                                                         d_x.data(),
-                                                         adds,
-                                                         nullptr,
-                                                         d_gamma.data(),
-                                                         d_beta.data()};
+            return NormaliseBackward<NormKind::layer, float>{shape.rows,
+                                                             shape.width,
+                                                             64,
+                                                             x.data(),
+                                                             gamma.data(),
+                                                             mean.data(),
+                                                             inverse.data(),
+                                                             d_y.data(),
+                                                             d_x.data(),
+                                                             adds,
+                                                             nullptr,
+                                                             d_gamma.data(),
+                                                             d_beta.data()};
           },
           {&d_x, &d_gamma, &d_beta});
       Doubles both = d_x_expected;
@@ -145,19 +145,19 @@ TEST_CASE("columns of many rows are added up by way of runs of them") {
     Floats d_x = poisoned(shape.count());
     run_both(
         [&] {
-          return NormaliseBackward<About::mean, float>{shape.rows,
-                                                       shape.width,
-                                                       each,
-                                                       x.data(),
-                                                       gamma.data(),
-                                                       means.data(),
-                                                       inverses.data(),
-                                                       d_y.data(),
-                                                       d_x.data(),
-                                                       false,
-                                                       nullptr,
-                                                       gammas.data(),
-                                                       betas.data()};
+          return NormaliseBackward<NormKind::layer, float>{shape.rows,
+                                                           shape.width,
+                                                           each,
+                                                           x.data(),
+                                                           gamma.data(),
+                                                           means.data(),
+                                                           inverses.data(),
+                                                           d_y.data(),
+                                                           d_x.data(),
+                                                           false,
+                                                           nullptr,
+                                                           gammas.data(),
+                                                           betas.data()};
         },
         {&d_x, &gammas, &betas});
     run_both(

@@ -46,7 +46,8 @@ void DeviceExchange::checksums(const float* values, Span chunks, std::uint64_t* 
   guarded(settings_.failed, [&] {
     const auto count = static_cast<std::size_t>(chunks.size());
     const std::size_t floats = grid_.floats_of(chunks).size();
-    queue_.launch(LookAtChunks{{count, table_of(chunks), 0, floats}, values, nullptr, 0, reports_});
+    queue_.launch(
+        ChecksumChunks{{count, table_of(chunks), 0, floats}, values, nullptr, 0, reports_});
     std::vector<ChunkReport> reports(count);
     queue_.to_host(reports.data(), reports_, count);
     for (const ChunkReport& one : reports) *out++ = one.weights;

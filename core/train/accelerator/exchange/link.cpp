@@ -95,8 +95,10 @@ dttrain_progress DeviceExchange::progress(const CallHeader& call) const {
 }
 
 void DeviceExchange::await_idle(const CallHeader& call, std::chrono::milliseconds within) const {
-  const auto look = [&] { return progress(call).is_idle != 0 ? Waited::done : Waited::nothing; };
-  all_.await(call, look, within.count() > 0 ? std::optional(within) : std::nullopt);
+  const auto check_idle = [&] {
+    return progress(call).is_idle != 0 ? Waited::done : Waited::nothing;
+  };
+  all_.await(call, check_idle, within.count() > 0 ? std::optional(within) : std::nullopt);
 }
 
 void DeviceExchange::post(Group& group,

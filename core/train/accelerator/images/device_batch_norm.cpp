@@ -51,7 +51,7 @@ class DeviceBatchNorm {
   [[nodiscard]] double* partials() const { return partials_; }
 
  private:
-  [[nodiscard]] ChannelEnds ends(const Channelwise& rows) const {
+  [[nodiscard]] ChannelTotals ends(const Channelwise& rows) const {
     return {rows.channels, static_cast<int>(rows.parts()), partials_};
   }
 

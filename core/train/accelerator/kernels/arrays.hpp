@@ -20,11 +20,11 @@ struct Add : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    const bool suits = suits_few<Four::k_count>(sums) && suits_few<Four::k_count>(others);
-    for_each(block, [&](std::size_t first, int there) {
+    const bool aligned = is_aligned<Four::k_count>(sums) && is_aligned<Four::k_count>(others);
+    for_each(block, [&](std::size_t first, int valid) {
       const Four sum =
-          read_few(sums + first, there, suits) + read_few(others + first, there, suits);
-      write_few(sums + first, sum.values, there, suits);
+          read_few(sums + first, valid, aligned) + read_few(others + first, valid, aligned);
+      write_few(sums + first, sum.values, valid, aligned);
     });
   }
 };
@@ -46,9 +46,9 @@ struct AddRuns : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    const bool suits = count % Four::k_count == 0 && suits_few<Four::k_count>(from) &&
-                       suits_few<Four::k_count>(to);
-    for_each(block, [&](std::size_t first, int there) {
+    const bool aligned = count % Four::k_count == 0 && is_aligned<Four::k_count>(from) &&
+                         is_aligned<Four::k_count>(to);
+    for_each(block, [&](std::size_t first, int valid) {
       Four sums[k_lanes];
       const auto add = [&](const auto& read) {
         for (int begin = 0; begin < runs; begin += k_lanes)
@@ -56,13 +56,13 @@ struct AddRuns : Fourwise {
             if (begin + i < runs)
               sums[i] = sums[i] + read(from + static_cast<std::size_t>(begin + i) * count + first);
       };
-      if (suits)
+      if (aligned)
         add([](const float* at) { return read_four(at, Four::k_count); });
       else
-        add([&](const float* at) { return read_few(at, there, false); });
+        add([&](const float* at) { return read_few(at, valid, false); });
       for (int left = k_lanes / 2; left > 0; left /= 2)
         for (int i = 0; i < left; ++i) sums[i] = sums[i] + sums[i + left];
-      write_few(to + first, sums[0].values, there, suits);
+      write_few(to + first, sums[0].values, valid, aligned);
     });
   }
 };
@@ -98,9 +98,9 @@ struct Round : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    const bool suits = suits_few<Four::k_count>(from) && suits_few<Four::k_count>(to);
-    for_each(block, [&](std::size_t first, int there) {
-      write_few(to + first, read_few(from + first, there, suits).values, there, suits);
+    const bool aligned = is_aligned<Four::k_count>(from) && is_aligned<Four::k_count>(to);
+    for_each(block, [&](std::size_t first, int valid) {
+      write_few(to + first, read_few(from + first, valid, aligned).values, valid, aligned);
     });
   }
 };

@@ -54,7 +54,7 @@ struct AttendForward : Attend<Factors> {
     block.each_in_warps([&](int thread) {
       sums[thread].clear();
       for (int i = 0; i < Part::k_rows; ++i) {
-        rows[thread].top[i] = -INFINITY;
+        rows[thread].largest[i] = -INFINITY;
         rows[thread].sum[i] = 0;
       }
     });
@@ -62,7 +62,7 @@ struct AttendForward : Attend<Factors> {
       const int key_head = place.head / shape.group();
       const auto queries = this->rows_factor(this->q, place.sample, place.tile, place.head);
       const auto keys = this->rows_factor(this->k, place.sample, key_tile, key_head);
-      if (this->is_whole())
+      if (this->holds_tiles())
         fetch_all<Factors>(block, [&](int thread) {
           if (key_tile == 0) this->fetch_tile(shared.queries, thread, queries);
           this->fetch_tile(shared.keys, thread, keys);
@@ -71,7 +71,7 @@ struct AttendForward : Attend<Factors> {
         });
       this->multiply_rows(block, shared.queries, shared.keys, scores, queries, keys, key_tile > 0);
       block.each_in_warps(
-          [&](int thread) { find_tops(thread, shared, scores[thread], place, key_tile); });
+          [&](int thread) { find_maxima(thread, shared, scores[thread], place, key_tile); });
       block.each_in_warps([&](int thread) {
         make_weights(thread, shared, scores[thread], sums[thread], rows[thread], place, key_tile);
       });
@@ -84,11 +84,11 @@ struct AttendForward : Attend<Factors> {
           rows_of(place.tile),
           this->columns_factor(this->v, place.sample, key_tile, key_head, place.column),
           rows_of(key_tile),
-          this->is_whole());
+          this->holds_tiles());
     }
     block.each_in_warps([&](int thread) {
       for (int i = 0; i < Part::k_rows; ++i)
-        shared.parts.values[Part::row(thread, i)][Part::which(thread)] = rows[thread].sum[i];
+        shared.parts.values[Part::row(thread, i)][Part::row_lane(thread)] = rows[thread].sum[i];
     });
     block.each_in_warps(
         [&](int thread) { finish(thread, shared, sums[thread], rows[thread], place); });
@@ -98,21 +98,21 @@ struct AttendForward : Attend<Factors> {
   // State of a thread's rows: the largest score so far, and the sum of the weights in the thread's
   // own columns.
   struct Rows {
-    float top[Part::k_rows];
+    float largest[Part::k_rows];
     float sum[Part::k_rows];
   };
 
   // Finds the largest scores in a thread's own columns.
-  DTS_BLOCK_CODE void find_tops(
+  DTS_BLOCK_CODE void find_maxima(
       int thread, Shared& shared, Part& scores, const Place& place, int key_tile) const {
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
-      const int seen = this->keys_seen(place.tile, row, key_tile);
-      float top = -INFINITY;
+      const int visible = this->visible_keys(place.tile, row, key_tile);
+      float largest = -INFINITY;
       scores.for_each_of_row(thread, i, [&](int column, float score) {
-        if (column < seen) top = Larger()(top, score * shape.scale);
+        if (column < visible) largest = Larger()(largest, score * shape.scale);
       });
-      shared.parts.values[row][Part::which(thread)] = top;
+      shared.parts.values[row][Part::row_lane(thread)] = largest;
     }
   }
 
@@ -127,18 +127,18 @@ struct AttendForward : Attend<Factors> {
                                    int key_tile) const {
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
-      const int seen = this->keys_seen(place.tile, row, key_tile);
-      const float top = shared.parts.folded(row, rows.top[i], Larger());
-      const float stays = expf(rows.top[i] - top);
+      const int visible = this->visible_keys(place.tile, row, key_tile);
+      const float largest = shared.parts.folded(row, rows.largest[i], Larger());
+      const float rescale = expf(rows.largest[i] - largest);
       float sum = 0;
       scores.for_each_of_row(thread, i, [&](int column, float& score) {
-        const float weight = expf(score * shape.scale - top);
-        score = column < seen ? weight : 0.0F;  // without a branch for each
+        const float weight = expf(score * shape.scale - largest);
+        score = column < visible ? weight : 0.0F;  // without a branch for each
         sum += score;
       });
-      sums.for_each_of_row(thread, i, [&](int, float& value) { value *= stays; });
-      rows.sum[i] = rows.sum[i] * stays + sum;
-      rows.top[i] = top;
+      sums.for_each_of_row(thread, i, [&](int, float& value) { value *= rescale; });
+      rows.sum[i] = rows.sum[i] * rescale + sum;
+      rows.largest[i] = largest;
     }
   }
 
@@ -148,9 +148,9 @@ struct AttendForward : Attend<Factors> {
       const int row = Part::row(thread, i);
       const float sum = shared.parts.folded(row, 0, Sum());
       this->write_row(thread, i, sums, out, place, [&](float value) { return value / sum; });
-      if (place.column == 0 && Part::which(thread) == 0 && row < rows_of(place.tile))
-        log_sums[shape.of_head(place.sample, place.head) +
-                 static_cast<std::size_t>(place.tile * k_tile + row)] = rows.top[i] + logf(sum);
+      if (place.column == 0 && Part::row_lane(thread) == 0 && row < rows_of(place.tile))
+        log_sums[shape.head_begin(place.sample, place.head) +
+                 static_cast<std::size_t>(place.tile * k_tile + row)] = rows.largest[i] + logf(sum);
     }
   }
 };

@@ -31,7 +31,7 @@ struct AttendBackward : Attend<Factors> {
     float deltas[k_tile];
   };
 
-  typename Base::Given d_out;
+  typename Base::InputRows d_out;
   const float* log_sums = nullptr;  // from the forward pass
 
   template <class Visit>
@@ -43,29 +43,34 @@ struct AttendBackward : Attend<Factors> {
 
   // The index of a tile's row in arrays of positions, for a head.
   [[nodiscard]] DTS_BLOCK_CODE std::size_t position(const Place& place, int row) const {
-    return shape.of_head(place.sample, place.head) +
+    return shape.head_begin(place.sample, place.head) +
            static_cast<std::size_t>(place.tile * k_tile + row);
   }
 
   // The weight for a score. expf() is called even for a key that the query must not see, because
   // otherwise each value would have a branch.
-  [[nodiscard]] DTS_BLOCK_CODE float weight(float score, float log_sum, bool is_seen) const {
+  [[nodiscard]] DTS_BLOCK_CODE float weight(float score, float log_sum, bool is_visible) const {
     const float weight = expf(score * shape.scale - log_sum);
-    return is_seen ? weight : 0.0F;
+    return is_visible ? weight : 0.0F;
   }
 
   // The gradient of a score before scaling, from the gradient of its weight. `delta` is the
   // query's.
-  [[nodiscard]] DTS_BLOCK_CODE float of_score(float weight, float gradient, float delta) const {
+  [[nodiscard]] DTS_BLOCK_CODE float score_gradient(float weight,
+                                                    float gradient,
+                                                    float delta) const {
     return weight * (gradient - delta) * shape.scale;
   }
 
   // Loads all factors of a tile's products if sides can hold them; the left ones only if not
-  // `later`.
-  DTS_BLOCK_CODE void fetch_sides(
-      Sides& sides, int thread, const Rows (&left)[2], const Rows (&right)[2], bool later) const {
-    if (!this->is_whole()) return;
-    if (!later) {
+  // `has_left`.
+  DTS_BLOCK_CODE void fetch_sides(Sides& sides,
+                                  int thread,
+                                  const Rows (&left)[2],
+                                  const Rows (&right)[2],
+                                  bool has_left) const {
+    if (!this->holds_tiles()) return;
+    if (!has_left) {
       this->fetch_tile(sides.left, thread, left[0]);
       this->fetch_tile(sides.d_left, thread, left[1]);
     }
@@ -81,7 +86,7 @@ struct AttendBackward : Attend<Factors> {
                                   Kept& sums,
                                   Parts& left,
                                   int rows,
-                                  const typename Base::Given& of,
+                                  const typename Base::InputRows& of,
                                   const Place& right,
                                   int column) const {
     add_product_of_parts<Factors>(
@@ -93,7 +98,7 @@ struct AttendBackward : Attend<Factors> {
         rows,
         this->columns_factor(of, right.sample, right.tile, right.head, column),
         rows_of(right.tile),
-        this->is_whole());
+        this->holds_tiles());
   }
 };
 
@@ -114,7 +119,7 @@ struct AttendQueries : AttendBackward<Factors> {
     RowParts<Part> parts;
   };
 
-  typename Base::Given out;
+  typename Base::InputRows out;
   HeadRows<typename Base::Stored> d_q;
   float* deltas = nullptr;  // [batch][heads][context]
 
@@ -134,10 +139,10 @@ struct AttendQueries : AttendBackward<Factors> {
     typename Block::template Kept<Part> weights(block);
     typename Block::template Kept<Part> gradients(block);
     typename Block::template Kept<Part> sums(block);
-    block.each_in_warps([&](int thread) { add_deltas(thread, shared, place); });
+    block.each_in_warps([&](int thread) { sum_deltas(thread, shared, place); });
     block.each_in_warps([&](int thread) {
       sums[thread].clear();
-      end_deltas(thread, shared, place);
+      finish_deltas(thread, shared, place);
     });
     for (int key_tile = 0; key_tile <= place.tile; ++key_tile) {
       const Place keys{place.sample, place.head / shape.group(), key_tile};
@@ -145,22 +150,22 @@ struct AttendQueries : AttendBackward<Factors> {
                            this->rows_factor(d_out, place.sample, place.tile, place.head)};
       const Rows right[] = {this->rows_factor(this->k, keys.sample, key_tile, keys.head),
                             this->rows_factor(this->v, keys.sample, key_tile, keys.head)};
-      const bool later = key_tile > 0;
+      const bool has_left = key_tile > 0;
       fetch_all<Factors>(
-          block, [&](int thread) { this->fetch_sides(shared, thread, left, right, later); });
-      this->multiply_rows(block, shared.left, shared.right, weights, left[0], right[0], later);
+          block, [&](int thread) { this->fetch_sides(shared, thread, left, right, has_left); });
+      this->multiply_rows(block, shared.left, shared.right, weights, left[0], right[0], has_left);
       this->multiply_rows(
-          block, shared.d_left, shared.d_right, gradients, left[1], right[1], later);
+          block, shared.d_left, shared.d_right, gradients, left[1], right[1], has_left);
       block.each_in_warps([&](int thread) {
         for (int i = 0; i < Part::k_rows; ++i) {
           const int row = Part::row(thread, i);
-          const int seen = this->keys_seen(place.tile, row, key_tile);
+          const int visible = this->visible_keys(place.tile, row, key_tile);
           const float log_sum = shared.log_sums[row];
           const float delta = shared.deltas[row];
           weights[thread].for_each_of_row(
               thread, i, gradients[thread], [&](int column, float& value, float gradient) {
-                const float weight = this->weight(value, log_sum, column < seen);
-                value = this->of_score(weight, gradient, delta);
+                const float weight = this->weight(value, log_sum, column < visible);
+                value = this->score_gradient(weight, gradient, delta);
               });
         }
       });
@@ -180,46 +185,46 @@ struct AttendQueries : AttendBackward<Factors> {
  private:
   static constexpr int k_parts = k_threads / k_tile;  // threads per row
 
-  DTS_BLOCK_CODE void add_deltas(int thread, Shared& shared, const Place& place) const {
+  DTS_BLOCK_CODE void sum_deltas(int thread, Shared& shared, const Place& place) const {
     const int in_tile = thread / k_parts;
     float sum = 0;
     if (in_tile < rows_of(place.tile)) {
       const std::int64_t at = this->row(place.sample, place.tile) + in_tile;
-      const auto* const given = out.row(at, place.head, shape.width);
-      const auto* const d_given = d_out.row(at, place.head, shape.width);
-      if (suits_fours())
+      const auto* const out_row = out.row(at, place.head, shape.width);
+      const auto* const d_out_row = d_out.row(at, place.head, shape.width);
+      if (reads_fours())
         strided<k_parts>(thread % k_parts, shape.width / Four::k_count, [&](int i) {
-          const Four of_out = read_four(given + i * Four::k_count, Four::k_count);
-          const Four of_gradient = read_four(d_given + i * Four::k_count, Four::k_count);
+          const Four of_out = read_four(out_row + i * Four::k_count, Four::k_count);
+          const Four of_gradient = read_four(d_out_row + i * Four::k_count, Four::k_count);
           for (int j = 0; j < Four::k_count; ++j) sum += of_out.values[j] * of_gradient.values[j];
         });
       else
         strided<k_parts>(thread % k_parts, shape.width, [&](int i) {
-          sum += value_of(given[i]) * value_of(d_given[i]);
+          sum += value_of(out_row[i]) * value_of(d_out_row[i]);
         });
     }
     shared.parts.values[in_tile][thread % k_parts] = sum;
   }
 
   // Whether to read four neighbours at once: only bf16, and only if all rows are aligned for it.
-  [[nodiscard]] DTS_BLOCK_CODE bool suits_fours() const {
+  [[nodiscard]] DTS_BLOCK_CODE bool reads_fours() const {
     constexpr int k_few = Four::k_count;
     return sizeof(typename Base::Stored) < sizeof(float) && shape.width % k_few == 0 &&
-           out.pitch % k_few == 0 && d_out.pitch % k_few == 0 && suits_few<k_few>(out.values) &&
-           suits_few<k_few>(d_out.values);
+           out.pitch % k_few == 0 && d_out.pitch % k_few == 0 && is_aligned<k_few>(out.values) &&
+           is_aligned<k_few>(d_out.values);
   }
 
-  // Completes the sums of add_deltas(), by one thread per row.
-  DTS_BLOCK_CODE void end_deltas(int thread, Shared& shared, const Place& place) const {
-    if (Part::which(thread) > 0) return;
+  // Completes the sums of sum_deltas(), by one thread per row.
+  DTS_BLOCK_CODE void finish_deltas(int thread, Shared& shared, const Place& place) const {
+    if (Part::row_lane(thread) > 0) return;
     for (int i = 0; i < Part::k_rows; ++i) {
       const int row = Part::row(thread, i);
       float sum = 0;
       for (int part = 0; part < k_parts; ++part) sum += shared.parts.values[row][part];
       shared.deltas[row] = sum;
-      const bool is_there = row < rows_of(place.tile);
-      shared.log_sums[row] = is_there ? this->log_sums[this->position(place, row)] : 0.0F;
-      if (is_there && place.column == 0) deltas[this->position(place, row)] = sum;
+      const bool exists = row < rows_of(place.tile);
+      shared.log_sums[row] = exists ? this->log_sums[this->position(place, row)] : 0.0F;
+      if (exists && place.column == 0) deltas[this->position(place, row)] = sum;
     }
   }
 };

@@ -44,7 +44,7 @@ struct AttendShape {
   [[nodiscard]] DTS_CODE_OF_BOTH int group() const { return heads / keys; }
 
   // The offset of a head in arrays with a value per position, [batch][heads][context].
-  [[nodiscard]] DTS_BLOCK_CODE std::size_t of_head(int sample, int head) const {
+  [[nodiscard]] DTS_BLOCK_CODE std::size_t head_begin(int sample, int head) const {
     return (static_cast<std::size_t>(sample) * static_cast<std::size_t>(heads) +
             static_cast<std::size_t>(head)) *
            static_cast<std::size_t>(context);
@@ -71,12 +71,12 @@ struct Attend {
   using Stored = typename Factors::Stored;
   using Part = typename Factors::Part;
   using Side = typename Factors::Side;
-  using Given = HeadRows<const Stored>;
+  using InputRows = HeadRows<const Stored>;
 
   AttendShape shape;
-  Given q;
-  Given k;
-  Given v;
+  InputRows q;
+  InputRows k;
+  InputRows v;
 
   // The part of a head's tile that a block computes.
   struct Place {
@@ -108,7 +108,7 @@ struct Attend {
   }
 
   template <class Visit>
-  void reads_rows(const Visit& visit, const Given& of, int heads) const {
+  void reads_rows(const Visit& visit, const InputRows& of, int heads) const {
     of.for_each_row(
         shape.batch * shape.context, heads, shape.width, [&](const Stored* at, std::size_t count) {
           accelerator::reads(visit, at, count);
@@ -139,7 +139,7 @@ struct Attend {
   }
 
   // The rows of a tile as the rows of a factor.
-  [[nodiscard]] DTS_BLOCK_CODE RowsFactor<Stored> rows_factor(const Given& of,
+  [[nodiscard]] DTS_BLOCK_CODE RowsFactor<Stored> rows_factor(const InputRows& of,
                                                               int sample,
                                                               int tile,
                                                               int head) const {
@@ -148,24 +148,24 @@ struct Attend {
 
   // The same as its columns, for 64 columns of the head from `column` on.
   [[nodiscard]] DTS_BLOCK_CODE ColumnsFactor<Stored> columns_factor(
-      const Given& of, int sample, int tile, int head, int column) const {
+      const InputRows& of, int sample, int tile, int head, int column) const {
     return {of.row(row(sample, tile), head, shape.width) + column, of.pitch, columns_from(column)};
   }
 
   // The number of keys of `key_tile` that a query of another tile may see, always the first ones; 0
   // if the query does not exist.
-  [[nodiscard]] DTS_BLOCK_CODE int keys_seen(int tile, int query, int key_tile) const {
+  [[nodiscard]] DTS_BLOCK_CODE int visible_keys(int tile, int query, int key_tile) const {
     const int before = (tile - key_tile) * k_tile + query + 1;
-    const int there = rows_of(key_tile);
-    return query >= rows_of(tile) ? 0 : before < there ? before : there;
+    const int rows = rows_of(key_tile);
+    return query >= rows_of(tile) ? 0 : before < rows ? before : rows;
   }
 
   // Whether a side can hold all columns of a head,
-  [[nodiscard]] DTS_BLOCK_CODE bool fits() const { return shape.width <= Factors::k_columns; }
+  [[nodiscard]] DTS_BLOCK_CODE bool holds_head() const { return shape.width <= Factors::k_columns; }
 
   // and all rows of a tile as well, so that each factor is loaded once for all products of a tile.
-  [[nodiscard]] DTS_BLOCK_CODE bool is_whole() const {
-    return k_tile <= Factors::k_columns && fits();
+  [[nodiscard]] DTS_BLOCK_CODE bool holds_tiles() const {
+    return k_tile <= Factors::k_columns && holds_head();
   }
 
   // Loads all columns of a tile of a head. Sides hold rows and columns of it in the same layout.
@@ -173,7 +173,8 @@ struct Attend {
     Factors::fetch(to, thread, rows, 0, shape.width);
   }
 
-  // kept[thread] = left right^T, over a head's columns; `later`: the left side may hold it already.
+  // kept[thread] = left right^T, over a head's columns; `has_left`: the left side may hold it
+  // already.
   template <class Block, class Kept, class Left, class Right>
   DTS_BLOCK_CODE void multiply_rows(const Block& block,
                                     Side& left_side,
@@ -181,7 +182,7 @@ struct Attend {
                                     Kept& kept,
                                     const Left& left,
                                     const Right& right,
-                                    bool later) const {
+                                    bool has_left) const {
     block.each_in_warps([&](int thread) { kept[thread].clear(); });
     add_product<Factors>(block,
                          left_side,
@@ -190,7 +191,7 @@ struct Attend {
                          left,
                          right,
                          shape.width,
-                         {is_whole() || (later && fits()), is_whole()});
+                         {holds_tiles() || (has_left && holds_head()), holds_tiles()});
   }
 
   // Writes a thread's values of a row of the block's part, each as value_at(value).

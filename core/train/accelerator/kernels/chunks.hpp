@@ -85,7 +85,7 @@ struct Checksums {
 };
 
 // The checksums of the current weights and moments.
-struct LookAtChunks : Chunkwise {
+struct ChecksumChunks : Chunkwise {
   static constexpr int k_arrays = 1 + k_most_chunk_moments;
 
   struct Shared {

@@ -12,9 +12,9 @@ namespace dts::train::accelerator {
 // adds up its columns. Without runs, a few hundred columns would leave most of a device idle.
 struct Columnwise {
   static constexpr int k_threads = k_block_threads;
-  static constexpr int k_beside = 32;                         // threads side by side
-  static constexpr int k_columns = k_beside * Four::k_count;  // per block
-  static constexpr int k_lanes_each = k_threads / k_beside;
+  static constexpr int k_row_threads = 32;                         // threads side by side
+  static constexpr int k_columns = k_row_threads * Four::k_count;  // per block
+  static constexpr int k_lanes_each = k_threads / k_row_threads;
   static constexpr int k_rows_each = 512;
 
   int rows = 0;
@@ -40,7 +40,7 @@ struct Columnwise {
   template <class Block>
   [[nodiscard]] DTS_BLOCK_CODE int column(const Block& block, int thread) const {
     return static_cast<int>(block.index() % blocks_of_run()) * k_columns +
-           thread % k_beside * Four::k_count;
+           thread % k_row_threads * Four::k_count;
   }
 
   template <class Block>
@@ -55,8 +55,8 @@ struct Columnwise {
 
   // Whether all fours of an array's rows are aligned for a single memory access.
   template <class Value>
-  [[nodiscard]] DTS_BLOCK_CODE bool suits(const Value* first) const {
-    return width % Four::k_count == 0 && suits_few<Four::k_count>(first);
+  [[nodiscard]] DTS_BLOCK_CODE bool rows_are_aligned(const Value* first) const {
+    return width % Four::k_count == 0 && is_aligned<Four::k_count>(first);
   }
 };
 
@@ -84,9 +84,9 @@ struct ColumnSums : Columnwise {
       const int first = column(block, thread);
       Four sum;
       constexpr int k_ahead = 8;
-      const int mine = begin + thread / k_beside;
+      const int mine = begin + thread / k_row_threads;
       const auto add = [&](int, const Four& few) { sum = sum + few; };
-      if (suits(x) && first < width)
+      if (rows_are_aligned(x) && first < width)
         read_ahead<k_ahead>(
             mine,
             end,
@@ -98,14 +98,14 @@ struct ColumnSums : Columnwise {
           add(row, read_few(x + place(row, first), width - first, false));
       shared.sums[thread] = sum;
     });
-    fold(block, shared.sums, Sum(), k_beside);
+    fold(block, shared.sums, Sum(), k_row_threads);
     block.each([&](int thread) {
       const int first = column(block, thread);
-      if (thread < k_beside && first < width)
+      if (thread < k_row_threads && first < width)
         write_few(sums + place(run_of(block), first),
                   shared.sums[thread].values,
                   width - first,
-                  suits(sums));
+                  rows_are_aligned(sums));
     });
   }
 };

@@ -16,7 +16,7 @@ struct alignas(16) Eight {
 
 // Whether rows from `first` on can be read in eights, which must be at multiples of 16 bytes.
 template <class Value>
-[[nodiscard]] DTS_BLOCK_CODE bool suits_eights(const Value* first, std::int64_t pitch) {
+[[nodiscard]] DTS_BLOCK_CODE bool allows_eights(const Value* first, std::int64_t pitch) {
   return pitch % Eight::k_count == 0 &&
          reinterpret_cast<std::uintptr_t>(first) % sizeof(Eight) == 0;
 }

@@ -38,10 +38,10 @@ struct GeluForward : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t first, int there) {
-      Four v = read_four(x + first, there);
+    for_each(block, [&](std::size_t first, int valid) {
+      Four v = read_four(x + first, valid);
       for (float& one : v.values) one *= gelu_gate(one);
-      write_four(y + first, v, there);
+      write_four(y + first, v, valid);
     });
   }
 };
@@ -62,11 +62,11 @@ struct GeluBackward : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t first, int there) {
-      const Four at = read_four(x + first, there);
-      Four d = read_four(d_y + first, there);
+    for_each(block, [&](std::size_t first, int valid) {
+      const Four at = read_four(x + first, valid);
+      Four d = read_four(d_y + first, valid);
       for (int i = 0; i < Four::k_count; ++i) d.values[i] *= gelu_slope(at.values[i]);
-      write_four(d_x + first, d, there);
+      write_four(d_x + first, d, valid);
     });
   }
 };
@@ -92,12 +92,12 @@ struct SwigluForward : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t first, int there) {
-      const Four g = read_four(gate + first, there);
-      Four u = read_four(up + first, there);
+    for_each(block, [&](std::size_t first, int valid) {
+      const Four g = read_four(gate + first, valid);
+      Four u = read_four(up + first, valid);
       for (int i = 0; i < Four::k_count; ++i)
         u.values[i] = g.values[i] * logistic(g.values[i]) * u.values[i];
-      write_four(y + first, u, there);
+      write_four(y + first, u, valid);
     });
   }
 };
@@ -122,10 +122,10 @@ struct SwigluBackward : Fourwise {
 
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
-    for_each(block, [&](std::size_t first, int there) {
-      Four g = read_four(gate + first, there);
-      const Four u = read_four(up + first, there);
-      Four d = read_four(d_y + first, there);
+    for_each(block, [&](std::size_t first, int valid) {
+      Four g = read_four(gate + first, valid);
+      const Four u = read_four(up + first, valid);
+      Four d = read_four(d_y + first, valid);
       for (int i = 0; i < Four::k_count; ++i) {
         const float v = g.values[i];
         const float of_y = d.values[i];
@@ -133,8 +133,8 @@ struct SwigluBackward : Fourwise {
         d.values[i] = of_y * (v * s);
         g.values[i] = of_y * u.values[i] * (s + v * s * (1.0F - s));
       }
-      write_four(d_up + first, d, there);
-      write_four(d_gate + first, g, there);
+      write_four(d_up + first, d, valid);
+      write_four(d_gate + first, g, valid);
     });
   }
 };
@@ -154,10 +154,10 @@ struct Rotate : Elementwise {
 
   template <class Visit>
   void accesses(const Visit& visit) const {
-    const auto of_row = static_cast<std::size_t>(heads) * static_cast<std::size_t>(half);
-    const std::size_t rows = count / of_row;
+    const auto row_pairs = static_cast<std::size_t>(heads) * static_cast<std::size_t>(half);
+    const std::size_t rows = count / row_pairs;
     for (std::size_t row = 0; row < rows; ++row)
-      accelerator::writes(visit, values + row_begin(row, pitch), 2 * of_row);
+      accelerator::writes(visit, values + row_begin(row, pitch), 2 * row_pairs);
     const std::size_t angles = row_begin(static_cast<std::size_t>(context), half);
     accelerator::reads(visit, cosine, angles);
     accelerator::reads(visit, sine, angles);
@@ -167,17 +167,17 @@ struct Rotate : Elementwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     for_each(block, [&](std::size_t i) {
       const auto pairs = static_cast<std::size_t>(half);
-      const auto of_row = static_cast<std::size_t>(heads) * pairs;
-      const std::size_t row = i / of_row;
-      const std::size_t head = i % of_row / pairs;
+      const auto row_pairs = static_cast<std::size_t>(heads) * pairs;
+      const std::size_t row = i / row_pairs;
+      const std::size_t head = i % row_pairs / pairs;
       const std::size_t pair = i % pairs;
       const std::size_t angle = row % static_cast<std::size_t>(context) * pairs + pair;
       Value* const x = values + row_begin(row, pitch) + 2 * head * pairs + pair;
       const float a = value_of(x[0]);
       const float b = value_of(x[half]);
       const float s = sign * sine[angle];
-      put(x[0], a * cosine[angle] - b * s);
-      put(x[half], b * cosine[angle] + a * s);
+      store(x[0], a * cosine[angle] - b * s);
+      store(x[half], b * cosine[angle] + a * s);
     });
   }
 };

@@ -71,29 +71,29 @@ DTS_BLOCK_CODE void write_four(Value* at, const Four& four, int count) {
 
 // Whether runs of `count` values, from the beginning of the row on, are aligned to their size.
 template <int count, class Value>
-[[nodiscard]] DTS_BLOCK_CODE bool suits_few(const Value* row) {
+[[nodiscard]] DTS_BLOCK_CODE bool is_aligned(const Value* row) {
   return reinterpret_cast<std::uintptr_t>(row) % sizeof(StoredFew<Value, count>) == 0;
 }
 
-// Writes the values whose index is below `there`, all at once if `suits` says that their row is
+// Writes the values whose index is below `valid`, all at once if `aligned` says that their row is
 // aligned for it.
 template <class Value, int count>
-DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int there, bool suits) {
+DTS_BLOCK_CODE void write_few(Value* at, const float (&values)[count], int valid, bool aligned) {
   const StoredFew<Value, count> all = stored<Value>(values);
-  if (suits && there >= count)
+  if (aligned && valid >= count)
     *reinterpret_cast<StoredFew<Value, count>*>(at) = all;
   else
     for (int i = 0; i < count; ++i)
-      if (i < there) at[i] = all.values[i];
+      if (i < valid) at[i] = all.values[i];
 }
 
-// Reads the values whose index is below `there`, and zeros for the others; likewise.
+// Reads the values whose index is below `valid`, and zeros for the others; likewise.
 template <class Value>
-[[nodiscard]] DTS_BLOCK_CODE Four read_few(const Value* at, int there, bool suits) {
-  if (suits && there >= Four::k_count) return read_four(at, Four::k_count);
+[[nodiscard]] DTS_BLOCK_CODE Four read_few(const Value* at, int valid, bool aligned) {
+  if (aligned && valid >= Four::k_count) return read_four(at, Four::k_count);
   Four four;
   for (int i = 0; i < Four::k_count; ++i)
-    if (i < there) four.values[i] = value_of(at[i]);
+    if (i < valid) four.values[i] = value_of(at[i]);
   return four;
 }
 

@@ -9,21 +9,21 @@
 
 namespace dts::train::accelerator {
 
-enum class About { mean, zero };
+enum class NormKind { layer, rms };
 
 // The middle that is subtracted from the values of a row.
-template <About about>
+template <NormKind kind>
 [[nodiscard]] DTS_BLOCK_CODE inline float middle_of(const float* mean, std::size_t row) {
-  if constexpr (about == About::mean)
+  if constexpr (kind == NormKind::layer)
     return mean[row];
   else
     return 0;
 }
 
 // For each row y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; keeps mean and inverse = 1
-// / sqrt(variance + epsilon). With About::zero, y = x / sqrt(mean square + epsilon) * gamma; beta
+// / sqrt(variance + epsilon). With NormKind::rms, y = x / sqrt(mean square + epsilon) * gamma; beta
 // and mean are not used.
-template <About about, class Out>
+template <NormKind kind, class Out>
 struct Normalise : Groupwise {
   struct Shared {
     float sums[k_threads];
@@ -51,16 +51,16 @@ struct Normalise : Groupwise {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     const auto columns = static_cast<float>(width);
-    if constexpr (about == About::mean) add_up(block, shared);
+    if constexpr (kind == NormKind::layer) add_up(block, shared);
     const auto middle_of_row = [&](int thread) {
-      return about == About::mean ? shared.sums[first_of(thread)] / columns : 0.0F;
+      return kind == NormKind::layer ? shared.sums[first_of(thread)] / columns : 0.0F;
     };
     each_row(block, [&](int thread, std::size_t, std::size_t begin) {
       const float middle = middle_of_row(thread);
       float sum = 0;
       each_column(thread, [&](int i) {
-        const float off = x[begin + static_cast<std::size_t>(i)] - middle;
-        sum += off * off;
+        const float deviation = x[begin + static_cast<std::size_t>(i)] - middle;
+        sum += deviation * deviation;
       });
       shared.squares[thread] = sum;
     });
@@ -68,7 +68,7 @@ struct Normalise : Groupwise {
     each_row(block, [&](int thread, std::size_t row, std::size_t begin) {
       const float middle = middle_of_row(thread);
       const float scale = 1.0F / sqrtf(shared.squares[first_of(thread)] / columns + epsilon);
-      if (thread == first_of(thread) && about == About::mean) mean[row] = middle;
+      if (thread == first_of(thread) && kind == NormKind::layer) mean[row] = middle;
       if (thread == first_of(thread)) inverse[row] = scale;
       constexpr int k_ahead = 8;
       read_ahead<k_ahead>(
@@ -76,20 +76,20 @@ struct Normalise : Groupwise {
           width,
           k_lanes,
           [&](int i) {
-            return Given{x[begin + static_cast<std::size_t>(i)],
-                         gamma[i],
-                         about == About::mean ? beta[i] : 0.0F};
+            return Inputs{x[begin + static_cast<std::size_t>(i)],
+                          gamma[i],
+                          kind == NormKind::layer ? beta[i] : 0.0F};
           },
-          [&](int i, const Given& given) {
-            const float normal = (given.x - middle) * scale * given.gamma;
-            put(y[begin + static_cast<std::size_t>(i)],
-                about == About::mean ? normal + given.beta : normal);
+          [&](int i, const Inputs& inputs) {
+            const float normal = (inputs.x - middle) * scale * inputs.gamma;
+            store(y[begin + static_cast<std::size_t>(i)],
+                  kind == NormKind::layer ? normal + inputs.beta : normal);
           });
     });
   }
 
  private:
-  struct Given {
+  struct Inputs {
     float x;
     float gamma;
     float beta;
@@ -113,10 +113,10 @@ struct Normalise : Groupwise {
 }
 
 // The gradient of x, which overwrites d_x or is added to it, and the gradients of gamma and (with
-// About::mean) beta, summed over each block's run of rows: d_gamma and d_beta are
+// NormKind::layer) beta, summed over each block's run of rows: d_gamma and d_beta are
 // [blocks()][width]. 32 rows are read twice, the second time from a cache: first for the sums of
 // each row, with 32 threads per row, then column by column.
-template <About about, class Given>
+template <NormKind kind, class Gradient>
 struct NormaliseBackward {
   static constexpr int k_threads = k_block_threads;
   static constexpr int k_lanes = 32;  // per row
@@ -136,7 +136,7 @@ struct NormaliseBackward {
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* inverse = nullptr;
-  const Given* d_y = nullptr;
+  const Gradient* d_y = nullptr;
   float* d_x = nullptr;
   bool adds = false;
   Bfloat* copy = nullptr;  // rounded copy of d_x; nullptr: none
@@ -170,12 +170,12 @@ struct NormaliseBackward {
       for (int column = 0; column < width; column += k_threads)
         block.each([&](int thread) {
           if (column + thread < width)
-            give(shared,
-                 first,
-                 end,
-                 column + thread,
-                 sums_of(block, column + thread),
-                 first == begin);
+            compute_column(shared,
+                           first,
+                           end,
+                           column + thread,
+                           sums_of(block, column + thread),
+                           first == begin);
         });
     }
   }
@@ -186,7 +186,7 @@ struct NormaliseBackward {
   DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, int first, int end) const {
     block.each_in_warps([&](int thread) {
       for (int group = 0; group < k_groups; ++group)
-        look_at_row(shared, thread, group, first + row_of(group, thread), end);
+        sum_row(shared, thread, group, first + row_of(group, thread), end);
     });
     for (int half = k_lanes / 2; half > 0; half /= 2)
       block.each_in_warps([&](int thread) {
@@ -209,12 +209,12 @@ struct NormaliseBackward {
     return group * (k_threads / k_lanes) + thread / k_lanes;
   }
 
-  DTS_BLOCK_CODE void look_at_row(Shared& shared, int thread, int group, int row, int end) const {
+  DTS_BLOCK_CODE void sum_row(Shared& shared, int thread, int group, int row, int end) const {
     float level = 0;
     float slope = 0;
     if (row < end) {
       const auto r = static_cast<std::size_t>(row);
-      const float middle = middle_of<about>(mean, r);
+      const float middle = middle_of<kind>(mean, r);
       const float scale = inverse[row];
       strided<k_lanes>(thread % k_lanes, width, [&](int i) {
         const std::size_t at = row_begin(r, width) + static_cast<std::size_t>(i);
@@ -235,42 +235,42 @@ struct NormaliseBackward {
 
   // Computes a column for all rows. If `begins` is false, adds to the sums at `to`. Reads some rows
   // before it writes any of them; the compiler would not, because the arrays might overlap.
-  DTS_BLOCK_CODE void give(
+  DTS_BLOCK_CODE void compute_column(
       const Shared& shared, int first, int end, int column, std::size_t to, bool begins) const {
     constexpr int k_ahead = 4;
-    float of_gamma = begins ? 0 : d_gamma[to];
-    float of_beta = begins || about == About::zero ? 0 : d_beta[to];
+    float gamma_sum = begins ? 0 : d_gamma[to];
+    float beta_sum = begins || kind == NormKind::rms ? 0 : d_beta[to];
     const float factor = gamma[column];
     for (int row = 0; row < k_rows && first + row < end; row += k_ahead) {
       const int count = end - first - row;
       float values[k_ahead] = {};
-      float given[k_ahead] = {};
-      float there[k_ahead] = {};
+      float gradients[k_ahead] = {};
+      float previous[k_ahead] = {};
       for (int i = 0; i < k_ahead; ++i) {
         if (i >= count) continue;
         const std::size_t at = place(first + row + i, column);
         values[i] = x[at];
-        given[i] = value_of(d_y[at]);
-        there[i] = adds ? d_x[at] : 0;
+        gradients[i] = value_of(d_y[at]);
+        previous[i] = adds ? d_x[at] : 0;
       }
       for (int i = 0; i < k_ahead; ++i) {
         if (i >= count) continue;
         const auto r = static_cast<std::size_t>(first + row + i);
         const int group = (row + i) / (k_threads / k_lanes);
         const int thread = (row + i) % (k_threads / k_lanes) * k_lanes;
-        const float level = about == About::mean ? shared.levels[group][thread] : 0.0F;
-        const float normal = (values[i] - middle_of<about>(mean, r)) * inverse[r];
-        of_gamma += given[i] * normal;
-        of_beta += given[i];
+        const float level = kind == NormKind::layer ? shared.levels[group][thread] : 0.0F;
+        const float normal = (values[i] - middle_of<kind>(mean, r)) * inverse[r];
+        gamma_sum += gradients[i] * normal;
+        beta_sum += gradients[i];
         const float d =
-            (given[i] * factor - level - normal * shared.slopes[group][thread]) * inverse[r];
+            (gradients[i] * factor - level - normal * shared.slopes[group][thread]) * inverse[r];
         const std::size_t at = place(first + row + i, column);
-        d_x[at] = there[i] + d;
-        write_copy(copy, at, there[i] + d);
+        d_x[at] = previous[i] + d;
+        write_copy(copy, at, previous[i] + d);
       }
     }
-    d_gamma[to] = of_gamma;
-    if constexpr (about == About::mean) d_beta[to] = of_beta;
+    d_gamma[to] = gamma_sum;
+    if constexpr (kind == NormKind::layer) d_beta[to] = beta_sum;
   }
 
   [[nodiscard]] DTS_BLOCK_CODE std::size_t place(int row, int column) const {

@@ -15,19 +15,19 @@ struct alignas(16) FourFloats {
 struct PlainPart {
   static constexpr int k_side = 4;
   static constexpr int k_rows = k_side;
-  static constexpr int k_sharing = 16;
+  static constexpr int k_row_lanes = 16;
 
   FourFloats rows[k_side];
 
   [[nodiscard]] DTS_BLOCK_CODE static int row(int thread, int i) {
-    return thread / k_sharing * k_side + i;
+    return thread / k_row_lanes * k_side + i;
   }
 
   // The thread's index among those that share its rows.
-  [[nodiscard]] DTS_BLOCK_CODE static int which(int thread) { return thread % k_sharing; }
+  [[nodiscard]] DTS_BLOCK_CODE static int row_lane(int thread) { return thread % k_row_lanes; }
 
   [[nodiscard]] DTS_BLOCK_CODE static int first_column(int thread) {
-    return which(thread) * k_side;
+    return row_lane(thread) * k_side;
   }
 
   [[nodiscard]] DTS_BLOCK_CODE static bool is_outside(int thread, const TileSize& size) {
@@ -60,7 +60,7 @@ struct PlainPart {
     if (column >= columns) return;
     float few[k_side];
     for (int j = 0; j < k_side; ++j) few[j] = value_at(rows[i].values[j]);
-    write_few(row + column, few, columns - column, suits_few<k_side>(row));
+    write_few(row + column, few, columns - column, is_aligned<k_side>(row));
   }
 };
 
@@ -86,13 +86,14 @@ struct PlainFactors {
   template <bool is_upright>
   [[nodiscard]] DTS_CODE_OF_BOTH static int row_of(int i) {
     return is_upright ? i % k_tile
-                      : i / k_sector % k_beside + i / (k_columns * k_beside) * k_beside;
+                      : i / k_sector % k_rows_together +
+                            i / (k_columns * k_rows_together) * k_rows_together;
   }
 
   template <bool is_upright>
   [[nodiscard]] DTS_CODE_OF_BOTH static int column_of(int i) {
     return is_upright ? i / k_tile
-                      : i % k_sector + i / (k_sector * k_beside) * k_sector % k_columns;
+                      : i % k_sector + i / (k_sector * k_rows_together) * k_sector % k_columns;
   }
 
   using PartsSide = Side;
@@ -103,15 +104,15 @@ struct PlainFactors {
     for (int i = thread; i < k_columns * k_tile; i += k_threads) {
       const int row = row_of<Factor::k_is_upright>(i);
       const int column = column_of<Factor::k_is_upright>(i);
-      const bool is_there = row < factor.rows && begin + column < end;
-      to.columns[column][row / 4].values[row % 4] = is_there ? factor(row, begin + column) : 0.0F;
+      const bool exists = row < factor.rows && begin + column < end;
+      to.columns[column][row / 4].values[row % 4] = exists ? factor(row, begin + column) : 0.0F;
     }
   }
 
   DTS_BLOCK_CODE static void wait() {}
 
   // Stores the part's columns from `begin` on.
-  DTS_BLOCK_CODE static void put(Side& to, int thread, const Part& part, int begin) {
+  DTS_BLOCK_CODE static void store(Side& to, int thread, const Part& part, int begin) {
     const int first = Part::first_column(thread) - begin;
     if (first < 0 || first >= k_columns) return;
     for (int j = 0; j < Part::k_side; ++j)
@@ -134,8 +135,8 @@ struct PlainFactors {
   }
 
  private:
-  static constexpr int k_sector = 8;  // floats
-  static constexpr int k_beside = 4;  // rows, in one turn of a warp
+  static constexpr int k_sector = 8;         // floats
+  static constexpr int k_rows_together = 4;  // rows, in one turn of a warp
 };
 
 }  // namespace dts::train::accelerator

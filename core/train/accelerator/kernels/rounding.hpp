@@ -48,11 +48,11 @@ using Bfloat = std::uint16_t;  // the upper half of a float
   return value;
 }
 
-DTS_BLOCK_CODE inline void put(float& to, float value) {
+DTS_BLOCK_CODE inline void store(float& to, float value) {
   to = value;
 }
 
-DTS_BLOCK_CODE inline void put(Bfloat& to, float value) {
+DTS_BLOCK_CODE inline void store(Bfloat& to, float value) {
   to = rounded_to_bf16(value);
 }
 

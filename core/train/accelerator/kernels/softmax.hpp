@@ -12,8 +12,8 @@ namespace dts::train::accelerator {
 // overflows or underflows, with a fraction of its instructions (P. Markstein, "Computation of
 // Elementary Functions on the IBM RISC System/6000 Processor", 1990).
 [[nodiscard]] DTS_BLOCK_CODE inline float quotient(float a, float b, float reciprocal) {
-  const float near = a * reciprocal;
-  return fmaf(fmaf(-near, b, a), reciprocal, near);
+  const float estimate = a * reciprocal;
+  return fmaf(fmaf(-estimate, b, a), reciprocal, estimate);
 }
 
 // For each row of logits: its loss, and whether the label's logit is the first of the largest. With
@@ -25,37 +25,37 @@ template <class Value>
 struct CrossEntropy : Rowwise {  // width: classes
 
   struct Shared {
-    float tops[k_threads];
+    float maxima[k_threads];
     float sums[k_threads];
     float totals[k_threads];
     int firsts[k_threads];
-    float at_label;
+    float label_logit;
   };
 
   // The logits that a thread has seen, relative to the largest of them.
-  struct Seen {
-    float top = -INFINITY;
+  struct RunningSums {
+    float largest = -INFINITY;
     float sum = 0;    // of powers
     float total = 0;  // of the logits themselves, if they count
     int count = 0;
     int first = 0;  // class of the largest
 
     DTS_BLOCK_CODE void add(int i, float logit, bool counts) {
-      if (logit > top || count == 0) {
+      if (logit > largest || count == 0) {
         move_to(logit);
         first = i;
       }
-      sum += logit == top ? 1.0F : expf(logit - top);
-      if (counts) total += logit == top ? 0.0F : logit - top;
+      sum += logit == largest ? 1.0F : expf(logit - largest);
+      if (counts) total += logit == largest ? 0.0F : logit - largest;
       ++count;
     }
 
     DTS_BLOCK_CODE void move_to(float other) {
-      if (count > 0 && top != other) {
-        sum *= expf(top - other);
-        total += static_cast<float>(count) * (top - other);
+      if (count > 0 && largest != other) {
+        sum *= expf(largest - other);
+        total += static_cast<float>(count) * (largest - other);
       }
-      top = other;
+      largest = other;
     }
   };
 
@@ -92,32 +92,33 @@ struct CrossEntropy : Rowwise {  // width: classes
     const std::size_t at = block.index();
     Value* const row = logits + row_at(at);
     const auto label = static_cast<int>(labels[at]);
-    typename Block::template Kept<Seen> seen(block);
+    typename Block::template Kept<RunningSums> running(block);
     block.each([&](int thread) {
-      Seen mine;
+      RunningSums mine;
       each_few(thread, row, [&](int first, const Four& few, int count) {
         for (int i = 0; i < Four::k_count; ++i)
           if (i < count) mine.add(first + i, few.values[i], smoothing != 0);
       });
-      seen[thread] = mine;
-      shared.tops[thread] = mine.top;
+      running[thread] = mine;
+      shared.maxima[thread] = mine.largest;
     });
-    fold(block, shared.tops, Larger());
+    fold(block, shared.maxima, Larger());
     block.each([&](int thread) {
-      if (seen[thread].top != shared.tops[0]) seen[thread].first = width;
-      seen[thread].move_to(shared.tops[0]);
-      shared.sums[thread] = seen[thread].sum;
-      shared.totals[thread] = seen[thread].total;
-      shared.firsts[thread] = seen[thread].first;
-      if (thread == 0) shared.at_label = value_of(row[label]);
+      if (running[thread].largest != shared.maxima[0]) running[thread].first = width;
+      running[thread].move_to(shared.maxima[0]);
+      shared.sums[thread] = running[thread].sum;
+      shared.totals[thread] = running[thread].total;
+      shared.firsts[thread] = running[thread].first;
+      if (thread == 0) shared.label_logit = value_of(row[label]);
     });
     fold(block, shared.sums, Sum());
     fold(block, shared.totals, Sum());
     fold(block, shared.firsts, Smaller());
     block.each([&](int thread) {
       if (thread == 0) {
-        losses[at] = logf(shared.sums[0]) - kept() * (shared.at_label - shared.tops[0]) -
-                     (smoothing == 0 ? 0.0F : spread() * shared.totals[0]);
+        losses[at] = logf(shared.sums[0]) -
+                     label_share() * (shared.label_logit - shared.maxima[0]) -
+                     (smoothing == 0 ? 0.0F : class_share() * shared.totals[0]);
         correct[at] = shared.firsts[0] == label ? 1.0F : 0.0F;
       }
       if (has_gradient) write_gradient(thread, shared, row, label);
@@ -126,9 +127,9 @@ struct CrossEntropy : Rowwise {  // width: classes
 
  private:
   // Shares of the target: the additional share of the label, and the share of every class.
-  [[nodiscard]] DTS_BLOCK_CODE float kept() const { return 1.0F - smoothing; }
+  [[nodiscard]] DTS_BLOCK_CODE float label_share() const { return 1.0F - smoothing; }
 
-  [[nodiscard]] DTS_BLOCK_CODE float spread() const {
+  [[nodiscard]] DTS_BLOCK_CODE float class_share() const {
     return smoothing / static_cast<float>(width);
   }
 
@@ -136,15 +137,15 @@ struct CrossEntropy : Rowwise {  // width: classes
                                      const Shared& shared,
                                      Value* row,
                                      int label) const {
-    const float of_all = spread();
-    const float of_label = kept();
-    const float top = shared.tops[0];
+    const float each_share = class_share();
+    const float own_share = label_share();
+    const float largest = shared.maxima[0];
     const float sum = shared.sums[0];
     const float reciprocal = 1.0F / sum;
     each_few(thread, row, [&](int first, Four few, int count) {
       for (int i = 0; i < Four::k_count; ++i) {
-        const float power = quotient(expf(few.values[i] - top), sum, reciprocal);
-        few.values[i] = scale * (power - of_all - (first + i == label ? of_label : 0.0F));
+        const float power = quotient(expf(few.values[i] - largest), sum, reciprocal);
+        few.values[i] = scale * (power - each_share - (first + i == label ? own_share : 0.0F));
       }
       write_four(row + first, few, count);
     });
@@ -154,8 +155,8 @@ struct CrossEntropy : Rowwise {  // width: classes
   // if rows are aligned for four.
   template <class Work>
   DTS_BLOCK_CODE void each_few(int thread, const Value* row, const Work& work) const {
-    const bool suits = (pitch == 0 ? width : pitch) % Four::k_count == 0;
-    const int step = suits ? Four::k_count : 1;
+    const bool aligned = (pitch == 0 ? width : pitch) % Four::k_count == 0;
+    const int step = aligned ? Four::k_count : 1;
     for (int first = thread * step; first < width; first += k_threads * step) {
       const int count = width - first < step ? width - first : step;
       work(first, read_four(row + first, count), count);

@@ -9,17 +9,17 @@
 
 namespace dts::train::accelerator {
 
-template <int across>
+template <int warps_per_row>
 struct TensorFactorsOf {
-  using Instruction = TensorInstruction<across>;
+  using Instruction = TensorInstruction<warps_per_row>;
   using Part = typename Instruction::Part;
   using Side = typename Instruction::Side;
   using Stored = Bfloat;
 
-  static constexpr int k_threads = 128 * across;
+  static constexpr int k_threads = 128 * warps_per_row;
 
   // A thread's part of two rows is its part of the instruction's left factor.
-  static constexpr bool k_multiplies_parts = across == 1;
+  static constexpr bool k_multiplies_parts = warps_per_row == 1;
 
   static constexpr int k_columns = Instruction::k_side_columns;
   static constexpr int k_pairs = k_columns / 2;
@@ -29,7 +29,7 @@ struct TensorFactorsOf {
   template <class Factor>
   DTS_BLOCK_CODE static void fetch(Side& to, int thread, const Factor& factor, int begin, int end) {
     static_assert(k_columns == k_tile);
-    if (factor.suits_eights(end)) {
+    if (factor.allows_eights(end)) {
       constexpr int k_eights = k_columns / Eight::k_count;
       DTS_UNROLLED(1)
       for (int i = thread; i < k_eights * k_tile; i += k_threads) {
@@ -41,7 +41,7 @@ struct TensorFactorsOf {
       }
       return;
     }
-    DTS_UNROLLED(across)
+    DTS_UNROLLED(warps_per_row)
     for (int i = thread; i < k_pairs * k_tile; i += k_threads) {
       const int line = i / k_pairs;
       const int first = i % k_pairs * 2;

@@ -9,9 +9,9 @@
 
 namespace dts::train::accelerator {
 
-template <int across>
+template <int warps_per_row>
 struct TensorInstruction {
-  using Part = TensorPartOf<across>;
+  using Part = TensorPartOf<warps_per_row>;
 
   static constexpr int k_columns = 16;  // of one instruction
   static constexpr int k_side_columns = 64;

@@ -7,22 +7,22 @@
 namespace dts::train::accelerator {
 
 // A thread's part of a product: in two rows, eight apart, two neighbours in each eight of its
-// warp's columns. `across` warps share a row.
-template <int across>
+// warp's columns. `warps_per_row` warps share a row.
+template <int warps_per_row>
 struct TensorPartOf {
   static constexpr int k_step = 8;  // from one row, or pair of columns, to the next
-  static constexpr int k_blocks = k_tile / across / k_step;  // of eight columns
+  static constexpr int k_blocks = k_tile / warps_per_row / k_step;  // of eight columns
   static constexpr int k_rows = 2;
-  static constexpr int k_sharing = 4 * across;
+  static constexpr int k_row_lanes = 4 * warps_per_row;
 
   float sums[k_blocks][4];  // in each block: two values of one row, then two of the other
 
   [[nodiscard]] DTS_BLOCK_CODE static int warp_row(int thread) {
-    return thread / (32 * across) * 16;
+    return thread / (32 * warps_per_row) * 16;
   }
 
   [[nodiscard]] DTS_BLOCK_CODE static int warp_column(int thread) {
-    return thread / 32 % across * (k_tile / across);
+    return thread / 32 % warps_per_row * (k_tile / warps_per_row);
   }
 
   [[nodiscard]] DTS_BLOCK_CODE static int row(int thread, int i) {
@@ -30,8 +30,8 @@ struct TensorPartOf {
   }
 
   // The thread's index among those that share its rows.
-  [[nodiscard]] DTS_BLOCK_CODE static int which(int thread) {
-    return thread / 32 % across * 4 + thread % 4;
+  [[nodiscard]] DTS_BLOCK_CODE static int row_lane(int thread) {
+    return thread / 32 % warps_per_row * 4 + thread % 4;
   }
 
   [[nodiscard]] DTS_BLOCK_CODE static int first_column(int thread) {
@@ -73,11 +73,11 @@ struct TensorPartOf {
   template <class Value, class ValueAt>
   DTS_BLOCK_CODE void write_row(
       int thread, int i, Value* row, int columns, const ValueAt& value_at) const {
-    const bool suits = suits_few<2>(row);
+    const bool aligned = is_aligned<2>(row);
     for (int block = 0; block < k_blocks; ++block) {
       const int column = first_column(thread) + block * k_step;
       const float pair[2] = {value_at(sums[block][2 * i]), value_at(sums[block][2 * i + 1])};
-      if (column < columns) write_few(row + column, pair, columns - column, suits);
+      if (column < columns) write_few(row + column, pair, columns - column, aligned);
     }
   }
 

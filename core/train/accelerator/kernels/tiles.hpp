@@ -5,7 +5,7 @@
 // (tensor_factors.hpp). Each has
 //   k_threads                threads per block
 //   Part                     a thread's values of a product: k_rows rows, each of which is shared
-//                            by k_sharing threads
+//                            by k_row_lanes threads
 //   Stored                   the type of factors in device memory
 //   Side                     some columns of a factor in shared memory
 //   k_columns                the number of these columns
@@ -14,7 +14,7 @@
 //   add<...>(part, ...)      adds the product of two sides to a thread's part; the factors may be
 //                            upright (see below)
 //   k_multiplies_parts       whether add_of_parts() can use kept parts as the left factor; if not:
-//   put(...)                 copies a thread's part to a side. Threads that share a row are then in
+//   store(...)               copies a thread's part to a side. Threads that share a row are then in
 //                            one warp.
 #pragma once
 
@@ -31,7 +31,7 @@ struct TileSize {
 };
 
 // A factor is a matrix with `rows` rows; factor(row, column) is a value of it. k_is_upright means
-// that neighbours in memory are neighbours in a column. If suits_eights(end), at(row, column)
+// that neighbours in memory are neighbours in a column. If allows_eights(end), at(row, column)
 // points to eight neighbours in memory, at multiples of eight rows, or of eight columns below
 // `end`; nullptr means zeros. This factor is made of rows of a matrix, each of which is a row of
 // the factor:
@@ -51,8 +51,8 @@ struct RowsFactor {
     return first + row * pitch + column;
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(int end) const {
-    return end % Eight::k_count == 0 && accelerator::suits_eights(first, pitch);
+  [[nodiscard]] DTS_BLOCK_CODE bool allows_eights(int end) const {
+    return end % Eight::k_count == 0 && accelerator::allows_eights(first, pitch);
   }
 };
 
@@ -73,8 +73,8 @@ struct ColumnsFactor {
     return first + column * pitch + row;
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(int /*end*/) const {
-    return rows % Eight::k_count == 0 && accelerator::suits_eights(first, pitch);
+  [[nodiscard]] DTS_BLOCK_CODE bool allows_eights(int /*end*/) const {
+    return rows % Eight::k_count == 0 && accelerator::allows_eights(first, pitch);
   }
 };
 
@@ -93,15 +93,15 @@ DTS_BLOCK_CODE void write_part(const Part& part,
 // A value from each of the threads that share a row.
 template <class Part>
 struct RowParts {
-  static constexpr int k_gap = Part::k_sharing > 4 ? 4 : 0;  // so that rows are in other banks
+  static constexpr int k_gap = Part::k_row_lanes > 4 ? 4 : 0;  // so that rows are in other banks
 
-  float values[k_tile][Part::k_sharing + k_gap];
+  float values[k_tile][Part::k_row_lanes + k_gap];
 
   // Folds a row's values into `first`, in order: four at a time, which are one memory access.
   template <class Operation>
   [[nodiscard]] DTS_BLOCK_CODE float folded(int row, float first, Operation operation) const {
     DTS_UNROLLED(1)
-    for (int i = 0; i < Part::k_sharing; i += 4)
+    for (int i = 0; i < Part::k_row_lanes; i += 4)
       for (int j = 0; j < 4; ++j) first = operation(first, values[row][i + j]);
     return first;
   }
@@ -201,7 +201,7 @@ DTS_BLOCK_CODE void add_product_of_parts(const Block& block,
       });
     } else {
       block.each_in_warps(
-          [&](int thread) { Factors::put(left_side, thread, left[thread], begin); });
+          [&](int thread) { Factors::store(left_side, thread, left[thread], begin); });
       add_sides<Factors, false, Right::k_is_upright>(
           block, left_side, right_side, kept, size, inner - begin);
     }

@@ -9,7 +9,7 @@
 namespace dts::train::accelerator {
 
 // The state of one float, before or after the step.
-struct Moved {
+struct FloatState {
   float weight = 0;
   float moments[k_most_chunk_moments] = {};
 };
@@ -20,26 +20,27 @@ inline constexpr int k_moments_of = rule == UpdateRule::sgd || rule == UpdateRul
 // The same as the processor's update of that name (core/train/optim), except that each compiler may
 // contract products and sums differently.
 template <UpdateRule rule>
-[[nodiscard]] DTS_BLOCK_CODE Moved
-moved(const UpdateFactors& f, bool decays, float gradient, const Moved& was) {
-  Moved next;
+[[nodiscard]] DTS_BLOCK_CODE FloatState
+updated(const UpdateFactors& f, bool decays, float gradient, const FloatState& before) {
+  FloatState next;
   if constexpr (k_moments_of<rule> == 1) {
-    const float g = decays ? gradient + f.decay * was.weight : gradient;
-    next.moments[0] = g + f.momentum * was.moments[0];
-    const float along =
+    const float g = decays ? gradient + f.decay * before.weight : gradient;
+    next.moments[0] = g + f.momentum * before.moments[0];
+    const float direction =
         rule == UpdateRule::nesterov ? g + f.momentum * next.moments[0] : next.moments[0];
-    next.weight = was.weight - f.rate * along;
+    next.weight = before.weight - f.rate * direction;
   } else {
-    next.moments[0] = f.beta1 * was.moments[0] + f.rest1 * gradient;
-    next.moments[1] = f.beta2 * was.moments[1] + f.rest2 * (gradient * gradient);
-    const float along =
+    next.moments[0] = f.beta1 * before.moments[0] + f.rest1 * gradient;
+    next.moments[1] = f.beta2 * before.moments[1] + f.rest2 * (gradient * gradient);
+    const float direction =
         next.moments[0] * f.unbias1 / (sqrtf(next.moments[1]) * f.unbias2 + f.epsilon);
     if constexpr (rule == UpdateRule::adam)
-      next.weight = (decays ? f.keep : 1.0F) * was.weight - f.rate * along;
+      next.weight = (decays ? f.keep : 1.0F) * before.weight - f.rate * direction;
     else if (decays)
-      next.weight = along + f.decay * was.weight;  // the direction, which MoveChunks uses
+      next.weight =
+          direction + f.decay * before.weight;  // the direction, which ApplyDirections uses
     else
-      next.weight = was.weight - f.rate * along;
+      next.weight = before.weight - f.rate * direction;
   }
   return next;
 }
@@ -56,9 +57,9 @@ struct UpdateChunks : Chunkwise {
   };
 
   // The values read for one float.
-  struct Given {
+  struct Inputs {
     float gradient = 0;
-    Moved was;
+    FloatState before;
   };
 
   UpdateFactors factors;
@@ -110,26 +111,27 @@ struct UpdateChunks : Chunkwise {
     std::uint32_t chains[k_arrays] = {};
     const auto read = [&](std::uint32_t i) {
       const std::size_t at = chunk.place + i;
-      Given given{gradients[at], {weights[chunk.begin + i], {}}};
+      Inputs inputs{gradients[at], {weights[chunk.begin + i], {}}};
       for (int kind = 0; kind < k_kinds; ++kind)
-        given.was.moments[kind] = moments[static_cast<std::size_t>(kind) * owned + at];
-      return given;
+        inputs.before.moments[kind] = moments[static_cast<std::size_t>(kind) * owned + at];
+      return inputs;
     };
-    each_float(thread, chunk, read, [&](std::uint32_t i, const Given& given) {
+    each_float(thread, chunk, read, [&](std::uint32_t i, const Inputs& inputs) {
       const std::size_t at = chunk.place + i;
-      const float gradient = given.gradient;
-      const Moved& was = given.was;
-      const Moved next = moved<rule>(factors, chunk.decays != 0, factors.scale * gradient, was);
+      const float gradient = inputs.gradient;
+      const FloatState& before = inputs.before;
+      const FloatState next =
+          updated<rule>(factors, chunk.decays != 0, factors.scale * gradient, before);
       next_weights[at] = next.weight;
-      Sums::add(chains[0], was.weight);
+      Sums::add(chains[0], before.weight);
       Sums::add(chains[1], next.weight);
       for (int kind = 0; kind < k_kinds; ++kind) {
         next_moments[static_cast<std::size_t>(kind) * owned + at] = next.moments[kind];
-        Sums::add(chains[2 + 2 * kind], was.moments[kind]);
+        Sums::add(chains[2 + 2 * kind], before.moments[kind]);
         Sums::add(chains[3 + 2 * kind], next.moments[kind]);
       }
       of_gradient += static_cast<double>(gradient) * static_cast<double>(gradient);
-      of_weight += static_cast<double>(was.weight) * static_cast<double>(was.weight);
+      of_weight += static_cast<double>(before.weight) * static_cast<double>(before.weight);
       of_next += static_cast<double>(next.weight) * static_cast<double>(next.weight);
     });
     shared.squares[0][thread] = of_gradient;
@@ -142,7 +144,7 @@ struct UpdateChunks : Chunkwise {
 
 // next_weights = weights - rates[chunk] next_weights for chunks that decay; next_weights has their
 // direction before.
-struct MoveChunks : Chunkwise {
+struct ApplyDirections : Chunkwise {
   struct Shared {
     double squares[k_threads];
     Checksums<1> sums;

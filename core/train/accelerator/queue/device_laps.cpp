@@ -16,7 +16,7 @@ void DeviceLaps::mark(Phase phase) {
   queue_.record(made.at);
 }
 
-void DeviceLaps::tell(Track& track) {
+void DeviceLaps::report(Track& track) {
   using Clock = Stretch::Clock;
   if (used_ == 0) return;
   const Event& last = marks_[used_ - 1].at;

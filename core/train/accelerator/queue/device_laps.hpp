@@ -24,7 +24,7 @@ class DeviceLaps {
 
   // Adds the laps to `track`, so that the last one ends now, and forgets them. The device must have
   // done everything that was marked.
-  void tell(Track& track);
+  void report(Track& track);
 
  private:
   struct Mark {

@@ -27,18 +27,18 @@ void PassGraphs::make(const PassKey& key, Played& played, const std::function<vo
     played.graph = queue_.graph_of(work);
   } catch (const DeviceError& e) {
     is_off_ = true;
-    if (told_)
-      told_(
+    if (notify_)
+      notify_(
           fmt::format("the device makes no graph of the {} pass: {}", name_of(key.part), e.what()));
     return;
   }
   ++graphs_;
-  tell(key.part, played.graph.pieces);
+  report(key.part, played.graph.pieces);
 }
 
-void PassGraphs::tell(PassKey::Part part, std::size_t pieces) {
-  if (!told_ || !told_parts_.insert(part).second) return;
-  told_(fmt::format("the {} pass is one graph of {} kernels from now on", name_of(part), pieces));
+void PassGraphs::report(PassKey::Part part, std::size_t pieces) {
+  if (!notify_ || !reported_parts_.insert(part).second) return;
+  notify_(fmt::format("the {} pass is one graph of {} kernels from now on", name_of(part), pieces));
 }
 
 }  // namespace dts::train::accelerator

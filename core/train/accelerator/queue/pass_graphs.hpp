@@ -36,10 +36,10 @@ class PassGraphs {
   // More than the number of addresses between which a training alternates.
   static constexpr std::size_t k_most = 64;
 
-  // The queue must outlive this. `told`, if set, gets a message for users with the first graph of
+  // The queue must outlive this. `notify`, if set, gets a message for users with the first graph of
   // each part, and if no graph can be made.
-  explicit PassGraphs(Queue& queue, std::function<void(const std::string&)> told = nullptr)
-      : queue_(queue), told_(std::move(told)) {}
+  explicit PassGraphs(Queue& queue, std::function<void(const std::string&)> notify = nullptr)
+      : queue_(queue), notify_(std::move(notify)) {}
 
   // Does what work() enqueues. The first time for a key it calls work(), so that libraries can
   // choose and load what they need; afterwards it replays a graph, if one can be made.
@@ -65,12 +65,12 @@ class PassGraphs {
 
   [[nodiscard]] Played* find(const PassKey& key);
   void make(const PassKey& key, Played& played, const std::function<void()>& work);
-  void tell(PassKey::Part part, std::size_t pieces);
+  void report(PassKey::Part part, std::size_t pieces);
 
   Queue& queue_;
-  std::function<void(const std::string&)> told_;
+  std::function<void(const std::string&)> notify_;
   std::map<PassKey, Played> played_;
-  std::set<PassKey::Part> told_parts_;
+  std::set<PassKey::Part> reported_parts_;
   std::size_t graphs_ = 0;
   bool is_off_ = false;
 };

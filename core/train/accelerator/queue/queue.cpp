@@ -72,7 +72,7 @@ void Queue::offload(float* pinned, const float* from, std::size_t count) {
   has_offloads_ = true;
 }
 
-void Queue::bring_back(float* to, const float* pinned, std::size_t count) {
+void Queue::reload(float* to, const float* pinned, std::size_t count) {
   forbid("a copy to the device");
   streams_.follow(Stream::copy_in, Stream::compute);
   streams_.follow(Stream::copy_in, Stream::copy_out);

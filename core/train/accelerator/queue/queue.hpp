@@ -122,7 +122,7 @@ class Queue {
   // copies are ordered like other work, and the host does not wait for them.
   [[nodiscard]] float* allocate_pinned(std::size_t count);
   void offload(float* pinned, const float* from, std::size_t count);
-  void bring_back(float* to, const float* pinned, std::size_t count);
+  void reload(float* to, const float* pinned, std::size_t count);
 
   // Waits until the device has done all its work.
   void wait() {

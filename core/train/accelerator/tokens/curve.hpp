@@ -15,21 +15,22 @@ namespace dts::train::accelerator {
 class Curve {
  public:
   // Adds a GELU from `in` to `out`: from now on the projection that computes `in` computes both.
-  void take(const Edge& in, const Edge& out) {
-    if (is_taken()) throw std::logic_error("two GELUs of one projection");
+  void add_gelu(const Edge& in, const Edge& out) {
+    if (has_gelu()) throw std::logic_error("two GELUs of one projection");
     in_ = in;
     out_ = out;
   }
 
-  [[nodiscard]] bool is_taken() const { return out_.value != nullptr; }
+  [[nodiscard]] bool has_gelu() const { return out_.value != nullptr; }
 
   // A projection reads `out`: from now on its product computes the gradient of `in`.
-  void read(Into into) {
-    if (is_read_ || into == Into::adds) throw std::logic_error("two products that read one GELU");
-    is_read_ = true;
+  void add_reader(Into into) {
+    if (has_reader_ || into == Into::adds)
+      throw std::logic_error("two products that read one GELU");
+    has_reader_ = true;
   }
 
-  [[nodiscard]] bool is_read() const { return is_read_; }
+  [[nodiscard]] bool has_reader() const { return has_reader_; }
 
   [[nodiscard]] const Edge& in() const { return in_; }
 
@@ -38,7 +39,7 @@ class Curve {
  private:
   Edge in_{};
   Edge out_{};
-  bool is_read_ = false;
+  bool has_reader_ = false;
 };
 
 // The curves of a projection.

@@ -20,9 +20,9 @@ class DeviceAttention : public Block {
                shape.queries.count,
                shape.keys.count,
                1.0F / std::sqrt(static_cast<float>(shape.width))},
-              given(rows(products, shape.queries.edge.value, shape.queries.pitch)),
-              given(rows(products, shape.keys.edge.value, shape.keys.pitch)),
-              given(rows(products, shape.values.edge.value, shape.values.pitch))},
+              inputs(rows(products, shape.queries.edge.value, shape.queries.pitch)),
+              inputs(rows(products, shape.keys.edge.value, shape.keys.pitch)),
+              inputs(rows(products, shape.values.edge.value, shape.values.pitch))},
         d_q_(rows(products, shape.queries.edge.gradient, shape.queries.pitch)),
         d_k_(rows(products, shape.keys.edge.gradient, shape.keys.pitch)),
         d_v_(rows(products, shape.values.edge.gradient, shape.values.pitch)),
@@ -36,8 +36,8 @@ class DeviceAttention : public Block {
   }
 
   void backward(const Pass& /*pass*/) override {
-    const AttendBackward<Factors> both{base_, given(d_out_), log_sums_};
-    queue_.launch(AttendQueries<Factors>{both, given(out_), d_q_, deltas_});
+    const AttendBackward<Factors> both{base_, inputs(d_out_), log_sums_};
+    queue_.launch(AttendQueries<Factors>{both, inputs(out_), d_q_, deltas_});
     queue_.launch(AttendKeys<Factors>{both, deltas_, d_k_, d_v_});
   }
 
@@ -46,7 +46,7 @@ class DeviceAttention : public Block {
     return {products.as<Stored>(at), pitch};
   }
 
-  static HeadRows<const Stored> given(const HeadRows<Stored>& rows) {
+  static HeadRows<const Stored> inputs(const HeadRows<Stored>& rows) {
     return {rows.values, rows.pitch};
   }
 

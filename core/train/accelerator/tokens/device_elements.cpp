@@ -29,7 +29,7 @@ class DeviceGelu : public Block {
   }
 
   void backward(const Pass& /*pass*/) override {
-    if (curve_ != nullptr && curve_->is_read()) return;
+    if (curve_ != nullptr && curve_->has_reader()) return;
     queue_.launch(GeluBackward<Value>{{count_}, in_.value, out_.gradient, in_.gradient});
   }
 
@@ -73,14 +73,14 @@ template <class Value>
 class DeviceRotation : public Block {
  public:
   DeviceRotation(Queue& queue, const Products& products, const Rotation& rotation)
-      : queue_(queue), r_(rotation), turned_(products, rotation.heads.edge) {}
+      : queue_(queue), r_(rotation), rotated_(products, rotation.heads.edge) {}
 
-  void forward(const Pass& /*pass*/) override { turn(turned_.value, 1); }
+  void forward(const Pass& /*pass*/) override { rotate(rotated_.value, 1); }
 
-  void backward(const Pass& /*pass*/) override { turn(turned_.gradient, -1); }
+  void backward(const Pass& /*pass*/) override { rotate(rotated_.gradient, -1); }
 
  private:
-  void turn(Value* values, float sign) {
+  void rotate(Value* values, float sign) {
     const int half = r_.width / 2;
     const auto rows = static_cast<std::size_t>(r_.batch) * static_cast<std::size_t>(r_.context);
     const auto pairs = static_cast<std::size_t>(r_.heads.count) * static_cast<std::size_t>(half);
@@ -97,7 +97,7 @@ class DeviceRotation : public Block {
 
   Queue& queue_;
   Rotation r_;
-  StoredEdge<Value> turned_;
+  StoredEdge<Value> rotated_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer normalisation, About::mean, and RMS normalisation, About::zero, on a device.
+// Layer normalisation, NormKind::layer, and RMS normalisation, NormKind::rms, on a device.
 #pragma once
 
 #include "core/train/accelerator/products.hpp"
@@ -16,7 +16,7 @@ namespace dts::train::accelerator {
 // If products round, the output holds only rounded values, and the gradient of the input gets a
 // rounded copy. `scratch` has room for two arrays of device_norm_sums(). Throws DeviceError, as
 // does the block. The queue and the products must outlive the block.
-template <About about>
+template <NormKind kind>
 [[nodiscard]] std::unique_ptr<Block> device_norm(Queue& queue,
                                                  Products& products,
                                                  const Layout& layout,

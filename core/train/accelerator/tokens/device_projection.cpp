@@ -56,7 +56,7 @@ class DeviceProjection : public Block {
                                      shape_.is_in_out ? part.count : shape_.in,
                                      scratch.weights);
     if (curves_.before != nullptr)
-      curves_.before->read(parts_.size() == 1 ? shape_.into : Into::adds);
+      curves_.before->add_reader(parts_.size() == 1 ? shape_.into : Into::adds);
     if (pitch() > shape_.out && !(shape_.bias.empty() && shape_.residual == nullptr))
       throw std::logic_error("rows with room between them, and something added to them");
     const std::size_t weights = floats_of(shape_.in, shape_.out);
@@ -82,7 +82,7 @@ class DeviceProjection : public Block {
       product.pitch = pitch();
       product.plus = shape_.residual;
       if (!shape_.bias.empty()) product.bias = pass.weights + places_.bias;
-      if (curves_.after->is_taken()) {
+      if (curves_.after->has_gelu()) {
         product.curve = DTTRAIN_GELU;
         product.before = product.out;
         product.out = curves_.after->out().value;

@@ -47,7 +47,7 @@ struct ChannelScale {
 };
 
 // Zero for negative values; a NaN is kept.
-[[nodiscard]] DTS_BLOCK_CODE inline float above_zero(float x) {
+[[nodiscard]] DTS_BLOCK_CODE inline float relu(float x) {
   return x < 0 ? 0.0F : x;
 }
 
@@ -77,7 +77,7 @@ struct ChannelMoments : ChannelPartials {
 };
 
 // Mean and biased variance of each channel.
-struct ChannelStatistics : ChannelEnds {
+struct ChannelStatistics : ChannelTotals {
   int rows = 0;
   float* mean = nullptr;
   float* variance = nullptr;
@@ -93,16 +93,16 @@ struct ChannelStatistics : ChannelEnds {
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     add_up(block, shared, [&](double sum, double squares) {
       const double middle = sum / rows;
-      const double off = squares / rows - middle * middle;
+      const double biased = squares / rows - middle * middle;
       mean[block.index()] = static_cast<float>(middle);
-      variance[block.index()] = static_cast<float>(off > 0 ? off : 0);
+      variance[block.index()] = static_cast<float>(biased > 0 ? biased : 0);
     });
   }
 };
 
 // The gradients of beta and gamma, from the sums of a gradient and of its products with normalised
 // x.
-struct ChannelGradients : ChannelEnds {
+struct ChannelGradients : ChannelTotals {
   float* d_gamma = nullptr;
   float* d_beta = nullptr;
 
@@ -124,12 +124,12 @@ struct ChannelGradients : ChannelEnds {
 
 // The gradient of x, including that through the batch statistics, from the gradient of the scaled
 // x.
-struct ThroughStatistics {
+struct InputGradient {
   float level = 0;
   float slope = 0;
   float scale = 0;
 
-  DTS_BLOCK_CODE ThroughStatistics(
+  DTS_BLOCK_CODE InputGradient(
       const ChannelScale& s, const float* d_gamma, const float* d_beta, int channel, int count)
       : level(d_beta[channel] / static_cast<float>(count)),
         slope(d_gamma[channel] / static_cast<float>(count)),
@@ -145,7 +145,7 @@ template <class Value>
 struct BatchNormRelu : Channelwise {
   struct Shared {};
 
-  struct Given {
+  struct Inputs {
     float x = 0;
     float residual = 0;
   };
@@ -167,19 +167,19 @@ struct BatchNormRelu : Channelwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
       const ChannelScale scale(norm, channel(block, thread));
-      const auto write = [&](int row, const Given& given) {
-        put(y[place(row, channel(block, thread))], above_zero(scale(given.x) + given.residual));
+      const auto write = [&](int row, const Inputs& inputs) {
+        store(y[place(row, channel(block, thread))], relu(scale(inputs.x) + inputs.residual));
       };
       const auto at = [&](int row) { return place(row, channel(block, thread)); };
       if (residual == nullptr)
         for_each_row(
-            block, thread, [&](int row) { return Given{value_of(x[at(row)])}; }, write);
+            block, thread, [&](int row) { return Inputs{value_of(x[at(row)])}; }, write);
       else
         for_each_row(
             block,
             thread,
             [&](int row) {
-              return Given{value_of(x[at(row)]), value_of(residual[at(row)])};
+              return Inputs{value_of(x[at(row)]), value_of(residual[at(row)])};
             },
             write);
     });
@@ -190,7 +190,7 @@ struct BatchNormRelu : Channelwise {
 // normalised x.
 template <class Value>
 struct BatchNormReluGradients : ChannelPartials {
-  struct Given {
+  struct Inputs {
     float x = 0;
     float gradient = 0;
   };
@@ -217,12 +217,12 @@ struct BatchNormReluGradients : ChannelPartials {
       const auto read = [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
         const float gradient = value_of(d_y[at]);
-        return Given{value_of(x[at]), value_of(y[at]) > 0 ? gradient : 0.0F};
+        return Inputs{value_of(x[at]), value_of(y[at]) > 0 ? gradient : 0.0F};
       };
-      for_each_row(block, thread, read, [&](int row, const Given& given) {
-        put(d_y[place(row, channel(block, thread))], given.gradient);
-        sums.first += given.gradient;
-        sums.second += given.gradient * scale.normal(given.x);
+      for_each_row(block, thread, read, [&](int row, const Inputs& inputs) {
+        store(d_y[place(row, channel(block, thread))], inputs.gradient);
+        sums.first += inputs.gradient;
+        sums.second += inputs.gradient * scale.normal(inputs.x);
       });
       return sums;
     });
@@ -234,7 +234,7 @@ template <class Value>
 struct BatchNormBackward : Channelwise {
   struct Shared {};
 
-  struct Given {
+  struct Inputs {
     float x = 0;
     float gradient = 0;
   };
@@ -260,14 +260,14 @@ struct BatchNormBackward : Channelwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
       const ChannelScale scale(norm, channel(block, thread));
-      const ThroughStatistics through(scale, d_gamma, d_beta, channel(block, thread), rows);
+      const InputGradient input_gradient(scale, d_gamma, d_beta, channel(block, thread), rows);
       const auto read = [&](int row) {
         const std::size_t at = place(row, channel(block, thread));
-        return Given{value_of(x[at]), value_of(d_y[at])};
+        return Inputs{value_of(x[at]), value_of(d_y[at])};
       };
-      for_each_row(block, thread, read, [&](int row, const Given& given) {
-        put(d_x[place(row, channel(block, thread))],
-            through(given.gradient, scale.normal(given.x)));
+      for_each_row(block, thread, read, [&](int row, const Inputs& inputs) {
+        store(d_x[place(row, channel(block, thread))],
+              input_gradient(inputs.gradient, scale.normal(inputs.x)));
       });
     });
   }

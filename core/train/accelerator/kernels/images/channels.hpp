@@ -109,7 +109,7 @@ struct ChannelPartials : Channelwise {
 };
 
 // The base of kernels that add up these partials, with one block per channel.
-struct ChannelEnds {
+struct ChannelTotals {
   static constexpr int k_threads = k_block_threads;
 
   struct Shared {
@@ -129,8 +129,8 @@ struct ChannelEnds {
   }
 
   // Calls end(first, second) in one thread.
-  template <class Block, class End>
-  DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, const End& end) const {
+  template <class Block, class Finish>
+  DTS_BLOCK_CODE void add_up(const Block& block, Shared& shared, const Finish& finish) const {
     block.each([&](int thread) {
       double first = 0;
       double second = 0;
@@ -146,7 +146,7 @@ struct ChannelEnds {
     fold(block, shared.first, Sum());
     fold(block, shared.second, Sum());
     block.each([&](int thread) {
-      if (thread == 0) end(shared.first[0], shared.second[0]);
+      if (thread == 0) finish(shared.first[0], shared.second[0]);
     });
   }
 };

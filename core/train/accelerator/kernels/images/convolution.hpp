@@ -132,7 +132,7 @@ struct ConvolveWeights : TiledProduct<Factors> {
         d_out + row_begin(static_cast<std::size_t>(pixel), out_channels) + channel,
         out_channels,
         this->tile_from(channel, out_channels)};
-    const SeenFactor<From> right{images, pixel, value, this->tile_from(value, pitch)};
+    const TapsFactor<From> right{images, pixel, value, this->tile_from(value, pitch)};
     float* const first =
         to + row_begin(static_cast<std::size_t>(which * out_channels + channel), pitch) + value;
     const int inner = pixels - pixel < part ? pixels - pixel : part;
@@ -172,8 +172,8 @@ struct WeightsByTap : Elementwise {
       const int at = static_cast<int>(i) - row * pitch;
       const int tap = at / channels;
       const int channel = at - tap * channels;
-      const int there = is_mirrored ? k_taps - 1 - tap : tap;
-      put(to[i], tap < k_taps ? from[row * of_row + channel * of_channel + there] : 0.0F);
+      const int from_tap = is_mirrored ? k_taps - 1 - tap : tap;
+      store(to[i], tap < k_taps ? from[row * of_row + channel * of_channel + from_tap] : 0.0F);
     });
   }
 };

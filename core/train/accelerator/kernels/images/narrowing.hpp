@@ -46,11 +46,11 @@ struct Narrow : Channelwise {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
-      const int mine = channel(block, thread);
-      const int from = mine - channels / 4;
+      const int own_channel = channel(block, thread);
+      const int from = own_channel - channels / 4;
       const bool is_zero = from < 0 || from >= channels / 2;
       for_each_row(block, thread, [&](int row) {
-        y[place(row, mine)] =
+        y[place(row, own_channel)] =
             is_zero ? Value{}
                     : x[row_begin(static_cast<std::size_t>(shape.pixel(row)), channels / 2) +
                         static_cast<std::size_t>(from)];
@@ -77,12 +77,12 @@ struct NarrowBackward : Channelwise {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
-      const int mine = channel(block, thread);
+      const int own_channel = channel(block, thread);
       for_each_row(block, thread, [&](int row) {
-        Value& to = d_x[place(shape.pixel(row), mine)];
-        put(to,
-            value_of(to) + value_of(d_y[row_begin(static_cast<std::size_t>(row), 2 * channels) +
-                                        static_cast<std::size_t>(mine + channels / 2)]));
+        Value& to = d_x[place(shape.pixel(row), own_channel)];
+        store(to,
+              value_of(to) + value_of(d_y[row_begin(static_cast<std::size_t>(row), 2 * channels) +
+                                          static_cast<std::size_t>(own_channel + channels / 2)]));
       });
     });
   }

@@ -17,8 +17,8 @@ struct PooledShape {
   // The first of the four pixels of the input.
   [[nodiscard]] DTS_BLOCK_CODE int first(int row) const {
     const int half = width / 2;
-    const int above = row / half;  // of all images
-    return 2 * above * width + 2 * (row - above * half);
+    const int out_row = row / half;  // of all images
+    return 2 * out_row * width + 2 * (row - out_row * half);
   }
 
   // Pixel number 0 to 3 of the four, row by row.
@@ -86,12 +86,12 @@ struct BatchNormReluPool : Channelwise {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
-      const int mine = channel(block, thread);
-      const ChannelScale scale(norm, mine);
+      const int own_channel = channel(block, thread);
+      const ChannelScale scale(norm, own_channel);
       for_each_row(block, thread, [&](int row) {
         const int first = shape.first(row);
-        const Largest top = largest_of(*this, shape, scale, x, first, mine);
-        put(y[shape.out(row, mine, groups())], above_zero(top.value));
+        const Largest top = largest_of(*this, shape, scale, x, first, own_channel);
+        store(y[shape.out(row, own_channel, groups())], relu(top.value));
       });
     });
   }
@@ -116,17 +116,18 @@ struct BatchNormPoolGradients : ChannelPartials {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
     add_up(block, shared, [&](int thread) {
-      const int mine = channel(block, thread);
-      const ChannelScale scale(norm, mine);
+      const int own_channel = channel(block, thread);
+      const ChannelScale scale(norm, own_channel);
       TwoSums sums;
       for_each_row(block, thread, [&](int row) {
         const int first = shape.first(row);
-        const Largest top = largest_of(*this, shape, scale, x, first, mine);
+        const Largest top = largest_of(*this, shape, scale, x, first, own_channel);
         if (!(top.value > 0)) return;
-        const float gradient = value_of(d_y[shape.out(row, mine, groups())]);
+        const float gradient = value_of(d_y[shape.out(row, own_channel, groups())]);
         sums.first += gradient;
         sums.second +=
-            gradient * scale.normal(value_of(x[place(shape.pixel(first, top.number), mine)]));
+            gradient *
+            scale.normal(value_of(x[place(shape.pixel(first, top.number), own_channel)]));
       });
       return sums;
     });
@@ -159,16 +160,18 @@ struct BatchNormPoolBackward : Channelwise {
   template <class Block>
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     block.each([&](int thread) {
-      const int mine = channel(block, thread);
-      const ChannelScale scale(norm, mine);
-      const ThroughStatistics through(scale, d_gamma, d_beta, mine, 4 * rows);
+      const int own_channel = channel(block, thread);
+      const ChannelScale scale(norm, own_channel);
+      const InputGradient input_gradient(scale, d_gamma, d_beta, own_channel, 4 * rows);
       for_each_row(block, thread, [&](int row) {
         const int first = shape.first(row);
-        const Largest top = largest_of(*this, shape, scale, x, first, mine);
-        const float gradient = top.value > 0 ? value_of(d_y[shape.out(row, mine, groups())]) : 0.0F;
+        const Largest top = largest_of(*this, shape, scale, x, first, own_channel);
+        const float gradient =
+            top.value > 0 ? value_of(d_y[shape.out(row, own_channel, groups())]) : 0.0F;
         for (int i = 0; i < 4; ++i) {
-          const std::size_t at = place(shape.pixel(first, i), mine);
-          put(d_x[at], through(i == top.number ? gradient : 0.0F, scale.normal(value_of(x[at]))));
+          const std::size_t at = place(shape.pixel(first, i), own_channel);
+          store(d_x[at],
+                input_gradient(i == top.number ? gradient : 0.0F, scale.normal(value_of(x[at]))));
         }
       });
     });
@@ -244,9 +247,9 @@ struct PixelMeansBackward : Channelwise {
   DTS_BLOCK_CODE void run(const Block& block, Shared& /*shared*/) const {
     const float share = 1.0F / static_cast<float>(pixels);
     block.each([&](int thread) {
-      const int mine = channel(block, thread);
+      const int own_channel = channel(block, thread);
       for_each_row(block, thread, [&](int row) {
-        put(d_x[place(row, mine)], share * d_means[place(row / pixels, mine)]);
+        store(d_x[place(row, own_channel)], share * d_means[place(row / pixels, own_channel)]);
       });
     });
   }

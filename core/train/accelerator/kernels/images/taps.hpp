@@ -82,9 +82,9 @@ struct TappedImages {
   }
 
   // Whether any eight neighbours of a row are either neighbours in memory or all zero.
-  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights() const {
+  [[nodiscard]] DTS_BLOCK_CODE bool allows_eights() const {
     return shape.channels % Eight::k_count == 0 && strides.channel == 1 &&
-           accelerator::suits_eights(first, strides.pixel);
+           accelerator::allows_eights(first, strides.pixel);
   }
 
   // For `pixels` pixels of the output.
@@ -114,18 +114,18 @@ struct PixelsFactor {
   }
 
   [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    const Value* const there = at(row, column);
-    return there == nullptr ? 0.0F : value_of(*there);
+    const Value* const address = at(row, column);
+    return address == nullptr ? 0.0F : value_of(*address);
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(int end) const {
-    return end % Eight::k_count == 0 && images.suits_eights();
+  [[nodiscard]] DTS_BLOCK_CODE bool allows_eights(int end) const {
+    return end % Eight::k_count == 0 && images.allows_eights();
   }
 };
 
 // The same as its columns. Its rows are values that pixels see, from a multiple of eight on.
 template <class Value>
-struct SeenFactor {
+struct TapsFactor {
   static constexpr bool k_is_upright = true;
 
   const TappedImages<Value>& images;
@@ -138,12 +138,12 @@ struct SeenFactor {
   }
 
   [[nodiscard]] DTS_BLOCK_CODE float operator()(int row, int column) const {
-    const Value* const there = at(row, column);
-    return there == nullptr ? 0.0F : value_of(*there);
+    const Value* const address = at(row, column);
+    return address == nullptr ? 0.0F : value_of(*address);
   }
 
-  [[nodiscard]] DTS_BLOCK_CODE bool suits_eights(int /*end*/) const {
-    return images.suits_eights();
+  [[nodiscard]] DTS_BLOCK_CODE bool allows_eights(int /*end*/) const {
+    return images.allows_eights();
   }
 };
 
