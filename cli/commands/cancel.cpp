@@ -2,6 +2,7 @@
 // dtsubmit cancel: end a job; its saved state remains.
 #include "cli/commands/command.hpp"
 #include "cli/commands/held_signals.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "cli/output/report.hpp"
@@ -9,6 +10,8 @@
 #include "core/launch/job/element.hpp"
 #include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -25,32 +28,41 @@ struct CancelOptions {
   std::string runs = Selection{}.runs;
 };
 
+bool has_ended(const run::RunDirectory& run) {
+  const auto events = run::read_ledger(run.ledger());
+  return events && run::final_decision(*events) != nullptr;
+}
+
 Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const run::RunDirectory run, find_whole(selection));
   if (launch::is_sweep(run)) return cancel_sweep(run);
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  DTS_TRY(check_cluster(*scheduler, run, job));
   const HeldSignals whole;
   DTS_TRY(report_before_signal(
       launch::cut_chain(*scheduler, run)));  // otherwise the successor would start
-  DTS_TRY(report_before_signal(
-      launch::cancel_job_of_run(*scheduler, run, job, interactive_patience())));
-  fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
+  auto was_there =
+      report_before_signal(launch::cancel_job_of_run(*scheduler, run, job, interactive_patience()));
+  if (!was_there && was_there.error().code == Errc::not_found && has_ended(run)) was_there = false;
+  if (!was_there) return tl::unexpected<Error>(std::move(was_there).error());
+  if (*was_there)
+    fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
+  else
+    fmt::print("job {} is over; nothing is left to cancel\n", job);
   return {};
 }
 
 // Cancels each run even if another one fails; the first error decides the exit code.
 Result<int> act(const CancelOptions& options) {
-  Result<void> first;
+  int code = 0;
   for (const std::string& job : options.jobs) {
     const auto cancelled = cancel({job, options.runs});
     if (cancelled) continue;
-    if (first)
-      first = cancelled;
-    else
-      report(cancelled.error());
+    report(cancelled.error());
+    if (code == 0) code = exit_code(cancelled.error().code);
   }
-  return first.map([] { return 0; });
+  return code;
 }
 
 }  // namespace

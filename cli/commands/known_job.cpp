@@ -1,16 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/known_job.hpp"
 
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "core/launch/job/own_job.hpp"
+#include "core/run/index/index.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace dts::cli {
 
 Result<void> read_job(sched::Scheduler& scheduler, RunFacts& known) {
   auto job = scheduler.job(known.summary.job);
-  known.reused = job && !launch::is_of_run({known.run_directory}, *job);
+  const run::RunDirectory run{known.run_directory};
+  known.reused = job && !launch::is_of_run(run, *job);
   known.forgotten = known.reused || (!job && job.error().code == Errc::not_found);
   if (!job && !known.forgotten) return tl::unexpected<Error>(std::move(job).error());
+  if (known.forgotten && run::final_decision(known.events) == nullptr)
+    if (auto elsewhere = on_another_cluster(run, known.summary.job)) {
+      known.forgotten = known.reused = false;
+      return tl::unexpected<Error>(*std::move(elsewhere));
+    }
   if (job && !known.reused) known.job = *std::move(job);
+  return {};
+}
+
+std::optional<Error> on_another_cluster(const run::RunDirectory& run, sched::JobId job) {
+  const auto entries = run::read_index();
+  if (!entries) return std::nullopt;
+  const auto found = std::find_if(entries->rbegin(), entries->rend(), [&](const run::Indexed& one) {
+    return one.folder == run.path && one.job == job;
+  });
+  if (found == entries->rend() || found->cluster == run::this_cluster()) return std::nullopt;
+  // A private cluster that is gone takes its slurm.conf with it.
+  if (found->cluster.empty() || !exists(found->cluster)) return std::nullopt;
+  return Error{Errc::unreachable,
+               fmt::format("job {} is not known here: it was submitted to another cluster", job),
+               fmt::format("export SLURM_CONF={} selects that one", shell_quote(found->cluster))};
+}
+
+Result<void> check_cluster(sched::Scheduler& scheduler,
+                           const run::RunDirectory& run,
+                           sched::JobId job) {
+  const auto info = launch::job_of_run(scheduler, run, job);
+  if (info || info.error().code != Errc::not_found) return {};
+  const auto events = run::read_ledger(run.ledger());
+  if (events && run::final_decision(*events) != nullptr) return {};
+  if (auto elsewhere = on_another_cluster(run, job))
+    return tl::unexpected<Error>(*std::move(elsewhere));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include "cli/commands/change_run.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/held_signals.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/submission.hpp"
 #include "cli/commands/sweep_commands.hpp"
@@ -103,6 +104,7 @@ Result<int> requeue_run(const run::RunDirectory& run,
   const auto job = job_of(run);
   if (!job && !exists(run.script())) return tl::unexpected<Error>(job.error());
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  if (job) DTS_TRY(check_cluster(*scheduler, run, *job));
   DTS_ASSIGN(const Continued continued, continue_run(*scheduler, run, options, asked_at));
   const launch::Resumed& resumed = continued.resumed;
   if (resumed.job != job.value_or(sched::JobId())) note_in_index(run, resumed.job);

@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/follow.hpp"
 #include "cli/commands/held_signals.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "core/base/os/signals.hpp"
@@ -77,6 +78,7 @@ Result<Seen> look_at_job(sched::Scheduler& scheduler, const run::RunDirectory& r
 
 Result<int> stop_job(const run::RunDirectory& run, bool wait) {
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  if (const auto job = job_of(run)) DTS_TRY(check_cluster(*scheduler, run, *job));
   DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_at_job(*scheduler, run); }));
   switch (seen.way) {
     case StopWay::nothing:

@@ -7,6 +7,8 @@
 
 #include <unistd.h>
 
+#include <cstdio>
+
 using namespace dts;
 using namespace dts::tests;
 
@@ -91,6 +93,26 @@ TEST_CASE("a job that got a lost job's id is another run's: no command means it"
   CHECK(::symlink(old.c_str(), session.file("link").c_str()) == 0);
   CHECK(contains(session.say({"status", session.file("link")}), "q8.alpha, pending"));
   CHECK(contains(session.say({"cancel", session.file("link")}), "cancelled job q8.alpha"));
+}
+
+TEST_CASE("a job that was submitted to another cluster is not taken for over") {
+  OtherScheduler session;
+  session.environment["SLURM_CONF"] = session.file("first.conf");
+  REQUIRE(write_file(session.file("first.conf"), ""));
+  REQUIRE(session.dtsubmit({"submit", "--", "/bin/true"}).exit_code == 0);
+  session.environment["SLURM_CONF"] = session.file("second.conf");
+  REQUIRE(write_file(session.file("tickets.json"), "[]"));  // the second one knows no job
+  for (const char* verb : {"stop", "cancel", "requeue", "why"}) {
+    const Output output = session.dtsubmit({verb, "last"});
+    CAPTURE(output.out);
+    CAPTURE(output.err);
+    CHECK(output.exit_code == (std::string(verb) == "why" ? 0 : 4));
+    CHECK(contains(output.out + output.err, "it was submitted to another cluster"));
+    CHECK_FALSE(contains(output.out, "is over"));
+  }
+  // A cluster that is gone with its configuration has no jobs.
+  REQUIRE(std::remove(session.file("first.conf").c_str()) == 0);
+  CHECK(contains(session.dtsubmit({"requeue", "last"}).out, "submitted job q7.alpha"));
 }
 
 TEST_CASE("what another scheduler refuses is refused in its words") {

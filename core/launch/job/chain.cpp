@@ -71,7 +71,8 @@ Result<void> cut_chain(sched::Scheduler& scheduler, const run::RunDirectory& run
   DTS_ASSIGN(Chain chain, read_chain(run));
   if (chain.waiting.empty()) return {};
   const auto cancelled = cancel_job_of_run(scheduler, run, chain.waiting, k_chain_patience);
-  if (!cancelled && cancelled.error().code != Errc::not_found) return cancelled;
+  if (!cancelled && cancelled.error().code != Errc::not_found)
+    return tl::unexpected<Error>(cancelled.error());
   chain.waiting = {};
   return write_chain(run, chain);
 }

@@ -82,15 +82,18 @@ Result<sched::JobInfo> job_of_run(sched::Scheduler& scheduler,
   return info;
 }
 
-Result<void> cancel_job_of_run(sched::Scheduler& scheduler,
+Result<bool> cancel_job_of_run(sched::Scheduler& scheduler,
                                const run::RunDirectory& run,
                                const sched::JobId& job,
                                const sched::Patience& patience) {
+  bool was_over = true;  // or forgotten
   const auto check = [&](const sched::JobInfo& info) -> Result<void> {
     if (!is_of_run(run, info)) return another_job(run, info);
+    was_over = sched::is_terminal(info.state) && !info.completing;
     return {};
   };
-  return sched::cancel_for_certain(scheduler, job, patience, check);
+  DTS_TRY(sched::cancel_for_certain(scheduler, job, patience, check));
+  return !was_over;
 }
 
 }  // namespace dts::launch

@@ -27,9 +27,9 @@ namespace dts::launch {
                                                 const run::RunDirectory& run,
                                                 const sched::JobId& job);
 
-// Calls sched::cancel_for_certain() for a job of the run. Errc::not_found, without cancelling
-// anything, if its id now belongs to another job.
-[[nodiscard]] Result<void> cancel_job_of_run(sched::Scheduler& scheduler,
+// Calls sched::cancel_for_certain() for a job of the run. False if the job was over before.
+// Errc::not_found, without cancelling anything, if its id now belongs to another job.
+[[nodiscard]] Result<bool> cancel_job_of_run(sched::Scheduler& scheduler,
                                              const run::RunDirectory& run,
                                              const sched::JobId& job,
                                              const sched::Patience& patience = {});
