@@ -2,6 +2,7 @@
 #include "core/lint/script/launch.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/lint/script/launch_options.hpp"
 #include "core/lint/script/sbatch_options.hpp"
 
 #include <algorithm>
@@ -46,26 +47,6 @@ constexpr std::string_view k_programs[] = {"accelerate",
                                            "srun",
                                            "torchrun"};
 
-// Options of mpirun and mpiexec with two values, and without any.
-constexpr std::string_view k_two_values[] = {"mca", "gmca", "prtemca", "pmca", "genv", "env"};
-constexpr std::string_view k_mpi_flags[] = {"allow-run-as-root",
-                                            "tag-output",
-                                            "report-bindings",
-                                            "oversubscribe",
-                                            "bind-to-core",
-                                            "v",
-                                            "verbose",
-                                            "nolocal",
-                                            "display-map",
-                                            "display-allocation",
-                                            "bynode",
-                                            "quiet",
-                                            "use-hwthread-cpus",
-                                            "noprefix",
-                                            "nooversubscribe",
-                                            "l",
-                                            "prepend-rank"};
-
 bool is_known_program(const std::string& name) {
   return is_one_of(k_programs, name) || is_python(name) || name.ends_with(".py") ||
          name.ends_with(".sh");
@@ -75,30 +56,6 @@ bool is_assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   return equals != std::string::npos && equals > 0 && word[0] != '-' &&
          word.find_first_of("/ \t") > equals;
-}
-
-struct Letter {
-  char letter;
-  std::string_view name;
-};
-
-// Letters of srun that sbatch lacks, or that have another meaning there.
-constexpr Letter k_srun_letters[] = {{'l', "label"},
-                                     {'u', "unbuffered"},
-                                     {'K', "kill-on-bad-exit"},
-                                     {'W', "wait"},
-                                     {'r', "relative"},
-                                     {'T', "threads"},
-                                     {'E', "preserve-env"},
-                                     {'X', "disable-status"},
-                                     {'Z', "no-allocate"},
-                                     {'I', "immediate"}};
-
-std::string long_name(char letter) {
-  for (const Letter& one : k_srun_letters)
-    if (one.letter == letter) return std::string(one.name);
-  const SbatchOption* option = find_sbatch_option(letter);
-  return option == nullptr ? std::string(1, letter) : std::string(option->name);
 }
 
 class LaunchReader {
@@ -207,7 +164,7 @@ class LaunchReader {
   void read_letter(const std::string& word) {
     const shell::Span span = words_[at_].span;
     for (std::size_t i = 1; i < word.size(); ++i) {
-      const std::string name = long_name(word[i]);
+      const std::string name = srun_option_name(word[i]);
       if (is_srun_flag(word[i])) {
         const bool has_value = word[i] == 'K' && i + 1 < word.size();
         add_option(name, has_value ? word.substr(i + 1) : "", span);
@@ -244,9 +201,7 @@ class LaunchReader {
       }
       const bool has_pair = at_ + 1 < words_.size() && name.ends_with("env") &&
                             is_assignment(words_[at_ + 1].value.text);  // -genv NAME=value
-      const std::size_t values = is_one_of(k_two_values, name) && !has_pair ? 2
-                                 : is_one_of(k_mpi_flags, name)             ? 0
-                                                                            : 1;
+      const std::size_t values = has_pair ? 1 : values_of_mpirun_option(name);
       std::string value = values > 0 && at_ + 1 < words_.size() ? words_[at_ + 1].value.text : "";
       add_option(name, value, words_[at_].span);
       at_ = std::min(at_ + values, words_.size() - 1);
