@@ -60,7 +60,7 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
     case run::Action::resubmit:
       if (options_.part) return decision.exit_code;
       unstage_pool();
-      return end_.come_back(ended.outcome, decision);
+      return end_.return_job(ended.outcome, decision);
     case run::Action::wait:
       break;
   }

@@ -266,7 +266,7 @@ Result<int> ComposedRun::carry_out(const run::Verdict& verdict) {
       run::to_string(decision.action),
       decision.why);
   if (decision.action == run::Action::requeue || decision.action == run::Action::resubmit)
-    return end_.come_back(verdict.outcome, decision);
+    return end_.return_job(verdict.outcome, decision);
   if (decision.action == run::Action::wait) end_.wait_for_the_end();
   if (decision.action == run::Action::stop && stop_asked_ && watch_)
     if (const auto job = watch_->wait_job(k_record_patience); job && is_requeued(*job))

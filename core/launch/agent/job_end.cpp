@@ -79,7 +79,7 @@ Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
   return 0;
 }
 
-Result<int> JobEnd::come_back(const run::Outcome& outcome, const run::Decision& decision) {
+Result<int> JobEnd::return_job(const run::Outcome& outcome, const run::Decision& decision) {
   DTS_ASSIGN(const std::optional<int> handed, hand_over(outcome));
   if (handed) return *handed;
   JobWatch::Return how;
@@ -92,7 +92,7 @@ Result<int> JobEnd::come_back(const run::Outcome& outcome, const run::Decision& 
   auto successor = make_successor(job_.run);
   if (successor) how.successor = *std::move(successor);
   if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
-  watch_->come_back(std::move(how));
+  watch_->request_return(std::move(how));
   return returned(outcome, watch_->wait_returned());
 }
 
@@ -102,20 +102,20 @@ Result<void> JobEnd::note_decision(const run::Decision& decision) {
   DTS_TRY(note_({.what = std::move(decided)}));
   if (!run::ends_run(decision.action) || watch_ == nullptr) return {};
   chain_.cut();
-  if (is_whole_ && watch_->restarts_ended_jobs()) stay_ended();
+  if (is_whole_ && watch_->restarts_ended_jobs()) forbid_requeue();
   return {};
 }
 
 void JobEnd::await_return(JobWatch::Return how, const char* otherwise) {
-  watch_->come_back(std::move(how));
+  watch_->request_return(std::move(how));
   if (const auto settled = watch_->wait_returned(); !settled)
     log("{}: {}", otherwise, settled.error().message);
 }
 
 // If this fails, the job's next agent learns from the ledger that the run has ended.
-void JobEnd::stay_ended() {
+void JobEnd::forbid_requeue() {
   JobWatch::Return how;
-  how.stay_ended = true;
+  how.forbid_requeue = true;
   await_return(std::move(how), "the job may be started once more, and then ends at once");
 }
 

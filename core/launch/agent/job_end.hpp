@@ -49,7 +49,7 @@ class JobEnd {
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
 
   // Carries out a requeue or a new submission. Returns this job's exit code.
-  [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
+  [[nodiscard]] Result<int> return_job(const run::Outcome& outcome, const run::Decision& decision);
 
   // Call it if the decision could not be carried out; then the run stops.
   [[nodiscard]] Result<int> stop_after_error(const run::Outcome& outcome, std::string why);
@@ -65,7 +65,7 @@ class JobEnd {
   // Waits until the scheduler has carried out `how`; if it cannot, logs the consequence
   // `otherwise`.
   void await_return(JobWatch::Return how, const char* otherwise);
-  void stay_ended();
+  void forbid_requeue();
   [[nodiscard]] Result<std::optional<int>> hand_over(const run::Outcome& outcome);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
                                      const Result<JobWatch::Returned>& answer);

@@ -138,19 +138,19 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
 
 }  // namespace
 
-Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, JobReturn how) {
+Result<JobReturned> return_job(sched::Scheduler& scheduler, sched::JobId job, JobReturn how) {
   JobReturned returned{job};
   // A controller that was killed, or restored from a backup, may have forgotten this job, and may
   // have given its id to another one.
   const auto own = retry_while_unreachable([&] { return scheduler.job(job); });
   if (!own && own.error().code != Errc::not_found) return tl::unexpected<Error>(own.error());
   const bool is_lost = !own || !has_script(*own, how.script_path);
-  if (is_lost && (how.cancel || how.stay_ended)) return returned;
+  if (is_lost && (how.cancel || how.forbid_requeue)) return returned;
   if (how.cancel)
     return retry_while_unreachable(
                [&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
         .map([&] { return returned; });
-  if (how.stay_ended) return scheduler.forbid_requeue(job).map([&] { return returned; });
+  if (how.forbid_requeue) return scheduler.forbid_requeue(job).map([&] { return returned; });
   if (is_lost && how.requeue)
     returned.trouble = fmt::format("the scheduler no longer knows job {}", job);
   if (is_lost && !how.successor) return fail(Errc::rejected, returned.trouble);

@@ -23,8 +23,8 @@ struct JobReturn {
   std::string exclude;  // host list; empty: none
   unsigned nodes = 0;   // that the job needs; `exclude` must leave that many; 0: not checked
   std::optional<sched::Submission> successor{};  // submitted if `requeue` is false or not allowed
-  bool cancel = false;      // do not continue: cancel the job if the scheduler has requeued it
-  bool stay_ended = false;  // do not continue: the scheduler must not start the job again
+  bool cancel = false;          // do not continue: cancel the job if the scheduler has requeued it
+  bool forbid_requeue = false;  // do not continue: the scheduler must not start the job again
   // More nodes to exclude, from the last one on, as long as `nodes` nodes that are up remain.
   std::vector<std::string> avoid{};
   // For a heterogeneous job: partitions of its components other than that of the job's record. An
@@ -42,8 +42,8 @@ struct JobReturned {
 };
 
 // Blocks. Errors: the scheduler's, once k_return_patience is over.
-[[nodiscard]] Result<JobReturned> come_back(sched::Scheduler& scheduler,
-                                            sched::JobId job,
-                                            JobReturn how);
+[[nodiscard]] Result<JobReturned> return_job(sched::Scheduler& scheduler,
+                                             sched::JobId job,
+                                             JobReturn how);
 
 }  // namespace dts::launch

@@ -174,7 +174,7 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
     if (wishes.how) wishes.how->script_path = shared->script_path;
     if (wishes.how)
       shared->publish(shared->returned,
-                      dts::launch::come_back(*scheduler, shared->job, *std::move(wishes.how)));
+                      dts::launch::return_job(*scheduler, shared->job, *std::move(wishes.how)));
     if (wishes.facts) shared->load_facts(*scheduler);
     if (wishes.facts)
       shared->say(shared->way, shared->reported_access, to_text(scheduler->access()));
@@ -204,7 +204,7 @@ void JobWatch::begin_attempt() {
   shared_->wake.notify_one();
 }
 
-void JobWatch::come_back(Return how) {
+void JobWatch::request_return(Return how) {
   const std::lock_guard lock(shared_->mutex);
   shared_->return_asked = std::move(how);
   shared_->wake.notify_one();

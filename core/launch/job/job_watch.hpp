@@ -44,7 +44,7 @@ class JobWatch {
   using Returned = JobReturned;
 
   // Requests the job's return, see job_return.hpp.
-  void come_back(Return how);
+  void request_return(Return how);
 
   using Facts = JobFacts;
 

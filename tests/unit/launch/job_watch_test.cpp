@@ -148,7 +148,7 @@ TEST_CASE("without a scheduler the reason is reported once, and the facts are th
 
 TEST_CASE("a requeue request that no scheduler can receive is answered, not waited for") {
   JobWatch watch(nobody, sched::JobId(7));
-  watch.come_back({});
+  watch.request_return({});
   const auto answer = watch.wait_returned();
   REQUIRE_FALSE(answer);
   CHECK(answer.error().code == Errc::unreachable);
@@ -165,7 +165,7 @@ TEST_CASE("a connection that never completes blocks neither questions nor the en
         },
         sched::JobId(7));
     watch.ask();
-    watch.come_back({});
+    watch.request_return({});
     CHECK_FALSE(watch.take_job());
     CHECK_FALSE(watch.take_facts());
   }
@@ -211,8 +211,8 @@ TEST_CASE("a job that has ended is kept from starting again where the scheduler 
   CHECK(next(watch, [&] { return watch.take_facts(); }));
   CHECK(watch.restarts_ended_jobs());
   JobWatch::Return how;
-  how.stay_ended = true;
-  watch.come_back(std::move(how));
+  how.forbid_requeue = true;
+  watch.request_return(std::move(how));
   CHECK(watch.wait_returned());
   CHECK(asked == std::vector<std::string>{"forbid"});
 }
@@ -228,7 +228,7 @@ TEST_CASE("a job that has our id by now is not touched, and its record is not ou
 
   JobWatch::Return cancelled, ended;
   cancelled.cancel = true;
-  ended.stay_ended = true;
+  ended.forbid_requeue = true;
   for (const Case& one : {Case{{true, "n2", 2, again}, {"submit  without n2"}, 8},
                           Case{{false, "", 0, again}, {"submit  without "}, 8},
                           Case{{true, ""}, {}, 0},
@@ -247,7 +247,7 @@ TEST_CASE("a job that has our id by now is not touched, and its record is not ou
     REQUIRE(trouble);
     CHECK(trouble->message == "7 is the id of another job now");
     CHECK_FALSE(watch.take_job());
-    watch.come_back(one.how);
+    watch.request_return(one.how);
     const auto answer = next(watch, [&] { return watch.take_returned(); });
     REQUIRE(answer);
     CHECK(asked == one.asked);
@@ -371,7 +371,7 @@ TEST_CASE("a job comes back under its own id, or as a successor if that is not a
               std::make_unique<Scripted>(asked, one.refused));
         },
         sched::JobId(7));
-    watch.come_back(one.how);
+    watch.request_return(one.how);
     const auto answer = next(watch, [&] { return watch.take_returned(); });
     REQUIRE(answer);
     CHECK(asked == one.asked);
@@ -388,11 +388,11 @@ TEST_CASE("a job that excludes nothing avoids what it can") {
   Scripted scheduler(asked, "none", sched::JobState::running, "");
   JobReturn how{true, "", 2};
   how.avoid = {"n1"};
-  const auto returned = come_back(scheduler, sched::JobId(7), how);
+  const auto returned = return_job(scheduler, sched::JobId(7), how);
   REQUIRE(returned);
   CHECK(returned->avoided.empty());
   how.avoid = {"n3"};
-  CHECK(come_back(scheduler, sched::JobId(7), how)->avoided == "n3");
+  CHECK(return_job(scheduler, sched::JobId(7), how)->avoided == "n3");
 }
 
 TEST_CASE("a job that was requeued comes with the nodes that are down") {
