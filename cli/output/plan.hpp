@@ -53,7 +53,7 @@ struct PlanReport {
                                   std::size_t columns,
                                   const TextOptions& look);
 
-// One document, schema dtsubmit/plan/1.
+// One document, schema dtsubmit/forecast/1.
 [[nodiscard]] std::string to_json(const PlanReport& report);
 
 // --- sentences and numbers that the text and its tables share

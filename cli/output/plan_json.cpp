@@ -121,7 +121,8 @@ json row_json(const WhatIf& row, std::int64_t now) {
 }  // namespace
 
 std::string to_json(const PlanReport& report) {
-  json document{{"schema", "dtsubmit/plan/1"}, {"scheduler", nullptr}, {"asked_at", report.now}};
+  json document{
+      {"schema", "dtsubmit/forecast/1"}, {"scheduler", nullptr}, {"asked_at", report.now}};
   if (!report.way.empty()) document["scheduler"] = report.way;
   document["elements"] = report.elements;
   document.update(outlook_json(report.outlook, report.now));

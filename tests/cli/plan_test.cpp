@@ -45,7 +45,7 @@ TEST_CASE("without a scheduler layout, options and goodput are shown, and why th
 
 TEST_CASE("--json has the same facts, and null for what is not known") {
   const auto document = Laptop().document({"--what-if", "time=1h,2h"});
-  CHECK(document["schema"] == "dtsubmit/plan/1");
+  CHECK(document["schema"] == "dtsubmit/forecast/1");
   CHECK(document["scheduler"].is_null());
   CHECK(document["start"]["answer"] == "unknown");
   CHECK(document["size"]["gpus"] == 16);
