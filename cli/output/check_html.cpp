@@ -39,13 +39,16 @@ th:nth-child(2),td:nth-child(2){text-align:left}
 tr:last-child td{border-bottom:0}
 td.bad{color:var(--bad);background:var(--bad-bg);font-weight:600}
 td small{display:block;color:var(--faint);font-weight:400}td.bad small{color:var(--bad)}
-.maps{display:flex;flex-wrap:wrap;gap:16px}.maps .card{flex:1 1 320px;min-width:0}
+.maps{display:flex;flex-wrap:wrap;gap:16px;margin-top:16px}.maps .card{flex:1 1 320px;min-width:0;margin:0}
 svg{max-width:100%;height:auto;display:block}
 svg text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:var(--ink)}
 svg .faint{fill:var(--faint)}.mid{text-anchor:middle}.bar{fill:var(--bar)}.self{fill:var(--self)}
 .unfit.cell{stroke:#b3261e;stroke-width:2}svg text.on{fill:#10202c}svg text.bad{font-weight:bold}
 .legend{display:flex;align-items:center;gap:2px;margin-top:10px;font-size:12px;color:var(--faint)}
 .legend i{width:16px;height:12px;border-radius:2px}
+@page{size:landscape}
+@media print{*{print-color-adjust:exact;-webkit-print-color-adjust:exact}.card{break-inside:avoid}
+.wide{overflow:visible}table{font-size:9px}th,td{padding:3px 4px}}
 )";
 
 struct Shade {
@@ -151,7 +154,8 @@ std::string page_nodes(const CheckReport& report) {
   const auto columns = headings(report.facts);
   std::string html =
       "<section class=\"card\"><h2>Nodes</h2><div "
-      "class=\"wide\"><table>\n<tr><th>node</th><th>verdict</th>";
+      "class=\"wide\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"Nodes\"><table>\n<tr><th>node</th><th>verdict</th>";
   for (const auto& [id, heading] : columns) html += "<th>" + escaped(heading) + "</th>";
   const bool shows_others = has_busy_node(report.verdict);
   html += fmt::format("{}<th>step</th></tr>\n", shows_others ? "<th>others</th>" : "");
