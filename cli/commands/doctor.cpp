@@ -139,7 +139,8 @@ Result<int> act(const DoctorOptions& options, const std::vector<std::string>& co
     text = site_text(diagnoses);
   else
     for (const Diagnosis& one : diagnoses)
-      text += (text.empty() ? "" : "\n") + to_text(one, wants_colour(STDOUT_FILENO));
+      text += (text.empty() ? "" : "\n") +
+              to_text(one, terminal_columns(), wants_colour(STDOUT_FILENO));
   std::fputs(text.c_str(), stdout);
   const bool refuted = std::any_of(diagnoses.begin(), diagnoses.end(), [](const Diagnosis& one) {
     return doctor::is_refuted(one.answers);

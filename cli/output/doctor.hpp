@@ -15,8 +15,9 @@ struct Diagnosis {
   std::vector<doctor::Answered> answers;
 };
 
-// One paragraph per question, and the settings to request from an administrator.
-[[nodiscard]] std::string to_text(const Diagnosis& diagnosis, bool in_colour);
+// One paragraph per question, and the settings to request from an administrator. `columns` (at
+// least 40) limits the paragraphs, not the settings.
+[[nodiscard]] std::string to_text(const Diagnosis& diagnosis, std::size_t columns, bool in_colour);
 
 // One document, schema dtsubmit/doctor/1.
 [[nodiscard]] std::string to_json(const std::vector<Diagnosis>& partitions);

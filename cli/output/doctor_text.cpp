@@ -18,7 +18,6 @@ using doctor::Answered;
 using doctor::Wish;
 
 constexpr std::size_t k_longest_value = 400;
-constexpr std::size_t k_width = 96;
 
 std::string shown(Answer answer, bool in_colour) {
   const std::string word = fmt::format("{:<8}", doctor::to_string(answer));
@@ -27,10 +26,11 @@ std::string shown(Answer answer, bool in_colour) {
   return fmt::format("\033[1;{}m{}\033[0m", colour, word);
 }
 
-std::string paragraph(const std::string& words, const std::string& indent) {
+// Lines of at most `columns` columns.
+std::string paragraph(const std::string& words, const std::string& indent, std::size_t columns) {
   std::string lines;
   for (const std::string& line :
-       wrapped(printable(words, 4 * k_longest_value), k_width - indent.size()))
+       wrapped(printable(words, 4 * k_longest_value), columns - indent.size()))
     lines += indent + line + "\n";
   return lines;
 }
@@ -58,7 +58,7 @@ std::vector<Wish> all_wishes(const std::vector<Answered>& answers, std::vector<W
 
 }  // namespace
 
-std::string to_text(const Diagnosis& diagnosis, bool in_colour) {
+std::string to_text(const Diagnosis& diagnosis, std::size_t columns, bool in_colour) {
   const doctor::Facts& facts = diagnosis.facts;
   std::string text = fmt::format("cluster {}, partition {}; {}\n",
                                  printable(facts.site.cluster_name, k_longest_value),
@@ -67,8 +67,8 @@ std::string to_text(const Diagnosis& diagnosis, bool in_colour) {
   for (const auto& [question, verdict] : diagnosis.answers) {
     text += fmt::format(
         "{} {} [{}]\n", shown(verdict.answer, in_colour), question->words, question->id);
-    if (!verdict.why.empty()) text += paragraph(verdict.why, "         ");
-    if (!verdict.todo.empty()) text += paragraph("you: " + verdict.todo, "         ");
+    if (!verdict.why.empty()) text += paragraph(verdict.why, "         ", columns);
+    if (!verdict.todo.empty()) text += paragraph("you: " + verdict.todo, "         ", columns);
   }
   const auto wishes = all_wishes(diagnosis.answers);
   if (!wishes.empty()) text += "lines to ask the administrators for:\n";
@@ -76,7 +76,7 @@ std::string to_text(const Diagnosis& diagnosis, bool in_colour) {
     text += fmt::format("  {}: {}", wish.file, line_of(wish, wish.wanted));
     text +=
         wish.now.empty() ? "\n" : fmt::format("  (now {})\n", printable(wish.now, k_longest_value));
-    text += paragraph(wish.reason, "      ");
+    text += paragraph(wish.reason, "      ", columns);
   }
   return text;
 }

@@ -24,7 +24,7 @@ std::string variable(const char* name) {
 }  // namespace
 
 bool wants_colour(int descriptor) {
-  return ::isatty(descriptor) == 1 && variable("NO_COLOR").empty();
+  return ::isatty(descriptor) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
 }
 
 unsigned terminal_columns() {
