@@ -6,6 +6,7 @@
 #include "cli/commands/job_layers.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/output/help_text.hpp"
+#include "cli/output/parse_words.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/script_note.hpp"
 #include "core/base/text/text.hpp"
@@ -96,9 +97,18 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
     return {Errc::usage,
             fmt::format("unknown command `{}`", word),
             fmt::format("a similar command exists: `{}`", *similar)};
-  return {Errc::usage,
-          fmt::format("unexpected argument `{}`", word),
-          runs_programs || verb == &app ? help_for_stray_word(word) : see_help(app)};
+  return {
+      Errc::usage,
+      fmt::format("{} `{}`", verb == &app ? "there is no command" : "unexpected argument", word),
+      runs_programs || verb == &app ? help_for_stray_word(word) : see_help(app)};
+}
+
+Error bad_line(const CLI::App& app, const CLI::ParseError& error) {
+  const auto extras = app.remaining(true);
+  const auto verbs = chosen(app)->get_subcommands([](const CLI::App*) { return true; });
+  if (error.get_name() == "RequiredError" && !verbs.empty() && !extras.empty())
+    return unknown_word(app, extras.front());
+  return {Errc::usage, words_of(error, *chosen(app)), see_help(app)};
 }
 
 // `submit` is the default verb: dtsubmit --nodes 2 -- program, dtsubmit job.toml.
@@ -153,6 +163,9 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
     return app.exit(success);
   } catch (const CLI::ExtrasError&) {
     const auto extras = app.remaining(true);
+    // Without a command, the options that follow are those of the one that was meant.
+    if (chosen(app) == &app && !extras.empty() && extras.front().rfind('-', 0) != 0)
+      return tl::unexpected<Error>(unknown_word(app, extras.front()));
     // The unknown option itself, not the value that follows it.
     const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
       return word.rfind('-', 0) == 0;
@@ -162,11 +175,7 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
                                               : extras.empty()       ? "?"
                                                                      : extras.front()));
   } catch (const CLI::ParseError& error) {
-    std::string message = error.what();
-    if (!message.empty())
-      message.front() =
-          static_cast<char>(std::tolower(static_cast<unsigned char>(message.front())));
-    return fail(Errc::usage, message, see_help(app));
+    return tl::unexpected<Error>(bad_line(app, error));
   }
   if (!invocation.action) {
     fmt::print("{}", app.help());

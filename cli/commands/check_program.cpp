@@ -7,6 +7,7 @@
 #include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
+#include "core/plan/program/inner_program.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/stage.hpp"
 
@@ -79,10 +80,21 @@ std::string hint_for(const std::string& name, const Error& error) {
                      near ? fmt::format("did you mean `{}`?", *near) : "is it installed?");
 }
 
+// A script that does not exist would end every rank, after the wait in the queue.
+void warn_of_script(const std::vector<std::string>& command) {
+  if (!plan::is_python(plan::file_name_of(command[0]))) return;
+  const auto program = plan::program_of_python(command);
+  if (!program || program->is_module || exists(command[program->at])) return;
+  if (command[program->at].find('{') != std::string::npos) return;  // of a sweep's parameter
+  warn_with(fmt::format("no file {} on this machine", command[program->at]),
+            "is the path right? do the nodes have it?");
+}
+
 // The problem with the program, if any; warnings are printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
   if (!spec.container.image.empty()) return problem_of_image(spec.container, reach);
+  warn_of_script(spec.command);
   if (is_found_by_set_up(spec)) return std::nullopt;
   const std::string& name = spec.command[0];
   const auto found = resolve_program(name);
@@ -121,6 +133,9 @@ void warn_of_files(const char* option, const std::vector<std::string>& lines) {
 void warn_of_set_up(const spec::JobSpec& spec) {
   warn_of_files("--setup", spec.setup);
   warn_of_files("--teardown", spec.teardown);
+  if (!spec.venv.empty() && !exists(spec.venv))
+    warn_with(fmt::format("--venv: no folder {} on this machine", spec.venv),
+              "do the nodes have it?");
 }
 
 }  // namespace

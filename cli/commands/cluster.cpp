@@ -3,16 +3,21 @@
 #include "core/cluster/cluster.hpp"
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/counts.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 namespace dts::cli {
@@ -165,22 +170,29 @@ void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
       ->type_name("N");
   verb.add_option("--sockets", spec.sockets, "sockets that share the CPUs of a node [1]")
       ->type_name("N");
-  verb.add_option("--grace",
-                  spec.grace,
-                  fmt::format("grace time of partition low, in seconds [{}]", spec.grace))
-      ->type_name("SECONDS");
+}
+
+// How it treats jobs.
+void add_rules(CLI::App& verb, cluster::ClusterSpec& spec) {
+  const auto set_grace = [&spec](const std::string& text) {
+    const auto length = parse_length(text);
+    if (!length) throw CLI::ValidationError("--grace", length.error().message);
+    constexpr std::int64_t k_longest = std::numeric_limits<unsigned>::max();
+    spec.grace = static_cast<unsigned>(std::min<std::int64_t>(length->count(), k_longest));
+  };
+  verb.add_option_function<std::string>(
+          "--grace", set_grace, fmt::format("grace time of partition low [{}s]", spec.grace))
+      ->type_name("LENGTH");
   const auto set_proctrack = [&spec](const std::string& kind) {
     spec.proctrack = cluster::proctrack_of(kind);
   };
-  verb.add_option_function<std::string>(
-          "--proctrack", set_proctrack, "linuxproc, pgid, or (as root) cgroup [linuxproc]")
-      ->check(CLI::IsMember({"linuxproc", "pgid", "cgroup"}))
-      ->type_name("KIND");
+  CLI::Option* proctrack = verb.add_option_function<std::string>(
+      "--proctrack", set_proctrack, "linuxproc, pgid, or (as root) cgroup [linuxproc]");
+  accept_words(*proctrack->type_name("KIND"), {"linuxproc", "pgid", "cgroup"});
   const auto set_auth = [&spec](const std::string& kind) { spec.auth = cluster::auth_of(kind); };
-  verb.add_option_function<std::string>(
-          "--auth", set_auth, "none, or munge, with its own munged [none]")
-      ->check(CLI::IsMember({"none", "munge"}))
-      ->type_name("KIND");
+  CLI::Option* auth = verb.add_option_function<std::string>(
+      "--auth", set_auth, "none, or munge, with its own munged [none]");
+  accept_words(*auth->type_name("KIND"), {"none", "munge"});
   verb.add_flag("--accounting",
                 spec.accounting,
                 "start slurmdbd and MariaDB, too: accounts, QOS, limits, sacct");
@@ -203,6 +215,7 @@ void add_cluster(CLI::App& app, Invocation& invocation) {
       verb->add_subcommand("up", "start the cluster; eval \"$(dtsubmit cluster up)\" selects it");
   add_place(*up, options->spec);
   add_shape(*up, options->spec);
+  add_rules(*up, options->spec);
   up->callback(
       [options, &invocation] { invocation.action = [options] { return run_up(*options); }; });
   CLI::App* down =

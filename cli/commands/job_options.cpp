@@ -50,7 +50,7 @@ void add_option(CLI::App& verb, const spec::Option& row, JobOptions& options) {
   }
   const bool is_hidden = (row.is_rare && !options.shows_rare) ||
                          (!options.is_listed && row.group != spec::Group::check);
-  option->group(is_hidden ? "" : heading(row.group));
+  option->group(is_hidden ? k_hidden : heading(row.group));
 }
 
 // "--nodes", "--nodes=2", "-N", "-N2"
@@ -92,7 +92,7 @@ void add_job_file(CLI::App& verb, JobOptions& options) {
   verb.formatter(help_layout(Positionals::in_usage_only));
   verb.add_option("JOB.toml", options.job_file);
   verb.add_option("--save", options.save, "write all of this as a job file, TOML or JSON")
-      ->group(options.shows_rare ? heading(spec::Group::job) : "")
+      ->group(options.shows_rare ? heading(spec::Group::job) : k_hidden)
       ->type_name("FILE");
 }
 

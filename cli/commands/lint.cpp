@@ -186,6 +186,8 @@ int act_on_files(const LintOptions& typed, const lint::Options& options, Release
     report(file.error());
     failure = exit_code(file.error().code);
   }
+  const bool has_document = typed.json || typed.sarif;
+  if (failure != 0 && report_of_all.files.empty() && !has_document) return failure;
   fmt::print("{}",
              typed.json    ? to_json(report_of_all)
              : typed.sarif ? to_sarif(report_of_all)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit list: this user's runs, wherever they are, the newest first.
 #include "cli/commands/command.hpp"
+#include "cli/commands/counts.hpp"
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_view.hpp"
@@ -203,9 +204,9 @@ Result<int> act(const ListOptions& options) {
 void add_list(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ListOptions>();
   CLI::App* verb = app.add_subcommand("list", "list your runs, wherever they are, newest first");
-  verb->add_option("-n", options->most, fmt::format("show at most this many [{}]", options->most))
-      ->type_name("N")
-      ->check(CLI::Range(1U, 1'000'000U));
+  CLI::Option* most = verb->add_option(
+      "-n", options->most, fmt::format("show at most this many [{}]", options->most));
+  accept_whole(*most->type_name("N"), 1, 1'000'000);
   verb->add_flag("--all", options->all, "show all");
   add_runs_option(*verb, options->runs);
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/list/1");

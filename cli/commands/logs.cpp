@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit logs: the output of a rank or the agent, once or as it grows, across attempts.
 #include "cli/commands/command.hpp"
+#include "cli/commands/counts.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -216,10 +218,14 @@ Result<int> act(const LogOptions& options) {
     return fail(Errc::not_found,
                 "the run has not started yet",
                 fmt::format("dtsubmit logs -f {} waits for it", options.selection.what));
+  if (const unsigned newest = run::latest_attempt(run); attempt > newest)
+    return fail(Errc::not_found,
+                fmt::format("there is no attempt {}; the newest is {}", attempt, newest),
+                "`dtsubmit status` shows the attempts");
   if (const auto file = shown.missing(attempt))
     return fail(Errc::not_found,
                 *file + " does not exist",
-                "is there such a rank and attempt? see `dtsubmit status`");
+                "did the attempt have this rank? ranks are counted from 0");
   shown.select(attempt);
   shown.rest();
   return 0;
@@ -233,8 +239,9 @@ void add_logs(CLI::App& app, Invocation& invocation) {
   add_selection(*verb, options->selection, Naming::optional);
   verb->add_option("--rank,--ranks", options->ranks, "global ranks: all, 0, 0,4-7 [0]")
       ->type_name("RANKS");
-  verb->add_option("--attempt", options->attempt, "number of the attempt [the newest]")
-      ->type_name("K");
+  CLI::Option* attempt =
+      verb->add_option("--attempt", options->attempt, "number of the attempt [the newest]");
+  accept_whole(*attempt->type_name("K"), 1, std::numeric_limits<unsigned>::max());
   verb->add_flag("--agent", options->agent, "the agent's log instead of a rank's");
   verb->add_flag(
       "-f,--follow", options->follow, "follow the log across all attempts, until the run is over");

@@ -60,8 +60,7 @@ std::string help_on_names(const std::string& name) {
       known.push_back(own);
   if (const auto similar = nearest(name, known))
     return fmt::format("a similar option exists: {}", *similar);
-  std::sort(known.begin(), known.end());
-  return fmt::format("options with a value: {}", join(known, ", "));
+  return "an option of `dtsubmit submit --help-all` that takes one value, e.g. nodes or time";
 }
 
 // "nodes=4,8,16"
@@ -267,7 +266,7 @@ void add_plan(CLI::App& app, Invocation& invocation) {
                    options->svg,
                    "write a picture of that node with the ranks of each part to this file")
       ->type_name("FILE");
-  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/plan/1");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/forecast/1");
   options->job.is_listed = false;  // `dtsubmit submit --help` lists them
   add_job_file(*verb, options->job);
   add_options(*verb, spec::Group::job, options->job, invocation);

@@ -2,6 +2,7 @@
 // dtsubmit render: the batch script of a job from its template, or any template with values from a
 // file.
 #include "cli/commands/command.hpp"
+#include "cli/commands/counts.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/source.hpp"
@@ -77,11 +78,9 @@ void add_render(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--list", options->list, "all templates, and where each comes from");
   verb->add_option("--data", options->data, "fill the template in with the values of a JSON file")
       ->type_name("FILE");
-  verb->add_option("--escape",
-                   options->escape,
-                   "with --data: what values are quoted for: shell, html [shell]")
-      ->check(CLI::IsMember({"shell", "html"}))
-      ->type_name("WHAT");
+  CLI::Option* escape = verb->add_option(
+      "--escape", options->escape, "with --data: what values are quoted for: shell, html [shell]");
+  accept_words(*escape->type_name("WHAT"), {"shell", "html"});
   add_job_file(*verb, options->job);
   for (const spec::Group group : {spec::Group::job, spec::Group::slurm})
     add_options(*verb, group, options->job, invocation);

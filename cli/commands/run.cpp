@@ -44,9 +44,23 @@ void scrub_own_environment() {
   }
 }
 
+Result<void> check_shown(const run::RankSelection& shown, const Prepared& prepared) {
+  if (shown.all || shown.ranks.empty() || !prepared.parts.empty()) return {};
+  if (const unsigned highest = shown.ranks.back(); highest >= prepared.plan.world_size)
+    return fail(Errc::usage,
+                fmt::format("--ranks: there is no rank {}", highest),
+                fmt::format("the last of them is rank {}", prepared.plan.world_size - 1));
+  return {};
+}
+
 Result<run::RunDirectory> new_run(const RunOptions& options,
-                                  const std::vector<std::string>& command) {
+                                  const std::vector<std::string>& command,
+                                  const run::RankSelection& shown) {
   DTS_ASSIGN(Asked asked, make_spec(options.job, command));
+  if (asked.spec.launcher == spec::Launcher::srun)
+    asked.problems.push_back({"--launcher",
+                              "srun starts ranks in an allocation of Slurm only",
+                              "use `dtsubmit submit`, or --launcher mpirun on this machine"});
   if (asked.spec.nodes > 1 && asked.spec.hosts.empty())
     asked.problems.push_back(
         {"--nodes",
@@ -62,6 +76,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
   check_stage(asked, asked.spec.hosts.empty() ? Reach::here : Reach::elsewhere);
   DTS_ASSIGN(const Prepared prepared,
              prepare(std::move(asked), source.get(), {}, Destination::this_machine));
+  DTS_TRY(check_shown(shown, prepared));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
   note_in_index(run, {});
@@ -98,7 +113,8 @@ Result<run::RunDirectory> earlier_run(const RunOptions& options,
 Result<int> act(const RunOptions& options, const std::vector<std::string>& command) {
   DTS_ASSIGN(const run::RankSelection shown, run::parse_ranks(options.shown));
   scrub_own_environment();
-  auto run = options.again.empty() ? new_run(options, command) : earlier_run(options, command);
+  auto run =
+      options.again.empty() ? new_run(options, command, shown) : earlier_run(options, command);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
   DTS_TRY(enter_snapshot(*run));
   tell("run directory {}\n", run->path);

@@ -31,8 +31,8 @@ void add_selection(CLI::App& verb, Selection& selection, Naming naming) {
   add_runs_option(verb, selection.runs);
 }
 
-void add_runs_option(CLI::App& verb, std::string& runs) {
-  verb.add_option("--runs", runs, "folder of run directories [runs]")
+CLI::Option* add_runs_option(CLI::App& verb, std::string& runs) {
+  return verb.add_option("--runs", runs, "folder of run directories [runs]")
       ->type_name("DIR")
       ->envname("DTSUBMIT_RUNS");
 }
@@ -84,14 +84,23 @@ Result<run::RunDirectory> find_directory(const Selection& selection) {
   return here;  // its message is the better one
 }
 
+Result<run::RunDirectory> no_part(const run::RunDirectory& whole, const std::string& name) {
+  std::vector<std::string> names;
+  for (const run::PartDirectory& part : run::parts_of(whole)) names.push_back(part.name);
+  return fail(Errc::not_found,
+              fmt::format("{} has no part `{}`", whole.path, name),
+              names.empty() ? "it has neither steps nor roles" : "its parts: " + join(names, ", "));
+}
+
 // "last/train", "1234/steps/2-train": a part of the run before the slash. nullopt: not a part.
-std::optional<run::RunDirectory> find_part(const Selection& selection) {
+std::optional<Result<run::RunDirectory>> find_part(const Selection& selection) {
   const std::string& what = selection.what;
   for (std::size_t slash = what.rfind('/'); slash != std::string::npos && slash > 0;
        slash = what.rfind('/', slash - 1)) {
     const auto whole = find_directory({what.substr(0, slash), selection.runs});
     if (!whole) continue;
     if (const auto part = run::part_named(*whole, what.substr(slash + 1))) return part->run;
+    if (!launch::is_sweep(*whole)) return no_part(*whole, what.substr(slash + 1));
   }
   return std::nullopt;
 }
@@ -151,9 +160,10 @@ Result<run::RunDirectory> find_whole(const Selection& selection) {
 Result<run::RunDirectory> find(const Selection& selection) {
   auto found = find_run_or_element(selection);
   if (!found && found.error().code == Errc::not_found) {
-    auto part = find_part(selection);
-    if (!part) part = find_component(selection);
-    if (part) found = *std::move(part);
+    if (const auto component = find_component(selection))
+      found = *component;
+    else if (auto part = find_part(selection))
+      found = *std::move(part);
   }
   DTS_ASSIGN(run::RunDirectory run, std::move(found));
   if (!lacks_job(run)) return run;

@@ -11,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace dts::cli {
 
@@ -27,7 +28,7 @@ enum class Naming { required, optional };  // optional: defaults to the last run
 void add_selection(CLI::App& verb, Selection& selection, Naming naming);
 
 // Only the --runs option, for commands that name runs in their own way.
-void add_runs_option(CLI::App& verb, std::string& runs);
+CLI::Option* add_runs_option(CLI::App& verb, std::string& runs);
 
 // Searches below --runs; if that is not given and `runs` of this folder has no such run, searches
 // the user's index. If a run's submission was never answered, also looks for its job and records

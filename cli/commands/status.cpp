@@ -237,6 +237,8 @@ void print_table(const Status& status) {
 Result<int> act(const StatusOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
   if (launch::is_sweep(run)) return sweep_status(run, options.metric, options.json);
+  if (!options.metric.empty())
+    return fail(Errc::usage, "--metric compares the elements of a sweep, and this run has none");
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   const std::vector<run::Event>& events = ledger.events;
   Status status;

@@ -242,9 +242,7 @@ void add_topo(CLI::App& app, Invocation& invocation) {
                    "show how this job's ranks are bound now: job id, run name, folder, last")
       ->group(job)
       ->type_name("JOB");
-  verb->add_option("--runs", options->verify.runs, "folder of run directories [runs]")
-      ->group(job)
-      ->type_name("DIR");
+  add_runs_option(*verb, options->verify.runs)->group(job);
   const char* output = "Output";
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/topo/1")
       ->group(output);

@@ -46,19 +46,10 @@ std::string paragraphs(const std::string& text) {
   return result;
 }
 
-// CLI11 appends what it checks, "N:UINT in [1 - 64]" or "KIND:{a,b}", which the explanation already
-// says.
-std::string type_of(const CLI::Option& option) {
-  std::string type = option.get_type_name();
-  for (const char* check : {":FLOAT in ", ":UINT in ", ":INT in ", ":{"})
-    type.resize(std::min(type.size(), type.find(check)));
-  return type;
-}
-
 std::string row(const CLI::Option& option, bool is_positional) {
   std::string name = option.get_name(is_positional, !is_positional);
   if (option.get_type_size() != 0) {
-    if (const std::string type = type_of(option); !type.empty()) name += " " + type;
+    if (const std::string type = option.get_type_name(); !type.empty()) name += " " + type;
     if (!option.get_default_str().empty()) name += "=" + option.get_default_str();
     if (option.get_expected_max() == CLI::detail::expected_max_vector_size) name += " ...";
     if (option.get_required()) name += " REQUIRED";
@@ -118,7 +109,7 @@ class HelpLayout : public CLI::FormatterBase {
       const auto found = app.get_options([&](const CLI::Option* option) {
         return option->get_group() == group && option->nonpositional();
       });
-      if (group.empty() || found.empty()) continue;
+      if (group == k_hidden || found.empty()) continue;
       text += section(heading(group), found);
     }
     return text;

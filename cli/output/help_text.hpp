@@ -16,6 +16,10 @@ enum class Positionals {
   in_usage_only,  // the usage line says all that is needed
 };
 
+// The group of options that the layout omits. An empty one, CLI11's own way, would leave their
+// names out of its error messages, too.
+inline constexpr const char* k_hidden = "hidden";
+
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_layout(Positionals positionals);
 
 }  // namespace dts::cli

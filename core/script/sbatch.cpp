@@ -206,7 +206,10 @@ Result<std::string> render_sbatch(const spec::JobSpec& spec,
   };
   DTS_ASSIGN(const auto main, templates(context.template_name));
   if (!main)
-    return fail(Errc::not_found, fmt::format("there is no template `{}`", context.template_name));
+    return fail(
+        Errc::not_found,
+        fmt::format("there is no template `{}`", context.template_name),
+        "`dtsubmit render --list` shows all; a file's name has a slash in it or ends in .mustache");
   ShellOutput script;
   DTS_TRY(render_template(
       *main, values_of(spec, plan, context, lines), templates, Unknown::is_error, script));

@@ -104,7 +104,7 @@ class Solver {
     const Quantity& whole = size_.*equation.whole;
     problems_.push_back({*whole.option != '\0' ? whole.option : "size",
                          fmt::format("{}: no whole number of {}", given, equation.words),
-                         "all nodes have the same number of ranks and GPUs: say --nodes, "
+                         "all nodes have the same number of ranks and GPUs: set --nodes, "
                          "--ntasks-per-node and --gpus-per-node"});
     return std::nullopt;
   }
@@ -171,7 +171,7 @@ void settle_size(JobSpec& spec, Diagnostics& problems) {
     problems.push_back(
         {"--nodelist",
          fmt::format("names {}, but the job has {}", counted(named, "node"), *size.nodes.value),
-         "--nodelist names nodes that must be in the job: say --nodes too"});
+         "--nodelist names nodes that must be in the job: give --nodes, too"});
   set(size.nodes, spec.nodes);
   set(size.tasks_per_node, spec.ntasks_per_node);
   set(size.gpus_per_node, spec.gpus_per_node);

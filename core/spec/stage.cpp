@@ -80,7 +80,7 @@ Result<StageItem> parse_stage_item(std::string_view text) {
   if ((target.empty() || (into_folder && !item.unpack)) && (!is_name(own) || own == "/"))
     return fail(Errc::invalid,
                 fmt::format("`{}` has no name", item.source),
-                fmt::format("say what to call the copy: {}:NAME", item.source));
+                fmt::format("name the copy: {}:NAME", item.source));
   if (into_folder) target.remove_suffix(1);
   item.target = target;
   if (item.target.empty())

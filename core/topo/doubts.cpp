@@ -11,7 +11,7 @@ namespace dts::topo {
 namespace {
 
 constexpr std::size_t k_suspicious = 4;  // two on one package exist, more hardly ever
-constexpr const char* k_help = "if that is wrong, say where they are in an override file";
+constexpr const char* k_help = "if that is wrong, an override file can say where they are";
 
 std::size_t packages(const NodeTopology& node) {
   std::set<unsigned> found;
@@ -39,7 +39,7 @@ std::vector<std::string> find_doubts(const NodeTopology& node) {
   if (!homeless.empty())
     doubts.push_back(fmt::format(
         "no single NUMA node or package is known for {} of {} GPUs ({}): every core counts as "
-        "near; say where they are in an override file",
+        "near; an override file can say where they are",
         homeless.size(),
         node.gpus.size(),
         fmt::join(homeless, ", ")));

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -33,7 +34,8 @@ struct Findings {
 Outcome<void> read_configuration(const std::string& path, Findings& found, int depth) {
   std::ifstream file(path);
   if (!file || access(path.c_str(), R_OK) != 0)
-    return failed(k_no_configuration, "cannot read Slurm's configuration " + path);
+    return failed(k_no_configuration,
+                  "cannot read Slurm's configuration " + path + ": " + std::strerror(errno));
   for (std::string text; std::getline(file, text);) {
     const std::string_view line = dts::trim(text);
     if (starts_with_word(line, "clustername")) found.cluster_name = true;

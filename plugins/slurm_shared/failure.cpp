@@ -80,6 +80,8 @@ constexpr Sentence k_sentences[] = {
     {"Time limit specification required", k_no_time},
     {"Invalid qos specification", k_qos},
     {"Invalid generic resource", k_gres},
+    {"Invalid feature specification", k_feature},
+    {"Invalid node name specified", k_node_name},
     {"System submissions disabled", k_closed},
 };
 

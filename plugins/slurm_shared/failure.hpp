@@ -96,6 +96,10 @@ inline constexpr Meaning k_no_time{"rejected", "give a limit with --time"};
 inline constexpr Meaning k_qos{"rejected", "`sacctmgr show qos` lists them; choose one with --qos"};
 inline constexpr Meaning k_gres{
     "rejected", "`sinfo --Format=nodes,gres` shows the GPUs; compare with --gpus-per-node"};
+inline constexpr Meaning k_feature{
+    "rejected", "`sinfo --Format=nodehost,features` shows the nodes' features; see --constraint"};
+inline constexpr Meaning k_node_name{
+    "rejected", "`sinfo --Node` lists the nodes; compare with --nodelist and --exclude"};
 inline constexpr Meaning k_closed{"rejected", "ask the site's staff"};
 
 }  // namespace meanings

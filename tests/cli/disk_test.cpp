@@ -83,7 +83,7 @@ TEST_CASE("a disk that stays full uses up its budget and ends with the code of a
   CAPTURE(output.err);
   CHECK(output.exit_code == 74);
   CHECK(contains(output.err, "No space left"));
-  CHECK(contains(output.err, "3 times disk, more than the budget of 2"));
+  CHECK(contains(output.err, "disk 3, over the budget of 2"));
 }
 
 TEST_CASE("an agent outlives a file system that turns read-only, and says what it cannot record") {

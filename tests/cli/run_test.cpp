@@ -353,7 +353,7 @@ TEST_CASE("a program that only asks to be run again is stopped after three attem
   CHECK(contains(output.err, "1 of 3 such attempts"));
   Words more = run_of(1, {"--", "sh", "-c", "exit 85"});
   more.insert(more.begin() + 1, {"--on", "checkpointed=restart:3"});
-  CHECK(contains(session.dtsubmit(more).err, "4 times checkpointed, more than the budget of 3"));
+  CHECK(contains(session.dtsubmit(more).err, "checkpointed 4, over the budget of 3"));
 }
 
 TEST_CASE("the time at which a run began is the same for all ranks, attempts and steps") {

@@ -215,3 +215,18 @@ TEST_CASE("half a last line, as a crash leaves it, does not hide the run") {
   REQUIRE(write_file(ledger, read_file(ledger).value() + "{\"time\":\"20"));
   CHECK(session.dtsubmit({"status"}).exit_code == 0);
 }
+
+TEST_CASE("what a finished run does not have is named") {
+  const Finished session;
+  const auto error = [&](const Words& words) {
+    const Output output = session.dtsubmit(words);
+    CHECK(output.exit_code != 0);
+    CHECK(output.out.empty());
+    return output.err;
+  };
+  CHECK(contains(error({"logs", "last", "--attempt", "9"}), "no attempt 9; the newest is 2"));
+  CHECK(contains(error({"logs", "last/train"}), "has no part `train`"));
+  CHECK(contains(error({"status", "last", "--metric", "loss:min"}), "elements of a sweep"));
+  const std::string both = error({"cancel", "12", "abc"});
+  CHECK(both.find("no run of `12`") < both.find("no run of `abc`"));
+}

@@ -168,7 +168,8 @@ TEST_CASE("a configuration that is not there is not waited for, as scontrol woul
   const json version = reply("version", json::object());
   unsetenv("SLURM_CONF");
   CHECK(said["code"] == 4);
-  CHECK(said["error"] == "cannot read Slurm's configuration /nonexistent/slurm.conf");
+  CHECK(said["error"] ==
+        "cannot read Slurm's configuration /nonexistent/slurm.conf: No such file or directory");
   CHECK(version["library"] == "");
   CHECK(version["words"].get<std::string>().find("Slurm through its commands (/") == 0);
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));

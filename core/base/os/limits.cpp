@@ -72,8 +72,11 @@ Result<ResourceLimit> parse_resource_limit(std::string_view text) {
   if (known == std::end(k_resources))
     return fail(
         Errc::invalid, fmt::format("`{}` is not a limit", name), "one of " + names_of_resources());
-  const std::string_view values =
-      equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
+  const std::string example =
+      fmt::format("for example {0}=65536, {0}=8M or {0}=1024:unlimited", name);
+  if (equals == std::string_view::npos)
+    return fail(Errc::invalid, fmt::format("`{}` has no value", name), example);
+  const std::string_view values = text.substr(equals + 1);
   const std::size_t colon = values.find(':');
   const auto soft = parse_limit_value(values.substr(0, colon));
   ResourceLimit limit{std::string(name), known->second, soft.value_or(0)};
@@ -83,9 +86,7 @@ Result<ResourceLimit> parse_resource_limit(std::string_view text) {
     is_good = is_good && limit.hard && *limit.hard >= limit.soft;
   }
   if (!is_good)
-    return fail(Errc::invalid,
-                fmt::format("`{}` is not a value for {}", values, name),
-                fmt::format("for example {0}=65536, {0}=8M or {0}=1024:unlimited", name));
+    return fail(Errc::invalid, fmt::format("`{}` is not a value for {}", values, name), example);
   return limit;
 }
 

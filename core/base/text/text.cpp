@@ -136,9 +136,10 @@ std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
   std::optional<std::string> best = completed(word, candidates);
   if (best) return best;
-  // Three edits in a long word are a typo; a short word becomes a different one.
-  std::size_t limit =
-      word.size() < 4 ? word.size() / 3 : std::min<std::size_t>(3, word.size() / 3 + 1);
+  // Three edits in a long word are a typo; a short word becomes a different one. The dashes of an
+  // option do not make it long.
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  std::size_t limit = letters < 4 ? letters / 3 : std::min<std::size_t>(3, letters / 3 + 1);
   for (const std::string& candidate : candidates) {
     // The minimum number of edits; a word may be as long as a file.
     if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) > limit)

@@ -70,6 +70,16 @@ Result<std::chrono::seconds> parse_time_limit(std::string_view text) {
   return std::chrono::seconds(total);
 }
 
+Result<std::chrono::seconds> parse_length(const std::string& text) {
+  constexpr std::uint64_t k_longest = 1'000'000'000;  // 31 years in seconds
+  const auto number = parse_number(text);
+  if (number && *number <= k_longest) return std::chrono::seconds(*number);
+  auto length = parse_time_limit(text);
+  if (!length)
+    length.error().hint = "write seconds, M:S, H:M:S, or a number with s, m, h or d, e.g. 20 or 5m";
+  return length;
+}
+
 std::string format_time_limit(std::chrono::seconds limit) {
   if (limit == std::chrono::seconds::max()) return "UNLIMITED";
   const auto total = limit.count();

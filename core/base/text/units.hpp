@@ -15,6 +15,10 @@ namespace dts {
 // "M", "[H:]M:S", "D-H[:M[:S]]"; "90s", "5m", "1.5h", "2d"; "UNLIMITED", "INFINITE": seconds::max()
 [[nodiscard]] Result<std::chrono::seconds> parse_time_limit(std::string_view text);
 
+// A length of time that is not a job's time limit: a plain number is seconds. Otherwise as
+// parse_time_limit().
+[[nodiscard]] Result<std::chrono::seconds> parse_length(const std::string& text);
+
 // "[D-]HH:MM:SS", or "UNLIMITED".
 [[nodiscard]] std::string format_time_limit(std::chrono::seconds limit);
 

@@ -56,7 +56,7 @@ Result<void> check(const NodeTopology& node, const BindRequest& request) {
     problems.push_back({"GPUs", "not a list for each rank"});
   if (const auto most = node.cores.size() / std::max(1U, request.ranks);
       request.cores_per_rank > std::max<std::size_t>(1, most))
-    problems.push_back({"--cores-per-rank",
+    problems.push_back({"cores per rank",
                         fmt::format("{} requested, {} for {} are available",
                                     request.cores_per_rank,
                                     counted(node.cores.size(), "core"),

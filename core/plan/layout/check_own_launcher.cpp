@@ -78,7 +78,7 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
                      shown(launcher),
                      plan.nodes),
          "use --container IMAGE in place of " + launcher.hidden_behind +
-             ", or say --nnodes and the rendezvous yourself"});
+             ", or give --nnodes and the rendezvous yourself"});
 }
 
 // Reports a launcher on each node that has no way to learn of the others.

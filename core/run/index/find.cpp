@@ -7,8 +7,10 @@
 #include "core/run/ledger/ledger.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace dts::run {
 namespace {
@@ -53,6 +55,10 @@ Result<RunDirectory> open_run(const std::string& folder) {
   RunDirectory run{absolute_path(folder)};
   while (run.path.size() > 1 && run.path.back() == '/')
     run.path.pop_back();  // as a shell's completion adds it
+  if (::access(run.path.c_str(), X_OK) != 0 && errno == EACCES)
+    return fail(Errc::io,
+                fmt::format("cannot read {}: Permission denied", folder),
+                "only its owner can read a run directory");
   if (!is_run_directory(run.path))
     return fail(Errc::not_found,
                 fmt::format("{} is not a run directory", folder),

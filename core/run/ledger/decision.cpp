@@ -89,8 +89,7 @@ std::string exhausted(const Outcome& outcome, const Circumstances& now, const Po
         to_string(rule.action));
   const unsigned count = now.count(kind);
   if (rule.most && count > *rule.most)
-    return fmt::format(
-        "{} times {}, more than the budget of {}", count, to_string(kind), *rule.most);
+    return fmt::format("{} {}, over the budget of {}", to_string(kind), count, *rule.most);
   if (policy.time_total.count() > 0 && now.elapsed >= policy.time_total)
     return fmt::format("{} s of running have used up --time-total", now.elapsed.count());
   return {};

@@ -17,7 +17,7 @@ constexpr const char* k_gpu_example = "for example 8 or a100:4";
 Result<unsigned> plain_count(const std::string& text) {
   const auto number = parse_number(text);
   if (!number || *number > k_most)
-    return fail(Errc::invalid, fmt::format("`{}` is not a number up to {}", text, k_most));
+    return fail(Errc::invalid, fmt::format("`{}` is not a whole number up to {}", text, k_most));
   return static_cast<unsigned>(*number);
 }
 
@@ -91,11 +91,11 @@ Value node_count() {
   value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
     const std::size_t dash = typed.find('-');
     const std::string least = typed.substr(0, dash);
-    if (dash != std::string::npos && typed.substr(dash + 1) != least)
+    if (dash != std::string::npos && dash > 0 && typed.substr(dash + 1) != least)
       return fail(Errc::invalid,
                   fmt::format("`{}` is a range: the number of ranks must be known", typed),
-                  "say one number; --spares asks for nodes to replace failed ones");
-    DTS_ASSIGN(spec.nodes, plain_count(least));
+                  "give one number; --spares asks for nodes to replace failed ones");
+    DTS_ASSIGN(spec.nodes, plain_count(dash == 0 ? typed : least));
     spec.totals.nodes_given = true;
     return {};
   };

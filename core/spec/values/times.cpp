@@ -14,19 +14,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t k_longest = 1'000'000'000;  // 31 years in seconds
-
-// A duration that is not a job's time limit: a plain number is seconds. Otherwise as
-// parse_time_limit().
-Result<Seconds> parse_length(const std::string& text) {
-  const auto number = parse_number(text);
-  if (number && *number <= k_longest) return Seconds(*number);
-  auto length = parse_time_limit(text);
-  if (!length)
-    length.error().hint = "write seconds, M:S, H:M:S, or a number with s, m, h or d, e.g. 20 or 5m";
-  return length;
-}
-
 Result<Seconds> parse_limit(const std::string& text) {
   return parse_time_limit(text);
 }

@@ -146,10 +146,14 @@ Result<const Row*> find_row(Text name) {
     if (name == row.name) return &row;
     names.emplace_back(row.name);
   }
+  if (!name.starts_with("-"))
+    return fail(Errc::usage,
+                fmt::format("unexpected argument '{}'", name),
+                "dttrain bench --help lists all options");
   const auto near = nearest(name, names);
   return fail(Errc::usage,
               "unknown option " + name,
-              near ? "did you mean " + *near + "?" : "dttrain bench --help lists all");
+              near ? "did you mean " + *near + "?" : "dttrain bench --help lists all options");
 }
 
 void read_environment(BenchOptions& options,

@@ -43,12 +43,16 @@ const Option* find_option(const std::string& name) {
 }
 
 tl::unexpected<Error> unknown_option(const std::string& name) {
+  if (!name.starts_with("-"))
+    return fail(Errc::usage,
+                fmt::format("unexpected argument '{}'", name),
+                "dttrain --help lists all options");
   std::vector<std::string> names;
   for (const Option& option : option_table()) names.emplace_back(option.name);
   const auto near = nearest(name, names);
   return fail(Errc::usage,
               "unknown option " + name,
-              near ? "did you mean " + *near + "?" : "dttrain --help lists all");
+              near ? "did you mean " + *near + "?" : "dttrain --help lists all options");
 }
 
 Result<void> apply(Options& options,
@@ -145,7 +149,7 @@ Result<void> check_staleness(const Options& o) {
   Diagnostics wrong;
   if (o.servers == 0)
     wrong.push_back(
-        {"--staleness", "needs --servers S", "say how many of the ranks only serve the others"});
+        {"--staleness", "needs --servers S", "it is how many of the ranks only serve the others"});
   for (const Excluded& one : all)
     if (one.is_set)
       wrong.push_back(

@@ -91,6 +91,7 @@ TEST_CASE("the nearest word is a slip of the pen, not a guess") {
         "--gpus-per-node");
   CHECK(nearest("--parti", options) == "--partition");
   CHECK_FALSE(nearest("--verbose", options));
+  CHECK_FALSE(nearest("--dtype", {"--steps"}));
   CHECK_FALSE(nearest("x", {}));
   // Whatever a file has for a word: not compared letter by letter.
   CHECK_FALSE(nearest(std::string(std::size_t{1} << 24U, '-'), options));

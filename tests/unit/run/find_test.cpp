@@ -6,6 +6,8 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace {
 
@@ -110,4 +112,18 @@ TEST_CASE("a run with a damaged ledger does not hide the others") {
   const Runs runs;
   REQUIRE(write_file(runs.file("beta-20260102T000000-cccccc/ledger.jsonl"), "nonsense\n"));
   CHECK(runs.found("41") == "zeta-20260101T000000-aaaaaa");
+}
+
+TEST_CASE("a run that another user keeps from us is named as such") {
+  const Runs runs;
+  const std::string folder = runs.file("beta-20260102T000000-cccccc");
+  if (::geteuid() == 0) {
+    MESSAGE("skipped: root can read everything");
+    return;
+  }
+  REQUIRE(::chmod(folder.c_str(), 0) == 0);
+  const auto found = find_run(runs.path, folder);
+  REQUIRE_FALSE(found);
+  CHECK(found.error().message == "cannot read " + folder + ": Permission denied");
+  REQUIRE(::chmod(folder.c_str(), 0700) == 0);
 }
