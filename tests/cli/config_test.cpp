@@ -174,6 +174,20 @@ TEST_CASE("what is no file of settings is refused, and nothing waits for it") {
   CHECK(contains(error({"config", "--save", "there.toml"}), "exists already"));
 }
 
+TEST_CASE("the problems of a file are in the order of its lines") {
+  Settings session;
+  session.write("bad.toml", "time = \"x\"\nnodes = \"y\"\nzzz = 1\nmem = \"z\"\n");
+  const std::string said = session.dtsubmit({"config", "bad.toml"}).err;
+  CAPTURE(said);
+  std::size_t before = 0;
+  for (const char* place : {"bad.toml:1:8", "bad.toml:2:9", "bad.toml:3:1", "bad.toml:4:7"}) {
+    const std::size_t at = said.find(place);
+    REQUIRE(at != std::string::npos);
+    CHECK(at >= before);
+    before = at;
+  }
+}
+
 TEST_CASE("a run without Slurm leaves out what is for Slurm") {
   Settings session;
   session.write("job.toml", "partition = \"gpu\"\ncommand = \"true\"\nruns = \"elsewhere\"\n");

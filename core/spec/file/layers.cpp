@@ -10,8 +10,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace dts::spec {
 namespace {
@@ -89,6 +92,14 @@ Reading reading_that_keeps(std::shared_ptr<const Document> document) {
           Spelling::typed};
 }
 
+// Line and column of "job.toml:7:18"; zeros without them.
+std::pair<std::uint64_t, std::uint64_t> place_in_file(const Diagnostic& problem) {
+  const std::vector<std::string> fields = split(problem.where, ':');
+  if (fields.size() < 3) return {};
+  return {parse_number(fields[fields.size() - 2]).value_or(0),
+          parse_number(fields.back()).value_or(0)};
+}
+
 }  // namespace
 
 Layer layer_of(const Document& document, Diagnostics& problems) {
@@ -100,6 +111,7 @@ Layer layer_of(const Document& document, Diagnostics& problems) {
     return {};
   }
   Layer layer;
+  const auto known_before = static_cast<std::ptrdiff_t>(problems.size());
   std::map<std::string, std::string> spelled;  // the first spelling of each key
   for (const auto& [name, member] : value.items()) {
     const std::string pointer = member_of("", name);
@@ -119,6 +131,10 @@ Layer layer_of(const Document& document, Diagnostics& problems) {
     }
     layer.push_back({key, {kept, &member}, document.place(pointer), pointer, reading});
   }
+  std::stable_sort(
+      problems.begin() + known_before, problems.end(), [](const auto& a, const auto& b) {
+        return place_in_file(a) < place_in_file(b);
+      });
   return layer;
 }
 
