@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/launch/job/own_job.hpp"
 #include "core/run/index/index.hpp"
 #include "core/run/ledger/history.hpp"
@@ -11,6 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 namespace dts::cli {
 
@@ -32,10 +36,16 @@ Result<void> read_job(sched::Scheduler& scheduler, RunFacts& known) {
 std::optional<Error> on_another_cluster(const run::RunDirectory& run, sched::JobId job) {
   const auto entries = run::read_index();
   if (!entries) return std::nullopt;
-  const auto found = std::find_if(entries->rbegin(), entries->rend(), [&](const run::Indexed& one) {
-    return one.folder == run.path && one.job == job;
-  });
-  if (found == entries->rend() || found->cluster == run::this_cluster()) return std::nullopt;
+  // The index has a sweep, but not its elements.
+  const std::string folder =
+      launch::is_element(run) ? std::filesystem::path(run.path).parent_path().string() : run.path;
+  const auto found = std::find_if(
+      entries->rbegin(), entries->rend(), [&](const auto& one) { return one.folder == folder; });
+  const std::string here = run::this_cluster();
+  std::error_code failed;
+  if (found == entries->rend() || found->cluster == here ||
+      std::filesystem::equivalent(found->cluster, here, failed))
+    return std::nullopt;
   // A private cluster that is gone takes its slurm.conf with it.
   if (found->cluster.empty() || !exists(found->cluster)) return std::nullopt;
   return Error{Errc::unreachable,

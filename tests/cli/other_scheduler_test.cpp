@@ -110,6 +110,11 @@ TEST_CASE("a job that was submitted to another cluster is not taken for over") {
     CHECK(contains(output.out + output.err, "it was submitted to another cluster"));
     CHECK_FALSE(contains(output.out, "is over"));
   }
+  // Another name of the same configuration is no other cluster.
+  REQUIRE(::symlink("first.conf", session.file("same.conf").c_str()) == 0);
+  session.environment["SLURM_CONF"] = session.file("same.conf");
+  CHECK(contains(session.dtsubmit({"stop", "last"}).out, "is over"));
+  session.environment["SLURM_CONF"] = session.file("second.conf");
   // A cluster that is gone with its configuration has no jobs.
   REQUIRE(std::remove(session.file("first.conf").c_str()) == 0);
   CHECK(contains(session.dtsubmit({"requeue", "last"}).out, "submitted job q7.alpha"));
