@@ -266,11 +266,10 @@ void set_by_names(const char* option,
     if (found != nullptr && equals != std::string::npos)
       apply(*found, part.substr(equals + 1), model, problems);
     else
-      problems.push_back({option,
-                          fmt::format("`{}` is not NAME=VALUE with the name of {} option",
-                                      part,
-                                      settable == Settable::policy ? "a policy" : "such an"),
-                          fmt::format("names: {}", join(names, ", "))});
+      problems.push_back(
+          {option,
+           fmt::format("`{}` is not NAME=VALUE with one of the names that it takes", part),
+           join(names, ", ")});
   }
 }
 

@@ -233,7 +233,7 @@ Result<Facts> parse_facts(std::string_view text) {
   if (document.is_discarded())
     return fail(Errc::invalid,
                 "it is not JSON, or incomplete",
-                "a check.json is written by `dttrain bench`");
+                "`dtsubmit check` writes a check.json into its run directory");
   Diagnostics problems;
   Facts facts = read_all(document, problems);
   if (problems.empty()) check_names(facts, problems);
