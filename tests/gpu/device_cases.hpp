@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What device_check runs on two devices.
+// The cases that device_check runs on two devices.
 #pragma once
 
 #include "core/base/random.hpp"
@@ -18,17 +18,17 @@ using dts::train::accelerator::Queue;
 using Floats = std::vector<float>;
 using Places = std::vector<float*>;
 
-// Arrays, and what is enqueued with them where they are.
+// Arrays, and the work that is enqueued with their addresses in device memory.
 struct Case {
   std::string name;
   double tolerance;  // relative to the larger of 1 and the value
   std::vector<Floats> arrays;
   std::function<void(Queue&, const Places&)> enqueue;
-  std::size_t scratch = 0;                // floats that are one place more, and not compared
-  std::vector<std::size_t> rounded = {};  // arrays that hold Bfloat, two in the place of a float
+  std::size_t scratch = 0;                // size of one more array, not compared
+  std::vector<std::size_t> rounded = {};  // arrays that hold two Bfloat per float
 };
 
-// A pure function of `seed` and the index, in [-size, size).
+// Values in [-size, size), a pure function of `seed` and the index.
 inline Floats noise(std::size_t count, std::uint64_t seed, float size = 1) {
   Floats values(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -41,7 +41,7 @@ inline Floats nothing(std::size_t count) {
   return Floats(count, std::numeric_limits<float>::quiet_NaN());
 }
 
-// Any values, in an array of floats.
+// Copies the bytes of any values to an array of floats.
 template <class Value>
 Floats as_floats(const std::vector<Value>& values) {
   Floats array((values.size() * sizeof(Value) + sizeof(float) - 1) / sizeof(float));
@@ -49,7 +49,7 @@ Floats as_floats(const std::vector<Value>& values) {
   return array;
 }
 
-// Floats as kernels of `Value` find them, who are Bfloat or float.
+// Converts floats to the type that kernels of `Value` read, in an array of floats.
 template <class Value>
 Floats stored(const Floats& values) {
   std::vector<Value> all(values.size());
@@ -60,7 +60,7 @@ Floats stored(const Floats& values) {
 template <class Value>
 constexpr bool k_is_rounded = sizeof(Value) < sizeof(float);
 
-// Between quotes of JSON, near enough to be read.
+// Escapes a text for JSON, roughly.
 inline std::string in_json(std::string text) {
   for (char& c : text) {
     if (c == '"') c = '\'';
@@ -69,19 +69,19 @@ inline std::string in_json(std::string text) {
   return text;
 }
 
-// Which shapes: all, or those that a tool can watch which slows a kernel down a hundredfold.
+// All shapes, or only those for a tool that slows kernels down a hundredfold.
 enum class Sizes { all, small };
 
-// Every product, in shapes and precisions of all kinds.
+// Every product, in various shapes and precisions.
 void add_products(std::vector<Case>& all, Sizes sizes);
 
 // The kernels of image networks.
 void add_images(std::vector<Case>& all);
 
-// Every kernel and product, in shapes of all kinds.
+// Every kernel and product, in various shapes.
 [[nodiscard]] std::vector<Case> all_cases(Sizes sizes);
 
-// A line of JSON about the module's exchange, as main() prints them; 1 if it is wrong, otherwise 0.
+// Checks the module's exchange and prints a line of JSON; returns 1 if it is wrong, otherwise 0.
 [[nodiscard]] int check_link(Queue& queue);
 
 }  // namespace device_check

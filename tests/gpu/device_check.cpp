@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_check MODULE [REPEATS [small|products]]: every kernel and product of a device's module
-// beside the host's, and beside itself 20 times and as a graph, and its exchange. "small": without
-// large shapes and the exchange, for tools that slow kernels down; "products": nothing else. A line
-// of JSON for each; exits with 1 if one is wrong, with 77 if the module finds no device. Needs
-// neither MPI nor oneDNN, so that it can be built on any machine with a card.
+// device_check MODULE [REPEATS [small|products]]: compares every kernel and product of a device's
+// module with the host's, with itself (20 times, and as a graph), and checks its exchange. "small"
+// omits large shapes and the exchange, for tools that slow kernels down; "products" runs only
+// products. Prints a line of JSON for each; exits with 1 if one is wrong, with 77 if the module
+// finds no device. Needs neither MPI nor oneDNN, so that it can be built on any machine with a
+// card.
 #include "tests/gpu/device_cases.hpp"
 #include "tests/support/host_device.hpp"
 
@@ -24,7 +25,7 @@ namespace {
 using namespace dts::train::accelerator;
 using namespace device_check;
 
-// One by one, or as a graph, of what was done once before.
+// One by one, or as a graph after all of it has run once.
 enum class By { pieces, graph };
 
 std::vector<Floats> run(Queue& queue, const Case& one, By by = By::pieces) {
@@ -64,7 +65,7 @@ double worst(const std::vector<Floats>& values, const std::vector<Floats>& expec
   return worst;
 }
 
-// With the values of rounded arrays.
+// Converts rounded arrays to floats.
 std::vector<Floats> widened(const Case& one, std::vector<Floats> arrays) {
   for (const std::size_t which : one.rounded) {
     const Floats stored = std::exchange(arrays[which], {});
@@ -75,7 +76,7 @@ std::vector<Floats> widened(const Case& one, std::vector<Floats> arrays) {
   return arrays;
 }
 
-// Whether it is right; prints its line.
+// Runs a case and prints its line; returns whether it is right.
 bool check(Queue& device, Queue& host, const Case& one, int repeats) {
   const std::vector<Floats> first = run(device, one);
   const double off = worst(widened(one, first), widened(one, run(host, one)));
@@ -95,7 +96,8 @@ bool check(Queue& device, Queue& host, const Case& one, int repeats) {
   return fits;
 }
 
-// Whether the cases have every kernel; prints its line, with the numbers of others.
+// Returns whether the cases have launched every kernel; prints a line with the numbers of the
+// others.
 bool all_were_tried() {
   std::string others;
   for (std::uint32_t number = 0; number < Kernels::count(); ++number)
@@ -107,7 +109,7 @@ bool all_were_tried() {
   return others.empty();
 }
 
-// One that ends with an error of the device does not keep the others from being tried.
+// A case that ends with an error of the device does not prevent the others.
 int check_each(Queue& device, Queue& host, const std::vector<Case>& cases, int repeats) {
   int wrong = 0;
   for (const Case& one : cases) {
@@ -133,7 +135,7 @@ int check_all(Queue& device, Queue& host, const std::string& which, int repeats)
   const Sizes sizes = which == "small" ? Sizes::small : Sizes::all;
   const int checked = check_each(device, host, all_cases(sizes), repeats);
   const int tried = all_were_tried() ? 0 : 1;
-  // Last: a link that hangs leaves a stream that never ends.
+  // Last, because a link that hangs leaves a stream that never ends.
   const int linked = which.empty() ? check_link(device) : 0;
   return std::max({checked, tried, linked});
 }

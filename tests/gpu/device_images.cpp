@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of image networks. Arrays are of float, also where a kernel has other values in them.
+// The kernels of image networks. All arrays are floats here, even if a kernel stores other types.
 #include "tests/gpu/device_cases.hpp"
 
 namespace device_check {
@@ -17,14 +17,14 @@ Value* as(float* at) {
   return reinterpret_cast<Value*>(at);
 }
 
-// Of arrays that hold Value.
+// The arrays that hold Bfloat: all of them or none.
 template <class Value>
 std::vector<std::size_t> rounded(const std::vector<std::size_t>& arrays) {
   return k_is_rounded<Value> ? arrays : std::vector<std::size_t>{};
 }
 
-// What a convolution of `batch` images of From to k_out channels gives, the gradient of its weights
-// in parts of k_part pixels, and arrangements of weights.
+// A convolution of `batch` images of From to k_out channels, the gradient of its weights in parts
+// of k_part pixels, and the layouts of weights.
 template <class Factors, class From>
 void add_convolution(std::vector<Case>& all, const char* kind, int batch, const TapShape& shape) {
   using Stored = typename Factors::Stored;
@@ -78,7 +78,7 @@ void add_convolutions(std::vector<Case>& all, int batch, const TapShape& shape) 
   add_convolution<TensorFactors, Bfloat>(all, " bf16", batch, shape);
 }
 
-// Sums of a batch normalisation are doubles.
+// The sums of a batch normalisation are doubles.
 double* as_doubles(float* at) {
   return reinterpret_cast<double*>(at);
 }
@@ -91,7 +91,7 @@ void add_batch_norm(std::vector<Case>& all, const char* kind, int batch, int sid
   const Channelwise pooled{batch * side * side / 4, channels};
   const std::size_t values = rows.area();
   const auto each = static_cast<std::size_t>(channels);
-  // Sums are compared where they have ended: the doubles are cleared.
+  // The doubles are cleared; their totals, which are floats, are compared.
   const Floats sums(4 * rows.parts() * each);
   const std::vector<Floats> arrays{stored<Value>(noise(values, 33)),
                                    noise(each, 34),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exchange of a module with one rank, which sends to itself: what of it one device can show.
+// The exchange of a module with a single rank, which sends to itself: all that one device can test.
 #include "tests/gpu/device_cases.hpp"
 
 #include <chrono>
@@ -18,7 +18,7 @@ void check(const char* wrong) {
   if (wrong != nullptr) throw DeviceError(wrong);
 }
 
-// Until `is_done` says so of the link's progress.
+// Polls the link's progress until is_done(progress).
 template <class Done>
 void await(const Queue& queue, const char* what, const Done& is_done) {
   const auto until = std::chrono::steady_clock::now() + k_limit;
@@ -29,7 +29,7 @@ void await(const Queue& queue, const char* what, const Done& is_done) {
   }
 }
 
-// Two messages at once, of other sizes; `number` counts groups.
+// Sends and receives two messages of different sizes in one group; `number` counts groups.
 bool sends_to_itself(Queue& queue, std::uint64_t number, std::size_t count) {
   const Floats values = noise(count + 5, number);
   float* const from = queue.allocate(count + 5);
@@ -41,7 +41,7 @@ bool sends_to_itself(Queue& queue, std::uint64_t number, std::size_t count) {
       {from, bytes, 0, 1}, {from + count, rest, 0, 1}, {to, bytes, 0, 0}, {to + count, rest, 0, 0}};
   check(queue.table().exchange->post(queue.context(), messages, 4));
   await(queue, "a group", [](const auto& now) { return now.is_idle != 0; });
-  queue.launch(Add<float>{{count + 5}, to, from});  // follows
+  queue.launch(Add<float>{{count + 5}, to, from});  // follows the messages
   await(queue, "the end of a group", [&](const auto& now) { return now.ended >= number; });
   Floats came(count + 5);
   queue.to_host(came.data(), to, count + 5);
