@@ -93,6 +93,23 @@ const char* begin(dttrain_context& context) {
                        "cudaMalloc of 32 MiB");
 }
 
+// Otherwise `answer` says what is lacking.
+bool runs_kernels(const cudaDeviceProp& properties, dttrain_answer* answer) {
+  const cudaError_t status = cuda_find_kernels();
+  const std::string name = properties.name;
+  if (properties.major < k_least_major || status == cudaErrorNoKernelImageForDevice)
+    lack(answer,
+         DTTRAIN_LACKS_NEWER_DEVICE,
+         name + " has compute capability " + version_text(properties.major, properties.minor));
+  else if (status == cudaErrorUnsupportedPtxVersion)  // the module has only PTX for this device
+    lack(answer,
+         DTTRAIN_LACKS_NEWER_DRIVER,
+         "it does not know the PTX of CUDA " + version_text(CUDART_VERSION) + ", for " + name);
+  else if (status != cudaSuccess)
+    failed(answer, "cudaFuncGetAttributes", status);
+  return status == cudaSuccess && properties.major >= k_least_major;
+}
+
 dttrain_context* open(int device, dttrain_answer* answer) {
   *answer = {};
   cudaDeviceProp properties;
@@ -105,18 +122,7 @@ dttrain_context* open(int device, dttrain_answer* answer) {
     failed(answer, "cudaGetDeviceProperties", status);
     return nullptr;
   }
-  const cudaError_t kernels = cuda_find_kernels();
-  if (properties.major < k_least_major || kernels == cudaErrorNoKernelImageForDevice) {
-    lack(answer,
-         DTTRAIN_LACKS_NEWER_DEVICE,
-         std::string(properties.name) + " has compute capability " +
-             version_text(properties.major, properties.minor));
-    return nullptr;
-  }
-  if (kernels != cudaSuccess) {
-    failed(answer, "cudaFuncGetAttributes", kernels);
-    return nullptr;
-  }
+  if (!runs_kernels(properties, answer)) return nullptr;
   std::unique_ptr<dttrain_context, decltype(&close)> made(new dttrain_context, &close);
   made->device = device;
   // llm.c planned to do so from Hopper on (train_gpt2.cu, gelu_fusion). For the gradient, cuBLASLt
