@@ -15,11 +15,12 @@
 
 namespace {
 
+using namespace dts::train::accelerator;
+
 // The alignment that algorithms may use for vectors. Limited to what vectors need, so that the
 // choice does not depend on where a sample's rows begin.
 int alignment_of(const void* at) {
-  constexpr std::uintptr_t k_most = 16;
-  const auto address = reinterpret_cast<std::uintptr_t>(at) | k_most;
+  const auto address = reinterpret_cast<std::uintptr_t>(at) | 16;
   return static_cast<int>(address & (~address + 1));
 }
 
@@ -259,18 +260,26 @@ cublasStatus_t choose_and_run(dttrain_context& context,
 
 template <class Kernel>
 const char* launch(dttrain_context* context, const Kernel& kernel) {
-  return cuda_launch(context, dts::train::accelerator::Kernels::number_of<Kernel>(), &kernel);
+  return cuda_launch(context, Kernels::number_of<Kernel>(), &kernel);
 }
 
 // Applies the curve after a straight product.
 template <class Value>
 const char* curve(dttrain_context* context, const dttrain_product& p) {
-  using namespace dts::train::accelerator;
   const std::size_t count = row_begin(static_cast<std::size_t>(p.rows), p.columns);
   auto* const before = static_cast<Value*>(p.before);
   auto* const out = static_cast<Value*>(p.out);
   if (p.curve == DTTRAIN_GELU) return launch(context, GeluForward<Value>{{count}, before, out});
-  return launch(context, GeluBackward<Value>{{count}, before, out, out});
+  if (p.sums == nullptr) return launch(context, GeluBackward<Value>{{count}, before, out, out});
+  const Columnwise rows{p.rows, p.columns, p.sum_rows};
+  return launch(context, GeluBackwardSums<Value>{rows, before, out, out, p.sums});
+}
+
+// The sums after a product whose curve the library has applied, whose output is always rounded.
+const char* add_columns(dttrain_context* context, const dttrain_product& p) {
+  if (p.sums == nullptr) return nullptr;
+  const Columnwise rows{p.rows, p.columns, p.sum_rows};
+  return launch(context, ColumnSums<Bfloat>{rows, static_cast<Bfloat*>(p.out), p.sums});
 }
 
 }  // namespace
@@ -285,7 +294,7 @@ const char* cuda_multiply(dttrain_context* context, const dttrain_product* produ
   if (is_new && status != CUBLAS_STATUS_SUCCESS) context->chosen.erase(at);
   const char* const wrong =
       context->check(status, is_new ? "choosing an algorithm for a product" : "cublasLtMatmul");
-  if (wrong != nullptr || !is_straight || product->curve == DTTRAIN_STRAIGHT) return wrong;
-  return product->rounds != 0 ? curve<dts::train::accelerator::Bfloat>(context, *product)
-                              : curve<float>(context, *product);
+  if (wrong != nullptr || product->curve == DTTRAIN_STRAIGHT) return wrong;
+  if (!is_straight) return add_columns(context, *product);
+  return product->rounds != 0 ? curve<Bfloat>(context, *product) : curve<float>(context, *product);
 }

@@ -12,7 +12,7 @@ namespace {
 using namespace dts::train;
 using namespace dts::train::accelerator;
 
-// Whole numbers below `most`, in an array of floats.
+// Integers below `most`, in an array of floats.
 Floats numbers(std::size_t count, std::uint64_t most) {
   Floats values(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -37,7 +37,7 @@ void add_elements(std::vector<Case>& all) {
                    queue.launch(GeluForward<float>{{k_count}, at[0], at[1]});
                  }});
   all.push_back({"gelu_backward",
-                 1e-5,  // at 5, what another rounding makes of the gate counts 36 times
+                 1e-5,  // at 5, an error of the gate counts 36 times
                  {x, y},
                  [](Queue& queue, const Places& at) {
                    queue.launch(GeluBackward<float>{{k_count}, at[0], at[1], at[1]});
@@ -59,7 +59,7 @@ void add_elements(std::vector<Case>& all) {
        }});
   all.push_back(
       {"gelu and swiglu bf16",
-       2e-2,  // a neighbour of 2^-8
+       2e-2,  // the next bf16 value is 2^-8 away
        {stored<Bfloat>(x),
         stored<Bfloat>(y),
         nothing(k_count / 2 + 1),
@@ -141,6 +141,23 @@ void add_rows(std::vector<Case>& all, int rows, int width) {
                                                                           at[9]});
                    queue.launch(ColumnSums<float>{{rows, width}, at[6], at[10]});
                  }});
+  all.push_back({"gelu_backward_sums" + shape,
+                 3e-5,
+                 {noise(count, 1, 5), noise(count, 2), nothing(sums)},
+                 [=](Queue& queue, const Places& at) {
+                   queue.launch(GeluBackwardSums<float>{{rows, width}, at[0], at[1], at[1], at[2]});
+                 }});
+  all.push_back(
+      {"gelu_backward_sums bf16" + shape,
+       2e-2,
+       {stored<Bfloat>(noise(count, 1, 5)), stored<Bfloat>(noise(count, 2)), nothing(sums)},
+       [=](Queue& queue, const Places& at) {
+         auto* const d = reinterpret_cast<Bfloat*>(at[1]);
+         queue.launch(GeluBackwardSums<Bfloat>{
+             {rows, width}, reinterpret_cast<const Bfloat*>(at[0]), d, d, at[2]});
+       },
+       0,
+       {0, 1}});
   all.push_back({"rms_norm" + shape,
                  2e-5,
                  {noise(count, 4, 3),
@@ -262,7 +279,7 @@ void add_attention(std::vector<Case>& all, int context, int width, bool rounds) 
   all.push_back(
       {"attention " + std::to_string(context) + "x" + std::to_string(width) +
            (rounds ? " bf16" : ""),
-       // The weights are rounded where another sum may have another neighbour.
+       // Weights are rounded to bf16, and a sum in another order may round to the next value.
        rounds ? 2e-2 : 1e-5,
        {array(queries, 10, 3),
         array(keys, 11, 1),
@@ -339,7 +356,8 @@ void add_update(std::vector<Case>& all, const std::string& name) {
   for (float& one : moments) one = std::abs(one);
   UpdateFactors factors{
       0.5F, 0.01F, 0.1F, 0.999F, 0.9F, 0.9F, 0.99F, 0.1F, 0.01F, 1e-8F, 1.2F, 1.3F};
-  // Reports of what is the same on both sides, and then what becomes of it.
+  // Compares the reports of ChecksumChunks and the arrays of the step, but not the reports of the
+  // step, whose checksums differ with any rounding.
   all.push_back(
       {"update " + name,
        2e-6,
@@ -351,7 +369,7 @@ void add_update(std::vector<Case>& all, const std::string& name) {
         nothing(owned),
         nothing(k_kinds * owned),
         Floats(count, 0.003F),
-        nothing(2 * count),  // doubles, which are compared by their sum
+        nothing(2 * count),  // doubles, compared by their sum
         nothing(1)},
        [=](Queue& queue, const Places& at) {
          const Chunkwise base{count, reinterpret_cast<const OwnChunk*>(at[0]), owned, owned + 64};

@@ -10,8 +10,8 @@ namespace {
 
 using namespace dts::train::accelerator;
 
-// All transpositions, of a batch with gaps between rows; nothing, what is there or something else
-// and a bias are added.
+// All transpositions, in a batch with gaps between rows, with nothing added, the output itself, or
+// another array and a bias.
 void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int batch) {
   for (int way = 0; way < 12; ++way) {
     const bool left = (way & 1) != 0, right = (way & 2) != 0;
@@ -50,20 +50,22 @@ void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int bat
                                                 : nullptr,
                                      is_fused ? at[4] : nullptr,
                                      DTTRAIN_STRAIGHT,
-                                     nullptr});
+                                     nullptr,
+                                     nullptr,
+                                     0});
                    }});
   }
 }
 
-// Factors of bf16 are rounded by the kernel for it, so that both sides read the same ones; those of
-// TF32 may be read as they are.
+// Factors of bf16 are rounded by our kernel, so that both sides read the same values; TF32 factors
+// may be reduced by the product itself.
 void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inner) {
   const auto floats = [](int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
   };
   const std::string shape =
       std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner);
-  // Of a rounded factor, so that the next one suits any vector, too.
+  // The size of a rounded factor, so that the next one is aligned for any vector.
   const std::size_t of_one =
       (std::max(floats(rows, inner), floats(inner, columns)) + 127) / 128 * 64;
   for (const bool left : {false, true})
@@ -105,20 +107,22 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
                                          nullptr,
                                          nullptr,
                                          DTTRAIN_STRAIGHT,
-                                         nullptr});
+                                         nullptr,
+                                         nullptr,
+                                         0});
                        },
                        2 * of_one});
       }
 }
 
-// Products whose results are rounded, and what is added to them: they are the left factor of one
-// more, which makes them fp32 again.
+// Products with rounded results and addends. Each result is the left factor of another product,
+// which converts it to fp32.
 void add_rounded_results(std::vector<Case>& all, int rows, int columns, int inner) {
   const auto floats = [](int a, int b) {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
   };
   const std::size_t most = floats(std::max({rows, columns, inner}), std::max(columns, inner));
-  const std::size_t room = (most + 127) / 128 * 64;  // of one rounded array
+  const std::size_t room = (most + 127) / 128 * 64;  // for one rounded array
   for (const bool is_in_place : {false, true})
     all.push_back({"bf16 result " + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
                        std::to_string(inner) + (is_in_place ? " adds" : " bias"),
@@ -158,7 +162,9 @@ void add_rounded_results(std::vector<Case>& all, int rows, int columns, int inne
                                      plus,
                                      is_in_place ? nullptr : bias,
                                      DTTRAIN_STRAIGHT,
-                                     nullptr});
+                                     nullptr,
+                                     nullptr,
+                                     0});
                      queue.multiply({{out, columns, 0, 0},
                                      {last, columns, 0, 0},
                                      at[5],
@@ -173,12 +179,14 @@ void add_rounded_results(std::vector<Case>& all, int rows, int columns, int inne
                                      nullptr,
                                      nullptr,
                                      DTTRAIN_STRAIGHT,
-                                     nullptr});
+                                     nullptr,
+                                     nullptr,
+                                     0});
                    },
                    6 * room});
 }
 
-// A product with its GELU, and one that is the gradient of it.
+// A product with a GELU, and a product that is multiplied by the gradient of a GELU.
 template <class Value>
 void add_curves(std::vector<Case>& all, int rows, int columns, int inner) {
   const auto area = [](int a, int b) { return row_begin(static_cast<std::size_t>(a), b); };
@@ -188,37 +196,41 @@ void add_curves(std::vector<Case>& all, int rows, int columns, int inner) {
   const Floats none = nothing(some(area(rows, columns), 0, 1).size());
   const int factors = k_is_rounded<Value> ? DTTRAIN_BF16 : DTTRAIN_FP32;
   const int rounds = k_is_rounded<Value> ? 1 : 0;
-  Case made{std::string(k_is_rounded<Value> ? "bf16" : "fp32") + " GELU of a product " +
-                std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner),
-            k_is_rounded<Value> ? 2e-2 : 1e-4,
-            {some(area(rows, inner), 41, 1),
-             some(area(inner, columns), 42, 0.3F),
-             some(static_cast<std::size_t>(columns), 43, 1),
-             some(area(rows, inner), 44, 1),
-             none,
-             none,
-             none},
-            [=](Queue& queue, const Places& at) {
-              const auto multiply = [&](float* left, float* out, float* bias, int curve) {
-                queue.multiply({{left, inner, 0, 0},
-                                {at[1], columns, 0, 0},
-                                out,
-                                rows,
-                                columns,
-                                inner,
-                                columns,
-                                0,
-                                1,
-                                factors,
-                                rounds,
-                                nullptr,
-                                bias,
-                                curve,
-                                at[4]});
-              };
-              multiply(at[0], at[5], at[2], DTTRAIN_GELU);
-              multiply(at[3], at[6], nullptr, DTTRAIN_GELU_GRADIENT);
-            }};
+  Case made{
+      std::string(k_is_rounded<Value> ? "bf16" : "fp32") + " GELU of a product " +
+          std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner),
+      k_is_rounded<Value> ? 2e-2 : 1e-4,
+      {some(area(rows, inner), 41, 1),
+       some(area(inner, columns), 42, 0.3F),
+       some(static_cast<std::size_t>(columns), 43, 1),
+       some(area(rows, inner), 44, 1),
+       none,
+       none,
+       none,
+       nothing(Columnwise{rows, columns, 128}.sums_of_runs())},
+      [=](Queue& queue, const Places& at) {
+        const auto multiply = [&](float* left, float* out, float* bias, int curve, float* sums) {
+          queue.multiply({{left, inner, 0, 0},
+                          {at[1], columns, 0, 0},
+                          out,
+                          rows,
+                          columns,
+                          inner,
+                          columns,
+                          0,
+                          1,
+                          factors,
+                          rounds,
+                          nullptr,
+                          bias,
+                          curve,
+                          at[4],
+                          sums,
+                          128});
+        };
+        multiply(at[0], at[5], at[2], DTTRAIN_GELU, nullptr);
+        multiply(at[3], at[6], nullptr, DTTRAIN_GELU_GRADIENT, at[7]);
+      }};
   if (k_is_rounded<Value>) made.rounded = {0, 1, 2, 3, 4, 5, 6};
   all.push_back(std::move(made));
 }
@@ -236,7 +248,7 @@ void add_products(std::vector<Case>& all, Sizes sizes) {
   add_rounded_results(all, 64, 96, 128);
   add_rounded_results(all, 17, 23, 9);
   for (const auto& [rows, columns, inner] :
-       {std::tuple{64, 96, 128}, {17, 23, 9}, {128, 256, 64}}) {
+       {std::tuple{64, 96, 128}, {17, 23, 9}, {128, 256, 64}, {520, 32, 16}}) {
     add_curves<Bfloat>(all, rows, columns, inner);
     add_curves<float>(all, rows, columns, inner);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_profile MODEL MICRO_BATCH SHARDS PRECISION [REPEATS]: what a step of training spends its
-// time on. Each call of the module's table is timed by the device's own clock, less what clearing
-// one float takes so ("empty_call_s"), which is launching and the timer itself; beside the time
-// stands the least that the device could take, by its measured rates, for the bytes that the call
-// must move and the operations that it must make. A JSON object on standard output; exits with 77
-// if there is no device.
+// device_profile MODEL MICRO_BATCH SHARDS PRECISION [REPEATS]: where a training step
+// spends its time. Each call of the module's table is timed by the device's own clock,
+// minus the time of an empty call ("empty_call_s"), which clears one float. "floor_s" is
+// the least time in which the device could do it, by its measured rates, for the bytes
+// that the call must move and its operations. Prints a JSON object; exits with 77 if there
+// is no device.
 #include "core/train/bench/gpu/gpu.hpp"
 #include "core/train/bench/gpu/gpu_step.hpp"
 #include "core/train/bench/timing.hpp"
@@ -29,7 +29,7 @@ namespace {
 using namespace dts::train;
 using namespace dts::train::accelerator;
 
-// Of all calls of one kind.
+// All calls of one kind.
 struct Part {
   int calls = 0;
   double seconds = 0;
@@ -54,7 +54,7 @@ const char* timed(dttrain_context* context, const std::string& name, const Call&
   return wrong;
 }
 
-// "UpdateChunks<(UpdateRule)2>"
+// The name of a kernel's type without namespaces, as "UpdateChunks<(UpdateRule)2>".
 std::string name_of(const char* type) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
@@ -86,6 +86,9 @@ const char* multiply(dttrain_context* context, const dttrain_product* p) {
   const int arrays = 1 + (p->plus != nullptr ? 1 : 0) + (p->before != nullptr ? 1 : 0);
   part.bytes =
       p->count * (width * inner * (rows + columns) + width_of_out * rows * columns * arrays);
+  if (p->sums != nullptr)
+    part.bytes += sizeof(float) *
+                  static_cast<double>(Columnwise{p->rows, p->columns, p->sum_rows}.sums_of_runs());
   constexpr const char* k_curves[] = {"", ", GELU", ", gradient of GELU"};
   return timed(
       context,
@@ -122,7 +125,7 @@ struct Settings {
   int repeats = 5;
 };
 
-// Of the device, by key of `dttrain bench`.
+// The device's rates, by key of `dttrain bench`.
 std::map<std::string, double> rates_of_device(const DeviceModule& module) {
   constexpr std::size_t k_bytes = std::size_t{64} << 20;
   std::map<std::string, double> rates;
@@ -136,7 +139,7 @@ std::map<std::string, double> rates_of_device(const DeviceModule& module) {
   return rates;
 }
 
-// Throws DeviceError.
+// The median time of a call that does almost nothing. Throws DeviceError.
 double empty_call_seconds(const dttrain_device& table) {
   constexpr int k_calls = 100;
   dttrain_answer answer{};
@@ -145,7 +148,7 @@ double empty_call_seconds(const dttrain_device& table) {
   Queue queue(table, context);
   float* const one = queue.allocate(1);
   std::vector<double> calls;
-  for (int i = -1; i < k_calls; ++i) {  // the first one makes what the timer needs
+  for (int i = -1; i < k_calls; ++i) {  // the first call creates the timer
     const double seconds = queue.seconds_of([&] { queue.clear(one, 1); });
     if (i >= 0) calls.push_back(seconds);
   }
@@ -199,7 +202,7 @@ void profile(const DeviceModule& module, const Model& model, const Settings& set
   table.free_graph = nullptr;
   const auto sums = sums_on(table, model, settings);
   bench::GpuStep step(model, *sums, settings.shards, settings.micro_batch);
-  (void)step.run();  // algorithms are chosen
+  (void)step.run();  // chooses algorithms
   g_parts.clear();
   for (int i = 0; i < settings.repeats; ++i) (void)step.run();
 }

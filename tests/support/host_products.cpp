@@ -2,7 +2,7 @@
 // Matrix products as plain loops.
 #include "tests/support/host_products.hpp"
 
-#include "core/train/accelerator/kernels/elementwise.hpp"
+#include "core/train/accelerator/kernels/columns.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
 
 #include <algorithm>
@@ -63,6 +63,18 @@ float at(const dttrain_factor& factor, int factors, int matrix, int row, int col
   return factors == DTTRAIN_TF32 ? in_tf32(value) : value;
 }
 
+// Adds up the columns of the output, in runs of rows.
+void add_columns(const dttrain_product& p) {
+  const dts::train::accelerator::Columnwise all{p.rows, p.columns, p.sum_rows};
+  for (int run = 0; run < all.runs(); ++run)
+    for (int c = 0; c < p.columns; ++c) {
+      double sum = 0;
+      for (int r = run * all.rows_each; r < std::min((run + 1) * all.rows_each, p.rows); ++r)
+        sum += given(p, p.out, static_cast<std::int64_t>(r) * p.pitch + c);
+      p.sums[run * p.columns + c] = static_cast<float>(sum);
+    }
+}
+
 }  // namespace
 
 void multiply_now(const dttrain_product& p) {
@@ -89,6 +101,7 @@ void multiply_now(const dttrain_product& p) {
             row[static_cast<std::size_t>(c)] + given(p, p.plus, begin + c) + given(p, p.bias, c));
     }
   }
+  if (p.sums != nullptr) add_columns(p);
 }
 
 }  // namespace host_device

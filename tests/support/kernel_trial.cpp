@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/kernel_trial.hpp"
 
+#include "core/train/accelerator/kernels/columns.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +12,7 @@ namespace recording_device {
 namespace {
 
 using dts::train::accelerator::Access;
+using dts::train::accelerator::Columnwise;
 using Image = std::map<std::byte*, std::vector<std::byte>>;
 
 Image image(const Memory& memory) {
@@ -90,6 +93,10 @@ std::vector<Access> accesses_of(const dttrain_product& p) {
     add_rows(all, p.before, each, p.rows, p.columns, p.pitch, p.stride, p.count, writes);
   }
   if (p.bias != nullptr) add_rows(all, p.bias, each, 1, p.columns, p.columns, 0, 1, false);
+  if (p.sums != nullptr) {
+    const int runs = Columnwise{p.rows, p.columns, p.sum_rows}.runs();
+    add_rows(all, p.sums, sizeof(float), runs, p.columns, p.columns, 0, 1, true);
+  }
   return all;
 }
 

@@ -143,7 +143,7 @@ std::unique_ptr<Block> DeviceBlocks::projection(const Layout& layout,
   if (shape.is_inside || is_logits)
     products_.keep_rounded(out, floats_of(shape.rows, std::max(shape.room, shape.out)));
   DeviceProjectionScratch scratch_of;
-  if (!shape.bias.empty()) scratch_of.bias = run_sums(1, RunSums::floats(shape.rows, shape.out));
+  scratch_of.bias = run_sums(1, DeviceProjectionScratch::floats_of_bias(shape));
   const std::size_t of_weights = DeviceProjectionScratch::floats_of_weights(shape);
   if (of_weights != 0) scratch_of.weights = scratch(5, of_weights);
   const auto read = gelu_curves_.find(in.value);

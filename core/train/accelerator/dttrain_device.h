@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Must be increased whenever this file changes. */
-#define DTTRAIN_DEVICE_ABI 4u
+#define DTTRAIN_DEVICE_ABI 5u
 #define DTTRAIN_DEVICE_SYMBOL "dttrain_device_v1"
 
 /* What a machine lacks. */
@@ -114,6 +114,9 @@ struct dttrain_product {
   int curve;        /* enum dttrain_curve; a GELU is only for a single matrix without gaps
                        between rows */
   void* before;     /* same layout as `out`, which it must not overlap; NULL if straight */
+  float* sums;      /* the gradient of a GELU also stores the sums of the columns of `out` in each
+                       run of `sum_rows` rows, [runs][columns]; NULL: it does not */
+  int sum_rows;
 };
 
 struct dttrain_device {

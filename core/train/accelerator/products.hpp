@@ -42,7 +42,9 @@ namespace dts::train::accelerator {
           nullptr,
           nullptr,
           DTTRAIN_STRAIGHT,
-          nullptr};
+          nullptr,
+          nullptr,
+          0};
 }
 
 // Every function may throw DeviceError. The queue must outlive this. Not thread-safe.

@@ -22,6 +22,8 @@ class RunSums {
     return of.runs() > 1 ? of.sums_of_runs() : 0;
   }
 
+  [[nodiscard]] int rows_each() const { return of_.rows_each; }
+
   // Where the kernel must write array `number`, whose total goes to `sums` [width].
   [[nodiscard]] float* place(std::size_t number, float* sums) const {
     return of_.runs() > 1 ? scratch_ + number * of_.sums_of_runs() : sums;

@@ -33,6 +33,52 @@ TEST_CASE("GELU and its gradient on a device are those of double precision") {
   }
 }
 
+TEST_CASE("a GELU's gradient with the sums of its columns has the bits of both kernels") {
+  for (const auto& [rows, width] : {std::pair{1, 1}, {5, 31}, {513, 4}, {520, 132}, {1700, 33}}) {
+    const Columnwise shape{rows, width, bias_rows_each(rows, width)};
+    const std::size_t count = row_begin(static_cast<std::size_t>(rows), width);
+    const Floats x = noise(count, 1, 6), d_y = noise(count, 2);
+    Floats d = d_y, expected = poisoned(shape.sums_of_runs()), sums = expected;
+    run_both([&] { return GeluBackward<float>{{count}, x.data(), d_y.data(), d.data()}; }, {&d});
+    run_both([&] { return ColumnSums<float>{shape, d.data(), expected.data()}; }, {&expected});
+    Floats d_x = d_y;  // in place
+    run_both(
+        [&] {
+          return GeluBackwardSums<float>{shape, x.data(), d_x.data(), d_x.data(), sums.data()};
+        },
+        {&d_x, &sums});
+    CHECK(d_x == d);
+    CHECK(sums == expected);
+    Doubles exact(sums.size());
+    for (std::size_t i = 0; i < count; ++i)
+      exact[i / row_begin(static_cast<std::size_t>(shape.rows_each), width) *
+                static_cast<std::size_t>(width) +
+            i % static_cast<std::size_t>(width)] += static_cast<double>(d[i]);
+    CHECK(worst(sums, exact) < 1e-5);
+    const Bfloats x_rounded = rounded(x), d_y_rounded = rounded(d_y);
+    Bfloats d_rounded = rounded_poison(count), d_x_rounded = d_rounded;
+    run_both(
+        [&] {
+          return GeluBackward<Bfloat>{
+              {count}, x_rounded.data(), d_y_rounded.data(), d_rounded.data()};
+        },
+        {&d_rounded});
+    run_both(
+        [&] {
+          return ColumnSums<Bfloat>{shape, d_rounded.data(), expected.data()};
+        },
+        {&expected});
+    const auto both = [&] {
+      return GeluBackwardSums<Bfloat>{
+          shape, x_rounded.data(), d_y_rounded.data(), d_x_rounded.data(), sums.data()};
+    };
+    run_both(both, {&d_x_rounded});
+    run_both(both, {&sums});
+    CHECK(d_x_rounded == d_rounded);
+    CHECK(sums == expected);
+  }
+}
+
 TEST_CASE("sums are those of float") {
   const Floats left = noise(7801, 3);
   const Floats right = noise(left.size(), 4);

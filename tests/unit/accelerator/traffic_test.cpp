@@ -74,7 +74,7 @@ double of_layer(const char* family, Precision precision) {
 
 TEST_CASE("a layer with rounded activations moves less than 0.6 of what one of fp32 does") {
   for (const auto& [family, most] :
-       {std::pair{"gpt2,vocab_size=16,n_positions={},n_embd={},n_layer={},n_head=1", 214.0},
+       {std::pair{"gpt2,vocab_size=16,n_positions={},n_embd={},n_layer={},n_head=1", 206.0},
         {"llama,vocab_size=16,max_position_embeddings={},hidden_size={},num_hidden_layers={},"
          "intermediate_size=256,num_attention_heads=1",
          300.0}}) {

@@ -20,6 +20,7 @@ using host_cublaslt::behaviour;
 namespace {
 
 int g_launches = 0;
+constexpr int k_sum_rows = 64;
 
 // One after the other.
 class Threads {
@@ -76,6 +77,7 @@ struct Shape {
   int added = 0;  // nothing, what is there, something else
   bool bias = false;
   int curve = DTTRAIN_STRAIGHT;
+  bool sums = false;
   std::size_t off = 0;  // bytes that each array begins behind what suits any vector
 };
 
@@ -90,7 +92,8 @@ struct Operands {
         out(bytes(s.rows, s.columns, s, of_result(s)), s.off, 3),
         plus(out.bytes(), s.off, 4),
         bias(static_cast<std::size_t>(s.columns) * of_result(s), s.off, 5),
-        before(out.bytes(), s.off, 6) {
+        before(out.bytes(), s.off, 6),
+        sums(Columnwise{s.rows, s.columns, k_sum_rows}.sums_of_runs() * sizeof(float), s.off, 7) {
     const int left_pitch = (s.left ? s.rows : s.inner) + s.gap;
     const int right_pitch = (s.right ? s.inner : s.columns) + s.gap;
     const int pitch = s.columns + s.gap;
@@ -115,10 +118,12 @@ struct Operands {
                        : plus.at(),
         s.bias ? bias.at() : nullptr,
         s.curve,
-        is_curved ? before.at() : nullptr};
+        is_curved ? before.at() : nullptr,
+        s.sums ? reinterpret_cast<float*>(sums.at()) : nullptr,
+        k_sum_rows};
   }
 
-  Array left, right, out, plus, bias, before;
+  Array left, right, out, plus, bias, before, sums;
   dttrain_product product{};
 
  private:
@@ -150,6 +155,21 @@ void check_equal(Array& given, Array& expected, const Shape& s) {
   CHECK(wrong == 0);
 }
 
+// The sums of the columns of the output, as it was rounded.
+void check_sums(Operands& given, const Shape& s) {
+  const Columnwise shape{s.rows, s.columns, k_sum_rows};
+  std::vector<double> sums(shape.sums_of_runs());
+  for (int row = 0; row < s.rows; ++row)
+    for (int column = 0; column < s.columns; ++column)
+      sums[row_begin(static_cast<std::size_t>(row / shape.rows_each), s.columns) +
+           static_cast<std::size_t>(column)] +=
+          value(given.out, s.rounds, shape.place(row, column));
+  int wrong = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (!(std::abs(value(given.sums, 0, i) - sums[i]) <= 1e-3)) ++wrong;
+  CHECK(wrong == 0);
+}
+
 // By the module's way and by plain loops.
 void compare(dttrain_context& context, const Shape& s) {
   CAPTURE(s.rows);
@@ -164,6 +184,7 @@ void compare(dttrain_context& context, const Shape& s) {
   CAPTURE(s.added);
   CAPTURE(s.bias);
   CAPTURE(s.curve);
+  CAPTURE(s.sums);
   CAPTURE(s.off);
   Operands given(s), expected(s);
   const char* const wrong = cuda_multiply(&context, &given.product);
@@ -171,6 +192,7 @@ void compare(dttrain_context& context, const Shape& s) {
   host_device::multiply_now(expected.product);
   check_equal(given.out, expected.out, s);
   check_equal(given.before, expected.before, s);
+  if (s.sums) check_sums(given, s);
 }
 
 }  // namespace
@@ -185,7 +207,7 @@ const char* cuda_launch(dttrain_context* /*context*/, std::uint32_t number, cons
   ++g_launches;
   Kernels::visit(number, arguments, [](const auto& kernel) {
     using Kernel = std::decay_t<decltype(kernel)>;
-    if constexpr (std::is_base_of_v<Fourwise, Kernel>) {
+    if constexpr (std::is_base_of_v<Fourwise, Kernel> || std::is_base_of_v<Columnwise, Kernel>) {
       typename Kernel::Shared shared;
       for (std::size_t block = 0; block < kernel.blocks(); ++block)
         kernel.run(Threads(block), shared);
@@ -254,7 +276,9 @@ TEST_CASE("a GELU is cuBLASLt's where it has one for rounded values, and otherwi
       for (const bool rounds : {false, true})
         for (const int columns : {16, 20})  // rows of 20 values do not suit the library
           for (const int curve : {DTTRAIN_GELU, DTTRAIN_GELU_GRADIENT})
-            for (const bool bias : {false, true}) {
+            for (const int added : {0, 1, 2}) {  // nothing, a bias, or sums of a gradient
+              const bool bias = added == 1;
+              if (added == 2 && curve == DTTRAIN_GELU) continue;
               dttrain_context context;
               context.fuses_gelu = fuses;
               context.fuses_gelu_gradient = fuses;
@@ -267,11 +291,13 @@ TEST_CASE("a GELU is cuBLASLt's where it has one for rounded values, and otherwi
               s.factors = rounds ? DTTRAIN_BF16 : DTTRAIN_FP32;
               s.curve = curve;
               s.bias = bias;
+              s.sums = added == 2;
+              s.rows = s.sums ? 131 : 9;
               compare(context, s);
               compare(context, s);
               const bool is_fused =
                   fuses && has_gelu && rounds && columns == 16 && (curve == DTTRAIN_GELU || !bias);
               CHECK(behaviour().fused == (is_fused ? 2 : 0));
-              CHECK(g_launches == (is_fused ? 0 : 2));
+              CHECK(g_launches == (is_fused && !s.sums ? 0 : 2));
             }
 }

@@ -2,7 +2,7 @@
 // Kernels that add up the columns of a matrix.
 #pragma once
 
-#include "core/train/accelerator/kernels/fours.hpp"
+#include "core/train/accelerator/kernels/elementwise.hpp"
 
 namespace dts::train::accelerator {
 
@@ -16,6 +16,10 @@ struct Columnwise {
   static constexpr int k_columns = k_row_threads * Four::k_count;  // per block
   static constexpr int k_lanes_each = k_threads / k_row_threads;
   static constexpr int k_rows_each = 512;
+
+  struct Shared {
+    Four sums[k_threads];
+  };
 
   int rows = 0;
   int width = 0;
@@ -58,44 +62,37 @@ struct Columnwise {
   [[nodiscard]] DTS_BLOCK_CODE bool rows_are_aligned(const Value* first) const {
     return width % Four::k_count == 0 && is_aligned<Four::k_count>(first);
   }
-};
 
-// sums[run][column] = the sum of the column in a run of rows: the gradient of a bias.
-template <class Value>
-struct ColumnSums : Columnwise {
-  struct Shared {
-    Four sums[k_threads];
-  };
-
-  const Value* x = nullptr;
-  float* sums = nullptr;
-
-  template <class Visit>
-  void accesses(const Visit& visit) const {
-    accelerator::reads(visit, x, row_begin(static_cast<std::size_t>(rows), width));
-    accelerator::writes(visit, sums, sums_of_runs());
-  }
-
-  template <class Block>
-  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+  // sums[run][column] = the sum over the run's rows of value(at, count, inputs), for `count`
+  // columns of the row from offset `at` on, where inputs = read(at, count). `count` is less than
+  // four only if not `aligned`. Reads `ahead` rows before it computes the values of any of them.
+  template <int ahead, class Block, class Read, class Value>
+  DTS_BLOCK_CODE void add_up(const Block& block,
+                             Shared& shared,
+                             float* sums,
+                             bool aligned,
+                             const Read& read,
+                             const Value& value) const {
     const int begin = run_of(block) * rows_each;
     const int end = begin + rows_each < rows ? begin + rows_each : rows;
     block.each([&](int thread) {
       const int first = column(block, thread);
-      Four sum;
-      constexpr int k_ahead = 8;
       const int mine = begin + thread / k_row_threads;
-      const auto add = [&](int, const Four& few) { sum = sum + few; };
-      if (rows_are_aligned(x) && first < width)
-        read_ahead<k_ahead>(
+      Four sum;
+      if (aligned && first < width)
+        read_ahead<ahead>(
             mine,
             end,
             k_lanes_each,
-            [&](int row) { return read_four(x + place(row, first), Four::k_count); },
-            add);
-      else
-        for (int row = mine; row < end; row += k_lanes_each)
-          add(row, read_few(x + place(row, first), width - first, false));
+            [&](int row) { return read(place(row, first), Four::k_count); },
+            [&](int row, const auto& inputs) {
+              sum = sum + value(place(row, first), Four::k_count, inputs);
+            });
+      else if (first < width)
+        for (int row = mine; row < end; row += k_lanes_each) {
+          const std::size_t at = place(row, first);
+          sum = sum + value(at, width - first, read(at, width - first));
+        }
       shared.sums[thread] = sum;
     });
     fold(block, shared.sums, Sum(), k_row_threads);
@@ -108,6 +105,87 @@ struct ColumnSums : Columnwise {
                   rows_are_aligned(sums));
     });
   }
+};
+
+// The rows per run for the gradient of a bias. Depends only on the shape, since the bits of the sum
+// depend on it.
+[[nodiscard]] inline int bias_rows_each(int rows, int width) {
+  constexpr int k_fewest = 64;
+  constexpr std::size_t k_enough = 384;  // blocks that keep a device busy
+  int each = Columnwise::k_rows_each;
+  while (each > k_fewest && Columnwise{rows, width, each}.blocks() < k_enough) each /= 2;
+  return each;
+}
+
+// sums[run][column] = the sum of the column in a run of rows: the gradient of a bias.
+template <class Value>
+struct ColumnSums : Columnwise {
+  const Value* x = nullptr;
+  float* sums = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    accelerator::reads(visit, x, row_begin(static_cast<std::size_t>(rows), width));
+    accelerator::writes(visit, sums, sums_of_runs());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    const bool aligned = rows_are_aligned(x);
+    add_up<8>(
+        block,
+        shared,
+        sums,
+        aligned,
+        [&](std::size_t at, int count) { return read_few(x + at, count, aligned); },
+        [](std::size_t, int, const Four& few) { return few; });
+  }
+};
+
+// d_x = d_y gelu'(x), like GeluBackward, and the sums of d_x as ColumnSums computes them: the
+// gradient of a bias that was added to x. d_x may be d_y.
+template <class Value>
+struct GeluBackwardSums : Columnwise {
+  const Value* x = nullptr;
+  const Value* d_y = nullptr;
+  Value* d_x = nullptr;
+  float* sums = nullptr;
+
+  template <class Visit>
+  void accesses(const Visit& visit) const {
+    const std::size_t area = row_begin(static_cast<std::size_t>(rows), width);
+    accelerator::reads(visit, x, area);
+    accelerator::reads(visit, d_y, area);
+    accelerator::writes(visit, d_x, area);
+    accelerator::writes(visit, sums, sums_of_runs());
+  }
+
+  template <class Block>
+  DTS_BLOCK_CODE void run(const Block& block, Shared& shared) const {
+    const bool aligned = rows_are_aligned(x) && rows_are_aligned(d_y) && rows_are_aligned(d_x);
+    add_up<4>(
+        block,
+        shared,
+        sums,
+        aligned,
+        [&](std::size_t at, int count) {
+          return Inputs{read_few(x + at, count, aligned), read_few(d_y + at, count, aligned)};
+        },
+        [&](std::size_t at, int count, const Inputs& inputs) {
+          Four d = inputs.d_y;
+          for (int i = 0; i < Four::k_count; ++i) d.values[i] *= gelu_slope(inputs.x.values[i]);
+          write_few(d_x + at, d.values, count, aligned);
+          const auto written = stored<Value>(d.values);
+          for (int i = 0; i < Four::k_count; ++i) d.values[i] = value_of(written.values[i]);
+          return d;
+        });
+  }
+
+ private:
+  struct Inputs {
+    Four x;
+    Four d_y;
+  };
 };
 
 }  // namespace dts::train::accelerator

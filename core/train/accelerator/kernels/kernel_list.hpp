@@ -143,6 +143,8 @@ using Kernels = KernelList<Add<float>,
                            NormaliseBackward<NormKind::rms, Bfloat>,
                            CrossEntropy<Bfloat>,
                            Round,
-                           AddRuns>;
+                           AddRuns,
+                           GeluBackwardSums<float>,
+                           GeluBackwardSums<Bfloat>>;
 
 }  // namespace dts::train::accelerator

@@ -4,9 +4,12 @@
 // block of the GELU does what products do not compute.
 #pragma once
 
+#include "core/train/accelerator/run_sums.hpp"
 #include "core/train/model/token_blocks.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace dts::train::accelerator {
@@ -32,6 +35,17 @@ class Curve {
 
   [[nodiscard]] bool has_reader() const { return has_reader_; }
 
+  // The bias of the projection that computes `in`: the product that computes the gradient of `in`
+  // adds up its columns as well, into the bias's place in the sums of a pass.
+  struct Bias {
+    RunSums sums;
+    std::size_t place;
+  };
+
+  void add_bias(const RunSums& sums, std::size_t place) { bias_.emplace(Bias{sums, place}); }
+
+  [[nodiscard]] std::optional<Bias>& bias() { return bias_; }
+
   [[nodiscard]] const Edge& in() const { return in_; }
 
   [[nodiscard]] const Edge& out() const { return out_; }
@@ -40,6 +54,7 @@ class Curve {
   Edge in_{};
   Edge out_{};
   bool has_reader_ = false;
+  std::optional<Bias> bias_;
 };
 
 // The curves of a projection.

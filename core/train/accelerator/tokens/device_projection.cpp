@@ -45,7 +45,7 @@ class DeviceProjection : public Block {
         places_(layout, shape_),
         in_(in),
         out_(out),
-        bias_sums_(queue, shape_.rows, shape_.out, scratch.bias),
+        bias_sums_(queue, shape_.rows, shape_.out, scratch.bias, rows_each()),
         parts_(parts_of(shape_)),
         curves_(curves) {
     for (const Part& part : parts_)
@@ -55,6 +55,7 @@ class DeviceProjection : public Block {
                                      shape_.is_in_out ? shape_.in : part.count,
                                      shape_.is_in_out ? part.count : shape_.in,
                                      scratch.weights);
+    if (!shape_.bias.empty()) curves_.after->add_bias(bias_sums_, places_.bias);
     if (curves_.before != nullptr)
       curves_.before->add_reader(parts_.size() == 1 ? shape_.into : Into::adds);
     if (pitch() > shape_.out && !(shape_.bias.empty() && shape_.residual == nullptr))
@@ -92,7 +93,8 @@ class DeviceProjection : public Block {
   }
 
   void backward(const Pass& pass) override {
-    if (!shape_.bias.empty()) add_bias_gradient(pass.sums + places_.bias);
+    if (!shape_.bias.empty() && !curves_.after->has_reader())
+      add_bias_gradient(pass.sums + places_.bias);
     const dttrain_factor x{in_.value, shape_.in, 0, 0};
     const dttrain_factor d_y =
         products_.round_once(out_.gradient, shape_.rows, shape_.out, pitch());
@@ -113,12 +115,14 @@ class DeviceProjection : public Block {
   // The pitch of the output and of its gradient.
   [[nodiscard]] int pitch() const { return std::max(shape_.room, shape_.out); }
 
+  [[nodiscard]] int rows_each() const { return bias_rows_each(shape_.rows, shape_.out); }
+
   void add_bias_gradient(float* to) {
     float* const sums = bias_sums_.place(0, to);
     if (const Bfloat* const d_y = products_.rounded(out_.gradient))
-      queue_.launch(ColumnSums<Bfloat>{{shape_.rows, shape_.out}, d_y, sums});
+      queue_.launch(ColumnSums<Bfloat>{{shape_.rows, shape_.out, rows_each()}, d_y, sums});
     else
-      queue_.launch(ColumnSums<float>{{shape_.rows, shape_.out}, out_.gradient, sums});
+      queue_.launch(ColumnSums<float>{{shape_.rows, shape_.out, rows_each()}, out_.gradient, sums});
     bias_sums_.add_up(0, to);
   }
 
@@ -158,12 +162,18 @@ class DeviceProjection : public Block {
                                              shape_.in,
                                              part.count);
     if (shape_.into == Into::adds || part.begin > 0) product.plus = in_.gradient;
-    if (curves_.before != nullptr) {
-      product.curve = DTTRAIN_GELU_GRADIENT;
-      product.before = curves_.before->in().value;
-      product.out = curves_.before->in().gradient;
+    if (curves_.before == nullptr) return products_.multiply(product, {products_.rounds(), false});
+    product.curve = DTTRAIN_GELU_GRADIENT;
+    product.before = curves_.before->in().value;
+    product.out = curves_.before->in().gradient;
+    auto& bias = curves_.before->bias();
+    float* const d_bias = bias ? pass.sums + bias->place : nullptr;
+    if (bias) {
+      product.sums = bias->sums.place(0, d_bias);
+      product.sum_rows = bias->sums.rows_each();
     }
     products_.multiply(product, {products_.rounds(), false});
+    if (bias) bias->sums.add_up(0, d_bias);
   }
 
   [[nodiscard]] dttrain_factor weights(const Pass& pass,
@@ -188,6 +198,11 @@ class DeviceProjection : public Block {
 };
 
 }  // namespace
+
+std::size_t DeviceProjectionScratch::floats_of_bias(const Projection& shape) {
+  if (shape.bias.empty()) return 0;
+  return RunSums::floats(shape.rows, shape.out, bias_rows_each(shape.rows, shape.out));
+}
 
 std::size_t DeviceProjectionScratch::floats_of_weights(const Projection& shape) {
   std::size_t most = 0;

@@ -13,9 +13,10 @@ namespace dts::train::accelerator {
 
 // Scratch memory that blocks share; nullptr if its size is 0.
 struct DeviceProjectionScratch {
-  float* bias = nullptr;     // for its gradient: RunSums::floats()
+  float* bias = nullptr;     // for its gradient: floats_of_bias()
   float* weights = nullptr;  // for their gradient: floats_of_weights()
 
+  [[nodiscard]] static std::size_t floats_of_bias(const Projection& shape);
   [[nodiscard]] static std::size_t floats_of_weights(const Projection& shape);
 };
 

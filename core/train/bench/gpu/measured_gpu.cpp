@@ -91,7 +91,9 @@ Result<double> MeasuredGpu::multiply(int side, dttrain_factors factors) {
                                 nullptr,
                                 nullptr,
                                 DTTRAIN_STRAIGHT,
-                                nullptr};
+                                nullptr,
+                                nullptr,
+                                0};
   return timed([&] { return module_.table->multiply(context_, &product); });
 }
 
