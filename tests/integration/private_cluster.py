@@ -16,6 +16,7 @@ class PrivateCluster:
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
         # The nodes have the same names as those of all other clusters, so each cluster needs a quarantine of its own.
         self.environment["XDG_STATE_HOME"] = self.place + "/state"
+        self.program = dtsubmit
         self.up = [dtsubmit, "cluster", "up", "--folder", self.folder, *options]
 
     def __enter__(self):
@@ -30,5 +31,5 @@ class PrivateCluster:
         self.remove()
 
     def remove(self):
-        subprocess.run([self.up[0], "cluster", "down", "--folder", self.folder], check=True)
+        subprocess.run([self.program, "cluster", "down", "--folder", self.folder], check=True)
         shutil.rmtree(self.place, ignore_errors=True)
