@@ -26,7 +26,7 @@ class DeviceBlock {
     __syncwarp();
   }
 
-  // Of the thread that runs.
+  // The value of the calling thread only.
   template <class Value>
   class Kept {
    public:

@@ -115,7 +115,7 @@ class DeviceSums : public Backend {
 
   [[nodiscard]] Sums sums_of_nodes(const StepInput& input, Span run, bool drops);
 
-  // From the device's arrays, `on_device`, to the host's, `on_host`:
+  // Copies of arrays on the device to arrays on the host:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
   [[nodiscard]] Range copied_range(bool only_tail) const;
   void copy_sums(Span node, const Partials& on_device, const Partials& on_host, Range range);

@@ -21,7 +21,7 @@ int bank_of(int row, int column) {
   return (column * PlainFactors::Side::k_pitch * 4 + row) % k_of_warp;
 }
 
-// Of a block.
+// Threads per block.
 template <class Part>
 constexpr int k_threads_of = k_tile* Part::k_row_lanes / Part::k_rows;
 

@@ -45,7 +45,7 @@ class Array {
       : bytes_(bytes), room_(bytes + 512) {
     const auto address = reinterpret_cast<std::uintptr_t>(room_.data());
     begin_ = (256 - address % 256) % 256 + off;
-    // Of floats, and of pairs of rounded values, between 0.25 and 1 in size.
+    // Floats or pairs of rounded values, with absolute values between 0.25 and 1.
     for (std::size_t i = 0; i < bytes; i += 2) {
       seed = seed * 1664525 + 1013904223;
       const auto half = static_cast<std::uint16_t>(0x3E80 + (seed >> 16) % 0x100 +
@@ -170,7 +170,7 @@ void check_sums(Operands& given, const Shape& s) {
   CHECK(wrong == 0);
 }
 
-// By the module's way and by plain loops.
+// Compares the module's result with that of plain loops.
 void compare(dttrain_context& context, const Shape& s) {
   CAPTURE(s.rows);
   CAPTURE(s.columns);
