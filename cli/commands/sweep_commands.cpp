@@ -200,6 +200,7 @@ Result<int> each_element(const run::RunDirectory& run,
     else if (!done)
       report(done.error());
   }
+  if (ordered == 0 && !view.trouble.empty()) return fail(Errc::unreachable, view.trouble);
   if (ordered == 0)
     fmt::print("{}\n",
                which == ElementFilter::alive ? "all elements are over; nothing is left to stop"

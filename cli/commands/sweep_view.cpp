@@ -37,6 +37,8 @@ class ArrayJobs {
       return;
     }
     for (sched::JobInfo& job : *jobs) take(std::move(job));
+    if (!jobs_.empty() || !waiting_.empty()) return;
+    if (const auto elsewhere = on_another_cluster(view.run, array_)) trouble_ = elsewhere->message;
   }
 
   // Fills in the scheduler's record of the element's latest job.

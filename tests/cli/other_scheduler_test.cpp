@@ -120,6 +120,21 @@ TEST_CASE("a job that was submitted to another cluster is not taken for over") {
   CHECK(contains(session.dtsubmit({"requeue", "last"}).out, "submitted job q7.alpha"));
 }
 
+TEST_CASE("the elements of a sweep that was submitted to another cluster are not taken for over") {
+  OtherScheduler session;
+  session.environment["SLURM_CONF"] = session.file("first.conf");
+  REQUIRE(write_file(session.file("first.conf"), ""));
+  REQUIRE(session.dtsubmit({"submit", "--sweep", "x=1,2", "--", "/bin/true"}).exit_code == 0);
+  session.environment["SLURM_CONF"] = session.file("second.conf");
+  REQUIRE(write_file(session.file("tickets.json"), "[]"));
+  for (const char* verb : {"stop", "requeue"}) {
+    const Output output = session.dtsubmit({verb, "last"});
+    CHECK(output.exit_code == 4);
+    CHECK(output.out.empty());
+    CHECK(contains(output.err, "it was submitted to another cluster"));
+  }
+}
+
 TEST_CASE("what another scheduler refuses is refused in its words") {
   const OtherScheduler session;
   CHECK(contains(session.say({"submit", "--nodes", "9", "--", "/bin/true"}, 3), "nodes"));
