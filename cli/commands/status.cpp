@@ -7,6 +7,7 @@
 #include "cli/output/end_words.hpp"
 #include "cli/output/parts.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/why.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
@@ -40,35 +41,32 @@ struct StatusOptions {
 // The information shown about a run.
 struct Status {
   run::RunDirectory run;
-  run::RunSummary summary;
+  Known known;
   run::Goodput goodput;
   std::string state;                   // according to the scheduler
-  std::string scheduler;               // the scheduler's name
-  bool failed = false;                 // according to the scheduler
   const char* unfinished = "running";  // how an attempt without an end is described
   std::vector<PartRow> parts;          // for a composed run
   std::string other;  // a note if the scheduler's record disagrees with the run's own
 };
 
-Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run,
-                                     sched::JobId job,
-                                     std::string& name) {
-  if (job.empty()) return fail(Errc::not_found, "the run has no job");
+Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run, Known& known) {
+  if (known.summary.job.empty()) return fail(Errc::not_found, "the run has no job");
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
-  name = scheduler->phrases().name;
-  return launch::job_of_run(*scheduler, run, job);
+  known.phrases = scheduler->phrases();
+  const auto job = launch::job_of_run(*scheduler, run, known.summary.job);
+  if (job) known.job = *job;
+  known.forgotten = !job && job.error().code == Errc::not_found;
+  return job;
 }
 
 // If the run has no recorded end, the table may show what is no longer true.
-void warn_if_in_doubt(const run::RunDirectory& run,
-                      const std::vector<run::Event>& events,
-                      const Result<sched::JobInfo>& job) {
-  if (run::final_decision(events) != nullptr) return;
-  const sched::JobId id = run::newest_job(events);
+void warn_if_in_doubt(const Known& known, const Result<sched::JobInfo>& job) {
+  if (run::final_decision(known.events) != nullptr) return;
+  const sched::JobId id = run::newest_job(known.events);
   if (!id.empty() && !job)
     warn(fmt::format("the state of job {} is not known: {}", id, job.error().message));
-  const auto unfinished = run::unfinished_attempt(events);
-  if (id.empty() && unfinished && run::agent_lives(run) == false)
+  const auto unfinished = run::unfinished_attempt(known.events);
+  if (id.empty() && unfinished && known.agent_lives == false)
     warn(fmt::format("the agent of attempt {} is gone and recorded no end", *unfinished));
 }
 
@@ -130,10 +128,11 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
 }
 
 void print_json(const Status& status) {
-  const run::RunSummary& summary = status.summary;
+  const run::RunSummary& summary = status.known.summary;
   nlohmann::ordered_json document{{"schema", "dtsubmit/status/1"},
                                   {"run_directory", status.run.path},
                                   {"job", summary.job},
+                                  {"state", to_string(explain(status.known).standing)},
                                   {"scheduler_state", status.state},
                                   {"warning", status.other},
                                   {"done", summary.done},
@@ -152,12 +151,13 @@ void print_json(const Status& status) {
 
 // The state of the job. The scheduler calls a stopped job failed, because it exits 85 after saving.
 std::string job_words(const Status& status) {
-  const std::vector<run::AttemptSummary>& attempts = status.summary.attempts;
+  const std::vector<run::AttemptSummary>& attempts = status.known.summary.attempts;
   const bool stopped = !attempts.empty() && is_stop_asked_for(attempts.back()) &&
                        attempts.back().decision == run::Action::stop;
-  if (!stopped || !status.failed) return status.state;
+  const bool failed = status.known.job && status.known.job->state == sched::JobState::failed;
+  if (!stopped || !failed) return status.state;
   return fmt::format(
-      "stopped as requested by `dtsubmit stop` ({}: {})", status.scheduler, status.state);
+      "stopped as requested by `dtsubmit stop` ({}: {})", status.known.phrases.name, status.state);
 }
 
 // "93 %"
@@ -168,13 +168,13 @@ std::string percent(const run::TimeUse& use) {
 void print_heading(const Status& status) {
   const std::string state = job_words(status);
   fmt::print("run     {}\n", status.run.path);
-  if (!status.summary.job.empty())
-    fmt::print("job     {}{}\n", status.summary.job, state.empty() ? "" : ", " + state);
+  if (!status.known.summary.job.empty())
+    fmt::print("job     {}{}\n", status.known.summary.job, state.empty() ? "" : ", " + state);
   else if (exists(status.run.script()))
     fmt::print("job     none is known; `dtsubmit requeue {}` submits it\n",
                shell_quote(status.run.path));
   if (!status.other.empty()) fmt::print("warning {}\n", status.other);
-  if (!status.summary.attempts.empty())
+  if (!status.known.summary.attempts.empty())
     fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
                "ATTEMPT",
                "ENDED BY",
@@ -219,7 +219,7 @@ void print_attempt(const Status& status, const run::AttemptSummary& attempt) {
 }
 
 void print_table(const Status& status) {
-  const run::RunSummary& summary = status.summary;
+  const run::RunSummary& summary = status.known.summary;
   print_heading(status);
   for (const run::AttemptSummary& attempt : summary.attempts) print_attempt(status, attempt);
   if (const std::string parts = parts_table(status.parts); !parts.empty())
@@ -240,24 +240,25 @@ Result<int> act(const StatusOptions& options) {
   if (!options.metric.empty())
     return fail(Errc::usage, "--metric compares the elements of a sweep, and this run has none");
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
-  const std::vector<run::Event>& events = ledger.events;
   Status status;
   status.run = run;
   status.parts = part_rows(run);
-  status.summary = run::summarise(events, run::read_metrics(run));
-  warn_of_damage(run, ledger, status.summary);
-  const auto job = scheduler_job(run, status.summary.job, status.scheduler);
-  warn_if_in_doubt(run, events, job);
+  Known& known = status.known;
+  known.run_directory = run.path;
+  known.events = ledger.events;
+  known.summary = run::summarise(known.events, run::read_metrics(run));
+  if (known.summary.job.empty()) known.agent_lives = run::agent_lives(run);
+  warn_of_damage(run, ledger, known.summary);
+  const auto job = scheduler_job(run, known);
+  warn_if_in_doubt(known, job);
   if (job) status.state = in_words(*job);
-  if (job) status.failed = job->state == sched::JobState::failed;
-  if (job) status.other = words_of_other_state(events, *job, status.scheduler);
+  if (job) status.other = words_of_other_state(known.events, *job, known.phrases.name);
   // An ended job has no running attempt, even if its agent had no time to record the end.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
-  const bool lost = !job && !status.summary.job.empty() && job.error().code == Errc::not_found;
-  if (lost || over || (job && job->state == sched::JobState::pending))
+  if (known.forgotten || over || (job && job->state == sched::JobState::pending))
     status.unfinished = "unknown";
-  status.goodput = run::account(events,
-                                status.summary,
+  status.goodput = run::account(known.events,
+                                known.summary,
                                 over ? std::chrono::system_clock::from_time_t(job->end_time)
                                      : std::chrono::system_clock::now(),
                                 run::last_report(run));

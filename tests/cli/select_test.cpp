@@ -84,6 +84,7 @@ TEST_CASE("a scheduler that cannot be asked is mentioned where the state of a jo
   CHECK(output.exit_code == 0);
   CHECK(
       contains(output.err, "the state of job 41 is not known: cannot read Slurm's configuration"));
+  CHECK(contains(session.dtsubmit({"status", "--json"}).out, R"("state": "unknown")"));
 }
 
 TEST_CASE("the status in JSON has every number of the table") {
@@ -93,6 +94,7 @@ TEST_CASE("the status in JSON has every number of the table") {
   REQUIRE(document.is_object());
   CHECK(document["schema"] == "dtsubmit/status/1");
   CHECK(document["job"] == 41);
+  CHECK(document["state"] == "done");
   CHECK(document["done"] == true);
   CHECK(document["steps_lost"] == 10);
   CHECK(document["accuracy"] == doctest::Approx(0.9012));
