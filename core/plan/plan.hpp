@@ -214,11 +214,11 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
                                             const std::string& job_name,
                                             unsigned rank);
 
-// The variables in which srun gives a rank's place (srun(1), OUTPUT ENVIRONMENT VARIABLES), for
+// The variables in which srun gives each rank's place (srun(1), OUTPUT ENVIRONMENT VARIABLES), for
 // programs that read them. The same variables of mpirun's daemon describe the daemon's own step,
-// which has one task per node, and not the rank.
-[[nodiscard]] Environment slurm_step_variables(const std::vector<Placement>& placements,
-                                               unsigned rank);
+// which has one task per node, and not the rank. `placements` and the result are in rank order.
+[[nodiscard]] std::vector<Environment> slurm_step_variables(
+    const std::vector<Placement>& placements);
 
 using IsSet = std::function<bool(const std::string& name)>;
 

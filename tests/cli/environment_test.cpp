@@ -115,7 +115,8 @@ TEST_CASE("the manual lists every variable that a rank is given, and no other") 
   set.insert("DTSUBMIT_CHECKPOINT_EVERY");  // only from the second attempt on
   set.insert("DTSUBMIT_STAGE_DIR");         // only with --stage
   const std::vector<plan::Placement> alone(1);
-  for (const auto& [name, value] : plan::slurm_step_variables(alone, 0)) set.insert(name);
+  const std::vector<plan::Environment> places = plan::slurm_step_variables(alone);
+  for (const auto& [name, value] : places.front()) set.insert(name);
   const Names page = documented("SET FOR EVERY RANK");
   for (const std::string& name : set)
     CHECK_MESSAGE(page.count(name) == 1, name, " is not in the page");

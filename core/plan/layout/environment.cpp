@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The variables of a rank's program.
+#include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/program/own_launcher.hpp"
@@ -224,25 +225,33 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
   return all;
 }
 
-Environment slurm_step_variables(const std::vector<Placement>& placements, unsigned rank) {
-  const Placement& own = placements.at(rank);
+std::vector<Environment> slurm_step_variables(const std::vector<Placement>& placements) {
+  std::map<unsigned, std::string> names;  // by node rank
+  for (const Placement& one : placements) names[one.node_rank] = one.node;
+  std::vector<std::string> in_order;
+  for (const auto& [node, name] : names) in_order.push_back(name);
+  const std::string list = fold_hostlist(in_order);
   const std::string ranks = std::to_string(placements.size());
-  unsigned nodes = 0;
-  for (const Placement& one : placements) nodes = std::max(nodes, one.node_rank + 1);
+  const std::string nodes = std::to_string(names.size());
   const std::string of_nodes = ranks_of_nodes(placements);
-  return {{"SLURM_PROCID", std::to_string(rank)},
-          {"SLURM_LOCALID", std::to_string(own.local_rank)},
-          {"SLURM_NODEID", std::to_string(own.node_rank)},
-          {"SLURM_NTASKS", ranks},
-          {"SLURM_NPROCS", ranks},
-          {"SLURM_STEP_NUM_TASKS", ranks},
-          {"SLURM_NNODES", std::to_string(nodes)},
-          {"SLURM_STEP_NUM_NODES", std::to_string(nodes)},
-          {"SLURM_TASKS_PER_NODE", of_nodes},
-          {"SLURM_STEP_TASKS_PER_NODE", of_nodes},
-          {"SLURM_NTASKS_PER_NODE", std::to_string(own.local_world_size)},
-          // submitit's JobEnvironment reads the above only if this says so.
-          {"SUBMITIT_EXECUTOR", "slurm"}};
+  std::vector<Environment> all;
+  all.reserve(placements.size());
+  for (const Placement& own : placements)
+    all.push_back({{"SLURM_PROCID", std::to_string(own.rank)},
+                   {"SLURM_LOCALID", std::to_string(own.local_rank)},
+                   {"SLURM_NODEID", std::to_string(own.node_rank)},
+                   {"SLURM_NTASKS", ranks},
+                   {"SLURM_NPROCS", ranks},
+                   {"SLURM_STEP_NUM_TASKS", ranks},
+                   {"SLURM_NNODES", nodes},
+                   {"SLURM_STEP_NUM_NODES", nodes},
+                   {"SLURM_STEP_NODELIST", list},
+                   {"SLURM_TASKS_PER_NODE", of_nodes},
+                   {"SLURM_STEP_TASKS_PER_NODE", of_nodes},
+                   {"SLURM_NTASKS_PER_NODE", std::to_string(own.local_world_size)},
+                   // submitit's JobEnvironment reads the above only if this says so.
+                   {"SUBMITIT_EXECUTOR", "slurm"}});
+  return all;
 }
 
 }  // namespace dts::plan

@@ -29,6 +29,8 @@ void ProgramStart::begin(const plan::Rendezvous& rendezvous,
   ending_.begin_programs();
   std::vector<plan::Environment> environments =
       plan::rank_environments(places_.placements(), rendezvous, settings_.plan);
+  std::vector<plan::Environment> places;
+  if (settings_.in_slurm) places = plan::slurm_step_variables(places_.placements());
   const plan::OwnLauncher launcher = plan::find_own_launcher(settings_.plan.command);
   for (const plan::Placement& placement : places_.placements()) {
     Go go = orders_for(placement);
@@ -41,7 +43,7 @@ void ProgramStart::begin(const plan::Rendezvous& rendezvous,
              run::full_name(settings_.run), settings_.plan.job_name, placement.rank))
       go.environment.push_back(std::move(variable));
     if (settings_.in_slurm)
-      for (auto& variable : plan::slurm_step_variables(places_.placements(), placement.rank))
+      for (auto& variable : places.at(placement.rank))
         go.environment.push_back(std::move(variable));
     ranks_.send(placement.rank, std::move(go));
   }
