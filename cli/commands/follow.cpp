@@ -37,6 +37,8 @@ std::string in_words(const run::Event& event) {
         "attempt {} ended: {}: {}", event.attempt, ended->cause.name(), ended->detail);
   if (const auto* decided = event.as<run::Decided>())
     return fmt::format("decision: {}: {}", decided->decision.name(), decided->detail);
+  if (const auto* warning = event.as<run::Warning>())
+    return fmt::format("warning: {}", warning->detail);
   if (event.is<run::Requeued>()) return "requeued; waiting for nodes";
   if (event.is<run::Resubmitted>()) return fmt::format("job {} continues the run", event.job);
   return {};

@@ -71,6 +71,9 @@ nlohmann::ordered_json attempt_json(const AttemptExplanation& told,
 std::string ending_text(const Explanation& why, const RunFacts& known) {
   std::string text = "---\n";
   for (const std::string& sentence : why.answer) text += sentence + "\n";
+  if (!known.summary.attempts.empty())
+    for (const std::string& warning : known.summary.attempts.back().warnings)
+      text += fmt::format("warning: {}\n", warning);
   if (why.standing == Standing::done) return text;
   if (!why.attempts.empty() && !why.attempts.back().cause.empty())
     text += shown(why.attempts.back().cause) + "\n";

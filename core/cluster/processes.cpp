@@ -39,10 +39,8 @@ bool is_single(const std::string& program) {
 // The program's name, the name after -N for a slurmd, or empty.
 std::string daemon_name(pid_t pid, const std::string& program) {
   if (is_single(program)) return program;
-  const auto line =
-      program == "slurmd" ? read_file(proc_path(pid, "cmdline")) : fail(Errc::not_found, "");
-  if (!line) return {};
-  const std::vector<std::string> words = split(*line, '\0');
+  if (program != "slurmd") return {};
+  const std::vector<std::string> words = command_of(pid);
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
     if (words[i] == "-N") return words[i + 1];
   return {};

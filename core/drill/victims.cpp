@@ -44,8 +44,7 @@ std::map<pid_t, std::string> blocks_of(const run::RunDirectory& run, unsigned at
 }
 
 bool is_rank_process(pid_t pid) {
-  const auto line = read_file(proc_path(pid, "cmdline"));
-  const auto words = line ? split(*line, '\0') : std::vector<std::string>{};
+  const std::vector<std::string> words = command_of(pid);
   return words.size() > 1 && words[1] == "rank" &&
          words[0].substr(words[0].rfind('/') + 1) == "dtsubmit";
 }

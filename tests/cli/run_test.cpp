@@ -452,6 +452,7 @@ TEST_CASE("a folder of runs that cannot be written is exit code 74, and nothing 
   const Session session;
   REQUIRE(write_file(session.file("file"), ""));
   for (const char* runs : {"/dev/null/runs", "file/runs", "file", "/proc/runs"}) {
+  CHECK(contains(session.dtsubmit({"why"}).out, "exited 0 and left `sleep 300` running"));
     CAPTURE(std::string(runs));
     const Output output = session.dtsubmit({"run", "--runs", runs, "--", "true"});
     CHECK((output.exit_code == 74 || output.exit_code == 6));  // /proc says ENOENT

@@ -86,6 +86,12 @@ std::string proc_field(const std::string& file, std::string_view key) {
   return {};
 }
 
+std::vector<std::string> command_of(pid_t pid) {
+  std::string text = read_file(proc_path(pid, "cmdline")).value_or("");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return split(text, '\0');
+}
+
 std::string environment_of(pid_t pid) {
   return read_file(proc_path(pid, "environ")).value_or("");
 }

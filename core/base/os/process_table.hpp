@@ -42,6 +42,9 @@ struct ProcessInfo {
 // The value of the line "KEY:  value" in a file of /proc; empty if there is none.
 [[nodiscard]] std::string proc_field(const std::string& file, std::string_view key);
 
+// The words of its command line; one empty word if they are unknown.
+[[nodiscard]] std::vector<std::string> command_of(pid_t pid);
+
 // The contents of /proc/PID/environ ("A=1\0B=2\0"), the program's initial environment; empty if we
 // may not read it.
 [[nodiscard]] std::string environment_of(pid_t pid);

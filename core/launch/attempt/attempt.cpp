@@ -22,7 +22,7 @@ Attempt::Attempt(AttemptSettings settings, Time now)
       pace_(settings_, ranks_, ending_, news_),
       binding_(settings_, clock_, ranks_, places_, pace_, ending_, news_),
       hangs_(settings_, ranks_, ending_, news_),
-      exits_(settings_, ranks_, gathering_.silent_nodes(), ending_) {}
+      exits_(settings_, ranks_, gathering_.silent_nodes(), ending_, news_) {}
 
 void Attempt::on_message(Peer peer, FromRank message, const std::string& reached_at, Time now) {
   if (auto* hello = std::get_if<Hello>(&message)) {

@@ -73,12 +73,6 @@ std::optional<unsigned> number_of(const Variables& variables, const char* name) 
   return static_cast<unsigned>(*number);
 }
 
-std::vector<std::string> command_of(pid_t pid) {
-  std::string text = read_file(proc_path(pid, "cmdline")).value_or("");
-  while (!text.empty() && text.back() == '\0') text.pop_back();
-  return split(text, '\0');
-}
-
 // The same text for all processes that the same command started in the same folder.
 std::string started_as(pid_t pid) {
   std::error_code failed;

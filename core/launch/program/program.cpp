@@ -6,6 +6,8 @@
 #include "core/base/os/own_children.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
 #include "core/launch/program/stop_target.hpp"
 
 #include <fcntl.h>
@@ -16,10 +18,31 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 namespace dts::launch {
+namespace {
+
+// Helpers that follow their program when it ends need less.
+constexpr std::chrono::milliseconds k_to_follow{300};
+constexpr std::size_t k_longest_left = 80;
+
+// The command of an orphan that is still there after a short time; empty: there is none.
+std::string remaining_command() {
+  for (const auto until = std::chrono::steady_clock::now() + k_to_follow;;) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    const std::vector<pid_t> left = own_children();
+    if (left.empty()) return "";
+    if (std::chrono::steady_clock::now() >= until)
+      return printable(join(command_of(left.front()), " "), k_longest_left);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace
 
 Result<void> Program::start(const std::vector<std::string>& argv,
                             const std::vector<std::pair<std::string, std::string>>& environment,
@@ -94,6 +117,7 @@ std::optional<int> Program::reap() {
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
     if (pid == pid_) code = exit_code_of_wait_status(status);
   if (!code || adopt_wrapped_program(*code)) return std::nullopt;
+  if (*code == 0) left_running_ = remaining_command();
   kill_leftovers();
   return code;
 }

@@ -61,6 +61,9 @@ class Program {
   // by then everything it left behind has been killed and its log is complete.
   [[nodiscard]] std::optional<int> reap();
 
+  // After exit code 0: a command that the program left running, and that was killed. Empty: none.
+  [[nodiscard]] const std::string& left_running() const { return left_running_; }
+
  private:
   void kill_leftovers();
   [[nodiscard]] bool adopt_wrapped_program(int code);
@@ -68,6 +71,7 @@ class Program {
   pid_t pid_ = 0;
   pid_t group_ = 0;
   bool is_wrapper_ = false;
+  std::string left_running_;
   int stop_signal_ = 0;  // the signal of the requested stop; 0: none yet
   std::unique_ptr<LogPump> pump_;
 };

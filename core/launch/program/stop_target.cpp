@@ -27,12 +27,8 @@ constexpr std::array<std::string_view, 2> k_starters{"starter", "starter-suid"};
 // They block the signal, or end by it and leave or end their program, which could have saved.
 constexpr std::array<std::string_view, 3> k_tracers{"strace", "ltrace", "perf"};
 
-std::vector<std::string> command_line(pid_t pid) {
-  return split(read_file(proc_path(pid, "cmdline")).value_or(""), '\0');
-}
-
 bool is_tracer(pid_t pid) {
-  return is_one_of(k_tracers, plan::file_name_of(command_line(pid).front()));
+  return is_one_of(k_tracers, plan::file_name_of(command_of(pid).front()));
 }
 
 // True if it handles the signal for the program's sake.
@@ -64,7 +60,7 @@ bool is_wrapper(pid_t pid) {
   std::error_code failed;
   const auto program = std::filesystem::read_symlink(proc_path(pid, "exe"), failed);
   if (!failed && is_one_of(k_shells, program.filename().string())) return true;
-  const auto words = command_line(pid);
+  const auto words = command_of(pid);
   const bool is_script = words.size() > 1 && plan::is_python(plan::file_name_of(words[0]));
   const std::string_view name = plan::file_name_of(words[is_script ? 1 : 0]);  // conda is a script
   return plan::is_wrapper_name(name) || is_one_of(k_starters, name);

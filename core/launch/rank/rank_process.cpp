@@ -85,8 +85,8 @@ void RankProcess::handle(const Go& message) {
                 [&](const auto& variable) { return plan::is_overridden(variable.first, is_set); });
   segments_.prepare(environment, is_set);
   join_one_machine(environment, getenv_lookup("OMPI_VERSION").value_or(""), is_set);
-  const bool is_contained = !message.container.image.empty();
-  const std::string page = is_contained ? container_.page_file(segments_.path()) : "";
+  contained_ = !message.container.image.empty();
+  const std::string page = contained_ ? container_.page_file(segments_.path()) : "";
   if (const auto ready = progress_.prepare(message.checkpoint_every, page, environment); !ready)
     return say(Failed{ready.error().message});
   for (const auto& variable : own)
@@ -182,7 +182,9 @@ void RankProcess::report_exit(int code) {
   if (code == 128 + SIGKILL) container_.remove();
   binding_.end();
   if (const auto last = progress_.last_news(Clock::now())) say(*last);
-  say(Exited{code, oom_.explains(code), progress_.says_done()});
+  // A runtime's own helpers may outlive the container's client by a moment.
+  const std::string left = contained_ ? "" : program_.left_running();
+  say(Exited{code, oom_.explains(code), progress_.says_done(), left});
   deadline_ = Clock::now() + k_bye_limit;
   if (!agent_alive_) over_ = true;
 }

@@ -108,6 +108,7 @@ class RankProcess {
   std::optional<int> stop_due_;         // the agent's, in case the scheduler's does not arrive
   Time stop_at_ = Time::max();
   bool agent_alive_ = true;
+  bool contained_ = false;
   bool reported_ = false;
   bool over_ = false;
   bool leaves_node_ = false;

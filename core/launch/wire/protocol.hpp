@@ -137,6 +137,8 @@ struct Exited {
   int code = 0;                // exit code, or 128 + signal
   bool out_of_memory = false;  // the kernel killed it for lack of memory
   bool done = false;           // the program reported that no work is left
+  std::string
+      left_running{};  // a command that it left running when it exited 0, and that was killed
 };
 
 struct Progress {

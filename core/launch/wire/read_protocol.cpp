@@ -191,7 +191,8 @@ ClockReading clock_reading_from(const json& j) {
 Exited exited_from(const json& j) {
   return {whole<int>(j.at("code"), "code", 255),
           j.at("out_of_memory").get<bool>(),
-          j.at("done").get<bool>()};
+          j.at("done").get<bool>(),
+          j.at("left_running").get<std::string>()};
 }
 
 Failed failed_from(const json& j) {

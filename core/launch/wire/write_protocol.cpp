@@ -145,7 +145,8 @@ std::string to_line(const FromRank& message) {
             return json{{"type", "exited"},
                         {"code", m.code},
                         {"out_of_memory", m.out_of_memory},
-                        {"done", m.done}};
+                        {"done", m.done},
+                        {"left_running", m.left_running}};
           },
           [](const Progress& m) {
             return json{{"type", "progress"},

@@ -40,6 +40,19 @@ TEST_CASE("a rank that exits 1 ends the others at once and is the cause") {
   CHECK(job.count<Bye>() == 4);
 }
 
+TEST_CASE("a program that goes into the background is named, once") {
+  JobStory job = a_running_job();
+  job.says(job.peer_of(1), Exited{0, false, false, "python3 train.py"});
+  job.says(job.peer_of(2), Exited{0, false, false, "python3 train.py"});
+  std::vector<std::string> warnings;
+  for (const run::Event& event : job.attempt().take_events())
+    if (const auto* warning = event.as<run::Warning>()) warnings.push_back(warning->detail);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings.front().starts_with("rank 1 on n0 exited 0 and left `python3 train.py` running"));
+  job.all_exit(0);
+  check_outcome(job, Cause::completed, 0, "every rank exited 0");
+}
+
 TEST_CASE("of several failures, the first is the cause") {
   JobStory job = a_running_job();
   job.exits(1, 3).exits(0, 1).exits(2, 134).settle().killed_ranks_exit();

@@ -221,7 +221,15 @@ TEST_CASE("workers of a program that ended by itself are killed") {
           if (!rank.shell("sleep 60 & echo $!; exit 0")) return 1;
           const std::string worker = rank.first_line();
           if (rank.end() != 0) return 2;
+          if (rank.program.left_running() != "sleep 60") return 4;
           return is_gone(worker) ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("a helper that follows its program is not left running") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.shell("sleep 0.05 & exit 0")) return 1;
+          return rank.end() == 0 && rank.program.left_running().empty() ? 0 : 2;
         }) == 0);
 }
 

@@ -77,6 +77,7 @@ const std::vector<FromRank> k_from_rank{
     Exited{255},
     Exited{137, true},
     Exited{0, false, true},
+    Exited{0, false, false, "train \"a\"\n"},
     Failed{"cannot start `a \"b\"\n`"},
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
     Refused{"0123456789abcdef", "n2", "no program `dtsubmit-topology`", true},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <utility>
 
 namespace dts::launch {
 namespace {
@@ -39,6 +40,7 @@ void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
   state.done = message.done;
   state.ended_unrequested = !stopping;
   launchers_.on_exited(rank, message.code, now);
+  if (!message.left_running.empty() && !stopping) warn_of_left(rank, message.left_running);
   // The others have to end soon, because a rank that waits for a rank that is gone never ends.
   if (message.code == k_checkpointed || (message.code != 0 && stopping))
     ending_.kill_by(now + k_last_saves);
@@ -48,6 +50,17 @@ void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
     on_failed(rank, message, now);
   }
   ending_.finish_if_all_ended();
+}
+
+// A program that detaches itself from its rank looks complete as soon as it has begun.
+void RankExits::warn_of_left(unsigned rank, const std::string& command) {
+  if (std::exchange(warned_, true)) return;
+  news_.events.push_back(
+      {.what = run::Warning{fmt::format(
+           "{} exited 0 and left `{}` running, which was killed: a run ends with its program, "
+           "which must not go into the background",
+           ranks_.where(rank),
+           command)}});
 }
 
 void RankExits::withdraw_secondary_failure(Time now) {

@@ -3,22 +3,29 @@
 #pragma once
 
 #include "core/launch/attempt/start/silent_nodes.hpp"
+#include "core/launch/attempt/state/attempt_news.hpp"
 #include "core/launch/attempt/state/attempt_settings.hpp"
 #include "core/launch/attempt/state/ending.hpp"
 #include "core/launch/attempt/state/rank_table.hpp"
 #include "core/launch/attempt/watch/second_launcher_watch.hpp"
 
 #include <optional>
+#include <string>
 
 namespace dts::launch {
 
 class RankExits {
  public:
-  RankExits(const AttemptSettings& settings, RankTable& ranks, SilentNodes& silent, Ending& ending)
+  RankExits(const AttemptSettings& settings,
+            RankTable& ranks,
+            SilentNodes& silent,
+            Ending& ending,
+            AttemptNews& news)
       : settings_(settings),
         ranks_(ranks),
         silent_(silent),
         ending_(ending),
+        news_(news),
         launchers_(settings.plan, ranks, ending) {}
 
   // Call it when all ranks run.
@@ -36,14 +43,17 @@ class RankExits {
   void withdraw_secondary_failure(Time now);
 
  private:
+  void warn_of_left(unsigned rank, const std::string& command);
   void on_failed(unsigned rank, const Exited& message, Time now);
 
   const AttemptSettings& settings_;
   RankTable& ranks_;
   SilentNodes& silent_;
   Ending& ending_;
+  AttemptNews& news_;
   SecondLauncherWatch launchers_;
   bool all_run_ = false;
+  bool warned_ = false;
   Time settle_until_ = Time::max();      // a program failed, perhaps because another was killed
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
 };
