@@ -14,6 +14,7 @@
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/ledger/newest_job.hpp"
+#include "core/sched/phrases.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -37,7 +38,11 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before, const st
       fmt::print("requeued job {}\n", job);
       break;
     case By::queue:
-      fmt::print("job {} is already waiting in the queue\n", job);
+      fmt::print("job {} is already waiting in the queue{}{}\n",
+                 job,
+                 resumed.waits.empty() ? "" : ": ",
+                 resumed.waits);
+      if (!resumed.advice.empty()) fmt::print("next: {}\n", sched::with_job(resumed.advice, job));
       break;
     case By::submission:
       if (!size.empty())

@@ -58,6 +58,14 @@ TEST_CASE(
   CHECK(contains(session.say({"requeue", "q7.alpha"}), "requeued job q7.alpha"));
 }
 
+TEST_CASE("a job that is to be requeued but waits already says why, and what helps") {
+  const OtherScheduler session;
+  (void)session.say({"submit", "--", "/bin/true"});
+  CHECK(contains(session.say({"requeue", "q7.alpha"}),
+                 "job q7.alpha is already waiting in the queue: the tide is out\n"
+                 "next: fakerush q7.alpha\n"));
+}
+
 TEST_CASE("a job that another scheduler has forgotten is looked for in its own terms") {
   const OtherScheduler session;
   (void)session.say({"submit", "--", "/bin/true"});

@@ -119,7 +119,8 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info) return submit_successor(scheduler, run, known, patience);
-  if (info->state == sched::JobState::pending && !info->completing) return Resumed{job, By::queue};
+  if (info->state == sched::JobState::pending && !info->completing)
+    return Resumed{job, By::queue, info->explanation, info->advice};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
   // If the job still runs and may not be requeued, a second job would write into the same run.

@@ -41,6 +41,8 @@ struct Resumed {
 
   sched::JobId job{};  // the job that continues the run
   By by = By::requeue;
+  std::string waits{};   // of a job in the queue: why, as a clause; may be empty
+  std::string advice{};  // what the user can do about it; empty: nothing
 };
 
 // Continues the run at a user's request made at `since`: records it in the ledger with `why`, and
