@@ -25,6 +25,7 @@ struct BeatOptions {
   std::optional<std::uint64_t> busy, input;  // milliseconds
   bool every = false;
   bool done = false;
+  bool again = false;
 };
 
 Result<std::optional<std::uint64_t>> saved_milliseconds(const std::optional<std::string>& seconds) {
@@ -37,7 +38,8 @@ Result<std::optional<std::uint64_t>> saved_milliseconds(const std::optional<std:
 
 Result<int> act(const BeatOptions& options) {
   DTS_ASSIGN(const auto saved, saved_milliseconds(options.saved));
-  const bool beats = options.step || options.saved || options.busy || options.input || options.done;
+  const bool ends = options.done || options.again;
+  const bool beats = options.step || options.saved || options.busy || options.input || ends;
   const char* path = std::getenv("DTSUBMIT_BEAT");
   if (path == nullptr) {  // the same script must also run without dtsubmit
     if (options.every) fmt::print("0\n");
@@ -52,6 +54,7 @@ Result<int> act(const BeatOptions& options) {
   if (options.busy) page->worked(*options.busy);
   if (options.input) page->waited_for_input(*options.input);
   if (options.done) page->finish();
+  if (options.again) page->ask_again();
   if (beats || !options.every) page->beat(options.step.value_or(page->step() + 1));
   if (options.every) fmt::print("{}\n", page->checkpoint_every_seconds());
   return 0;
@@ -74,6 +77,8 @@ void add_beat(CLI::App& app, Invocation& invocation) {
       verb->add_option("--input", options->input, "how much of that was spent waiting for input");
   accept_whole(*input->type_name("MS"), 0, k_highest_beat);
   verb->add_flag("--done", options->done, "nothing is left to do; the program will exit with 0");
+  verb->add_flag("--again", options->again, "saved, and to be run again, as with exit code 85")
+      ->excludes("--done");
   verb->add_flag("--every", options->every, "print the seconds between saves; 0: no advice yet");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });

@@ -66,13 +66,21 @@ class BeatPage {
   // code only after a request to stop.
   void finish() { store(5, 1); }
 
-  [[nodiscard]] bool finished() const { return load(5) != 0; }
+  [[nodiscard]] bool finished() const { return load(5) != 0 && !asks_again(); }
+
+  // Written by the program in the same place: it has saved and wants to be run again, whatever exit
+  // code the command that runs it makes of its own.
+  void ask_again() { store(5, k_again); }
+
+  [[nodiscard]] bool asks_again() const { return load(5) == k_again; }
 
  private:
   class Unmap {
    public:
     void operator()(std::uint64_t* words) const;
   };
+
+  static constexpr std::uint64_t k_again = 85;  // the exit code that means the same
 
   BeatPage(UniqueFd file, std::uint64_t* words) : file_(std::move(file)), words_(words) {}
 

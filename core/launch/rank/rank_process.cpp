@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/rank/rank_process.hpp"
 
+#include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
@@ -182,9 +183,11 @@ void RankProcess::report_exit(int code) {
   if (code == 128 + SIGKILL) container_.remove();
   binding_.end();
   if (const auto last = progress_.last_news(Clock::now())) say(*last);
+  const bool out_of_memory = oom_.explains(code);
+  if (progress_.asks_again() && code != k_no_restart && !out_of_memory) code = k_checkpointed;
   // A runtime's own helpers may outlive the container's client by a moment.
   const std::string left = contained_ ? "" : program_.left_running();
-  say(Exited{code, oom_.explains(code), progress_.says_done(), left});
+  say(Exited{code, out_of_memory, progress_.says_done(), left});
   deadline_ = Clock::now() + k_bye_limit;
   if (!agent_alive_) over_ = true;
 }

@@ -52,6 +52,9 @@ class RankProgress {
   // True if the program has reported that nothing is left to do.
   [[nodiscard]] bool says_done() const { return page_ && page_->finished(); }
 
+  // True if the program has reported that it has saved and wants to be run again.
+  [[nodiscard]] bool asks_again() const { return page_ && page_->asks_again(); }
+
  private:
   [[nodiscard]] Progress read_page(Time now);
 

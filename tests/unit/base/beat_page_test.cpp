@@ -34,6 +34,19 @@ TEST_CASE("a new page is all zero, and each word reaches whoever opens it by its
   CHECK(other->checkpoint_every_seconds() == 60);
 }
 
+TEST_CASE("a program reports in one place that it is done, or that it is to be run again") {
+  auto page = BeatPage::create();
+  REQUIRE(page);
+  CHECK_FALSE(page->finished());
+  CHECK_FALSE(page->asks_again());
+  page->finish();
+  CHECK(page->finished());
+  CHECK_FALSE(page->asks_again());
+  page->ask_again();
+  CHECK_FALSE(page->finished());
+  CHECK(page->asks_again());
+}
+
 TEST_CASE("durations below a millisecond are reported, too") {
   auto page = BeatPage::create();
   REQUIRE(page);
