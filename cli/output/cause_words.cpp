@@ -50,7 +50,8 @@ CauseWords words_of_cause(run::Cause cause) {
           "every checkpoint is damaged, and it would have started over at step 0",
           "look at {run}/checkpoints; to start over, submit it again with --on damaged=restart"};
     case run::Cause::disk_full:
-      return {"no disk space or quota was left", "free some space: df -h {run}"};
+      return {"no disk space or quota was left",
+              "free some space on the disk that is full; that of the run directory: df -h {run}"};
     case run::Cause::no_program:
       return {"the program does not exist or cannot be executed",
               "correct the path, or its permissions, and submit it again"};
@@ -66,8 +67,10 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::wrong_ranks:
       return {"the ranks that started were not those of the plan", k_agent_log};
     case run::Cause::second_launcher:
-      return {"launchers in the program started the same ranks more than once",
-              "submit it again so that each node starts one: --ntasks-per-node 1"};
+      return {
+          "launchers in the program started the same ranks more than once",
+          "submit it again with the program itself in place of its launcher, or with one launcher "
+          "on each node that knows the other nodes"};
     case run::Cause::wrong_binding:
       return {"a rank was not bound as planned, which --strict-binding does not allow",
               k_agent_log};

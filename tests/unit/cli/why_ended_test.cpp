@@ -80,7 +80,7 @@ std::vector<Situation> ended_situations() {
       {"a full disk",
        RunEvents().begin(1, 10).end(1, 100, "disk_full").decide(1, 100, "stop", "no space"),
        Standing::stopped,
-       {"no disk space or quota was left", "next: free some space: df -h /runs/r\n"}},
+       {"no disk space or quota was left", "; that of the run directory: df -h /runs/r\n"}},
       {"done",
        RunEvents().begin(1, 10).end(1, 100, "completed", 0).decide(1, 100, "done", "every rank", 0),
        Standing::done,

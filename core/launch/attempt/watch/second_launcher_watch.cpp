@@ -31,7 +31,8 @@ std::string remedy(const plan::Plan& plan, const std::string& launcher) {
           "--master_addr $MASTER_ADDR --master_port $MASTER_PORT";
     words.push_back(std::move(others));
   }
-  words.push_back("or name the program that it starts: RANK and WORLD_SIZE are set for it");
+  const std::string program = "name the program that it starts: RANK and WORLD_SIZE are set for it";
+  words.push_back((words.empty() ? "" : "or ") + program);
   return join(words, "; ");
 }
 
