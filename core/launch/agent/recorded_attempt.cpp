@@ -119,6 +119,7 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
   join_beginning();
   DTS_TRY(begun_);
   const auto& rendezvous = attempt.rendezvous();
+  master_port_ = rendezvous.master_port;
   log("{}; MASTER_ADDR={} MASTER_PORT={}",
       plan_.world_size == 1 ? "the rank runs" : fmt::format("all {} ranks run", plan_.world_size),
       rendezvous.master_addr,
@@ -176,6 +177,9 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];
+  outcome.port_changes = outcome.cause == run::Cause::rendezvous && master_port_ != 0 &&
+                         run::says_port_is_taken(outcome.detail) &&
+                         outcome.detail.find(std::to_string(master_port_)) != std::string::npos;
   if (runner.scheduler().job())
     outcome = explain_by_job(std::move(outcome),
                              *runner.scheduler().job(),

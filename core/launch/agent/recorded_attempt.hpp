@@ -90,6 +90,7 @@ class RecordedAttempt {
   run::FailureRecord record_;  // of earlier attempts
   NodeChoice choice_;
   std::vector<std::string> rank_nodes_;  // by rank; empty until all have started
+  unsigned master_port_ = 0;             // 0 until then
   std::optional<LiveOutput> output_;     // for `dtsubmit run`
   std::future<Result<void>> beginning_;  // writes the first records to disk
   Result<void> begun_;                   // the result of that write

@@ -133,10 +133,10 @@ bool is_of_the_job(Cause cause) {
          kind == Kind::timeout;
 }
 
-// True for causes that remain on the same nodes: a launch would fail again, a broken GPU and
-// perhaps memory that changed bits remain broken, and a lost node is gone.
+// True for causes that remain on the same nodes: a launch would fail again, unless it gets another
+// port; a broken GPU and perhaps memory that changed bits remain broken, and a lost node is gone.
 bool is_of_a_node(const Outcome& outcome) {
-  return !outcome.node.empty() &&
+  return !outcome.node.empty() && !outcome.port_changes &&
          (kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error ||
           outcome.cause == Cause::corruption || outcome.cause == Cause::node_failed);
 }

@@ -28,6 +28,7 @@ struct Outcome {
   bool unsaved = false;             // not every rank saved when asked to
   std::vector<UnfitNode> unfit{};   // all nodes that failed their pre-flight check
   std::string part{};               // in a composed run: the part that ended it
+  bool port_changes = false;        // a port was taken that the next attempt will not use
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 

@@ -177,6 +177,15 @@ TEST_CASE("a launch that failed on a node, and a broken GPU, are tried without t
   CHECK(decided(Cause::rank_killed, after(Kind::crash, 1, true), "", "n7").exclude.empty());
 }
 
+TEST_CASE("a taken port that the next attempt will not use is no reason to avoid a node") {
+  Outcome outcome{Cause::rendezvous, 1, "EADDRINUSE", std::nullopt, "n7"};
+  outcome.port_changes = true;
+  const auto now = after(Kind::launch, 1, true);
+  const Decision decision = decide(outcome, now, default_policy());
+  CHECK(decision.action == Action::restart);
+  CHECK(decision.exclude.empty());
+}
+
 TEST_CASE("a program that asks to be run again without proof of progress is stopped at the third") {
   for (unsigned unproven = 0; unproven <= 25; ++unproven) {
     const Circumstances now{.failures = {{Kind::checkpointed, unproven}}, .unproven = unproven};
