@@ -73,12 +73,11 @@ class Converter {
 
   void shell_script() {
     parts_ = parts_of(subject_);
-    std::vector<Item> items;
-    for (const Part& part : parts_) items.push_back(part.item);
-    rendezvous_ = rendezvous_of(items, subject_.job);
+    rendezvous_ = rendezvous_of(items_in(parts_), subject_.job);
     is_launched_ = std::any_of(parts_.begin(), parts_.end(), is_started_on_all);
-    if (std::none_of(
-            items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
+    if (std::none_of(parts_.begin(),
+                     parts_.end(),
+                     [](const Part& one) { return one.item.sets.changes_folder; }) &&
         subject_.directive("chdir") == nullptr)
       inliner_.keep_folder();
     inliner_.set_arguments(options_.arguments);
@@ -93,10 +92,7 @@ class Converter {
     if (cast_.has_roles()) meet_by_roles(cast_, rendezvous_);
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
     if (!cast_.roles.empty()) settle_lines(cast_, rendezvous_, parts_);
-    lose_submissions(parts_);
-    lose_traps(parts_);
-    if (last_ < parts_.size()) keep_pauses(parts_, last_);
-    lose_exit_codes(parts_);
+    settle_others(parts_, rendezvous_, last_);
     early_options(parts_, resolver_, draft_);
     make_programs();
     join_programs(cast_, subject_.job, parts_, programs_, places_, draft_);
@@ -164,10 +160,12 @@ class Converter {
   }
 
   Program make_program(const Item& item) {
-    ProgramContext context{subject_, resolver_, facts(), options_.is_in_folder};
+    ProgramContext context{subject_, resolver_, facts(), options_.is_in_folder, item.span().begin};
     bool starts = false;
     Program functions = functions_of(item, context, starts);
     context.functions = functions.text;
+    const std::string read = output_read_later(parts_, item);
+    context.keeps_output = !read.empty() && !is_launched(item);
     Program program = program_of(item, inliner_, context);
     if (!context.functions.empty()) {
       program.text = functions.text + program.text;
@@ -175,6 +173,7 @@ class Converter {
       program.needs.merge(functions.needs);
       program.note(functions.notes, functions.losses);
     }
+    if (!read.empty() && !context.keeps_output) program.losses.push_back(read + k_read_later);
     starts = (starts && !context.functions.empty()) || starts_processes(item);
     const auto own = plan::find_own_launcher(command_of(program, {}, options_));
     const bool is_recognised =
@@ -249,14 +248,15 @@ class Converter {
   void write_steps(const Sizes& sizes) {
     draft_.are_roles = cast_.has_roles();
     const SetUpText tear_down =
-        set_up_of(parts_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
+        set_up_of(parts_, last_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
     Names used_later;
     add_names(tear_down.text, used_later);
     if (!tear_down.text.empty()) draft_.settings["teardown"] = {{tear_down.text}, k_no_row};
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
+      const std::size_t own = i == 0 || cast_.has_roles() ? 0 : places_[i - 1];
       const SetUpText set_up =
-          set_up_of(parts_, 0, places_[i], has_many_nodes(), rendezvous_, false);
+          set_up_of(parts_, 0, own, places_[i], has_many_nodes(), rendezvous_, false);
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
       const std::string text =

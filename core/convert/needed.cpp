@@ -75,9 +75,8 @@ std::string work_of_trap(const std::string& handler,
                                          "shift"};
   std::string found;
   const auto see = [&](const shell::Command& command) {
-    const std::string verb = command.words.empty() || command.kind != shell::Command::Kind::simple
-                                 ? ""
-                                 : literal_of(command.words[0]);
+    const std::string verb =
+        command.kind == shell::Command::Kind::simple ? first_word(command) : "";
     const bool is_done = verb.empty() || is_one_of(k_done, verb) || functions.count(verb) > 0;
     if (!is_done && found.empty()) found = verb;
   };
@@ -96,6 +95,8 @@ void add_names(const std::string& text, Names& names) {
   names.merge(words_of(text));
 }
 
+namespace {
+
 void lose_submissions(std::vector<Part>& parts) {
   Names functions;
   for (const Part& part : parts)
@@ -108,6 +109,36 @@ void lose_submissions(std::vector<Part>& parts) {
           return functions.count(run->name()) > 0;
         }))
       part.verdict = {Verdict::Kind::lost, k_submits};
+  }
+}
+
+// Sets nothing else outside of itself than the master's address and port.
+bool only_finds_master(const Item& item, const Rendezvous& rendezvous) {
+  constexpr std::string_view k_finders[] = {
+      "local", "export", "declare", "echo", "printf", "return", "[", "test", "[[", "read", "true"};
+  Names names = item.sets.variables;
+  names.insert(item.sets.arrays.begin(), item.sets.arrays.end());
+  each_local({*item.statement}, [&](const shell::Assignment& one) { names.erase(one.name); });
+  return item.sets.functions.size() == 1 && !names.empty() && !writes_file(item) &&
+         std::all_of(
+             names.begin(),
+             names.end(),
+             [&](const std::string& name) { return is_given(name) || rendezvous.has(name); }) &&
+         std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+           return is_one_of(k_finders, run->name());
+         });
+}
+
+void drop_rendezvous_functions(std::vector<Part>& parts, const Rendezvous& rendezvous) {
+  Names functions;
+  for (Part& part : parts) {
+    if (part.role != Role::around) continue;
+    const auto& runs = part.item.runs;
+    const bool finds = only_finds_master(part.item, rendezvous);
+    if (finds) functions.insert(*part.item.sets.functions.begin());
+    if (finds || (runs.size() == 1 && functions.count(runs[0]->name()) > 0 &&
+                  simple_command(*part.item.statement) != nullptr))
+      part.verdict = {Verdict::Kind::unnecessary, k_finds_master};
   }
 }
 
@@ -168,6 +199,16 @@ void lose_exit_codes(std::vector<Part>& parts) {
     else
       part.verdict = {Verdict::Kind::lost, k_acts_on_exit};
   }
+}
+
+}  // namespace
+
+void settle_others(std::vector<Part>& parts, const Rendezvous& rendezvous, std::size_t last) {
+  lose_submissions(parts);
+  drop_rendezvous_functions(parts, rendezvous);
+  lose_traps(parts);
+  if (last < parts.size()) keep_pauses(parts, last);
+  lose_exit_codes(parts);
 }
 
 bool is_rendezvous(const Item& item, const Rendezvous& rendezvous) {

@@ -14,18 +14,12 @@ void keep_needed(std::vector<Part>& parts,
                  const std::vector<Program>& programs,
                  const Rendezvous& rendezvous);
 
-// Calls of functions that submit jobs are lost.
-void lose_submissions(std::vector<Part>& parts);
-
-// Traps that do more than print, end, requeue or pass on a signal are lost.
-void lose_traps(std::vector<Part>& parts);
-
-// Pauses up to `end` stay after lines that start something, such as a server.
-void keep_pauses(std::vector<Part>& parts, std::size_t end);
-
-// Lines after the programs that act on their exit codes, which dtsubmit does not pass on, are
-// lost.
-void lose_exit_codes(std::vector<Part>& parts);
+// Corrects the verdicts on lines for what other lines are. Lost are calls of functions that submit
+// jobs, traps that do more than print, end, requeue or pass on a signal, and lines behind the
+// programs that act on their exit codes. Unnecessary are functions that only look up the master
+// and its port, and their calls. Pauses up to `last`, the last program, stay after lines that
+// start something, such as a server.
+void settle_others(std::vector<Part>& parts, const Rendezvous& rendezvous, std::size_t last);
 
 // Lines that are kept for their variables, and start steps to set them, are lost.
 void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous);

@@ -2,8 +2,10 @@
 #include "core/convert/parts.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/choice.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/errexit.hpp"
+#include "core/convert/lines/outputs.hpp"
 #include "core/convert/lines/tools.hpp"
 
 #include <algorithm>
@@ -16,95 +18,6 @@ bool calls_one_of(const Item& item, const Names& functions) {
   return std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
     return functions.count(run->name()) > 0;
   });
-}
-
-// Of echo and its like: other lines of a script that only prints are more of a program.
-bool only_says(const Item& item) {
-  constexpr std::string_view k_sayers[] = {"echo", "printf", "date", "clear", "[", "test"};
-  return std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-    return is_one_of(k_sayers, verb_of(*run));
-  });
-}
-
-// False: none of these can be a program.
-bool choose_last(std::vector<Part>& parts, bool (*is_less)(const Item&)) {
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (part->item.only_sets() || (is_less != nullptr && is_less(part->item))) continue;
-    for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
-      if (is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
-      part->item.mains.push_back(*run);
-      part->role = Role::program;
-      return true;
-    }
-  }
-  return false;
-}
-
-// A job that only moves, packs or fetches files: its last such line, which may take as long as the
-// job. False: there is none.
-bool choose_last_tool(std::vector<Part>& parts) {
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (part->item.only_sets() || submits(part->item)) continue;
-    for (const lint::Run* run : part->item.runs) {
-      if (run->around.is_in_function || !is_tool(*run)) continue;
-      part->item.mains.push_back(run);
-      part->role = Role::program;
-      return true;
-    }
-  }
-  return false;
-}
-
-// No launcher and no Python: the last program there is, of a first try of a cluster the last line.
-void choose_program(std::vector<Part>& parts) {
-  if (choose_last(parts, &only_prints) || choose_last_tool(parts) || choose_last(parts, &only_says))
-    return;
-  (void)choose_last(parts, nullptr);
-}
-
-// eval $CMD: what it runs, only the shell of the job knows.
-bool evaluates_variable(const Item& item) {
-  const shell::Command* command = simple_command(*item.statement);
-  if (command == nullptr || command->words.size() < 2 || literal_of(command->words[0]) != "eval")
-    return false;
-  const auto& pieces = command->words[1].pieces;
-  const auto first = std::find_if(pieces.begin(), pieces.end(), [](const shell::Piece& piece) {
-    return piece.kind != shell::Piece::Kind::literal || !piece.text.empty();
-  });
-  return first != pieces.end() && first->kind == shell::Piece::Kind::parameter;
-}
-
-void choose_evaluated(std::vector<Part>& parts) {
-  for (Part& part : parts) {
-    if (part.role != Role::around || part.item.runs.empty() || !evaluates_variable(part.item))
-      continue;
-    part.item.mains.push_back(part.item.runs[0]);
-    part.role = Role::program;
-  }
-}
-
-// Other programs behind the first one, or beside it, do work of the job as well: a tear-down has
-// seconds.
-void choose_programs_behind(std::vector<Part>& parts) {
-  Names functions;
-  for (const Part& part : parts)
-    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
-  bool is_behind = false;
-  bool is_beside = false;  // a program in the background has not been waited for
-  for (Part& part : parts) {
-    const Item& item = part.item;
-    is_beside = is_beside && !waits(item);
-    const bool is_candidate = part.role == Role::around && is_behind && !item.only_sets() &&
-                              item.sets.functions.empty() && !only_prints(item) &&
-                              (is_beside || !item.statement->background);
-    if (is_candidate)
-      for (const lint::Run* run : item.runs)
-        if (does_work(*run) && functions.count(run->name()) == 0) part.item.mains.push_back(run);
-    if (is_candidate && !item.mains.empty()) part.role = Role::program;
-    if (part.role != Role::program) continue;
-    is_behind = true;
-    is_beside = is_beside || leaves_running(item);
-  }
 }
 
 // A failure of these is worth an end: nothing works without them.
@@ -172,7 +85,7 @@ bool only_computes(const Item& item) {
     if (command.words.empty()) return;
     constexpr std::string_view k_computing[] = {
         "echo", "printf", "bc", "expr", "date", "basename", "dirname", "seq", "tr", "cut", "head"};
-    const std::string verb = literal_of(command.words[0]);
+    const std::string verb = first_word(command);
     computes = computes && command.redirections.empty() &&
                (is_one_of(k_computing, verb) || verb == "export" || verb == "readonly");
   });
@@ -221,11 +134,7 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
     part.stops = errexit.is_on();
     errexit.follow(part.item);
   }
-  choose_evaluated(parts);
-  const bool has_program = std::any_of(
-      parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
-  if (!has_program) choose_program(parts);
-  choose_programs_behind(parts);
+  choose_programs(parts);
   return parts;
 }
 
@@ -253,11 +162,30 @@ std::vector<const Part*> called_definitions(const std::vector<Part>& parts, cons
   return called;
 }
 
+std::vector<Item> items_in(const std::vector<Part>& parts) {
+  std::vector<Item> items;
+  for (const Part& part : parts) items.push_back(part.item);
+  return items;
+}
+
+bool is_launched(const Item& item) {
+  return std::any_of(item.mains.begin(), item.mains.end(), [](const lint::Run* run) {
+    return run->launch.launcher != lint::Launcher::none;
+  });
+}
+
 bool is_started_on_all(const Part& part) {
-  return part.role == Role::program &&
-         std::any_of(part.item.mains.begin(), part.item.mains.end(), [](const lint::Run* run) {
-           return run->launch.launcher != lint::Launcher::none;
-         });
+  return part.role == Role::program && is_launched(part.item);
+}
+
+std::string output_read_later(const std::vector<Part>& parts, const Item& item) {
+  const Names files = outputs_of(item);
+  if (files.empty()) return "";
+  for (const Part& part : parts) {
+    if (part.item.span().begin <= item.span().begin || only_prints(part.item)) continue;
+    if (std::string found = read_by(part.item, files); !found.empty()) return found;
+  }
+  return "";
 }
 
 std::string note_on_kept(const Part& part,
@@ -272,6 +200,7 @@ std::string note_on_kept(const Part& part,
 
 SetUpText set_up_of(const std::vector<Part>& parts,
                     std::size_t begin,
+                    std::size_t own,
                     std::size_t end,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
@@ -280,6 +209,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
+    if (i < own && only_removes(part.item)) continue;
+    made.reads_settings = made.reads_settings || reads_settings(part.item);
     made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());

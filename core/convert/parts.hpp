@@ -14,6 +14,9 @@
 
 namespace dts::convert {
 
+inline constexpr const char* k_read_later =
+    ", the file of its output, is read by a later line; the ranks' output is in the run directory";
+
 enum class Role {
   around,  // set-up before a program, tear-down behind the last
   program,
@@ -31,8 +34,17 @@ struct Part {
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
 
+[[nodiscard]] std::vector<Item> items_in(const std::vector<Part>& parts);
+
+// True if a launcher starts one of its programs.
+[[nodiscard]] bool is_launched(const Item& item);
+
 // True for a program that a launcher starts.
 [[nodiscard]] bool is_started_on_all(const Part& part);
+
+// The file to which the output of `item`, one of `parts`, goes and that a later one reads; empty:
+// none.
+[[nodiscard]] std::string output_read_later(const std::vector<Part>& parts, const Item& item);
 
 // The definitions of functions that the item may call, itself or through each other, in the
 // script's order.
@@ -45,14 +57,18 @@ struct Part {
                                        const Rendezvous& rendezvous,
                                        bool is_tear_down);
 
-// The set-up of the parts from `begin` to `end`, as bash text; adds their names to `kept`.
 struct SetUpText {
   std::string text;
   SetNames sets;
+  bool reads_settings = false;  // from a file, which may set any variable
 };
+
+// The set-up of the parts from `begin` to `end`, as bash text. What removes or moves files is left
+// out before `own`: another program has run since, whose results it would remove.
 
 [[nodiscard]] SetUpText set_up_of(const std::vector<Part>& parts,
                                   std::size_t begin,
+                                  std::size_t own,
                                   std::size_t end,
                                   bool has_many_nodes,
                                   const Rendezvous& rendezvous,

@@ -25,7 +25,9 @@ void ask_for_argument(const Part& part, const Options& options, Draft& draft) {
   const bool is_run = row.became == Became::program || row.became == Became::set_up ||
                       row.became == Became::tear_down;
   const std::string argument =
-      is_run ? missing_argument(*part.item.statement, options.arguments.size()) : "";
+      is_run ? missing_argument(
+                   *part.item.statement, options.arguments.size(), part.role == Role::program)
+             : "";
   if (argument.empty()) return;
   row.became = Became::fill_in;
   row.why = argument + " is an argument of the script: convert again with its arguments behind --" +

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/words/once.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
 
@@ -11,6 +12,24 @@ namespace {
 
 constexpr const char* k_folder = "SCRIPT_FOLDER";  // where the set-up's cd leads
 constexpr const char* k_state = "SCRIPT_STATE";    // its arrays and functions
+
+// bash(1), Shell Variables: each shell has its own.
+constexpr std::string_view k_of_bash[] = {"PWD",
+                                          "OLDPWD",
+                                          "UID",
+                                          "EUID",
+                                          "PPID",
+                                          "SECONDS",
+                                          "RANDOM",
+                                          "LINENO",
+                                          "FUNCNAME",
+                                          "PIPESTATUS",
+                                          "IFS",
+                                          "OPTARG",
+                                          "OPTIND",
+                                          "REPLY",
+                                          "SHLVL",
+                                          "HOSTTYPE"};
 
 // Names of `all` that `text` uses.
 std::vector<std::string> used_of(const Names& all, const Names& used) {
@@ -35,6 +54,52 @@ std::string declarations(const SetUpText& set_up, const Names& used) {
   if (!arrays.empty()) commands.push_back("declare -p " + join(arrays, " "));
   if (!functions.empty()) commands.push_back("declare -f " + join(functions, " "));
   return join(commands, "; ");
+}
+
+// $NAME, ${NAME...
+bool expands(const std::string& text, const std::string& name) {
+  for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool is_whole = end == text.size() || !shell::is_name_char(text[end]);
+    const bool has_sign =
+        at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
+    if (is_whole && has_sign) return true;
+  }
+  return false;
+}
+
+// for ((i = 0; ...)), ((n++))
+bool is_counted(const std::string& text, const std::string& name) {
+  for (const char* form : {"((", "(( "})
+    if (text.find(form + name) != std::string::npos) return true;
+  return text.find(name + "++") != std::string::npos;
+}
+
+// Variables of the program's text that nothing in sight sets: a file that the set-up reads may.
+std::vector<std::string> set_by_files(const SetUpText& set_up,
+                                      const Program& program,
+                                      const Options& options) {
+  std::vector<std::string> names;
+  const std::string source = program.source();  // also of a text for a shell: bash -c '... $NAME'
+  SetNames own;
+  for (const shell::Statement& one : shell::parse(source).statements) {
+    const SetNames sets = set_names(one);
+    own.variables.insert(sets.variables.begin(), sets.variables.end());
+    own.arrays.insert(sets.arrays.begin(), sets.arrays.end());
+  }
+  for (const std::string& name : used_names(source)) {
+    const bool is_seen = own.variables.count(name) + own.arrays.count(name) +
+                             set_up.sets.variables.count(name) + set_up.sets.arrays.count(name) +
+                             set_up.sets.exported.count(name) >
+                         0;
+    const bool is_known = is_given(name) || is_of_environment(name) || is_one_of(k_of_bash, name) ||
+                          name.starts_with("DTSUBMIT_") || name.starts_with("BASH") ||
+                          name.starts_with("SLURM");
+    if (!is_seen && !is_known && expands(source, name) && !is_counted(source, name) &&
+        !(options.environment && options.environment(name.c_str())))
+      names.push_back(name);
+  }
+  return names;
 }
 
 bool uses_arguments(const std::string& text) {
@@ -68,6 +133,8 @@ std::string with_exports(const SetUpText& set_up,
   std::erase_if(names, [&](const std::string& name) {
     return set_up.sets.exported.count(name) > 0 && set_up.sets.inherited.count(name) == 0;
   });
+  if (set_up.reads_settings)
+    for (const std::string& name : set_by_files(set_up, program, options)) names.push_back(name);
   if (!names.empty()) text += "export " + join(names, " ") + "\n";
   if (!state.empty()) text += std::string("export ") + k_state + "=\"$(" + state + ")\"\n";
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";
@@ -109,7 +176,12 @@ void note_what_is_computed(Program& program) {
 
 Names handed_on(const Program& program, const SetUpText& set_up) {
   Names names = set_up.sets.exported;
-  Names used = program.needs_shell() ? used_names(program.source()) : Names{};
+  const std::string source = program.needs_shell() ? program.source() : "";
+  Names used = used_names(source);
+  // Where there is arithmetic, every word may be a name.
+  std::erase_if(used, [&](const std::string& name) {
+    return set_up.sets.variables.count(name) == 0 && !expands(source, name);
+  });
   used.merge(used_names(program.folder));
   for (const std::string& name : used)
     if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);

@@ -26,7 +26,7 @@ bool needs_function(const Statements& body, const std::string& name) {
       "return", "shift", "set", "getopts", "trap", "eval", "declare", "typeset"};
   bool needs = false;
   each_command(body, [&](const Command& command) {
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    const std::string verb = first_word(command);
     needs = needs || verb == name || is_one_of(k_needing, verb) ||
             command.kind == Command::Kind::function ||
             (verb == "local" && command.words.size() > 1);
@@ -59,8 +59,7 @@ class CallWriter {
   [[nodiscard]] bool calls_one(const Command& function) const {
     bool calls = false;
     each_command(function.bodies[0], [&](const Command& command) {
-      calls =
-          calls || (!command.words.empty() && functions_.count(literal_of(command.words[0])) > 0);
+      calls = calls || functions_.count(first_word(command)) > 0;
     });
     return calls;
   }
@@ -96,7 +95,7 @@ class CallWriter {
 
   bool call(const Command& call) {
     if (call.words.empty() || !call.assignments.empty()) return false;
-    const auto found = functions_.find(literal_of(call.words[0]));
+    const auto found = functions_.find(first_word(call));
     if (found == functions_.end() || found->second == nullptr) return false;
     const Statements* body = body_of(*found->second);
     if (body == nullptr || found->second->span.end > call.span.begin ||

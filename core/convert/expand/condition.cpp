@@ -51,7 +51,7 @@ std::string raw_text(const Word& word) {
 
 Outcome of_simple(const Command& command, const Known& known) {
   if (command.words.empty() || !command.assignments.empty()) return std::nullopt;
-  const std::string verb = literal_of(command.words[0]);
+  const std::string verb = first_word(command);
   if ((verb == "true" || verb == ":") && command.words.size() == 1) return true;
   if (verb == "false") return false;
   if (verb == "[" || verb == "test") return outcome_of_test(command, known);

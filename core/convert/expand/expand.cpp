@@ -107,7 +107,7 @@ class Expander {
 
   // : ${NAME:=value} of a NAME that has none.
   bool defaulted(const Command& command) {
-    if (command.words.size() != 2 || literal_of(command.words[0]) != ":") return false;
+    if (command.words.size() != 2 || first_word(command) != ":") return false;
     const shell::Piece* piece = only_piece(command.words[1]);
     if (piece == nullptr || !sets_default(*piece)) return false;
     const shell::Piece& one = *piece;

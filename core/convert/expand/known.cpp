@@ -89,7 +89,7 @@ Known::Known(const shell::Script& script,
   }
   each_command(script.statements, [&](const Command& command) {
     for (const shell::Word& word : command.words) add_defaults(word, own_);
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    const std::string verb = first_word(command);
     shifts = shifts || verb == "shift" || verb == "set" || verb == "getopts";
   });
   if (arguments.empty() || shifts) return;
@@ -106,7 +106,7 @@ void Known::forget(const SetNames& names) {
 }
 
 void Known::see(const Command& command) {
-  const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+  const std::string verb = first_word(command);
   if (verb == "source" || verb == ".") {
     const bool is_of_tool =
         command.words.size() > 1 && is_file_of_tool(last_text_of(command.words[1]));
@@ -128,8 +128,7 @@ void Known::follow(const shell::Statement& statement) {
     return;
   }
   const Command* command = simple_command(statement);
-  const std::string verb =
-      command == nullptr || command->words.empty() ? "" : literal_of(command->words[0]);
+  const std::string verb = command == nullptr ? "" : first_word(*command);
   const bool is_declaration =
       verb == "export" || verb == "declare" || verb == "readonly" || verb == "typeset";
   if (command != nullptr && !statement.background && command->redirections.empty()) {

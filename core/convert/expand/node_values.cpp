@@ -21,10 +21,6 @@ constexpr std::string_view k_line_filters[] = {
 // What prints the name or an address of the node that it runs on.
 constexpr std::string_view k_askers[] = {"hostname", "ip", "ifconfig"};
 
-std::string verb_of_command(const Command& command) {
-  return command.words.empty() ? "" : literal_of(command.words[0]);
-}
-
 // The commands of a substitution that print: without IFS=, and the like.
 const shell::Pipeline* printing(const shell::Statements& commands) {
   if (commands.empty() || commands.back().pipelines.empty()) return nullptr;
@@ -74,7 +70,7 @@ std::optional<Word> nodelist_of(const Command& command, std::size_t end) {
 
 void NodeValues::follow(const shell::Statement& statement) {
   const Command* command = simple_command(statement);
-  const std::string verb = command == nullptr ? "" : verb_of_command(*command);
+  const std::string verb = command == nullptr ? "" : first_word(*command);
   const bool declares = verb == "export" || verb == "declare" || verb == "readonly";
   if (command != nullptr && !statement.background && (command->words.empty() || declares)) {
     for (const shell::Assignment& one : command->assignments) assign(one);
@@ -196,7 +192,7 @@ MaybeNodes NodeValues::of_commands(const shell::Statements& commands) const {
 
 MaybeNodes NodeValues::of_command(const Command& command) const {
   if (command.kind != Command::Kind::simple) return std::nullopt;
-  const std::string verb = verb_of_command(command);
+  const std::string verb = first_word(command);
   const auto& words = command.words;
   if (is_one_of(k_askers, verb)) return NodeRange{0, 1};
   if (verb == "srun") {
@@ -217,7 +213,7 @@ MaybeNodes NodeValues::of_command(const Command& command) const {
 }
 
 MaybeNodes NodeValues::filtered(const Command& filter, NodeRange nodes) const {
-  const std::string verb = verb_of_command(filter);
+  const std::string verb = first_word(filter);
   if (nodes.size() == 1 && (is_one_of(k_line_filters, verb) || verb == "head" || verb == "tail"))
     return nodes;
   if (verb == "sort" || verb == "uniq") return nodes;

@@ -79,8 +79,8 @@ std::optional<std::vector<std::string>> sequence_of(const shell::Piece& substitu
                                                     const Known& known) {
   const shell::Command* command =
       substitution.commands.size() == 1 ? simple_command(substitution.commands[0]) : nullptr;
-  if (command == nullptr || command->words.empty() || literal_of(command->words[0]) != "seq" ||
-      !command->redirections.empty() || !command->assignments.empty())
+  if (command == nullptr || first_word(*command) != "seq" || !command->redirections.empty() ||
+      !command->assignments.empty())
     return std::nullopt;
   std::vector<std::string> texts;
   bool is_padded = false;

@@ -33,7 +33,7 @@ bool has_background(const Statements& statements) {
 bool ends_script(const Statements& statements) {
   bool ends = false;
   each_command(statements, [&ends](const Command& command) {
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    const std::string verb = first_word(command);
     ends = ends || verb == "exit" || verb == "return";
   });
   return ends;
@@ -48,7 +48,7 @@ const Command* piped_list(const Statement& statement) {
       list.bodies[0].empty() || !list.redirections.empty())
     return nullptr;
   const Command& tee = pipeline.commands[1];
-  if (tee.words.empty() || literal_of(tee.words[0]) != "tee") return nullptr;
+  if (first_word(tee) != "tee") return nullptr;
   const bool sets =
       std::any_of(list.bodies[0].begin(), list.bodies[0].end(), [](const Statement& one) {
         const SetNames names = set_names(one);
@@ -68,7 +68,7 @@ bool names_nodes(const Statements& statements) {
 bool leaves_loop(const Statements& statements) {
   bool leaves = ends_script(statements);
   each_command(statements, [&leaves](const Command& command) {
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    const std::string verb = first_word(command);
     leaves = leaves || verb == "break" || verb == "continue";
   });
   return leaves;

@@ -48,7 +48,7 @@ class Test {
 
   TestOutcome run() {
     std::size_t end = command_.words.size();
-    if (literal_of(command_.words[0]) == "[" && literal_of(command_.words[--end]) != "]")
+    if (first_word(command_) == "[" && literal_of(command_.words[--end]) != "]")
       return std::nullopt;
     for (std::size_t i = 1; i < end; ++i)
       if (!add(command_.words[i])) return std::nullopt;

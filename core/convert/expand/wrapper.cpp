@@ -40,7 +40,7 @@ bool has_quoted_blank(const shell::Word& word) {
 bool is_beside(const Command& one) {
   if (one.kind == Command::Kind::group) return true;
   return one.kind == Command::Kind::simple && one.redirections.empty() &&
-         is_one_of(k_beside, one.words.empty() ? "" : literal_of(one.words[0]));
+         is_one_of(k_beside, first_word(one));
 }
 
 // "$@", time "$@", srun -n 4 "$@"; null: another command.
@@ -48,7 +48,7 @@ const Piece* arguments_run_by(const Command& one) {
   if (one.kind != Command::Kind::simple || !one.redirections.empty() || !one.assignments.empty() ||
       one.words.empty())
     return nullptr;
-  const std::string first = literal_of(one.words[0]);
+  const std::string first = first_word(one);
   const bool is_launched = one.words.size() > 1 && (first == "srun" || first == "mpirun");
   const std::size_t at = is_launched ? one.words.size() - 1 : first == "time" ? 1 : 0;
   const bool is_literal = std::none_of(one.words.begin(),
@@ -58,7 +58,7 @@ const Piece* arguments_run_by(const Command& one) {
 }
 
 shell::Span launcher_of(const Command& one) {
-  return literal_of(one.words[0]) == "time" || one.words.size() < 2
+  return first_word(one) == "time" || one.words.size() < 2
              ? shell::Span{}
              : shell::Span{one.words[0].span.begin, one.words[one.words.size() - 2].span.end};
 }
@@ -138,7 +138,7 @@ class Unwrapper {
 
   void call(const Command& command) {
     if (command.words.size() < 2) return;
-    const auto found = functions_.find(literal_of(command.words[0]));
+    const auto found = functions_.find(first_word(command));
     if (found == functions_.end()) return;
     std::vector<TextEdit> quotes;
     for (const shell::Word& word : command.words) {

@@ -86,7 +86,7 @@ constexpr std::string_view k_readers[] = {"echo",       "printf",
 
 bool only_reads(const shell::Command& command) {
   if (command.words.empty() || command.kind != shell::Command::Kind::simple) return true;
-  const std::string verb = lint::base_name(literal_of(command.words[0]));
+  const std::string verb = lint::base_name(first_word(command));
   const auto has_reader = [&] {  // srun -N1 -n1 hostname
     return std::any_of(command.words.begin(), command.words.end(), [](const shell::Word& word) {
       return is_one_of(k_readers, literal_of(word));
@@ -124,9 +124,61 @@ bool writes_file(const Item& item) {
                              target == "/dev/stderr" || target == "/dev/stdout";
       if (one.sign.find('>') != std::string::npos && !is_stream) writes = true;
     }
-    if (!command.words.empty() && literal_of(command.words[0]) == "tee") writes = true;
+    if (first_word(command) == "tee") writes = true;
   });
   return writes;
+}
+
+bool only_writes_lists(const Item& item) {
+  bool are_lists = true;
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Redirection& one : command.redirections) {
+      if (one.sign.find('>') == std::string::npos || one.sign.find('&') != std::string::npos)
+        continue;
+      const shell::Piece* only = only_piece(one.target);
+      if (only != nullptr && only->kind == shell::Piece::Kind::parameter) continue;
+      std::string name;
+      for (const shell::Piece& piece : one.target.pieces) name += piece.text;
+      name = in_lower_case(name);
+      constexpr std::string_view k_of_lists[] = {
+          "host", "node", "machine", "list", "addr", "ip", "master", "rank", "/dev/null"};
+      are_lists =
+          are_lists &&
+          std::any_of(std::begin(k_of_lists), std::end(k_of_lists), [&name](std::string_view part) {
+            return name.find(part) != std::string::npos;
+          });
+    }
+  });
+  return are_lists;
+}
+
+bool reads_settings(const Item& item) {
+  constexpr std::string_view k_environments[] = {"activate",
+                                                 "deactivate",
+                                                 ".bashrc",
+                                                 ".bash_profile",
+                                                 ".profile",
+                                                 "bashrc",
+                                                 "profile",
+                                                 "conda.sh",
+                                                 "mamba.sh",
+                                                 "modules.sh",
+                                                 "lmod.sh",
+                                                 "bash"};
+  return std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return (run->name() == "source" || run->name() == ".") && run->words.size() > 1 &&
+           !is_one_of(k_environments, lint::base_name(run->words[1].value.text));
+  });
+}
+
+bool only_removes(const Item& item) {
+  constexpr std::string_view k_removers[] = {"rm", "mv", "rmdir"};
+  const SetNames& sets = item.sets;
+  return sets.variables.empty() && sets.arrays.empty() && sets.functions.empty() &&
+         sets.exported.empty() && !sets.changes_folder &&
+         std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+           return is_one_of(k_removers, run->name());
+         });
 }
 
 bool acts_inside(const Item& item) {
@@ -139,7 +191,7 @@ bool acts_inside(const Item& item) {
 bool submits(const Item& item) {
   bool submits = false;
   each_command({*item.statement}, [&submits](const shell::Command& command) {
-    submits = submits || (!command.words.empty() && literal_of(command.words[0]) == "sbatch");
+    submits = submits || first_word(command) == "sbatch";
   });
   return submits;
 }

@@ -11,6 +11,17 @@ namespace dts::convert {
 // True if it writes or appends to a file, with a redirection or tee.
 [[nodiscard]] bool writes_file(const Item& item);
 
+// False if it writes a file whose name does not say that it lists hosts: echo "ssh -L ..." >
+// how.txt
+[[nodiscard]] bool only_writes_lists(const Item& item);
+
+// True if it reads a file of settings, which may set any variable; the files of environments and
+// shells export what they set.
+[[nodiscard]] bool reads_settings(const Item& item);
+
+// True if it removes or moves files and sets nothing: rm -rf out
+[[nodiscard]] bool only_removes(const Item& item);
+
 // True if a substitution in it may have other effects than reading: NEXT=$(./prepare).
 [[nodiscard]] bool acts_inside(const Item& item);
 

@@ -33,8 +33,7 @@ Item item_of(const lint::Subject& subject, const shell::Statement& statement) {
 // set -a: what is assigned from then on is exported; nullopt: the statement does not say.
 std::optional<bool> exports_all(const shell::Statement& statement) {
   const shell::Command* command = simple_command(statement);
-  if (command == nullptr || command->words.empty() || literal_of(command->words[0]) != "set")
-    return std::nullopt;
+  if (command == nullptr || first_word(*command) != "set") return std::nullopt;
   std::optional<bool> exports;
   for (std::size_t i = 1; i < command->words.size(); ++i) {
     const std::string word = literal_of(command->words[i]);
@@ -57,7 +56,7 @@ bool Item::only_sets() const {
            statement->pipelines[0].commands[0].kind == shell::Command::Kind::function;
   if (!command->redirections.empty()) return false;
   if (command->words.empty()) return !command->assignments.empty();
-  const std::string verb = literal_of(command->words[0]);
+  const std::string verb = first_word(*command);
   return verb == "declare" || verb == "typeset" || verb == "readonly" || verb == "export" ||
          verb == "read" || verb == "mapfile" || verb == "readarray" || verb == "let";
 }

@@ -2,7 +2,9 @@
 #include "core/convert/lines/rendezvous.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/steps_beside.hpp"
+#include "core/convert/words/once.hpp"
 #include "core/plan/torch_variables.hpp"
 
 #include <algorithm>
@@ -94,9 +96,43 @@ void add_hosts(const Item& item, Names& hosts) {
           return is_of_hosts(word.span);
         }))
       add(command.name);
-    if (command.words.empty() || !reads_lines(literal_of(command.words[0]))) return;
+    if (!reads_lines(first_word(command))) return;
     for (const shell::Word& word : command.words) add(literal_of(word));
   });
+}
+
+Names exported_by(const std::vector<Item>& items) {
+  Names exported;
+  for (const Item& item : items)
+    for (const std::string& name : item.sets.exported)
+      if (!is_given(name)) exported.insert(name);
+  return exported;
+}
+
+// The item hands what it uses on to others than the ranks' launcher: in a variable of the
+// environment, or in a file.
+bool hands_on(const Item& item, const Names& exported) {
+  return meets(item.sets.variables, exported) || (item.mains.empty() && writes_file(item));
+}
+
+// A server whose port an exported address or a file has: ray start --port=$port, with export
+// ip_head=$ip:$port. Not of what each of several nodes would compute anew.
+void keep_ports_of_others(const std::vector<Item>& items, const lint::Job& job, Rendezvous& found) {
+  const Names exported = exported_by(items);
+  Names anew;
+  for (const Item& item : items)
+    if (job.nodes.value_or(1) > 1 && !computed_anew(item.source).empty())
+      anew.insert(item.sets.variables.begin(), item.sets.variables.end());
+  for (const Item& item : items) {
+    if (!hands_on(item, exported)) continue;
+    Names names = item.used;
+    names.insert(item.sets.variables.begin(), item.sets.variables.end());
+    for (const std::string& name : names) {
+      const auto other = found.others.find(name);
+      const bool is_port = other != found.others.end() && other->second == "MASTER_PORT";
+      if (is_port && !is_given(name) && anew.count(name) == 0) found.others.erase(other);
+    }
+  }
 }
 
 }  // namespace
@@ -149,6 +185,7 @@ Rendezvous rendezvous_of(const std::vector<Item>& items, const lint::Job& job) {
         }
       }
   }
+  keep_ports_of_others(items, job, found);
   return found;
 }
 
@@ -156,7 +193,7 @@ bool starts_step_inside(const Item& item) {
   bool starts = false;
   if (!item.only_sets()) return false;
   each_command({*item.statement}, [&starts](const shell::Command& command) {
-    const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+    const std::string verb = first_word(command);
     starts = starts || verb == "srun" || verb == "mpirun" || verb == "mpiexec";
   });
   return starts;
@@ -165,7 +202,7 @@ bool starts_step_inside(const Item& item) {
 bool is_first_node(const Item& item, const Rendezvous& rendezvous, bool has_many_nodes) {
   if (!has_many_nodes && !starts_step_inside(item)) return false;
   const Names& names = item.sets.variables;
-  return item.only_sets() && item.sets.arrays.empty() &&
+  return item.only_sets() && item.sets.arrays.empty() && item.sets.functions.empty() &&
          std::any_of(names.begin(), names.end(), [&](const std::string& name) {
            const auto other = rendezvous.others.find(name);
            return other != rendezvous.others.end() && other->second == "MASTER_ADDR";

@@ -100,7 +100,8 @@ constexpr std::string_view k_tidying[] = {"scp",
 // python -c TEXT, --version
 bool only_asks_python(const lint::Run& run) {
   if (!lint::is_python(verb_of(run)) || run.words.size() < 2) return false;
-  const std::string& word = run.words[1].value.text;
+  const std::size_t at = run.words.size() > 2 && run.words[1].value.text == "-u" ? 2 : 1;
+  const std::string& word = run.words[at].value.text;
   return word == "-c" || word == "-V" || word == "--version";
 }
 
@@ -114,6 +115,18 @@ bool ends_service(const lint::Run& run) {
 }
 
 }  // namespace
+
+bool is_tidying(const lint::Run& run) {
+  return is_one_of(k_tidying, verb_of(run)) || ends_service(run);
+}
+
+bool asks_python(const lint::Run& run) {
+  constexpr std::size_t k_longest_question = 120;
+  return only_asks_python(run) &&
+         std::all_of(run.words.begin(), run.words.end(), [](const lint::ExpandedWord& word) {
+           return word.value.text.size() < k_longest_question;
+         });
+}
 
 bool is_auxiliary(const std::string& verb) {
   constexpr std::string_view k_auxiliary[] = {

@@ -14,6 +14,12 @@ namespace dts::convert {
 // After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);
 
+// Cleans up, copies results or sends a message.
+[[nodiscard]] bool is_tidying(const lint::Run& run);
+
+// python -c TEXT, of a short text.
+[[nodiscard]] bool asks_python(const lint::Run& run);
+
 // Moves, packs, fetches or installs files: work if a job does nothing else.
 [[nodiscard]] bool is_tool(const lint::Run& run);
 

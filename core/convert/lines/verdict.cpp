@@ -94,6 +94,8 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   if (name == "trap")
     return {VerdictKind::unnecessary, "dtsubmit receives the signals, saves and continues"};
   if (name == ":" && run.words.size() == 1) return {VerdictKind::unnecessary, "does nothing"};
+  if (name == "exec" && run.words.size() == 1)
+    return {VerdictKind::unnecessary, "the logs are in the run directory, see dtsubmit logs"};
   if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
   if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
       run.words[1].value.text.ends_with("}"))
@@ -124,9 +126,7 @@ Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
   const bool is_read = !std::all_of(item.sets.exported.begin(),
                                     item.sets.exported.end(),
                                     [](const std::string& name) { return is_given(name); });
-  if (is_rendezvous && !is_read)
-    return {VerdictKind::if_needed,
-            "dtsubmit finds the ranks' numbers, the master and a free port itself"};
+  if (is_rendezvous && !is_read) return {VerdictKind::if_needed, k_finds_master};
   if (!item.sets.exported.empty()) return {};
   return {VerdictKind::if_needed, "nothing that is kept uses it"};
 }
@@ -264,7 +264,7 @@ Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
       "ssh",      "srun", "cat",    "rm",       "perl", "cut",  "sort", "tr",
       "touch",    "for",  "test",   "[",        "read", "grep", "true", "sleep"};
   const bool lists_hosts =
-      is_of_hosts && is_before &&
+      is_of_hosts && is_before && only_writes_lists(item) &&
       std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
         return is_one_of(k_host_tools, verb_of(*run));
       });

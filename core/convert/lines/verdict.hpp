@@ -13,6 +13,9 @@ namespace dts::convert {
 inline constexpr const char* k_acts_on_exit =
     "acts on the program's exit code; dtsubmit --on sets what to do after failures";
 
+inline constexpr const char* k_finds_master =
+    "dtsubmit finds the ranks' numbers, the master and a free port itself";
+
 inline constexpr const char* k_submits = "submits another job: dtsubmit --after RUN, or --chain";
 
 struct Verdict {

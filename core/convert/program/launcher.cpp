@@ -247,7 +247,10 @@ void comment_out_with_image(Launched& made) {
 
 }  // namespace
 
-Launched launched(std::vector<FlatWord> words, const Resolver& resolver, const lint::Runs& runs) {
+Launched launched(std::vector<FlatWord> words,
+                  const Resolver& resolver,
+                  const lint::Runs& runs,
+                  std::size_t at) {
   Launched made;
   drop_dry_run(words, resolver, runs, made);
   const std::vector<FlatWord> known = known_words(words, resolver, runs);
@@ -265,7 +268,7 @@ Launched launched(std::vector<FlatWord> words, const Resolver& resolver, const l
     if (const auto image = image_of_name(launch, runs))
       image->value.empty() ? reading.lose("--container-name: no srun in the script creates it")
                            : reading.srun(*image);
-    if (is_changed_before(launch, runs)) reading.lose(k_changed_container);
+    if (is_changed_before(launch, runs, at)) reading.lose(k_changed_container);
     if (starts_several(expanded, launch)) reading.lose(k_several_programs);
     if (launch.has_unknown_options)
       made.losses.push_back(fmt::format("{}: options in {} are known only in the job's shell",

@@ -27,9 +27,11 @@ struct Launched {
   Names needs;               // variables of the shell that submits, without which something is lost
 };
 
-// `runs`: of the script; their values distinguish a program in a variable from options.
+// `runs`: of the script; their values distinguish a program in a variable from options. `at`: where
+// the launcher's statement begins.
 [[nodiscard]] Launched launched(std::vector<FlatWord> words,
                                 const Resolver& resolver,
-                                const lint::Runs& runs);
+                                const lint::Runs& runs,
+                                std::size_t at);
 
 }  // namespace dts::convert

@@ -188,19 +188,36 @@ std::optional<lint::LaunchOption> image_of_name(const lint::Launch& launch,
   return is_certain ? *only : lint::LaunchOption{"container-image", "", {}};
 }
 
-bool is_changed_before(const lint::Launch& launch, const lint::Runs& runs) {
+namespace {
+
+// Its text says so, or is only known in the job's shell.
+bool may_install(const lint::Run& run) {
+  return std::any_of(run.words.begin() + static_cast<std::ptrdiff_t>(run.launch.command_at),
+                     run.words.end(),
+                     [](const lint::ExpandedWord& word) {
+                       const std::string& text = word.value.text;
+                       return text.find(lint::k_unknown) != std::string::npos ||
+                              text.find("install") != std::string::npos;
+                     });
+}
+
+}  // namespace
+
+bool is_changed_before(const lint::Launch& launch, const lint::Runs& runs, std::size_t at) {
   const auto name_of = [](const lint::Launch& one) {
     const lint::LaunchOption* name = one.option("container-name");
     return name == nullptr ? "" : name->value.substr(0, name->value.find(':'));
   };
   const std::string name = name_of(launch);
-  if (name.empty() || launch.option("container-image") != nullptr) return false;
+  if (name.empty()) return false;
+  const bool has_image = launch.option("container-image") != nullptr;
   constexpr std::string_view k_steady[] = {"true", "echo", "hostname", "ls", "nvidia-smi", "sleep"};
   return std::any_of(runs.runs.begin(), runs.runs.end(), [&](const lint::Run& run) {
     const std::string& program = run.launch.program;
     return name_of(run.launch) == name && run.launch.option("container-image") != nullptr &&
            !is_one_of(k_steady, program) && !lint::is_python(program) &&
-           !run.launch.starts_processes;
+           !run.launch.starts_processes &&
+           (!has_image || (run.span.begin < at && run.runs_script && may_install(run)));
   });
 }
 

@@ -58,8 +58,11 @@ inline constexpr const char* k_changed_container =
     "--container-name: an earlier step changes the container, and each program begins with the "
     "image";
 
-// Another srun of the script makes the container that srun enters by its name, and may install
-// something in it: bash -c "apt-get install ...".
-[[nodiscard]] bool is_changed_before(const lint::Launch& launch, const lint::Runs& runs);
+// Another srun makes the container that srun enters by its name, and may install something in it:
+// bash -c "apt-get install ...". pyxis enters a container that exists, also where an image is
+// named; then one that certainly installs something, before `at`, counts.
+[[nodiscard]] bool is_changed_before(const lint::Launch& launch,
+                                     const lint::Runs& runs,
+                                     std::size_t at);
 
 }  // namespace dts::convert

@@ -56,6 +56,10 @@ class Layout {
       if (per_node && *per_node * nodes != *number("ntasks"))
         drop("ntasks-per-node", "the program's launcher sets the number of ranks");
     }
+    share_cores();
+    if (number("ntasks").value_or(1) > 1 && !has("nodes") && !has("ntasks-per-node"))
+      program_.notes.emplace_back(
+          "all ranks are on one node; Slurm may use several where --nodes is not set");
     if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node"))
       program_.notes.emplace_back(
           "every node gets the same number of ranks; Slurm may fill the first nodes instead");
@@ -107,13 +111,18 @@ class Layout {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const {
-    const auto own = program_.settings.find(name);
-    const auto job = draft_.settings.find(name);
-    const Asked* asked = own != program_.settings.end() ? &own->second
-                         : job != draft_.settings.end() ? &job->second
-                                                        : nullptr;
-    if (asked == nullptr || asked->texts.empty()) return std::nullopt;
-    const std::string& text = asked->texts.back();
+    return is_own(name) ? number_in(program_.settings, name) : of_job(name);
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> of_job(const std::string& name) const {
+    return number_in(draft_.settings, name);
+  }
+
+  [[nodiscard]] static std::optional<std::uint64_t> number_in(const Settings& settings,
+                                                              const std::string& name) {
+    const auto asked = settings.find(name);
+    if (asked == settings.end() || asked->second.texts.empty()) return std::nullopt;
+    const std::string& text = asked->second.texts.back();
     return parse_number(
         text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
   }
@@ -124,6 +133,23 @@ class Layout {
     const auto all = number("ntasks");
     const std::uint64_t nodes = std::max<std::uint64_t>(number("nodes").value_or(1), 1);
     return all && has("nodes") ? std::max<std::uint64_t>(*all / nodes, 1) : 1;
+  }
+
+  // mpirun -np 4 in a job of one task: its ranks share the task's cores.
+  void share_cores() {
+    const auto launcher = program_.settings.find("launcher");
+    if (launcher == program_.settings.end() ||
+        launcher->second.texts != std::vector<std::string>{"mpirun"} || !is_own("ntasks"))
+      return;
+    const std::uint64_t ranks = number("ntasks").value_or(0);
+    const std::uint64_t cores = of_job("cpus-per-task").value_or(1);
+    const std::uint64_t nodes = of_job("nodes").value_or(1);
+    const std::uint64_t tasks =
+        of_job("ntasks").value_or(of_job("ntasks-per-node").value_or(1) * nodes);
+    if (cores < 2 || ranks <= tasks) return;
+    set("cpus-per-task", std::max<std::uint64_t>(cores * tasks / ranks, 1));
+    program_.notes.push_back(
+        fmt::format("{} ranks share the {} cores of the job", ranks, cores * tasks));
   }
 
   // The cores of all tasks of a node are those of the only process on it.

@@ -41,11 +41,14 @@ bool is_at_command(const FlatWord& text, std::size_t at) {
   return is_one_of(k_openers, std::string_view(before).substr(word));
 }
 
-// A variable in it may be more than words: "cd x && prog".
+// A variable in it may be more than words: "cd x && prog". Those of the script are expanded by the
+// shell that has them.
 bool may_hold_script(const FlatWord& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i].kind != Segment::Kind::source || text[i].text.starts_with("$((")) continue;
-    if (text[i].is_of_script || is_at_command(text, i)) return true;
+    if (text[i].kind != Segment::Kind::source) continue;
+    if (text[i].is_of_script) return true;
+    if (text[i].text.starts_with("$((")) continue;  // of the environment's variables: a number
+    if (is_at_command(text, i)) return true;
   }
   return false;
 }
@@ -84,7 +87,7 @@ class Maker {
       all.erase(all.begin());
     if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
     if (!is_launched_) {
-      Launched made = launched(all, context_.resolver, context_.subject.runs);
+      Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at);
       is_launched_ = made.launcher != lint::Launcher::none;
       if (is_launched_) {
         settle(made);
@@ -233,9 +236,7 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
   if (main.kind != shell::Command::Kind::simple || pipeline.negated) return false;
   for (std::size_t i = 1; i < pipeline.commands.size(); ++i) {
     const shell::Command& one = pipeline.commands[i];
-    if (one.kind != shell::Command::Kind::simple || one.words.empty() ||
-        literal_of(one.words[0]) != "tee")
-      return false;
+    if (one.kind != shell::Command::Kind::simple || first_word(one) != "tee") return false;
   }
   for (const shell::Redirection& one : main.redirections)
     if (one.sign.find('<') != std::string::npos) return false;
@@ -248,8 +249,8 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
 Program made_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program;
   const shell::Statement& statement = *item.statement;
-  if (context.functions.empty() && !makes_file(item) && statement.pipelines.size() == 1 &&
-      is_plain_pipeline(statement.pipelines[0], program)) {
+  if (context.functions.empty() && !context.keeps_output && !makes_file(item) &&
+      statement.pipelines.size() == 1 && is_plain_pipeline(statement.pipelines[0], program)) {
     Maker maker(program, context, inliner);
     maker.command(statement.pipelines[0].commands[0], inliner);
     maker.finish();

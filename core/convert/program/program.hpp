@@ -44,7 +44,9 @@ struct ProgramContext {
   const Resolver& resolver;
   Facts facts;
   std::function<bool(const std::string& name)> is_in_folder{};  // as in Options
-  std::string functions{};  // definitions that the statement calls, for a text
+  std::size_t at = 0;                                           // where the statement begins
+  bool keeps_output = false;  // a later line reads the file to which it goes
+  std::string functions{};    // definitions that the statement calls, for a text
 };
 
 // `inliner` has followed the statements before.

@@ -36,7 +36,7 @@ enum class Change { none, shifted, set };
 
 Change change_by(const Command& command) {
   if (command.kind != Command::Kind::simple || command.words.empty()) return Change::none;
-  const std::string verb = literal_of(command.words[0]);
+  const std::string verb = first_word(command);
   if (verb == "shift") return Change::shifted;
   if (verb == "set") return sets_arguments(command) ? Change::set : Change::none;
   const bool is_evaluated =
@@ -85,11 +85,34 @@ class ArgumentSeeker {
       }
   }
 
+  // if [ "$1" = a ]; then ... elif ... fi; case $1 in a) ... esac
+  void choice(const shell::Statement& statement) {
+    if (statement.pipelines.size() != 1 || statement.pipelines[0].commands.size() != 1) return;
+    const Command& one = statement.pipelines[0].commands[0];
+    const bool has_other =
+        one.kind == Command::Kind::choice
+            ? std::any_of(one.choices.begin(),
+                          one.choices.end(),
+                          [](const shell::Choice& all) {
+                            return std::any_of(
+                                all.patterns.begin(), all.patterns.end(), [](const auto& word) {
+                                  return literal_of(word) == "*";
+                                });
+                          })
+            : one.kind != Command::Kind::branch || one.bodies.size() > one.conditions.size();
+    if (has_other) return;
+    shell::Statement asking;
+    Command words = one;
+    words.bodies.clear();
+    asking.pipelines.push_back({one.span, false, {words}});
+    each_expansion({asking}, [this](const Piece& piece) { expansion(piece); });
+  }
+
   [[nodiscard]] const std::string& found() const { return found_; }
 
  private:
   static bool is_test(const Command& one) {
-    const std::string verb = one.words.empty() ? "" : literal_of(one.words[0]);
+    const std::string verb = first_word(one);
     return one.kind == Command::Kind::test || one.kind == Command::Kind::arithmetic ||
            verb == "[" || verb == "test";
   }
@@ -137,9 +160,12 @@ class ArgumentSeeker {
 
 }  // namespace
 
-std::string missing_argument(const shell::Statement& statement, std::size_t count) {
+std::string missing_argument(const shell::Statement& statement,
+                             std::size_t count,
+                             bool is_program) {
   ArgumentSeeker seeker(count);
   seeker.list({statement});
+  if (is_program && seeker.found().empty()) seeker.choice(statement);
   return seeker.found();
 }
 
@@ -199,7 +225,7 @@ void Inliner::follow_arguments(const shell::Statement& statement, bool is_certai
   if (change == Change::shifted && all->second.empty()) return;  // nothing is left to shift
   const Command* command = is_certain ? first_command(statement) : nullptr;
   if (command != nullptr && change == Change::shifted) return shift(*command);
-  const bool is_plain_set = command != nullptr && literal_of(command->words[0]) == "set" &&
+  const bool is_plain_set = command != nullptr && first_word(*command) == "set" &&
                             command->words.size() > 1 && literal_of(command->words[1]) == "--";
   if (is_plain_set) {
     std::vector<FlatWord> values = words({command->words.begin() + 2, command->words.end()});

@@ -52,8 +52,11 @@ using FlatWord = std::vector<Segment>;
 [[nodiscard]] bool uses_arguments(const shell::Statement& statement);
 
 // The first of the script's arguments behind `count` that the statement needs, "$1": it has no
-// default for it, and nothing asks whether it is there. Empty: none.
-[[nodiscard]] std::string missing_argument(const shell::Statement& statement, std::size_t count);
+// default for it, and nothing asks whether it is there. `is_program`: without the argument, a
+// choice by it that has no other branch would start nothing. Empty: none.
+[[nodiscard]] std::string missing_argument(const shell::Statement& statement,
+                                           std::size_t count,
+                                           bool is_program);
 
 // The variables of a script, followed from statement to statement.
 class Inliner {

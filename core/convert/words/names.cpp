@@ -19,40 +19,9 @@ std::string_view name_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-// Set by login shells, modules, environments and Slurm: a script that assigns them without `export`
-// changes its programs' environment, too.
-bool is_of_environment(std::string_view name) {
-  constexpr std::string_view k_names[] = {"PATH",
-                                          "LD_LIBRARY_PATH",
-                                          "LIBRARY_PATH",
-                                          "CPATH",
-                                          "PYTHONPATH",
-                                          "MANPATH",
-                                          "MODULEPATH",
-                                          "PKG_CONFIG_PATH",
-                                          "HOME",
-                                          "USER",
-                                          "LOGNAME",
-                                          "SHELL",
-                                          "LANG",
-                                          "TERM",
-                                          "HOSTNAME",
-                                          "TMPDIR",
-                                          "CUDA_VISIBLE_DEVICES",
-                                          "ROCR_VISIBLE_DEVICES",
-                                          "HIP_VISIBLE_DEVICES",
-                                          "GPU_DEVICE_ORDINAL",
-                                          "ZE_AFFINITY_MASK",
-                                          "CUDA_HOME",
-                                          "CONDA_PREFIX",
-                                          "VIRTUAL_ENV"};
-  return is_one_of(k_names, name) || name.starts_with("SLURM_") || name.starts_with("LC_") ||
-         name.starts_with("XDG_");
-}
-
 // export NAME, declare -x NAME
 bool exports(const Command& command) {
-  const std::string verb = command.words.empty() ? "" : literal_of(command.words[0]);
+  const std::string verb = first_word(command);
   if (verb == "export") return true;
   if (verb != "declare" && verb != "typeset") return false;
   return std::any_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
@@ -75,7 +44,7 @@ class Collector {
  private:
   void command(const Command& one) {
     if (one.kind == Command::Kind::subshell) return;
-    const std::string verb = one.words.empty() ? "" : literal_of(one.words[0]);
+    const std::string verb = first_word(one);
     const bool is_prefix =
         !one.words.empty() && one.kind == Command::Kind::simple && !is_declaration(verb);
     if (!is_prefix)
@@ -125,6 +94,35 @@ class Collector {
 };
 
 }  // namespace
+
+bool is_of_environment(std::string_view name) {
+  constexpr std::string_view k_names[] = {"PATH",
+                                          "LD_LIBRARY_PATH",
+                                          "LIBRARY_PATH",
+                                          "CPATH",
+                                          "PYTHONPATH",
+                                          "MANPATH",
+                                          "MODULEPATH",
+                                          "PKG_CONFIG_PATH",
+                                          "HOME",
+                                          "USER",
+                                          "LOGNAME",
+                                          "SHELL",
+                                          "LANG",
+                                          "TERM",
+                                          "HOSTNAME",
+                                          "TMPDIR",
+                                          "CUDA_VISIBLE_DEVICES",
+                                          "ROCR_VISIBLE_DEVICES",
+                                          "HIP_VISIBLE_DEVICES",
+                                          "GPU_DEVICE_ORDINAL",
+                                          "ZE_AFFINITY_MASK",
+                                          "CUDA_HOME",
+                                          "CONDA_PREFIX",
+                                          "VIRTUAL_ENV"};
+  return is_one_of(k_names, name) || name.starts_with("SLURM_") || name.starts_with("LC_") ||
+         name.starts_with("XDG_");
+}
 
 Names used_names(std::string_view text) {
   Names names;
@@ -199,7 +197,7 @@ void each_command(const shell::Statements& statements,
 void each_local(const shell::Statements& statements,
                 const std::function<void(const shell::Assignment&)>& see) {
   each_command(statements, [&see](const Command& command) {
-    if (command.words.empty() || literal_of(command.words[0]) != "local") return;
+    if (first_word(command) != "local") return;
     for (const shell::Assignment& one : command.assignments) see(one);
   });
 }
@@ -235,6 +233,10 @@ std::string literal_of(const shell::Word& word) {
     text += piece.text;
   }
   return text;
+}
+
+std::string first_word(const Command& command) {
+  return command.words.empty() ? "" : literal_of(command.words[0]);
 }
 
 const shell::Piece* only_piece(const shell::Word& word) {

@@ -17,6 +17,10 @@ using Names = std::set<std::string, std::less<>>;
 // arithmetic. Rather too many than too few.
 [[nodiscard]] Names used_names(std::string_view text);
 
+// True for variables that login shells, modules, environments and Slurm set: a script that assigns
+// them without `export` changes its programs' environment, too.
+[[nodiscard]] bool is_of_environment(std::string_view name);
+
 // All words of the text, for names of functions.
 [[nodiscard]] Names words_of(std::string_view text);
 
@@ -47,6 +51,9 @@ void each_expansion(const shell::Statements& statements,
 
 // "NAME", for words without expansions; empty otherwise.
 [[nodiscard]] std::string literal_of(const shell::Word& word);
+
+// That, of the command's first word; empty if it has none: NAME=value, if, while.
+[[nodiscard]] std::string first_word(const shell::Command& command);
 
 // The only piece of a word, whether in quotes or not; null: it has several, or none.
 [[nodiscard]] const shell::Piece* only_piece(const shell::Word& word);

@@ -11,7 +11,7 @@ namespace dts::convert {
 namespace {
 
 constexpr std::string_view k_of_a_node[] = {
-    "mktemp", "uuidgen", "hostname", "shuf", "openssl", "ss", "netstat", "python", "python3"};
+    "mktemp", "hostname", "shuf", "openssl", "ss", "netstat", "python", "python3"};
 
 // srun(1), OUTPUT ENVIRONMENT VARIABLES.
 constexpr std::string_view k_of_a_rank[] = {
@@ -36,13 +36,45 @@ struct Dates {
 Dates dates_in(const shell::Statements& statements) {
   Dates dates;
   each_command(statements, [&](const shell::Command& command) {
-    if (command.words.empty() || literal_of(command.words[0]) != "date") return;
+    if (first_word(command) != "date") return;
     const bool is_seconds =
         command.words.size() == 2 && literal_of(command.words[1]).starts_with("+%s");
     (is_seconds ? dates.seconds : dates.others) += 1;
     dates.are_of_now = dates.are_of_now && is_of_now(command);
   });
   return dates;
+}
+
+// Of numbers, whose program takes its random bytes from a file.
+constexpr const char* k_shuf =
+    "shuf() { command shuf --random-source=<(while printf \"$(printf %s \"$DTSUBMIT_RUN_BEGAN\" | "
+    "md5sum | sed 's/ .*//; s/../\\\\x&/g')\"; do :; done) \"$@\"; }\n";
+
+constexpr const char* k_uuidgen =
+    "uuidgen() { printf %s \"$USER$DTSUBMIT_RUN_BEGAN\" | md5sum | sed -E "
+    "'s/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/\\1-\\2-\\3-\\4-\\5/'; }\n";
+
+bool runs_one(const shell::Script& script, std::string_view verb) {
+  bool runs = false;
+  each_command(script.statements,
+               [&](const shell::Command& one) { runs = runs || first_word(one) == verb; });
+  return runs;
+}
+
+// shuf -i 10000-60000 -n 1, and nothing else by shuf.
+bool chooses_number(const shell::Script& script) {
+  bool chooses = false;
+  bool is_only = true;
+  each_command(script.statements, [&](const shell::Command& one) {
+    if (first_word(one) != "shuf") return;
+    chooses = true;
+    is_only =
+        is_only && std::any_of(one.words.begin(), one.words.end(), [](const shell::Word& word) {
+          const std::string text = word.pieces.empty() ? "" : word.pieces[0].text;
+          return text.starts_with("-i") || text.starts_with("--input-range");
+        });
+  });
+  return chooses && is_only;
 }
 
 }  // namespace
@@ -53,6 +85,8 @@ std::string same_for_all(std::string_view text) {
   const Dates dates = dates_in(script.statements);
   if (dates.are_of_now && dates.seconds < 2 && dates.seconds + dates.others > 0)
     lines += "date() { command date -d \"@$DTSUBMIT_RUN_BEGAN\" \"$@\"; }\n";
+  if (runs_one(script, "uuidgen")) lines += k_uuidgen;
+  if (chooses_number(script)) lines += k_shuf;
   if (used_names(text).count("RANDOM") > 0) lines += "RANDOM=$DTSUBMIT_RUN_BEGAN\n";
   return lines;
 }
@@ -70,15 +104,16 @@ Names variables_of_node(std::string_view text) {
 
 std::vector<std::string> computed_anew(std::string_view text) {
   Names names;
+  const shell::Script script = shell::parse(text);
+  const bool is_number = chooses_number(script);
   const auto see = [&](const shell::Command& command) {
     if (command.words.empty()) return;
-    const std::string verb = literal_of(command.words[0]);
-    if (is_one_of(k_of_a_node, verb)) names.insert(verb);
+    const std::string verb = first_word(command);
+    if (is_one_of(k_of_a_node, verb) && !(verb == "shuf" && is_number)) names.insert(verb);
   };
   const auto see_substitutions = [&](const shell::Word& word) {
     for (const shell::Piece& piece : word.pieces) each_command(piece.commands, see);
   };
-  const shell::Script script = shell::parse(text);
   each_command(script.statements, [&](const shell::Command& command) {
     for (const shell::Assignment& one : command.assignments) see_substitutions(one.value);
     for (const shell::Word& word : command.words) see_substitutions(word);

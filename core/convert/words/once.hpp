@@ -10,13 +10,15 @@
 
 namespace dts::convert {
 
-// Lines before the text with which `date` and RANDOM are the same wherever it is run, and in each
-// attempt: of the time at which the run began. Empty: it uses neither, or measures time.
+// Lines before the text with which `date`, RANDOM, `uuidgen` and the numbers of `shuf -i` are the
+// same wherever it is run, and in each attempt: of the time at which the run began. Empty: it uses
+// none of them, or measures time.
 [[nodiscard]] std::string same_for_all(std::string_view text);
 
 // That, for people.
 inline constexpr const char* k_same_for_all =
-    "date and RANDOM: set when the run begins, the same in all ranks and attempts";
+    "date, RANDOM, uuidgen and shuf -i: set when the run begins, the same in all ranks and "
+    "attempts";
 
 // What else each node or rank computes for itself, to be named: "mktemp", "$$".
 [[nodiscard]] std::vector<std::string> computed_anew(std::string_view text);

@@ -92,8 +92,7 @@ std::optional<Edit> edit_of(const Piece& piece, const Arguments& arguments, std:
 std::vector<Edit> without_local(const shell::Statements& body) {
   std::vector<Edit> edits;
   each_command(body, [&edits](const shell::Command& command) {
-    if (!command.words.empty() && literal_of(command.words[0]) == "local")
-      edits.push_back({command.words[0].span, ""});
+    if (first_word(command) == "local") edits.push_back({command.words[0].span, ""});
   });
   return edits;
 }

@@ -226,6 +226,21 @@ TEST_CASE("a container that an earlier step changes is lost, since programs begi
   CHECK(second("python prepare.py").became == Became::program);
 }
 
+TEST_CASE("pyxis enters a container that exists, also where a later step names an image") {
+  const std::string step = "srun --container-image=/i.sqsh --container-name=c bash -c ";
+  const Reduced made = of_nodes(step + "\"pip install x\"\n" + step + "\"python a.py; date\"\n");
+  CHECK(made.row(step + "\"python").became == Became::lost);
+  CHECK(of_nodes(step + "\"python b.py; date\"\n" + step + "\"python a.py; date\"\n")
+            .made.is_lossless());
+}
+
+TEST_CASE("only variables are handed to a container") {
+  const Reduced made = of_nodes(
+      "export A=1\nN=$(./count)\n"
+      "srun --container-image=/i.sqsh bash -c \"python a.py --n $((N * 2)) --data words; date\"\n");
+  CHECK(made.job_has("container_env = [\"A\", \"N\"]"));
+}
+
 TEST_CASE("mpirun's program may be a variable before options that are its own") {
   const Reduced made = of_nodes(
       "BIN=${1:-/opt/perf}\nmpirun -np 2 -N 1 -x LD_LIBRARY_PATH=/opt/lib:$LD_LIBRARY_PATH "

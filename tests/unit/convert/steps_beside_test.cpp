@@ -119,3 +119,112 @@ TEST_CASE("date in a tear-down is the time then") {
   CHECK(made.became("end=") == Became::tear_down);
   CHECK_FALSE(made.says("end=", "the run's beginning"));
 }
+
+TEST_CASE("a server keeps the port that an exported address or a file has") {
+  const std::string ray = "ray start --head --node-ip-address=$ip --port=$port --block &\n";
+  const std::string head =
+      "node=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\n"
+      "ip=$(srun -N1 -n1 -w $node hostname --ip-address)\nport=6379\n";
+  const std::string run = "srun -N1 -n1 -w $node " + ray + "python tune.py\n";
+  CHECK(of_one_node(head + "ip_head=$ip:$port\nexport ip_head\n" + run).job_has("--port=6379 "));
+  CHECK(of_one_node(head + "export ip_head=$ip:$port\n" + run).job_has("--port=6379 "));
+  CHECK(of_one_node(head + "echo \"port: $port\" > ray.yaml\n" + run).job_has("--port=6379 "));
+  CHECK(of_one_node(head + run).job_has("--port=$MASTER_PORT "));
+  CHECK(of_one_node(head + "export MASTER_PORT=$port\n" + run).job_has("--port=$MASTER_PORT "));
+}
+
+TEST_CASE("a function that only finds the master is not needed, and nothing remains of it") {
+  const Reduced made = of_nodes(
+      "meet() {\n  local all\n  all=$(scontrol show hostnames $SLURM_JOB_NODELIST)\n"
+      "  MASTER_ADDR=$(echo $all | head -n 1)\n"
+      "  MASTER_PORT=$(srun -N1 -n1 python -c 'print(1)')\n  export MASTER_ADDR MASTER_PORT\n}\n"
+      "power() { local p=1; while (( p < 9 )); do (( p *= 2 )); done; echo $p; }\n"
+      "meet\nexport N=$(power)\nsrun python a.py\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.became("meet() {") == Became::unnecessary);
+  CHECK(made.became("meet\n") == Became::unnecessary);
+  CHECK(made.became("power()") == Became::set_up);
+  CHECK_FALSE(made.job_has("MASTER"));
+}
+
+TEST_CASE("what removes or moves files is not done again before later steps") {
+  const Reduced made = of_one_node(
+      "rm -rf out\nmkdir -p out\n[ -d old ] && mv old older\npython a.py\npython b.py\n");
+  const std::string& job = made.made.job_file;
+  const std::size_t second = job.find("b.py");
+  REQUIRE(second != std::string::npos);
+  CHECK(job.find("rm -rf out") == job.rfind("rm -rf out"));
+  CHECK(job.find("mv old") == job.rfind("mv old"));
+  CHECK(job.find("mkdir -p out") < second);
+  CHECK(job.rfind("mkdir -p out") > second);
+}
+
+TEST_CASE("an output file that a later line reads is written, or its loss is reported") {
+  const Reduced kept = of_one_node("python a.py > $OUT/a.log 2>&1\ncp \"$OUT/a.log\" keep\n");
+  CHECK(kept.job_has("python a.py > $OUT/a.log 2>&1"));
+  CHECK(kept.made.is_lossless());
+  const Reduced tee = of_one_node("python a.py | tee a.log\npython b.py --log=a.log\n");
+  CHECK(tee.job_has("python a.py | tee a.log"));
+  const Reduced ranks = of_nodes("srun python a.py > a.log\ngrep loss a.log > loss\n");
+  CHECK(ranks.became("srun") == Became::lost);
+  CHECK(ranks.says("srun", "a.log, the file of its output, is read by a later line"));
+  CHECK_FALSE(of_one_node("python a.py > a.log\necho see a.log\nrm a.log\n").job_has("> a.log"));
+}
+
+TEST_CASE("a file for people is written, although it names a node") {
+  const Reduced made = of_one_node(
+      "HOST=$(hostname)\necho \"ssh -L 8888:$HOST:8888\" > how_to_connect\n"
+      "echo \"$(hostname) slots=4\" > hostfile\njupyter lab\n");
+  CHECK(made.became("echo \"ssh") == Became::set_up);
+  CHECK(made.became("HOST=") == Became::set_up);
+  CHECK(made.became("echo \"$(hostname) slots") == Became::unnecessary);
+}
+
+TEST_CASE("ranks of mpirun in a job of fewer tasks share its cores") {
+  const std::string job = "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1 --cpus-per-task=40\n";
+  const Reduced shared(job + "horovodrun -np 4 -H localhost:4 python a.py\n");
+  CHECK(shared.job_has("cpus_per_task = 10\n"));
+  CHECK(shared.says("horovodrun", "4 ranks share the 40 cores of the job"));
+  CHECK(Reduced("#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4 --cpus-per-task=10\nmpirun -np 4 ./a\n")
+            .job_has("cpus_per_task = 10\n"));
+  CHECK(Reduced("#!/bin/bash\n#SBATCH --ntasks=64 --cpus-per-task=1\nsrun ./a\n")
+            .says("srun", "all ranks are on one node"));
+}
+
+TEST_CASE("variables that a file of settings may set reach the program") {
+  const Reduced made = of_one_node(
+      "source ./settings.sh\nexport A=1\nB=2\nsrun bash -c \"python a.py $ARGS $HOME $A $B; "
+      "date\"\n");
+  CHECK(made.job_has("\nexport ARGS\n"));
+  CHECK_FALSE(of_one_node("source venv/bin/activate\nsrun bash -c \"python a.py $ARGS; date\"\n")
+                  .job_has("export ARGS"));
+}
+
+TEST_CASE("numbers and names that a script draws are the same on all nodes") {
+  const Reduced made = of_nodes(
+      "export PASS=$(uuidgen)\nexport PORT=$(shuf -i 20000-30000 -n 1)\nsrun python a.py\n");
+  CHECK(made.job_has("\nuuidgen() { "));
+  CHECK(made.job_has("\nshuf() { command shuf --random-source="));
+  CHECK(made.says("export PASS", "the same in all ranks and attempts"));
+  CHECK_FALSE(of_nodes("shuf train.txt > t\nsrun python a.py\n").job_has("shuf()"));
+}
+
+TEST_CASE("a choice by an argument that starts nothing without it asks for it") {
+  const std::string choice =
+      "if [ \"$1\" = a ]; then python a.py; elif [ $1 = b ]; then python b.py";
+  CHECK(of_one_node(choice + "; fi\n").became("if [") == Became::fill_in);
+  CHECK(of_one_node(choice + "; else python c.py; fi\n").became("if [") == Became::program);
+  CHECK(of_one_node("case $1 in a) python a.py ;; esac\n").became("case") == Became::fill_in);
+  CHECK(of_one_node("case $1 in a) python a.py ;; *) python b.py ;; esac\n").became("case") ==
+        Became::program);
+}
+
+TEST_CASE("a message at the end is not the program") {
+  const std::string work =
+      "python -u -c \"import work;\n" + std::string(120, '#') + "\nwork.run()\"\n";
+  const Reduced made = of_one_node(work + "aws sns publish --message done\n");
+  CHECK(made.became("python") == Became::program);
+  CHECK(made.became("aws") == Became::tear_down);
+  CHECK(of_one_node("$JOB\necho \"$JOB\" > out/job.log\n").became("echo") == Became::tear_down);
+  CHECK(of_one_node("python -c 'import x'\naws s3 cp a s3://b\n").became("aws") == Became::program);
+}

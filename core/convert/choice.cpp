@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/choice.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/tools.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// Of echo and its like: other lines of a script that only prints are more of a program.
+bool only_says(const Item& item) {
+  constexpr std::string_view k_sayers[] = {"echo", "printf", "date", "clear", "[", "test"};
+  return std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return is_one_of(k_sayers, verb_of(*run));
+  });
+}
+
+// echo done > finished, too
+bool prints_or_says(const Item& item) {
+  return only_prints(item) || only_says(item);
+}
+
+// aws sns publish
+bool only_tidies(const Item& item) {
+  return simple_command(*item.statement) != nullptr && item.runs.size() == 1 &&
+         is_tidying(*item.runs[0]);
+}
+
+bool is_beside_program(const Item& item) {
+  return prints_or_says(item) || only_tidies(item) ||
+         (item.runs.size() == 1 && asks_python(*item.runs[0]));
+}
+
+// False: none of these can be a program.
+bool choose_last(std::vector<Part>& parts, bool (*is_less)(const Item&)) {
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->item.only_sets() || (is_less != nullptr && is_less(part->item))) continue;
+    for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
+      if (is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
+      part->item.mains.push_back(*run);
+      part->role = Role::program;
+      return true;
+    }
+  }
+  return false;
+}
+
+// A job that only moves, packs or fetches files: its last such line, which may take as long as the
+// job. False: there is none.
+bool choose_last_tool(std::vector<Part>& parts) {
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->item.only_sets() || submits(part->item)) continue;
+    for (const lint::Run* run : part->item.runs) {
+      if (run->around.is_in_function || !is_tool(*run)) continue;
+      part->item.mains.push_back(run);
+      part->role = Role::program;
+      return true;
+    }
+  }
+  return false;
+}
+
+// No launcher and no Python script: the last program there is, of a first try of a cluster the last
+// line.
+void choose_program(std::vector<Part>& parts) {
+  const auto last = std::find_if(parts.rbegin(), parts.rend(), [](const Part& part) {
+    return !part.item.only_sets() && !prints_or_says(part.item);
+  });
+  if (last != parts.rend() && only_tidies(last->item) && choose_last(parts, &is_beside_program))
+    return;
+  if (choose_last(parts, &prints_or_says) || choose_last_tool(parts) ||
+      choose_last(parts, &only_says))
+    return;
+  (void)choose_last(parts, nullptr);
+}
+
+// eval $CMD: what it runs, only the shell of the job knows.
+bool evaluates_variable(const Item& item) {
+  const shell::Command* command = simple_command(*item.statement);
+  if (command == nullptr || command->words.size() < 2 || first_word(*command) != "eval")
+    return false;
+  const auto& pieces = command->words[1].pieces;
+  const auto first = std::find_if(pieces.begin(), pieces.end(), [](const shell::Piece& piece) {
+    return piece.kind != shell::Piece::Kind::literal || !piece.text.empty();
+  });
+  return first != pieces.end() && first->kind == shell::Piece::Kind::parameter;
+}
+
+void choose_evaluated(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    if (part.role != Role::around || part.item.runs.empty() || !evaluates_variable(part.item))
+      continue;
+    part.item.mains.push_back(part.item.runs[0]);
+    part.role = Role::program;
+  }
+}
+
+// Other programs behind the first one, or beside it, do work of the job as well: a tear-down has
+// seconds.
+void choose_programs_behind(std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts)
+    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  bool is_behind = false;
+  bool is_beside = false;  // a program in the background has not been waited for
+  for (Part& part : parts) {
+    const Item& item = part.item;
+    is_beside = is_beside && !waits(item);
+    const bool is_candidate = part.role == Role::around && is_behind && !item.only_sets() &&
+                              item.sets.functions.empty() && !only_prints(item) &&
+                              (is_beside || !item.statement->background);
+    if (is_candidate)
+      for (const lint::Run* run : item.runs)
+        if (does_work(*run) && functions.count(run->name()) == 0) part.item.mains.push_back(run);
+    if (is_candidate && !item.mains.empty()) part.role = Role::program;
+    if (part.role != Role::program) continue;
+    is_behind = true;
+    is_beside = is_beside || leaves_running(item);
+  }
+}
+
+}  // namespace
+
+void choose_programs(std::vector<Part>& parts) {
+  choose_evaluated(parts);
+  const bool has_program = std::any_of(
+      parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
+  if (!has_program) choose_program(parts);
+  choose_programs_behind(parts);
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements that do a job's work although they are neither started by a launcher nor Python
+// scripts. Pure.
+#pragma once
+
+#include "core/convert/parts.hpp"
+
+#include <vector>
+
+namespace dts::convert {
+
+// Makes programs of them.
+void choose_programs(std::vector<Part>& parts);
+
+}  // namespace dts::convert
