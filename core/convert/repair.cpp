@@ -16,6 +16,13 @@ std::string option_in(const std::string& where) {
   return where.substr(at + 2, where.find_first_of(" :", at) - at - 2);
 }
 
+// Of "step `train`: --nodes", "train"; empty: it is about the job.
+std::string part_in(const std::string& where) {
+  const std::size_t begin = where.find('`');
+  const std::size_t end = begin == std::string::npos ? begin : where.find('`', begin + 1);
+  return end == std::string::npos ? "" : where.substr(begin + 1, end - begin - 1);
+}
+
 // False: nothing could be taken out.
 bool take_out(const Diagnostic& problem, Draft& draft, std::vector<std::string>& general) {
   const std::string option = option_in(problem.where);
@@ -28,12 +35,22 @@ bool take_out(const Diagnostic& problem, Draft& draft, std::vector<std::string>&
     draft.settings.erase(asked);
     return true;
   }
+  const std::string part = part_in(problem.where);
   for (Step& step : draft.steps)
-    if (step.settings.erase(option) > 0) {
+    if ((part.empty() || step.name == part) && step.settings.erase(option) > 0) {
       draft.lose(step.row, "--" + option + ": " + clause_of(problem));
       return true;
     }
   return false;
+}
+
+// The first problem, and the same option's of other steps. False: nothing could be taken out.
+bool take_out_all(const Diagnostics& problems, Draft& draft, std::vector<std::string>& general) {
+  const std::string option = option_in(problems.front().where);
+  bool is_out = false;
+  for (const Diagnostic& one : problems)
+    if (option_in(one.where) == option) is_out = take_out(one, draft, general) || is_out;
+  return is_out;
 }
 
 }  // namespace
@@ -56,7 +73,7 @@ Conversion repaired(Draft draft) {
       const Diagnostics problems = problems_of_job_file(made.job_file);
       if (problems.empty()) break;
       made.job_file.clear();
-      if (take_out(problems.front(), draft, made.general)) continue;
+      if (take_out_all(problems, draft, made.general)) continue;
       if (draft.steps.size() == 1)
         draft.lose(draft.steps[0].row, clause_of(problems.front()));
       else

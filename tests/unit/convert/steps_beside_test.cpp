@@ -228,3 +228,14 @@ TEST_CASE("a message at the end is not the program") {
   CHECK(of_one_node("$JOB\necho \"$JOB\" > out/job.log\n").became("echo") == Became::tear_down);
   CHECK(of_one_node("python -c 'import x'\naws s3 cp a s3://b\n").became("aws") == Became::program);
 }
+
+TEST_CASE("what is refused of some steps is taken out of these, however many they are") {
+  std::string body = "python first.py\n";
+  for (int i = 0; i < 30; ++i)
+    body += "echo " + std::string(600, 'x') + " >> log\npython a.py " + std::to_string(i) + "\n";
+  const Reduced made = of_one_node(body);
+  CHECK_FALSE(made.made.job_file.empty());
+  CHECK(made.became("python a.py 0") == Became::program);
+  CHECK(made.became("python a.py 29") == Became::lost);
+  CHECK(made.says("python a.py 29", "--setup"));
+}
