@@ -18,7 +18,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace dts::cli {
 namespace {
@@ -43,6 +45,18 @@ bool is_in_folder(const std::string& name) {
   return !find_program(name) && find_program("./" + name);
 }
 
+// bash(1), PWD: as the shell sets it, whatever a program that changed its folder left there.
+std::optional<std::string> variable_of_shell(const char* name) {
+  const auto value = getenv_lookup(name);
+  std::error_code error;
+  if (std::string_view(name) != "PWD" ||
+      (value && value->starts_with('/') && std::filesystem::equivalent(*value, ".", error) &&
+       !error))
+    return value;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  return error ? std::nullopt : std::optional(here.string());
+}
+
 Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arguments) {
   DTS_TRY(check_output(typed));
   DTS_TRY(refuse_folder(typed.file));
@@ -51,7 +65,7 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   converted.path = typed.file;
   converted.output = typed.output;
   converted.made =
-      convert::convert_script(text, {typed.file, arguments, getenv_lookup, is_in_folder});
+      convert::convert_script(text, {typed.file, arguments, variable_of_shell, is_in_folder});
   converted.text = std::move(text);
   const std::string job_file = job_file_text(converted);
   if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+
 using namespace dts;
 using namespace dts::tests;
 
@@ -78,6 +80,16 @@ TEST_CASE("where something is lost, the job file is written, says so and is acce
   REQUIRE(job_file);
   CHECK(contains(*job_file, "# line 3: sbatch next.sh: submits another job"));
   CHECK(session.dtsubmit({"render", "lossy.toml"}).exit_code == 0);
+}
+
+TEST_CASE("$(pwd) in a mount is the folder, whatever PWD a caller left in the environment") {
+  const ConvertSession session;
+  REQUIRE(write_file(session.file("mount.sh"),
+                     "#!/bin/bash\nsrun --container-image=/i.sqsh "
+                     "--container-mounts=$(pwd):/w python a.py\n",
+                     0755));
+  const std::string folder = std::filesystem::path(session.file("x")).parent_path().string();
+  CHECK(session.dtsubmit({"convert", "mount.sh"}).out.find(folder + ":/w") != std::string::npos);
 }
 
 TEST_CASE("without a program that is left there is no job file") {

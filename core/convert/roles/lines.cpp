@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/roles/lines.hpp"
 
+#include "core/convert/lines/tools.hpp"
 #include "core/convert/needed.hpp"
 
 #include <algorithm>
@@ -57,7 +58,31 @@ void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Pa
   }
 }
 
+namespace {
+
+void lose_servers(std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts)
+    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  for (Part& part : parts) {
+    const auto& runs = part.item.runs;
+    const bool starts = part.is_kept && part.role == Role::around &&
+                        part.item.statement->background &&
+                        std::any_of(runs.begin(), runs.end(), [&](const lint::Run* run) {
+                          return does_work(*run) && functions.count(run->name()) == 0;
+                        });
+    if (!starts) continue;
+    part.is_kept = false;
+    part.verdict = {Verdict::Kind::lost,
+                    "starts a program on the script's node beside the roles, whose set-ups would "
+                    "all start one: start it with srun -w on the first node"};
+  }
+}
+
+}  // namespace
+
 void lose_hosts(const std::vector<Program>& programs, std::vector<Part>& parts) {
+  lose_servers(parts);
   std::string used;  // all that is kept and lists no hosts
   for (const Program& program : programs) used += program.source() + "\n";
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {

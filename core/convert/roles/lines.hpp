@@ -15,7 +15,8 @@ void meet_by_roles(const Cast& cast, Rendezvous& rendezvous);
 // programs of several roles may read it.
 void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Part>& parts);
 
-// Lines that are kept and list the job's nodes would list those of their role: lost.
+// Lost are lines that are kept and list the job's nodes, since they would list those of their role,
+// and programs that the script leaves running on its own node, since each role would start one.
 void lose_hosts(const std::vector<Program>& programs, std::vector<Part>& parts);
 
 }  // namespace dts::convert

@@ -239,3 +239,14 @@ TEST_CASE("what is refused of some steps is taken out of these, however many the
   CHECK(made.became("python a.py 29") == Became::lost);
   CHECK(made.says("python a.py 29", "--setup"));
 }
+
+TEST_CASE("a server that the script leaves on its own node is not started by each role") {
+  const Reduced made = of_nodes(
+      "nodes=($(scontrol show hostnames $SLURM_JOB_NODELIST))\nray start --head --port=6379 &\n"
+      "watch_gpus() { nvidia-smi; }\nwatch_gpus &\n"
+      "srun -N1 -n1 -w ${nodes[1]} ray start --address=${nodes[0]}:6379 --block &\npython a.py\n");
+  CHECK(made.job_has("[[roles]]"));
+  CHECK(made.became("ray start --head") == Became::lost);
+  CHECK(made.became("watch_gpus &") == Became::set_up);
+  CHECK_FALSE(made.job_has("ray start --head"));
+}
