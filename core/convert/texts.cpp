@@ -102,6 +102,15 @@ std::vector<std::string> set_by_files(const SetUpText& set_up,
   return names;
 }
 
+// The script's shell expands $PWD, before its launcher changes to the folder in the container.
+std::vector<FlatWord> from_folder_before(std::vector<FlatWord> words) {
+  for (FlatWord& word : words)
+    for (Segment& one : word)
+      if (one.kind == Segment::Kind::source && (one.text == "$PWD" || one.text == "${PWD}"))
+        one.text = "$OLDPWD";
+  return words;
+}
+
 bool uses_arguments(const std::string& text) {
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t next = at + 1;
@@ -155,7 +164,8 @@ std::vector<std::string> command_of(const Program& program,
     text += std::string("eval \"$") + k_state + "\"\n";
   if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
-  const std::string words = to_source(program.words);
+  const std::string words =
+      to_source(program.folder.empty() ? program.words : from_folder_before(program.words));
   text += program.text.empty() ? same_for_all(words) + "exec " + words : program.text;
   command = {"bash", "-c", text};
   if (!uses_arguments(program.source())) return command;

@@ -250,3 +250,11 @@ TEST_CASE("a server that the script leaves on its own node is not started by eac
   CHECK(made.became("watch_gpus &") == Became::set_up);
   CHECK_FALSE(made.job_has("ray start --head"));
 }
+
+TEST_CASE("$PWD is the script's folder, also where a program starts in another one") {
+  const Reduced made = of_nodes(
+      "srun --container-image=/i.sqsh --container-mounts=/a:/a --container-workdir=/a "
+      "python $PWD/a.py --out ${PWD}/out\n");
+  CHECK(made.job_has("cd /a || exit\nexec python $OLDPWD/a.py --out $OLDPWD/out"));
+  CHECK(of_nodes("srun bash -c 'date; ls' $PWD\n").job_has("$PWD"));
+}
