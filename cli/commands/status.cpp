@@ -41,7 +41,7 @@ struct StatusOptions {
 // The information shown about a run.
 struct Status {
   run::RunDirectory run;
-  Known known;
+  RunFacts known;
   run::Goodput goodput;
   std::string state;                   // according to the scheduler
   const char* unfinished = "running";  // how an attempt without an end is described
@@ -49,7 +49,7 @@ struct Status {
   std::string other;  // a note if the scheduler's record disagrees with the run's own
 };
 
-Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run, Known& known) {
+Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run, RunFacts& known) {
   if (known.summary.job.empty()) return fail(Errc::not_found, "the run has no job");
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   known.phrases = scheduler->phrases();
@@ -60,7 +60,7 @@ Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run, Known& known)
 }
 
 // If the run has no recorded end, the table may show what is no longer true.
-void warn_if_in_doubt(const Known& known, const Result<sched::JobInfo>& job) {
+void warn_if_in_doubt(const RunFacts& known, const Result<sched::JobInfo>& job) {
   if (run::final_decision(known.events) != nullptr) return;
   const sched::JobId id = run::newest_job(known.events);
   if (!id.empty() && !job)
@@ -243,7 +243,7 @@ Result<int> act(const StatusOptions& options) {
   Status status;
   status.run = run;
   status.parts = part_rows(run);
-  Known& known = status.known;
+  RunFacts& known = status.known;
   known.run_directory = run.path;
   known.events = ledger.events;
   known.summary = run::summarise(known.events, run::read_metrics(run));

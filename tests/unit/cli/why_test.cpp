@@ -221,7 +221,7 @@ TEST_CASE("the short text after --follow: why the run ended, by whom, and what t
   const std::string done = ending_text(explain(story.known), story.known);
   CHECK(done.find("is done") != std::string::npos);
   CHECK(std::count(done.begin(), done.end(), '\n') == 2);
-  story = Story().begin(1, 10);
+  story = RunEvents().begin(1, 10);
   story.note({.time = time(20), .attempt = 1, .what = run::Warning{"rank 0 left `x` running"}});
   story.decide(1, 20, "done", "x", 0);
   CHECK(ending_text(explain(story.known), story.known)
