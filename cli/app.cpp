@@ -5,12 +5,15 @@
 #include "cli/commands/inside.hpp"
 #include "cli/commands/job_layers.hpp"
 #include "cli/commands/job_options.hpp"
+#include "cli/completion.hpp"
 #include "cli/output/help_text.hpp"
 #include "cli/output/parse_words.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/script_note.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/directory/run_directory.hpp"
+#include "core/run/index/index.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 
 #include "version.hpp"
@@ -184,6 +187,29 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
   return invocation.action();
 }
 
+// What a job may be named by: `last`, and the ids and names of the newest runs.
+std::vector<std::string> names_of_runs() {
+  constexpr std::size_t k_most = 20;
+  std::vector<std::string> names{"last"};
+  auto entries = run::read_index().value_or(std::vector<run::Indexed>());
+  std::reverse(entries.begin(), entries.end());
+  if (entries.size() > k_most) entries.resize(k_most);
+  for (const run::Indexed& entry : entries) {
+    names.push_back(run::run_name({entry.folder}));
+    if (!entry.job.empty()) names.push_back(entry.job.text());
+  }
+  return names;
+}
+
+Result<int> print_completions(const std::vector<std::string>& words) {
+  CLI::App app;
+  Invocation invocation;
+  invocation.all_options = true;
+  add_verbs(app, "", invocation);
+  for (const std::string& word : completions(app, words, names_of_runs())) fmt::print("{}\n", word);
+  return 0;
+}
+
 Result<int> dispatch(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   Invocation invocation;
@@ -198,6 +224,8 @@ Result<int> dispatch(int argc, char** argv) {
   // The verbs used inside a job start once per rank, so they skip setting up the whole command
   // line.
   if (is_inside_verb(words)) return run_inside_verb(words, invocation.command);
+  if (words.size() == 1 && words.front() == "complete" && has_command)
+    return print_completions(invocation.command);
   if (words.empty()) words = {has_command ? "submit" : "--help"};
   return parse_and_act(with_bare_values(with_verb(std::move(words))), invocation);
 }

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds k_look{500};
+constexpr milliseconds k_follow_interval{500};
 constexpr seconds k_first_question{1};
 constexpr seconds k_slowest_question{30};
 
@@ -178,7 +178,7 @@ Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
       if (news.vanished() && !news.decided()) return exit_code(Errc::io);  // which it has reported
       return *code;
     }
-    std::this_thread::sleep_for(k_look);
+    std::this_thread::sleep_for(k_follow_interval);
   }
 }
 

@@ -30,7 +30,7 @@ namespace dts::cli {
 namespace {
 
 constexpr int k_never = 1;  // given the current state of the site
-constexpr std::size_t k_most_rows = 32;
+constexpr std::size_t k_most_plan_rows = 32;
 constexpr const char* k_this_machine = "here";
 
 struct PlanOptions {
@@ -84,8 +84,8 @@ std::vector<Variant> read_variants(const std::vector<std::string>& texts, Diagno
         variants.push_back({name, std::move(value)});
     }
   }
-  if (variants.size() > k_most_rows)
-    problems.push_back({k_option, fmt::format("at most {} values in all", k_most_rows), ""});
+  if (variants.size() > k_most_plan_rows)
+    problems.push_back({k_option, fmt::format("at most {} values in all", k_most_plan_rows), ""});
   return variants;
 }
 

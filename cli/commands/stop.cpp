@@ -28,7 +28,7 @@ namespace {
 
 using launch::StopWay;
 
-constexpr std::chrono::milliseconds k_look{200};
+constexpr std::chrono::milliseconds k_end_query_interval{200};
 constexpr std::chrono::seconds k_patience{60};  // while an agent starts or decides
 
 struct StopOptions {
@@ -44,7 +44,7 @@ auto look_until_clear(const Look& look) -> decltype(look()) {
     auto seen = look();
     if (!seen || seen->way != StopWay::wait || std::chrono::steady_clock::now() > until)
       return seen;
-    std::this_thread::sleep_for(k_look);
+    std::this_thread::sleep_for(k_end_query_interval);
   }
 }
 

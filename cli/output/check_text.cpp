@@ -12,7 +12,8 @@
 namespace dts::cli {
 namespace {
 
-constexpr std::size_t k_most_rows = 40;  // if there are more nodes, only those at fault are listed
+constexpr std::size_t k_most_node_rows =
+    40;  // if there are more nodes, only those at fault are listed
 
 struct TextColumn {
   std::vector<std::string> cells;  // the heading first
@@ -29,8 +30,8 @@ struct TextColumn {
 // The indices of the nodes that are listed.
 std::vector<std::size_t> listed(const CheckReport& report) {
   std::vector<std::size_t> rows;
-  const bool all = report.verdict.nodes.size() <= k_most_rows;
-  for (std::size_t i = 0; i < report.verdict.nodes.size() && rows.size() < k_most_rows; ++i)
+  const bool all = report.verdict.nodes.size() <= k_most_node_rows;
+  for (std::size_t i = 0; i < report.verdict.nodes.size() && rows.size() < k_most_node_rows; ++i)
     if (all || !report.verdict.nodes[i].fit) rows.push_back(i);
   return rows;
 }
@@ -203,7 +204,8 @@ std::string collectives_table(const CheckReport& report) {
 
 std::string to_text(const CheckReport& report, const CheckRenderOptions& look) {
   std::string text = node_table(report, look);
-  if (report.verdict.nodes.size() > k_most_rows && !text.empty()) text = "Nodes at fault:\n" + text;
+  if (report.verdict.nodes.size() > k_most_node_rows && !text.empty())
+    text = "Nodes at fault:\n" + text;
   text += map_of(report, LinkSpeed::bandwidth, look) + map_of(report, LinkSpeed::latency, look);
   text += collectives_table(report);
   for (const std::string& note : report.verdict.notes) text += "note: " + note + "\n";

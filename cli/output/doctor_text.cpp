@@ -17,7 +17,7 @@ using doctor::Answer;
 using doctor::Answered;
 using doctor::Wish;
 
-constexpr std::size_t k_longest_value = 400;
+constexpr std::size_t k_longest_setting = 400;
 
 std::string shown(Answer answer, bool in_colour) {
   const std::string word = fmt::format("{:<8}", doctor::to_string(answer));
@@ -30,13 +30,13 @@ std::string shown(Answer answer, bool in_colour) {
 std::string paragraph(const std::string& words, const std::string& indent, std::size_t columns) {
   std::string lines;
   for (const std::string& line :
-       wrapped(printable(words, 4 * k_longest_value), columns - indent.size()))
+       wrapped(printable(words, 4 * k_longest_setting), columns - indent.size()))
     lines += indent + line + "\n";
   return lines;
 }
 
 std::string line_of(const Wish& wish, std::string_view value) {
-  return fmt::format("{}={}", wish.setting, printable(value, k_longest_value));
+  return fmt::format("{}={}", wish.setting, printable(value, k_longest_setting));
 }
 
 bool is_same(const Wish& one, const Wish& other) {
@@ -61,9 +61,9 @@ std::vector<Wish> all_wishes(const std::vector<Answered>& answers, std::vector<W
 std::string to_text(const Diagnosis& diagnosis, std::size_t columns, bool in_colour) {
   const doctor::Facts& facts = diagnosis.facts;
   std::string text = fmt::format("cluster {}, partition {}; {}\n",
-                                 printable(facts.site.cluster_name, k_longest_value),
-                                 printable(facts.partition.name, k_longest_value),
-                                 printable(diagnosis.way, k_longest_value));
+                                 printable(facts.site.cluster_name, k_longest_setting),
+                                 printable(facts.partition.name, k_longest_setting),
+                                 printable(diagnosis.way, k_longest_setting));
   for (const auto& [question, verdict] : diagnosis.answers) {
     text += fmt::format(
         "{} {} [{}]\n", shown(verdict.answer, in_colour), question->words, question->id);
@@ -74,8 +74,8 @@ std::string to_text(const Diagnosis& diagnosis, std::size_t columns, bool in_col
   if (!wishes.empty()) text += "lines to ask the administrators for:\n";
   for (const Wish& wish : wishes) {
     text += fmt::format("  {}: {}", wish.file, line_of(wish, wish.wanted));
-    text +=
-        wish.now.empty() ? "\n" : fmt::format("  (now {})\n", printable(wish.now, k_longest_value));
+    text += wish.now.empty() ? "\n"
+                             : fmt::format("  (now {})\n", printable(wish.now, k_longest_setting));
     text += paragraph(wish.reason, "      ", columns);
   }
   return text;

@@ -14,7 +14,7 @@ namespace {
 using lint::Finding;
 using lint::Severity;
 
-constexpr std::size_t k_longest_line = 400;
+constexpr std::size_t k_longest_source_line = 400;
 
 std::string coloured(Severity severity, bool in_colour) {
   const std::string word = lint::to_string(severity);
@@ -28,13 +28,13 @@ std::string coloured(Severity severity, bool in_colour) {
 Diagnostic diagnostic_of(const LintedFile& file, const Finding& finding, bool in_colour) {
   const lint::Place place = lint::place_at(file.text, finding.span.begin);
   Diagnostic shown;
-  shown.where =
-      fmt::format("{}:{}:{}", printable(file.path, k_longest_line), place.line, place.column);
+  shown.where = fmt::format(
+      "{}:{}:{}", printable(file.path, k_longest_source_line), place.line, place.column);
   shown.message = fmt::format("{}: {} [{}]",
                               coloured(finding.rule->severity, in_colour),
-                              printable(finding.message, k_longest_line),
+                              printable(finding.message, k_longest_source_line),
                               finding.rule->id);
-  shown.hint = printable(finding.help, k_longest_line);
+  shown.hint = printable(finding.help, k_longest_source_line);
   if (finding.hides_source) return shown;
   lint::Excerpt excerpt = lint::excerpt_at(file.text, finding.span.begin);
   shown.source = std::move(excerpt.line);
@@ -87,7 +87,8 @@ std::size_t LintReport::count() const {
 std::string to_text(const LintReport& report, bool in_colour) {
   std::string text;
   for (const LintedFile& file : report.files) {
-    if (file.is_fixed) text += fmt::format("{}: rewritten\n", printable(file.path, k_longest_line));
+    if (file.is_fixed)
+      text += fmt::format("{}: rewritten\n", printable(file.path, k_longest_source_line));
     for (const Finding& finding : file.findings)
       text += dts::to_text(diagnostic_of(file, finding, in_colour)) + "\n";
   }

@@ -16,10 +16,10 @@ namespace {
 using forecast::Outlook;
 using forecast::Start;
 
-constexpr std::size_t k_longest_value = 120;
+constexpr std::size_t k_longest_option_value = 120;
 constexpr std::size_t k_widest_option = 32;
 constexpr std::size_t k_heading = 10;  // "goodput   "
-constexpr std::size_t k_widest = 110;
+constexpr std::size_t k_widest_plan = 110;
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -66,11 +66,11 @@ std::string layout_table(const PlanReport& report) {
 std::string options_table(const PlanReport& report) {
   std::string text;
   for (const PlannedOption& option : report.options)
-    text +=
-        fmt::format("  {:<{}}  {}\n",
-                    fmt::format("{} = {}", option.name, printable(option.value, k_longest_value)),
-                    k_widest_option,
-                    printable(option.who, k_longest_value));
+    text += fmt::format(
+        "  {:<{}}  {}\n",
+        fmt::format("{} = {}", option.name, printable(option.value, k_longest_option_value)),
+        k_widest_option,
+        printable(option.who, k_longest_option_value));
   return text;
 }
 
@@ -113,7 +113,7 @@ std::vector<std::string> cells_of(const Outlook& outlook, std::int64_t now) {
           cost ? std::to_string(cost->units) : "-",
           total ? amount_in_words(*total) : "-",
           outlook.goodput ? share_in_words(outlook.goodput->estimate.goodput) : "-",
-          printable(note, k_longest_value)};
+          printable(note, k_longest_option_value)};
 }
 
 std::string what_if_table(const PlanReport& report) {
@@ -121,12 +121,16 @@ std::string what_if_table(const PlanReport& report) {
   Rows rows{{"WHAT IF", "START", "WAIT", "AN HOUR", "COST", "GOODPUT", "WHERE, OR WHY NOT"}};
   for (const WhatIf& one : report.what_if) {
     const std::string name =
-        fmt::format("{} = {}", one.name, printable(one.value, k_longest_value));
+        fmt::format("{} = {}", one.name, printable(one.value, k_longest_option_value));
     if (one.outlook) {
       rows.push_back(cells_of(*one.outlook, report.now));
     } else {
-      rows.push_back(
-          {"never", "-", "-", "-", "-", printable(first_problem(one.problem), k_longest_value)});
+      rows.push_back({"never",
+                      "-",
+                      "-",
+                      "-",
+                      "-",
+                      printable(first_problem(one.problem), k_longest_option_value)});
     }
     rows.back().insert(rows.back().begin(), name);
   }
@@ -147,7 +151,7 @@ std::string picture_of(const PlanReport& report, std::size_t columns, const Text
 }  // namespace
 
 std::string to_text(const PlanReport& report, std::size_t columns, const TextOptions& look) {
-  columns = std::min(columns, k_widest);
+  columns = std::min(columns, k_widest_plan);
   std::string text = layout_table(report);
   text += fmt::format("sums: {}\n\noptions\n{}\n", report.sums, options_table(report));
   text += section("start", start_in_words(report), columns);

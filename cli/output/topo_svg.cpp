@@ -15,10 +15,10 @@ namespace {
 using svg::Drawing;
 using Row = std::vector<std::string>;
 
-constexpr int k_widest = 1600;
+constexpr int k_widest_picture = 1600;
 constexpr int k_margin = 20;
 constexpr int k_least = 760;  // width of the tables; sentences are wrapped to it
-constexpr std::size_t k_most_rows = 64;
+constexpr std::size_t k_most_picture_rows = 64;
 constexpr std::size_t k_most_characters = 36;  // of a list in one table line
 
 std::string style_sheet() {
@@ -74,7 +74,7 @@ void add_row(std::vector<Row>& rows, const RankRow& rank) {
 Drawing ranks_table(const TopoReport& report) {
   std::vector<Row> rows{{"", "home CPUs", "annex CPUs", "GPU", "NIC", "distance", "path"}};
   const std::vector<RankRow> all = rank_rows(report);
-  const std::size_t shown = std::min(all.size(), k_most_rows);
+  const std::size_t shown = std::min(all.size(), k_most_picture_rows);
   Drawing drawing;
   for (unsigned rank = 0; rank < shown; ++rank) {
     const Paint paint = paint_of({{rank}});
@@ -143,10 +143,10 @@ Drawing sentences(const TopoReport& report, int width) {
 
 Drawing page_of(const TopoReport& report) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
-  const Drawing node = draw_node(scene, k_widest - 2 * k_margin);
+  const Drawing node = draw_node(scene, k_widest_picture - 2 * k_margin);
   const Drawing ranks = ranks_table(report), scores = scores_drawing(report);
   // The tables go side by side if there is room.
-  const bool wide = ranks.width + 3 * k_margin + scores.width <= k_widest;
+  const bool wide = ranks.width + 3 * k_margin + scores.width <= k_widest_picture;
   Drawing tables = ranks;
   if (wide)
     tables.place(scores, ranks.width + k_margin, 0);

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t k_most_attempts = 4;
 constexpr std::size_t k_most_lines = 10;
-constexpr std::size_t k_most_slow = 3;       // ranks per attempt
-constexpr std::size_t k_longest_line = 160;  // of a line from an external source
+constexpr std::size_t k_most_slow = 3;           // ranks per attempt
+constexpr std::size_t k_longest_log_line = 160;  // of a line from an external source
 
 std::string shown(const std::string& line) {
-  return printable(line, k_longest_line);
+  return printable(line, k_longest_log_line);
 }
 
 std::string attempts_text(const Explanation& why, const RunFacts& known) {
