@@ -25,22 +25,24 @@ topo::NodeTopology machine() {
 TEST_CASE("a job's processors are those that Slurm means, and only where that is sure") {
   struct Row {
     const char* what;
-    Allotment allotment;
+    Numbers cpus;
+    unsigned all;
     Numbers pus;
   };
 
-  for (const Row& row : {Row{"a core, both threads", {{2, 3}, 16}, {1, 9}},
-                         Row{"half of a core", {{2}, 16}, {1}},
-                         Row{"cores are what is counted", {{1, 6}, 8}, {1, 6, 9, 14}},
-                         Row{"the second package",
-                             {{8, 9, 10, 11, 12, 13, 14, 15}, 16},
-                             {4, 5, 6, 7, 12, 13, 14, 15}},
-                         Row{"all of it", {{0, 1, 2, 3, 4, 5, 6, 7}, 8}, {}},
-                         Row{"not known", {{}, 16}, {}},
-                         Row{"a node that claims more than it has", {{0, 1}, 64}, {}},
-                         Row{"a number that it has not", {{0, 16}, 16}, {}}}) {
+  const Row rows[] = {
+      {"a core, both threads", {2, 3}, 16, {1, 9}},
+      {"half of a core", {2}, 16, {1}},
+      {"cores are what is counted", {1, 6}, 8, {1, 6, 9, 14}},
+      {"the second package", {8, 9, 10, 11, 12, 13, 14, 15}, 16, {4, 5, 6, 7, 12, 13, 14, 15}},
+      {"all of it", {0, 1, 2, 3, 4, 5, 6, 7}, 8, {}},
+      {"not known", {}, 16, {}},
+      {"a node that claims more than it has", {0, 1}, 64, {}},
+      {"a number that it has not", {0, 16}, 16, {}}};
+
+  for (const Row& row : rows) {
     CAPTURE(std::string(row.what));
-    CHECK(allotted_pus(machine(), row.allotment) == row.pus);
+    CHECK(allotted_pus(machine(), {row.cpus, row.all}) == row.pus);
   }
   const auto held = topo::restrict_to(machine(), {0, 8, 1, 9});
   CHECK(allotted_pus(held, {{0}, 2}).empty());
