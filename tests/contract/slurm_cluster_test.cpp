@@ -47,7 +47,9 @@ TEST_CASE("partitions have their limits, grace time and preemption mode") {
 TEST_CASE("settings are those of scontrol; QOS are not known without accounting, and it says so") {
   const auto settings = scheduler().settings();
   REQUIRE(settings.has_value());
-  CHECK(settings->at("AccountingStorageType") == "accounting_storage/none");
+  const auto config = scheduler().config();
+  REQUIRE(config.has_value());
+  CHECK(settings->at("ClusterName") == config->cluster_name);
   const auto qos = scheduler().qos("");
   REQUIRE_FALSE(qos.has_value());
   CHECK_FALSE(qos.error().message.empty());
