@@ -77,10 +77,7 @@ std::string see_help(const CLI::App& app) {
 Error unknown_word(const CLI::App& app, const std::string& word) {
   const CLI::App* verb = chosen(app);
   const bool runs_programs = verb->get_name() == "submit" || verb->get_name() == "run";
-  std::vector<std::string> known;
   if (word.rfind('-', 0) == 0) {
-    for (const CLI::Option* option : verb->get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     const std::string name = word.substr(0, word.find('='));
     if (const auto instead = spec::instead_of(name); instead && verb->get_name() == "submit")
       return {Errc::usage, fmt::format("`{}` is an option of sbatch only", name), *instead};
@@ -88,14 +85,12 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
       return {Errc::usage, fmt::format("`{}` is an option of srun", name), *instead};
     if (const auto instead = spec::instead_of_launcher(name); instead && runs_programs)
       return {Errc::usage, fmt::format("`{}` is an option of other launchers", name), *instead};
-    const auto similar = nearest(name, known);
+    const auto similar = nearest(name, option_names(*verb));
     return {Errc::usage,
             fmt::format("unknown option `{}`", name),
             similar ? fmt::format("a similar option exists: `{}`", *similar) : see_help(app)};
   }
-  for (const CLI::App* one : verb->get_subcommands([](const CLI::App*) { return true; }))
-    known.push_back(one->get_name());
-  const auto similar = nearest(word, known);
+  const auto similar = nearest(word, command_names(*verb));
   if (similar)
     return {Errc::usage,
             fmt::format("unknown command `{}`", word),
@@ -108,8 +103,8 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
 
 Error bad_line(const CLI::App& app, const CLI::ParseError& error) {
   const auto extras = app.remaining(true);
-  const auto verbs = chosen(app)->get_subcommands([](const CLI::App*) { return true; });
-  if (error.get_name() == "RequiredError" && !verbs.empty() && !extras.empty())
+  const bool has_verbs = !command_names(*chosen(app)).empty();
+  if (error.get_name() == "RequiredError" && has_verbs && !extras.empty())
     return unknown_word(app, extras.front());
   return {Errc::usage, words_of(error, *chosen(app)), see_help(app)};
 }

@@ -39,20 +39,6 @@ Command command_of(const CLI::App& app, const std::vector<std::string>& words) {
   return command;
 }
 
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(one->get_name());
-  return names;
-}
-
-std::vector<std::string> option_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
 const spec::Option* row_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames())
     if (const spec::Option* row = spec::option_named("--" + name)) return row;
@@ -73,6 +59,20 @@ const CLI::Option* option_before(const CLI::App& command, const std::vector<std:
 }
 
 }  // namespace
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(one->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
 
 std::vector<std::string> completions(const CLI::App& app,
                                      const std::vector<std::string>& words,

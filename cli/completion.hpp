@@ -12,6 +12,12 @@ class App;
 
 namespace dts::cli {
 
+// The names of the commands directly below `app`.
+[[nodiscard]] std::vector<std::string> command_names(const CLI::App& app);
+
+// The long names, "--nodes".
+[[nodiscard]] std::vector<std::string> option_names(const CLI::App& command);
+
 // The words that may replace the last of `words` (the words after `dtsubmit`, up to the cursor),
 // sorted: commands, options, an option's accepted values, or `runs` where a job is named. Empty
 // where anything may follow, for instance a file or the program after `--`. `app` must have all

@@ -10,8 +10,6 @@
 #include "core/launch/job/element.hpp"
 #include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/ledger/history.hpp"
-#include "core/run/ledger/ledger.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -27,11 +25,6 @@ struct CancelOptions {
   std::vector<std::string> jobs;
   std::string runs = Selection{}.runs;
 };
-
-bool has_ended(const run::RunDirectory& run) {
-  const auto events = run::read_ledger(run.ledger());
-  return events && run::final_decision(*events) != nullptr;
-}
 
 Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const run::RunDirectory run, find_whole(selection));

@@ -33,6 +33,11 @@ Result<void> read_job(sched::Scheduler& scheduler, RunFacts& known) {
   return {};
 }
 
+bool has_ended(const run::RunDirectory& run) {
+  const auto events = run::read_ledger(run.ledger());
+  return events && run::final_decision(*events) != nullptr;
+}
+
 std::optional<Error> on_another_cluster(const run::RunDirectory& run, sched::JobId job) {
   const auto entries = run::read_index();
   if (!entries) return std::nullopt;
@@ -58,8 +63,7 @@ Result<void> check_cluster(sched::Scheduler& scheduler,
                            sched::JobId job) {
   const auto info = launch::job_of_run(scheduler, run, job);
   if (info || info.error().code != Errc::not_found) return {};
-  const auto events = run::read_ledger(run.ledger());
-  if (events && run::final_decision(*events) != nullptr) return {};
+  if (has_ended(run)) return {};
   if (auto elsewhere = on_another_cluster(run, job))
     return tl::unexpected<Error>(*std::move(elsewhere));
   return {};

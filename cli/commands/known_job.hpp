@@ -15,6 +15,9 @@ namespace dts::cli {
 // Errors: the scheduler did not answer.
 [[nodiscard]] Result<void> read_job(sched::Scheduler& scheduler, RunFacts& known);
 
+// True if the run's ledger can be read and says that the run has ended.
+[[nodiscard]] bool has_ended(const run::RunDirectory& run);
+
 // Why a scheduler that does not know a run's job proves nothing: the job was submitted to another
 // cluster, where it may still be. nullopt if it was not, as far as the user's index tells.
 [[nodiscard]] std::optional<Error> on_another_cluster(const run::RunDirectory& run,
