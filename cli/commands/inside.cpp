@@ -8,6 +8,7 @@
 #include "core/drill/reach.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/agent/staged_nodes.hpp"
+#include "core/launch/guard/guard.hpp"
 #include "core/launch/health/check_step.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/launch/job/assignment.hpp"
@@ -22,6 +23,7 @@
 #include "core/stage/stage.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -75,11 +77,20 @@ Result<int> write_stacks(const std::map<std::string, std::string>& options) {
   return 0;
 }
 
-// `--part job|local` makes it the agent of one part; --restart here|together applies to that part.
+// A process list then distinguishes the guard from its agent.
+Result<int> become_guard(const std::string& run) {
+  const std::string program = program_path();
+  ::execl(program.c_str(), "dtsubmit", "guard", "--run", run.c_str(), nullptr);
+  return fail_errno("cannot start " + program);
+}
+
+// The agent of a whole job has a guard. `--part job|local` makes it the agent of one part;
+// --restart here|together applies to that part.
 Result<int> run_agent(const std::string& run, const Options& options) {
   launch::AgentOptions agent{run, false, program_path(), {}, {}};
   const auto part = options.find("--part");
-  if (part == options.end()) return launch::run_agent(agent);
+  if (part == options.end())
+    return options.contains("--guarded") ? launch::run_agent(agent) : become_guard(run);
   agent.local = part->second == "local";
   const auto restart = options.find("--restart");
   agent.part = {restart != options.end() && restart->second == "together"};
@@ -107,7 +118,7 @@ Result<int> stage_here(const std::string& run, const Options& options) {
 Result<int> drill_act(const std::string& run, unsigned attempt, const Options& options) {
   const auto word = options.find("--act");
   const auto act = word == options.end() ? std::nullopt : drill::act_from(word->second);
-  if (!act) return fail(Errc::usage, "`drill-act` needs --act kill|stop|slow|lose|count");
+  if (!act) return fail(Errc::usage, "`drill-act` needs --act kill|stop|slow|agent|lose|count");
   drill::Target target{{run}, nullptr, {}, attempt, {}, 0};
   DTS_ASSIGN(target.rank, number_of("drill-act", options, "--rank"));
   return drill::run_act(target, *act);
@@ -141,7 +152,8 @@ bool is_srun_of_hydra(const std::vector<std::string>& words) {
 bool is_inside_verb(const std::vector<std::string>& words) {
   if (words.empty()) return false;
   const std::string& word = words.front();
-  constexpr std::array<std::string_view, 14> k_words{"agent",
+  constexpr std::array<std::string_view, 15> k_words{"agent",
+                                                     "guard",
                                                      "probe",
                                                      "rank",
                                                      "sentinel",
@@ -175,6 +187,7 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   const auto run = options.find("--run");
   if (run == options.end()) return fail(Errc::usage, "`" + verb + "` needs --run DIR");
   if (verb == "agent") return run_agent(run->second, options);
+  if (verb == "guard") return launch::guard_agent(program_path(), run->second);
   if (verb == "stage") return stage_here(run->second, options);
   DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
   if (verb == "measure") return measure(run->second, attempt, options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit status: the attempts of a run, why each ended, and how much was lost.
 #include "cli/commands/command.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "cli/output/cause_words.hpp"
@@ -56,6 +57,11 @@ Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run, RunFacts& kno
   const auto job = launch::job_of_run(*scheduler, run, known.summary.job);
   if (job) known.job = *job;
   known.forgotten = !job && job.error().code == Errc::not_found;
+  if (known.forgotten)
+    if (auto here = check_cluster(*scheduler, run, known.summary.job); !here) {
+      known.forgotten = false;
+      return tl::unexpected<Error>(std::move(here).error());
+    }
   return job;
 }
 

@@ -26,6 +26,15 @@ Result<void> act_on_rank(const Target& target, Act act) {
   return {};
 }
 
+Result<void> kill_agent(const Target& target) {
+  DTS_ASSIGN(const unsigned number, act_on(target, target.nodes, Act::agent));
+  if (number == 0)
+    return fail(Errc::not_found,
+                fmt::format("no agent of {} runs on its nodes", target.run.path),
+                "see `dtsubmit status`");
+  return {};
+}
+
 // With two nodes, the node whose loss does not end the batch script.
 const std::string& victim_node(const Target& target) {
   return target.nodes.back();
@@ -46,7 +55,7 @@ Result<void> inject(Fault fault, const Target& target, const Ground* ground) {
     case Fault::rank_kill:
       return act_on_rank(target, Act::kill);
     case Fault::agent_kill:
-      return target.scheduler->signal_batch(target.job, SIGKILL);
+      return kill_agent(target);
     case Fault::hang:
       return act_on_rank(target, Act::stop);
     case Fault::slow:

@@ -6,6 +6,7 @@
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
+#include "core/run/directory/lease.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -22,9 +23,10 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr Names<Act, 5> k_acts{{{Act::kill, "kill"},
+constexpr Names<Act, 6> k_acts{{{Act::kill, "kill"},
                                 {Act::stop, "stop"},
                                 {Act::slow, "slow"},
+                                {Act::agent, "agent"},
                                 {Act::lose, "lose"},
                                 {Act::count, "count"}}};
 
@@ -47,6 +49,12 @@ bool is_rank_process(pid_t pid) {
   const std::vector<std::string> words = command_of(pid);
   return words.size() > 1 && words[1] == "rank" &&
          words[0].substr(words[0].rfind('/') + 1) == "dtsubmit";
+}
+
+unsigned kill_agent(const run::RunDirectory& run, unsigned attempt) {
+  const auto lease = run::read_lease(run, attempt);
+  const bool is_here = lease && run::holder_of(*lease) == run::Holder::alive;
+  return is_here && ::kill(lease->pid, SIGKILL) == 0 ? 1 : 0;
 }
 
 Result<void> keep_slow(pid_t program) {
@@ -99,6 +107,7 @@ Result<unsigned> act_on_this_node(Act act,
       for (const pid_t pid : all) ::kill(pid, SIGKILL);
     return static_cast<unsigned>(all.size());
   }
+  if (act == Act::agent) return kill_agent(run, attempt);
   const auto program = program_of(run, attempt, rank);
   if (!program) return 0U;
   if (act == Act::slow) {

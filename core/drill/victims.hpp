@@ -28,6 +28,7 @@ enum class Act {
   kill,   // SIGKILL to a rank's program
   stop,   // SIGSTOP to a rank's program
   slow,   // runs only 0.2 s of each second for `k_slow`, then freely
+  agent,  // SIGKILL to the agent
   lose,   // SIGKILL to everything of the attempt
   count,  // does nothing but count
 };

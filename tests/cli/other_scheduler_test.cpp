@@ -118,6 +118,9 @@ TEST_CASE("a job that was submitted to another cluster is not taken for over") {
     CHECK(contains(output.out + output.err, "it was submitted to another cluster"));
     CHECK_FALSE(contains(output.out, "is over"));
   }
+  const Output status = session.dtsubmit({"status", "last", "--json"});
+  CHECK(contains(status.err, "it was submitted to another cluster"));
+  CHECK_FALSE(contains(status.out, R"("state": "lost")"));
   // Another name of the same configuration is no other cluster.
   REQUIRE(::symlink("first.conf", session.file("same.conf").c_str()) == 0);
   session.environment["SLURM_CONF"] = session.file("same.conf");

@@ -52,8 +52,8 @@ class ServedCluster(Cluster):
 
     def lose(self, node, run):
         """Kills the node of the run at once, and waits until the controller knows."""
-        agent = next(pid for pid, argv in run.processes() if argv[1:2] == ["agent"])
-        for pid in (self.slurmd(node), parent_of(agent), agent):  # parent_of: slurmstepd, which would report the agent's end
+        guard = next(pid for pid, argv in run.processes() if argv[1:2] == ["guard"])
+        for pid in (self.slurmd(node), parent_of(guard), guard):  # parent_of: slurmstepd, which would report the guard's end
             os.kill(pid, signal.SIGKILL)
         for pid, _ in run.processes():
             with contextlib.suppress(ProcessLookupError):  # some end together with the agent
@@ -182,7 +182,7 @@ def forgotten():
         for run in (killed, lost):
             wait_for(120, "the ranks", lambda run=run: started(run))
         cancelled = cluster.submit("--nodes", "2", "--begin", "now+1hour", *FOR_EVER)
-        killed.kill("agent")
+        killed.kill("guard")
         cluster.lose(cluster.of_job(lost.job, "BatchHost"), lost)
         cluster.run("scancel", str(cancelled.job))
         for run, state, words in ((killed, "failed", "the agent, was killed (signal 9)"), (lost, "node_failed", "one of its nodes failed"),

@@ -81,7 +81,7 @@ def kill_launcher(job):
 
 
 def kill_batch_daemon(job):
-    os.kill(parent_of(job.agent()), signal.SIGKILL)
+    os.kill(parent_of(job.named("guard")[0]), signal.SIGKILL)
 
 
 def kill_step_daemon(job):
@@ -210,7 +210,8 @@ def manners(launcher):
     yield cell("requeue-by-hand", requeued, "requeued", COMES_BACK, warned=BY_STEPS)
     yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
     yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))
-    yield cell("kill-agent", kill("agent"), "agent_lost", ("",), by_hand=True)
+    yield cell("kill-agent", kill("agent"), "agent_lost", ("",))
+    yield cell("kill-guard", kill("guard"), "agent_lost", ("",), by_hand=True)
     # A slow run still exists when Slurm misses the daemon and requeues the job.
     yield cell("kill-stepd", kill_batch_daemon, ("completed", "agent_lost", "requeued"), ("done", "", "wait"), delay=300)
     # The agent of a lost node waits up to 90 s for the scheduler to end it.

@@ -129,14 +129,15 @@ def srun(flavour):
 
 
 def kills(flavour):
-    """kill -9 of a program, of its rank process, of mpirun, of the agent."""
+    """kill -9 of a program, of its rank process, of mpirun, of the agent, of its guard."""
     with Cluster(flavour, nodes=2, gpus=2, grace=20) as cluster:
         expected = cluster.train_alone(*SHORT)
-        for what, cause in (("program", "rank_killed"), ("rank", "rank_killed"), ("mpirun", "launcher_died"), ("agent", "agent_lost")):
+        for what, cause in (("program", "rank_killed"), ("rank", "rank_killed"), ("mpirun", "launcher_died"), ("agent", "agent_lost"),
+                            ("guard", "agent_lost")):
             run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "-p", "low", "--", DTTRAIN, *SLOW)
             run.reach_step(25)
             run.kill(what)
-            if what == "agent":
+            if what == "guard":
                 wait_for(60, "the job's end", lambda: cluster.job_state(run.job) == "FAILED")
                 told = cluster.dtsubmit("status", run.path).stdout
                 check("      1  unknown " in told, f"an attempt of a job that is over does not run: {told}")
@@ -145,6 +146,9 @@ def kills(flavour):
             first = status["attempts"][0]
             # Whichever process notices first names the cause; a dead mpirun takes ranks with it.
             check(first["cause"] in (cause, "rank_killed"), f"kill -9 of {what}: cause {first['cause']}")
+            if what == "agent":
+                check("took over in the same job" in first["detail"], f"the next agent: {first['detail']}")
+                check("Restarts=0" in cluster.run("scontrol", "show", "job", str(run.job)).stdout, "the job was not requeued")
             check(status["steps_lost"] <= INTERVAL, f"{status['steps_lost']} steps lost, at most {INTERVAL}")
             check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
             check(not run.processes(), "no process of the run is left")

@@ -134,7 +134,7 @@ def at_the_limit():
 
 
 def agent_killed():
-    """kill -9 of the whole run's agent: no process of the step is left behind, and `requeue` continues with this step."""
+    """kill -9 of the whole run's agent: no process of the step is left behind, and the next agent continues with this step."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
         stop = cluster.place + "/stop"
         run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
@@ -144,14 +144,14 @@ def agent_killed():
         agents = [pid for pid, argv in run.processes() if argv[1:2] == ["agent"] and run.path in argv]
         check(len(agents) == 1, f"one agent of the whole run: {agents}")
         os.kill(agents[0], signal.SIGKILL)
-        wait_for(120, "the job's end", lambda: cluster.job_state(run.job) not in ("RUNNING", "COMPLETING"))
-        wait_for(60, "no process of the step", lambda: not run.processes() and not train.processes())
+        wait_for(120, "the next attempt", lambda: starts(run) == 2)
+        wait_for_ranks(train, 2)
+        ranks = [argv for _, argv in train.processes() if argv[1:2] == ["rank"]]
+        check(len(ranks) == 2, f"no process of the first attempt is left: {ranks}")
         open(stop, "w").close()
-        if cluster.job_state(run.job) not in ("PENDING", "RUNNING"):
-            cluster.dtsubmit("requeue", run.path)
-        wait_for(60, "the next attempt", lambda: starts(run) == 2)
         check(run.finish()["done"], f"{run.ledger()}")
         check(causes(run) == ["agent_lost", "completed"], f"{causes(run)}")
+        check(run.status()["job"] == run.job, "in the same job")
         check(starts(part(run, "prep")) == 1 and starts(train) == 2, "the first step is not repeated")
 
 

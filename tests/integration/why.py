@@ -101,11 +101,11 @@ def cancelled():
 
 
 def agent_killed():
-    """kill -9 of the agent: the answer comes from Slurm's record."""
+    """kill -9 of the agent and its guard: the answer comes from Slurm's record."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "1", *FOR_EVER)
         wait_for(120, "the ranks", lambda: started(run))
-        run.kill("agent")
+        run.kill("guard")
         expect(cluster, run, "lost", f"Job {run.job} is over (failed, ", "the agent, was killed (signal 9)", "Attempt 1 was under way",
                f"next: dtsubmit requeue {run.path}")
 

@@ -68,6 +68,7 @@ BEGIN {
   arrows["core/launch/attempt"] = "core/launch/attempt/ " arrows["core/launch/attempt/state"]
   arrows["core/launch/agent/runner"] = "core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/topo/topology.hpp core/base/"
   arrows["core/launch/agent/after"] = "core/sweep/ core/launch/job/ core/plugin/ core/run/ core/sched/ core/spec/ core/plan/ core/base/"
+  arrows["core/launch/guard"] = "core/launch/attempt/state/exit_code.hpp core/launch/job/stop_way.hpp core/base/"
   arrows["core/launch/agent"] = "core/script/log_link.hpp core/sweep/ core/launch/agent/after/ core/launch/agent/runner/ core/stage/ core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
   arrows["core/check"] = "core/base/"
   arrows["core/doctor"] = "core/probe/facts.hpp core/sched/ core/base/"
@@ -99,7 +100,7 @@ BEGIN {
   arrows["core/train/telemetry"] = "core/topo/nvml/nvml.hpp core/train/timing/ core/train/checkpoint/ core/base/"
   arrows["core/train/verify"] = "core/train/telemetry/report.hpp core/train/hub/saved_model.hpp core/train/checkpoint/ core/base/"
   arrows["core/train/rehearsal"] = "core/train/timing/ core/train/data/ core/train/comm/ core/train/memory/ core/base/"
-  arrows["core/train/options"] = "core/train/accelerator/device_kind.hpp core/train/memory/keeping.hpp core/train/rehearsal/ core/train/update/injection.hpp core/train/optim/ core/train/hub/ core/train/models/ core/train/data/ core/train/comm/comm.hpp core/train/device/ core/base/"
+  arrows["core/train/options"] = "core/train/accelerator/device_kind.hpp core/train/memory/activation_storage.hpp core/train/rehearsal/ core/train/update/injection.hpp core/train/optim/ core/train/hub/ core/train/models/ core/train/data/ core/train/comm/comm.hpp core/train/device/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/bench"] = "core/train/backend/ core/train/telemetry/ core/train/checkpoint/ core/train/models/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/bench/gpu"] = "core/train/bench/ core/train/accelerator/ core/train/update/chunk_grid.hpp core/train/optim/ core/train/models/ core/train/model/ core/train/memory/ core/base/"

@@ -6,12 +6,10 @@
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/own_children.hpp"
-#include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/agent/part_variables.hpp"
 #include "core/launch/agent/recorded_attempt.hpp"
 #include "core/launch/job/classify.hpp"
-#include "core/launch/job/stop_way.hpp"
 #include "core/plan/composition.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/ledger/events.hpp"
@@ -104,8 +102,10 @@ bool ComposedRun::is_ending() const {
   return stop_asked_ || end_signal_;
 }
 
-void ComposedRun::on_signal(int number, const std::vector<PartAgent*>& parts) {
+void ComposedRun::on_signal(const SentSignal& signal, const std::vector<PartAgent*>& parts) {
+  const int number = signal.number;
   if (number == SIGCHLD || number == SIGCONT) return;
+  if (number == SIGINT && !interrupts_.add(signal.value)) return;
   log("signal {}: passed on to every part that runs", number);
   stop_asked_ = stop_asked_ || number == k_stop_request;
   if (number != k_stop_request) end_signal_ = number;
@@ -116,7 +116,7 @@ void ComposedRun::on_signal(int number, const std::vector<PartAgent*>& parts) {
 void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
   [[maybe_unused]] const bool ready =
       wait_readable(signals_.get(), std::chrono::steady_clock::now() + k_tick);
-  while (const auto number = read_signal(signals_.get())) on_signal(*number, parts);
+  while (const auto signal = read_sent_signal(signals_.get())) on_signal(*signal, parts);
 }
 
 // Ends the roles that never end by themselves, once every other role is done.

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/os/signals.hpp"
 #include "core/launch/agent/job_end.hpp"
 #include "core/launch/agent/part_agent.hpp"
+#include "core/launch/job/stop_way.hpp"
 #include "core/run/directory/presence.hpp"
 
 #include <memory>
@@ -34,7 +36,7 @@ class ComposedRun {
   [[nodiscard]] Result<run::Verdict> run_together(const std::vector<PartAgent*>& parts);
   [[nodiscard]] Result<std::vector<run::PartEnd>> run_once(const std::vector<PartAgent*>& parts);
   void listen(const std::vector<PartAgent*>& parts);
-  void on_signal(int number, const std::vector<PartAgent*>& parts);
+  void on_signal(const SentSignal& signal, const std::vector<PartAgent*>& parts);
   void on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts);
   void end_waiting_roles(const std::vector<PartAgent*>& parts);
   void note_waiting_roles(const std::vector<PartAgent*>& parts) const;
@@ -60,6 +62,7 @@ class ComposedRun {
   Variables shared_;
   unsigned vanished_ = 0;  // agents of parts that vanished in this job
   bool stop_asked_ = false;
+  Interrupts interrupts_;
   std::optional<int> end_signal_;  // SIGTERM, SIGINT, SIGHUP or SIGUSR1
 };
 

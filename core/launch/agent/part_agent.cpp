@@ -107,7 +107,7 @@ bool PartAgent::is_done() const {
 }
 
 void PartAgent::signal(int number) const {
-  if (runs()) ::kill(pid_, number);
+  if (runs()) ::sigqueue(pid_, number, {.sival_int = k_passed_on});
 }
 
 void PartAgent::request_end(seconds patience) {

@@ -123,8 +123,8 @@ void Attempt::on_time_left(Seconds left, Time now) {
   if (is_in(Phase::running)) pace_.on_time_left(left, now);
 }
 
-void Attempt::on_sights(const std::vector<NodeSight>& sights, Time now) {
-  if (is_in(Phase::gathering)) gathering_.silent_nodes().on_sights(sights, now);
+void Attempt::on_probed(const std::vector<NodeReach>& probed, Time now) {
+  if (is_in(Phase::gathering)) gathering_.silent_nodes().on_probed(probed, now);
 }
 
 void Attempt::on_unable(std::vector<run::UnfitNode> unable, Time now) {

@@ -69,7 +69,7 @@ class Attempt {
   void on_checkpoint(Time now) { hangs_.on_checkpoint(now); }
 
   // The results of probing the nodes of take_silent_nodes().
-  void on_sights(const std::vector<NodeSight>& sights, Time now);
+  void on_probed(const std::vector<NodeReach>& probed, Time now);
   // Nodes of take_mute_nodes() that reported that they cannot run ranks, see node_doubt.hpp.
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
   // Asks all ranks to report again where their threads are.

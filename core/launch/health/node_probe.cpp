@@ -43,7 +43,7 @@ Reach reach_of(int error) {
 class Probes {
  public:
   explicit Probes(const std::vector<NodeEndpoint>& nodes) : nodes_(nodes) {
-    for (const NodeEndpoint& node : nodes) sights_.push_back({node.node});
+    for (const NodeEndpoint& node : nodes) reaches_.push_back({node.node});
     for (std::size_t i = 0; i < nodes.size(); ++i) begin(i);
   }
 
@@ -64,20 +64,20 @@ class Probes {
   }
 
   // Nodes that are not settled have not answered.
-  [[nodiscard]] std::vector<NodeSight> conclude() {
+  [[nodiscard]] std::vector<NodeReach> conclude() {
     for (const Try& one : tries_)
       if (one.connected)
         saw(one.node, Reach::mute);
       else
         saw_error(one.node, ETIMEDOUT);
-    return std::move(sights_);
+    return std::move(reaches_);
   }
 
  private:
   void begin(std::size_t node) {
     const NodeEndpoint& endpoint = nodes_[node];
     if (endpoint.address.empty() || endpoint.port == 0) {
-      sights_[node].detail = "its address is not known";
+      reaches_[node].detail = "its address is not known";
       return;
     }
     addrinfo hints{};
@@ -86,7 +86,7 @@ class Probes {
     const int error = ::getaddrinfo(
         endpoint.address.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
     if (error != 0) {
-      sights_[node].detail =
+      reaches_[node].detail =
           fmt::format("cannot resolve `{}`: {}", endpoint.address, ::gai_strerror(error));
       return;
     }
@@ -123,31 +123,31 @@ class Probes {
   }
 
   void saw(std::size_t node, Reach reach) {
-    NodeSight& sight = sights_[node];
-    if (reach < sight.reach) return;
-    sight.reach = reach;
-    sight.detail.clear();
+    NodeReach& node_reach = reaches_[node];
+    if (reach < node_reach.reach) return;
+    node_reach.reach = reach;
+    node_reach.detail.clear();
   }
 
   void saw_error(std::size_t node, int error) {
-    NodeSight& sight = sights_[node];
+    NodeReach& node_reach = reaches_[node];
     const Reach reach = reach_of(error);
-    if (reach < sight.reach) return;
-    sight.reach = reach;
-    sight.detail = fmt::format("{} port {}: {}",
-                               nodes_[node].address,
-                               nodes_[node].port,
-                               error == ETIMEDOUT ? "no answer" : std::strerror(error));
+    if (reach < node_reach.reach) return;
+    node_reach.reach = reach;
+    node_reach.detail = fmt::format("{} port {}: {}",
+                                    nodes_[node].address,
+                                    nodes_[node].port,
+                                    error == ETIMEDOUT ? "no answer" : std::strerror(error));
   }
 
   const std::vector<NodeEndpoint>& nodes_;
-  std::vector<NodeSight> sights_;
+  std::vector<NodeReach> reaches_;
   std::vector<Try> tries_;  // not settled yet
 };
 
 }  // namespace
 
-std::vector<NodeSight> probe_nodes(const std::vector<NodeEndpoint>& nodes,
+std::vector<NodeReach> probe_nodes(const std::vector<NodeEndpoint>& nodes,
                                    std::chrono::milliseconds limit) {
   Probes probes(nodes);
   probes.wait(limit);

@@ -26,7 +26,7 @@ enum class Reach {
   answers,      // the daemon closed the connection after we closed our half
 };
 
-struct NodeSight {
+struct NodeReach {
   std::string node;
   Reach reach = Reach::unknown;
   std::string detail{};  // if unreachable or unknown, why: "10.0.0.7 port 6818: No route to host"
@@ -35,7 +35,7 @@ struct NodeSight {
 // Probes all nodes in parallel, with one socket per address, and returns one result per node, in
 // order, after at most `limit`. That does not include the time to resolve names, which happens
 // first. Thread-safe.
-[[nodiscard]] std::vector<NodeSight> probe_nodes(const std::vector<NodeEndpoint>& nodes,
+[[nodiscard]] std::vector<NodeReach> probe_nodes(const std::vector<NodeEndpoint>& nodes,
                                                  std::chrono::milliseconds limit);
 
 }  // namespace dts::launch

@@ -19,6 +19,29 @@ inline constexpr int k_stop_request = SIGUSR2;
 // The value of that signal if the agent of the whole job sends it because another part has ended.
 inline constexpr int k_of_another_part = 1;
 
+// The value of a signal that a parent within dtsubmit passes on.
+inline constexpr int k_passed_on = 2;
+
+// Counts the interrupts (SIGINT) that a process has got. Slurm may signal a process and its parent,
+// which passes the signal on (proctrack/linuxproc): these two are one interrupt.
+class Interrupts {
+ public:
+  // Adds a signal with this value. False if it is the other one of a pair.
+  bool add(int value) {
+    unsigned& count = value == k_passed_on ? passed_on_ : direct_;
+    if (++count <= count_) return false;
+    count_ = count;
+    return true;
+  }
+
+  [[nodiscard]] unsigned count() const { return count_; }
+
+ private:
+  unsigned direct_ = 0;
+  unsigned passed_on_ = 0;
+  unsigned count_ = 0;
+};
+
 enum class StopWay {
   nothing,  // the run has ended
   signal,   // its agent is alive: k_stop_request

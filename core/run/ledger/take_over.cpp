@@ -3,6 +3,19 @@
 
 namespace dts::run {
 
+namespace {
+
+// An agent that its guard starts again is in the job of the one before.
+std::string loss_words(const RunDirectory& run, unsigned lost, const Lease& lease) {
+  const auto before = read_lease(run, lost);
+  const bool same_job = before && !lease.job.empty() && before->job == lease.job &&
+                        before->restart_count == lease.restart_count;
+  return same_job ? "its agent was killed, and another one took over in the same job"
+                  : "its agent recorded no end: killed, or its node was lost";
+}
+
+}  // namespace
+
 Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease) {
   TakenAttempt taken;
   DTS_ASSIGN(taken.number, take_attempt(run, to_json(lease)));
@@ -10,8 +23,7 @@ Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease) {
   taken.record = failure_record(events);
   if (const auto lost = unfinished_attempt(events); lost && *lost < taken.number) {
     ++taken.record.failures;
-    AttemptEnded ended{.cause = Cause::agent_lost,
-                       .detail = "its agent recorded no end: killed, or its node was lost"};
+    AttemptEnded ended{.cause = Cause::agent_lost, .detail = loss_words(run, *lost, lease)};
     DTS_TRY(append_event(run.ledger(), {.attempt = *lost, .what = std::move(ended)}));
   }
   return taken;

@@ -56,7 +56,7 @@ class DeviceEmbedding : public Block {
 
   [[nodiscard]] Range completes() const override { return places_.range; }
 
-  [[nodiscard]] Range reads_again() const override { return {}; }
+  [[nodiscard]] Range reads_in_backward() const override { return {}; }
 
  private:
   [[nodiscard]] int rows() const { return shape_.batch * shape_.context; }

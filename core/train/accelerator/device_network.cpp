@@ -24,12 +24,12 @@ DeviceNetwork::DeviceNetwork(const Model& model,
                              int micro_batch,
                              Precision precision,
                              Queue& queue,
-                             Keeping keeping,
+                             ActivationStorage storage,
                              std::function<void(const std::string&)> notify)
     : model_(model),
       queue_(queue),
       blocks_(queue, precision),
-      plan_(model, micro_batch, precision, blocks_, keeping),
+      plan_(model, micro_batch, precision, blocks_, storage),
       graphs_(queue, std::move(notify)),
       reader_(model.reads),
       images_(plan_.input().value == nullptr
@@ -148,7 +148,7 @@ void DeviceNetwork::train(const Samples& samples,
   });
   lap(Phase::forward);
   play(PassKey::Part::backward, [&] {
-    for (const Plan::Visit& visit : plan_.way_back()) {
+    for (const Plan::Visit& visit : plan_.backward_visits()) {
       if (training.enter) training.enter(visit.reads());
       if (visit.again)
         visit.block->forward(pass);

@@ -25,8 +25,8 @@ class DeviceNetwork {
     bool with_nan = false;      // for tests: the first logit is NaN
     bool with_squares = false;  // Scalar::squares
     // If set, is called before each block's forward pass and then on each visit of
-    // Plan::way_back(), with the weights that it reads. The pass is then enqueued kernel by kernel,
-    // otherwise as graphs.
+    // Plan::backward_visits(), with the weights that it reads. The pass is then enqueued kernel by
+    // kernel, otherwise as graphs.
     std::function<void(Range)> enter = nullptr;
     DeviceLaps* laps = nullptr;               // if set, measures data, forward and backward
     std::span<const Placement> placements{};  // by image; empty: without augmentation
@@ -37,7 +37,7 @@ class DeviceNetwork {
                 int micro_batch,
                 Precision precision,
                 Queue& queue,
-                Keeping keeping = {},
+                ActivationStorage storage = {},
                 std::function<void(const std::string&)> notify = nullptr);
 
   // Overwrites `sums` [Layout::sum_floats()] as Network::train() does. `weights` and `sums` are in

@@ -47,7 +47,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
                settings_.micro_batch,
                settings_.precision,
                *queue_,
-               settings_.keeping,
+               settings_.storage,
                settings_.notify),
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),

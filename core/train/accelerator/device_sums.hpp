@@ -30,7 +30,7 @@ struct DeviceSettings {
   Precision precision = Precision::fp32;
   std::size_t own_floats = 0;  // about what update() will own
   std::size_t moments = 0;     // moments per parameter; 0 if update() is not used
-  Keeping keeping{};
+  ActivationStorage storage{};
   // Called if the device fails; must not return. If null, DeviceError is thrown out of the backend.
   std::function<void(const std::string&)> failed = nullptr;
   // Receives PassGraphs' messages for users.

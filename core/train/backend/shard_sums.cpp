@@ -13,13 +13,13 @@ Result<std::unique_ptr<ShardSums>> ShardSums::create(const Model& model,
                                                      int micro_batch,
                                                      int threads,
                                                      Precision precision,
-                                                     Keeping keeping) {
+                                                     ActivationStorage storage) {
   std::unique_ptr<ShardSums> made(new ShardSums(model, shards, threads));
   made->workers_.resize(static_cast<std::size_t>(threads));
   std::vector<Error> errors(made->workers_.size(), Error{Errc::internal, "", ""});
   made->team_.run([&](int index) {
     const auto i = static_cast<std::size_t>(index);
-    auto network = Network::create(model, micro_batch, precision, keeping);
+    auto network = Network::create(model, micro_batch, precision, storage);
     if (network)
       made->workers_[i].network = std::move(*network);
     else

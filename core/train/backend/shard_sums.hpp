@@ -27,7 +27,7 @@ class ShardSums : public Backend {
       int micro_batch,
       int threads,
       Precision precision = Precision::fp32,
-      Keeping keeping = {});
+      ActivationStorage storage = {});
 
   [[nodiscard]] Partials sum(const StepInput& input, Span run) override;
 

@@ -24,15 +24,15 @@ int local_rank(const Comm& comm) {
 }
 
 Result<void> check_keeping(const Options& options) {
-  if (options.keeping.recomputes && !options.model->has_layers)
+  if (options.storage.recomputes && !options.model->has_layers)
     return fail(Errc::usage,
                 fmt::format("--recompute block: {} has no blocks of layers, only gpt2 and llama do",
                             options.model->name));
-  if (options.keeping.offloads && !options.keeping.recomputes)
+  if (options.storage.offloads && !options.storage.recomputes)
     return fail(Errc::usage,
                 "--offload activations: all of them are more than a link can move in a step",
                 "add --recompute block, with which only what goes into each block is moved");
-  if (options.keeping.offloads && options.device == DeviceKind::cpu)
+  if (options.storage.offloads && options.device == DeviceKind::cpu)
     return fail(Errc::usage,
                 "--offload activations: on processors they are in the node's memory already",
                 "use it with --device cuda or auto");
@@ -94,7 +94,7 @@ Result<void> Run::make_backend() {
                                  options_.micro_batch(),
                                  threads,
                                  options_.precision,
-                                 {options_.keeping.recomputes, false}));
+                                 {options_.storage.recomputes, false}));
     return {};
   }
   accelerator::DeviceSettings settings{shards,
@@ -104,7 +104,7 @@ Result<void> Run::make_backend() {
                                        options_.precision,
                                        own_floats(),
                                        options_.staleness ? 0 : layout_.moments.size()};
-  settings.keeping = options_.keeping;
+  settings.storage = options_.storage;
   settings.failed = [this](const std::string& what) {
     print_error(
         Error{Errc::io,

@@ -204,7 +204,7 @@ Fingerprint Run::agreed_fields() const {
                           : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
                                                   : "as it is by default";
   fields["hierarchy"] = options_.node_first ? (*options_.node_first ? "node" : "flat") : "auto";
-  fields["recompute"] = options_.keeping.recomputes ? "block" : "none";
+  fields["recompute"] = options_.storage.recomputes ? "block" : "none";
   fields["device-exchange"] = to_string(options_.exchange);
   fields["zero"] = std::to_string(options_.zero);
   fields["overlap"] = options_.overlap ? (*options_.overlap ? "on" : "off") : "auto";

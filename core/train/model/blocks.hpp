@@ -50,7 +50,7 @@ class Block {
   // The parameters that prepare() and forward() read, and below, those that backward() reads.
   [[nodiscard]] virtual Range reads() const { return completes(); }
 
-  [[nodiscard]] virtual Range reads_again() const { return reads(); }
+  [[nodiscard]] virtual Range reads_in_backward() const { return reads(); }
 };
 
 // 3x3 convolution from one channel to 16. `in.value` is padded (kernels.hpp). Computes no gradient

@@ -21,7 +21,7 @@ constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 Result<std::unique_ptr<Network>> Network::create(const Model& model,
                                                  int micro_batch,
                                                  Precision precision,
-                                                 Keeping keeping) {
+                                                 ActivationStorage storage) {
   const int most = std::numeric_limits<int>::max() / model.reads.predictions();
   if (micro_batch > most)
     return fail(Errc::usage,
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Network>> Network::create(const Model& model,
                 "choose a smaller --batch or more --shards");
   omp_set_num_threads(1);
   try {
-    return std::unique_ptr<Network>(new Network(model, micro_batch, precision, keeping));
+    return std::unique_ptr<Network>(new Network(model, micro_batch, precision, storage));
   } catch (const std::exception& e) {
     return fail(
         Errc::internal,
@@ -43,8 +43,11 @@ Result<std::unique_ptr<Network>> Network::create(const Model& model,
   }
 }
 
-Network::Network(const Model& model, int micro_batch, Precision precision, Keeping keeping)
-    : model_(model), plan_(model, micro_batch, precision, keeping), reader_(model.reads) {
+Network::Network(const Model& model,
+                 int micro_batch,
+                 Precision precision,
+                 ActivationStorage storage)
+    : model_(model), plan_(model, micro_batch, precision, storage), reader_(model.reads) {
   model.build(plan_);
   indices_.resize(static_cast<std::size_t>(micro_batch));
   labels_.resize(indices_.size() * static_cast<std::size_t>(model.reads.predictions()));
@@ -66,7 +69,7 @@ void Network::forward(const Pass& pass, const std::function<void()>& enter) {
 
 void Network::call_hooks(const Training& training) {
   for (std::size_t i = 0; i < plan_.blocks().size(); ++i) training.enter();
-  for (const Plan::Visit& visit : plan_.way_back()) {
+  for (const Plan::Visit& visit : plan_.backward_visits()) {
     training.enter();
     const Range range = visit.again ? Range{} : visit.block->completes();
     if (range.begin < range.end) training.ready(range);
@@ -83,7 +86,7 @@ HeadResult Network::head(const Objective& objective) {
 }
 
 void Network::back(const Pass& pass, const Training& training) {
-  for (const Plan::Visit& visit : plan_.way_back()) {
+  for (const Plan::Visit& visit : plan_.backward_visits()) {
     if (training.enter) training.enter();
     if (visit.again) {
       if (training.enter) visit.block->prepare(pass.weights);

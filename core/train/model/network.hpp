@@ -54,8 +54,8 @@ class Network {
     // cover each parameter exactly once, in general from the last to the first.
     std::function<void(Range)> ready = nullptr;
     // If set, is called before each block's forward pass, and then before each visit of
-    // Plan::way_back(). It must make the weights that the block reads available until the next
-    // call; prepare() is not needed then.
+    // Plan::backward_visits(). It must make the weights that the block reads available until the
+    // next call; prepare() is not needed then.
     std::function<void()> enter = nullptr;
     Stopwatch* watch = nullptr;               // if set, measures data, forward and backward
     std::span<const Placement> placements{};  // by image; empty: without augmentation
@@ -67,7 +67,7 @@ class Network {
       const Model& model,
       int micro_batch,
       Precision precision = Precision::fp32,
-      Keeping keeping = {});
+      ActivationStorage storage = {});
 
   // Must be called, on the network's thread, after `weights` [Layout::parameter_floats] changed.
   void prepare(const float* weights);
@@ -98,7 +98,7 @@ class Network {
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 
  private:
-  Network(const Model& model, int micro_batch, Precision precision, Keeping keeping);
+  Network(const Model& model, int micro_batch, Precision precision, ActivationStorage storage);
 
   [[nodiscard]] SampleReader::Input input() {
     return {plan_.input().value, plan_.tokens(), labels_.data()};

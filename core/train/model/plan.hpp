@@ -2,7 +2,7 @@
 // The memory of one network, and the blocks that compute in it. Not thread-safe.
 #pragma once
 
-#include "core/train/memory/keeping.hpp"
+#include "core/train/memory/activation_storage.hpp"
 #include "core/train/model/block_maker.hpp"
 #include "core/train/model/blocks.hpp"
 #include "core/train/model/model.hpp"
@@ -20,12 +20,12 @@ class Plan {
   Plan(const Model& model,
        int micro_batch,
        Precision precision = Precision::fp32,
-       Keeping keeping = {});
+       ActivationStorage storage = {});
   Plan(const Model& model,
        int micro_batch,
        Precision precision,
        BlockMaker& maker,
-       Keeping keeping = {});
+       ActivationStorage storage = {});
 
   [[nodiscard]] const Layout& layout() const { return model_.layout; }
 
@@ -90,10 +90,12 @@ class Plan {
     Block* block = nullptr;
     bool again = false;
 
-    [[nodiscard]] Range reads() const { return again ? block->reads() : block->reads_again(); }
+    [[nodiscard]] Range reads() const {
+      return again ? block->reads() : block->reads_in_backward();
+    }
   };
 
-  [[nodiscard]] std::vector<Visit> way_back() const;
+  [[nodiscard]] std::vector<Visit> backward_visits() const;
 
   // What the blocks read, in the order in which they read it, in a training, or, without backward
   // passes, in an evaluation.
@@ -111,7 +113,7 @@ class Plan {
   const Model& model_;
   int micro_batch_;
   Precision precision_;
-  Keeping keeping_;
+  ActivationStorage storage_;
   std::unique_ptr<BlockMaker> own_;  // the processor's, if no other was given
   BlockMaker& maker_;
   std::uint32_t* tokens_ = nullptr;

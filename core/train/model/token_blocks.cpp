@@ -49,7 +49,7 @@ class EmbeddingBlock : public Block {
 
   [[nodiscard]] Range completes() const override { return places_.range; }
 
-  [[nodiscard]] Range reads_again() const override { return {}; }
+  [[nodiscard]] Range reads_in_backward() const override { return {}; }
 
  private:
   // Calls visit with offsets in floats: of the token in the table, of the position, and of the row.

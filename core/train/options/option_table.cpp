@@ -113,11 +113,11 @@ const Option k_options[] = {
     {"--recompute",
      "none|block",
      "block: keep the input of each block of layers, and recompute the rest [none]",
-     [](Options& o, Text t) { return set_choice(o.keeping.recomputes, t, "block", "none"); }},
+     [](Options& o, Text t) { return set_choice(o.storage.recomputes, t, "block", "none"); }},
     {"--offload",
      "none|activations",
      "activations: keep these inputs in the node's memory, with --recompute block on a GPU [none]",
-     [](Options& o, Text t) { return set_choice(o.keeping.offloads, t, "activations", "none"); }},
+     [](Options& o, Text t) { return set_choice(o.storage.offloads, t, "activations", "none"); }},
     {"--device-exchange",
      "KIND",
      "transfer sums and weights between GPUs by nccl, or through the host's memory (staged); auto: "

@@ -10,7 +10,7 @@
 #include "core/train/data/augmentation.hpp"
 #include "core/train/data/token_file.hpp"
 #include "core/train/device/instruction_set.hpp"
-#include "core/train/memory/keeping.hpp"
+#include "core/train/memory/activation_storage.hpp"
 #include "core/train/models/model_table.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/optim/schedule.hpp"
@@ -88,7 +88,7 @@ struct Options {
   std::optional<Injection> injection;                       // parsed
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
   Precision precision = Precision::fp32;                    // of products and convolutions
-  Keeping keeping;                                          // of activations
+  ActivationStorage storage;                                // of activations
   DeviceKind device = DeviceKind::cpu;
   bool shares_device = false;                       // whether ranks may share a device
   ExchangeKind exchange = ExchangeKind::automatic;  // between devices

@@ -28,14 +28,14 @@ std::string joined(const std::vector<std::string>& lines) {
 std::unique_ptr<DeviceSums> device_of(const Step& step,
                                       Precision precision,
                                       std::unique_ptr<Queue> queue,
-                                      Keeping keeping = {}) {
+                                      ActivationStorage storage = {}) {
   return DeviceSums::create(step.model,
                             std::move(queue),
                             {.shards = k_shards,
                              .own_shards = k_shards,
                              .micro_batch = k_micro,
                              .precision = precision,
-                             .keeping = keeping})
+                             .storage = storage})
       .value();
 }
 
@@ -62,8 +62,8 @@ Samples few_samples(const Step& step) {
 void train_twice(const Step& step,
                  Precision precision,
                  std::unique_ptr<Queue> queue,
-                 Keeping keeping = {}) {
-  const auto device = device_of(step, precision, std::move(queue), keeping);
+                 ActivationStorage storage = {}) {
+  const auto device = device_of(step, precision, std::move(queue), storage);
   const std::size_t floats = step.model.layout.parameter_floats;
   ChunkUpdate& update = *device->update();
   const ChunkUpdate::Owned owned = owned_by_one_of(1, "lamb", floats);

@@ -61,14 +61,14 @@ struct Step {
   }
 
   [[nodiscard]] std::unique_ptr<DeviceSums> device(Precision precision = Precision::fp32,
-                                                   Keeping keeping = {}) const {
+                                                   ActivationStorage storage = {}) const {
     auto made = DeviceSums::create(model,
                                    new_queue(),
                                    {.shards = k_shards,
                                     .own_shards = k_shards,
                                     .micro_batch = k_micro,
                                     .precision = precision,
-                                    .keeping = keeping});
+                                    .storage = storage});
     REQUIRE(made);
     return std::move(*made);
   }

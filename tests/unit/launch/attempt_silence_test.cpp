@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using run::Cause;
 using Nodes = std::vector<std::string>;
 
-NodeSight sight(const std::string& node, Reach reach, const std::string& detail = "") {
+NodeReach reach_of(const std::string& node, Reach reach, const std::string& detail = "") {
   return {node, reach, detail};
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("if no rank at all has arrived, every other node is probed: mpirun wai
 TEST_CASE("an unreachable node ends the attempt at once, by name") {
   JobStory job(3, 2);
   job.hello(0).hello(1).hello(2).hello(3).wait(2s);
-  job.sees({sight("n2", Reach::unreachable, "10.0.0.2 port 6818: No route to host")});
+  job.sees({reach_of("n2", Reach::unreachable, "10.0.0.2 port 6818: No route to host")});
   CHECK(job.count<Kill>() == 4);
   job.killed_ranks_exit();
   check_ended(job,
@@ -65,10 +65,10 @@ TEST_CASE("an unreachable node ends the attempt at once, by name") {
 TEST_CASE("a late probe result is no verdict on a node that has reported since") {
   JobStory job(2, 1);
   job.hello(0).wait(2s).hello(1);
-  job.sees({sight("n1", Reach::unreachable, "no answer")});
+  job.sees({reach_of("n1", Reach::unreachable, "no answer")});
   CHECK_FALSE(job.over());
   JobStory half(2, 2);
-  half.hello(0).hello(1).wait(2s).hello(2).sees({sight("n1", Reach::unreachable, "no answer")});
+  half.hello(0).hello(1).wait(2s).hello(2).sees({reach_of("n1", Reach::unreachable, "no answer")});
   CHECK_FALSE(half.over());
 }
 
@@ -84,14 +84,14 @@ TEST_CASE("a node that is up is waited for; the log reports each finding once") 
   for (const auto& row : table) {
     CAPTURE(row.words);
     JobStory job;
-    job.hello(0).hello(1).wait(4s).sees({sight("n1", row.reach)});
+    job.hello(0).hello(1).wait(4s).sees({reach_of("n1", row.reach)});
     CHECK(job.attempt().take_notes().empty());  // many sound jobs take that long
-    job.wait(4s).sees({sight("n1", row.reach)});
+    job.wait(4s).sees({reach_of("n1", row.reach)});
     const auto warnings = job.attempt().take_notes();
     REQUIRE(warnings.size() == 1);
     CHECK(warnings[0].find(row.words) != std::string::npos);
     CHECK(warnings[0].find("up to 120 s") != std::string::npos);
-    job.wait(8s).sees({sight("n1", row.reach)});
+    job.wait(8s).sees({reach_of("n1", row.reach)});
     CHECK(job.attempt().take_notes().empty());
     CHECK_FALSE(job.over());
     job.hello(2).hello(3);
@@ -101,8 +101,8 @@ TEST_CASE("a node that is up is waited for; the log reports each finding once") 
 
 TEST_CASE("the last finding is in the reason when the time is up") {
   JobStory job;
-  job.hello(0).hello(1).wait(10s).sees({sight("n1", Reach::answers)});
-  job.wait(10s).sees({sight("n1", Reach::mute)}).wait(100s).killed_ranks_exit();
+  job.hello(0).hello(1).wait(10s).sees({reach_of("n1", Reach::answers)});
+  job.wait(10s).sees({reach_of("n1", Reach::mute)}).wait(100s).killed_ranks_exit();
   check_ended(
       job,
       Cause::launch_failed,
@@ -112,9 +112,9 @@ TEST_CASE("the last finding is in the reason when the time is up") {
 TEST_CASE("of many silent nodes some are named and the rest counted") {
   JobStory job(20, 1);
   job.hello(0).wait(10s);
-  std::vector<NodeSight> sights;
+  std::vector<NodeReach> sights;
   for (const std::string& node : job.attempt().take_silent_nodes())
-    sights.push_back(sight(node, Reach::answers));
+    sights.push_back(reach_of(node, Reach::answers));
   REQUIRE(sights.size() == 19);
   job.sees(sights);
   const auto warnings = job.attempt().take_notes();
@@ -128,7 +128,7 @@ TEST_CASE("with a node down, a launcher that gives up or a vanished rank is not 
   job.hello(0).hello(1).lost(1).launcher_exits(1);
   CHECK_FALSE(job.over());
   CHECK(job.attempt().take_silent_nodes() == Nodes{"n1"});  // without any delay
-  job.sees({sight("n1", Reach::unreachable, "no answer")}).killed_ranks_exit();
+  job.sees({reach_of("n1", Reach::unreachable, "no answer")}).killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "node n1 cannot be reached (no answer)");
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("the first failure is the reason if the silent nodes are up, or nothin
     left.hello(0).hello(1).launcher_exits(213);
     for (JobStory* job : {&lost, &left}) {
       if (seen)
-        job->sees({sight("n1", Reach::answers)});
+        job->sees({reach_of("n1", Reach::answers)});
       else
         job->wait(4s);
       job->killed_ranks_exit();

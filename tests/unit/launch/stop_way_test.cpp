@@ -110,3 +110,20 @@ TEST_CASE("a run without a scheduler is stopped while its agent is alive") {
   CHECK(launch::stop_way({k_began, k_ended, decided("done")}, run::Holder::alive) ==
         StopWay::nothing);
 }
+
+TEST_CASE("a signal and the same one passed on are one interrupt") {
+  using launch::k_passed_on;
+  launch::Interrupts both;
+  CHECK(both.count() == 0);
+  CHECK(both.add(0));
+  CHECK_FALSE(both.add(k_passed_on));
+  CHECK(both.count() == 1);
+  CHECK(both.add(k_passed_on));
+  CHECK_FALSE(both.add(0));
+  CHECK(both.count() == 2);
+
+  launch::Interrupts one;
+  CHECK(one.add(k_passed_on));
+  CHECK(one.add(k_passed_on));
+  CHECK(one.count() == 2);
+}

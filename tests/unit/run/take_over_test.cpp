@@ -45,6 +45,27 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
   CHECK(read_ledger(run.ledger())->size() == known);
 }
 
+TEST_CASE("an agent that takes over within the job of the one before says so") {
+  const tests::TemporaryFolder folder;
+  const RunDirectory run{folder.path};
+  REQUIRE(make_folders(run.checkpoints()));
+  const auto loss_before = [&run](const Lease& lease) {
+    REQUIRE(take_over(run, lease));
+    const auto events = read_ledger(run.ledger()).value();
+    const auto* end = events.empty() ? nullptr : events.back().as<AttemptEnded>();
+    REQUIRE(append_event(run.ledger(), {.attempt = latest_attempt(run), .what = AttemptStarted{}}));
+    return end == nullptr ? "" : end->detail;
+  };
+  const std::string other = "its agent recorded no end: killed, or its node was lost";
+  CHECK(loss_before({JobId(7), 0, "n1", 123, 456}).empty());
+  CHECK(loss_before({JobId(7), 0, "n1", 124, 457}) ==
+        "its agent was killed, and another one took over in the same job");
+  CHECK(loss_before({JobId(7), 1, "n1", 125, 458}) == other);  // requeued
+  CHECK(loss_before({JobId(8), 1, "n1", 126, 459}) == other);
+  CHECK(loss_before({JobId(), 0, "n1", 127, 460}) == other);
+  CHECK(loss_before({JobId(), 0, "n1", 128, 461}) == other);  // no job at all
+}
+
 TEST_CASE("an end and a decision are recorded with all their fields") {
   Outcome outcome{Cause::user_exit, 7, "rank 3 on n2: exited 7", 3, "n2"};
   outcome.unsaved = true;

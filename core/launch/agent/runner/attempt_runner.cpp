@@ -4,7 +4,6 @@
 #include "core/base/files/segment_folder.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/wait.hpp"
-#include "core/launch/job/stop_way.hpp"
 
 #include <fmt/format.h>
 
@@ -95,16 +94,18 @@ void AttemptRunner::on_signal(const SentSignal& signal) {
       attempt_.on_stop(run::Cause::stopped, Time::max(), stop_asked_, Clock::now());
       break;
     default:
-      on_end_signal(signal.number);
+      on_end_signal(signal);
   }
   scheduler_.ask();
 }
 
-void AttemptRunner::on_end_signal(int signal) {
+void AttemptRunner::on_end_signal(const SentSignal& sent) {
+  const int signal = sent.number;
   const Time now = Clock::now();
   if (signal == SIGINT) {
-    if (interrupted_) attempt_.on_stop(run::Cause::stopped, now, "interrupted twice", now);
-    interrupted_ = true;
+    if (!interrupts_.add(sent.value)) return;
+    if (interrupts_.count() > 1)
+      attempt_.on_stop(run::Cause::stopped, now, "interrupted twice", now);
   }
   kill_imminent_ = kill_imminent_ || signal == SIGTERM;
   // Users stop a job with k_stop_request; only the scheduler knows the reason for a SIGTERM.

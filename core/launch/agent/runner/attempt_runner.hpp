@@ -10,6 +10,7 @@
 #include "core/launch/agent/runner/run_directory_watch.hpp"
 #include "core/launch/agent/runner/runner_settings.hpp"
 #include "core/launch/agent/runner/scheduler_news.hpp"
+#include "core/launch/job/stop_way.hpp"
 
 #include <chrono>
 #include <string>
@@ -40,7 +41,7 @@ class AttemptRunner {
   // See Attempt::newest_step().
   [[nodiscard]] std::uint64_t newest_step() const { return attempt_.newest_step(); }
 
-  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  [[nodiscard]] bool interrupted() const { return interrupts_.count() > 0; }
 
   // True once k_stop_request has arrived, even if the attempt was already ending for another
   // reason.
@@ -53,7 +54,7 @@ class AttemptRunner {
  private:
   void poll_once(std::chrono::milliseconds limit);
   void on_signal(const SentSignal& signal);
-  void on_end_signal(int signal);
+  void on_end_signal(const SentSignal& signal);
   void on_children();
   void on_notice(const Notice& notice);
   void on_step_signal(int signal, const std::string& detail);
@@ -71,7 +72,7 @@ class AttemptRunner {
   NodeQuestions questions_;
   RunDirectoryWatch directory_;
   bool kill_imminent_ = false;
-  bool interrupted_ = false;
+  Interrupts interrupts_;
   std::string stop_asked_;
 };
 

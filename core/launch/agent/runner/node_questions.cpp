@@ -17,11 +17,11 @@ constexpr std::chrono::seconds k_answer_limit{20};  // for a step that runs a sh
 
 // On a thread of its own, because a name server can be slow, too.
 void NodeQuestions::look_at_silent() {
-  if (auto sights = sights_.take()) attempt_.on_sights(*std::move(sights), Time::clock::now());
-  if (sights_.is_pending()) return;
+  if (auto probed = reaches_.take()) attempt_.on_probed(*std::move(probed), Time::clock::now());
+  if (reaches_.is_pending()) return;
   auto endpoints = scheduler_.endpoints(attempt_.take_silent_nodes());
   if (endpoints.empty()) return;
-  sights_.start(
+  reaches_.start(
       [endpoints = std::move(endpoints)] { return probe_nodes(endpoints, k_look_limit); });
 }
 

@@ -30,7 +30,7 @@ class NodeQuestions {
   const RunnerSettings& settings_;
   Attempt& attempt_;
   const SchedulerNews& scheduler_;
-  DetachedCall<std::vector<NodeSight>> sights_;               // the running probe, if any
+  DetachedCall<std::vector<NodeReach>> reaches_;              // the running probe, if any
   DetachedCall<Result<std::vector<run::UnfitNode>>> unable_;  // the running step, if any
 };
 

@@ -98,8 +98,8 @@ void SilentNodes::end_unless_a_node_is_down(run::Outcome outcome, Time now) {
   silent_ = std::move(silent);
 }
 
-void SilentNodes::on_sights(const std::vector<NodeSight>& sights, Time now) {
-  if (const std::vector<std::string> silent = nodes(); !silent.empty()) judge(sights, silent, now);
+void SilentNodes::on_probed(const std::vector<NodeReach>& probed, Time now) {
+  if (const std::vector<std::string> silent = nodes(); !silent.empty()) judge(probed, silent, now);
   if (doubt_ && !ending_.begun()) end_with_suspected(now);
 }
 
@@ -107,28 +107,28 @@ void SilentNodes::end_with_suspected(Time now) {
   ending_.end(*std::exchange(doubt_, std::nullopt), now);
 }
 
-void SilentNodes::judge(const std::vector<NodeSight>& sights,
+void SilentNodes::judge(const std::vector<NodeReach>& probed,
                         const std::vector<std::string>& silent,
                         Time now) {
   const auto silence = now - ranks_.last_hello();
   std::map<Reach, std::vector<std::string>> news;
-  for (const NodeSight& sight : sights) {
-    if (std::find(silent.begin(), silent.end(), sight.node) == silent.end()) continue;
-    if (sight.reach == Reach::unreachable)
+  for (const NodeReach& node_reach : probed) {
+    if (std::find(silent.begin(), silent.end(), node_reach.node) == silent.end()) continue;
+    if (node_reach.reach == Reach::unreachable)
       return ending_.override_end(
           {run::Cause::launch_failed,
            1,
            fmt::format("node {} cannot be reached ({}), and none of its {} said hello",
-                       sight.node,
-                       sight.detail,
+                       node_reach.node,
+                       node_reach.detail,
                        counted(settings_.plan.ntasks_per_node, "rank")),
            std::nullopt,
-           sight.node},  // avoided by the next attempt
+           node_reach.node},  // avoided by the next attempt
           now);
     if (silence < k_first_warning) continue;
-    const auto [before, first] = last_sight_.try_emplace(sight.node, sight.reach);
-    if (first || std::exchange(before->second, sight.reach) != sight.reach)
-      news[sight.reach].push_back(sight.node);
+    const auto [before, first] = last_reach_.try_emplace(node_reach.node, node_reach.reach);
+    if (first || std::exchange(before->second, node_reach.reach) != node_reach.reach)
+      news[node_reach.reach].push_back(node_reach.node);
   }
   for (const auto& [reach, nodes] : news)
     news_.notes.push_back(fmt::format(
@@ -142,8 +142,8 @@ void SilentNodes::judge(const std::vector<NodeSight>& sights,
 std::string SilentNodes::describe() const {
   std::map<Reach, std::vector<std::string>> seen;
   for (const std::string& node : nodes())
-    if (const auto sight = last_sight_.find(node); sight != last_sight_.end())
-      seen[sight->second].push_back(node);
+    if (const auto node_reach = last_reach_.find(node); node_reach != last_reach_.end())
+      seen[node_reach->second].push_back(node);
   std::string text;
   for (const auto& [reach, nodes] : seen)
     text += fmt::format("; of {}: {}", name_some(nodes), describe_reach(reach));

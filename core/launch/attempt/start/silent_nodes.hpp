@@ -29,7 +29,7 @@ class SilentNodes {
 
   // These functions have an effect only while ranks are missing.
   void on_tick(Time now);
-  void on_sights(const std::vector<NodeSight>& sights, Time now);
+  void on_probed(const std::vector<NodeReach>& probed, Time now);
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
 
   // Like Ending::end(), but if nodes are silent, it first has them probed, because one of them may
@@ -51,7 +51,7 @@ class SilentNodes {
  private:
   // The silent nodes; empty if the job's nodes are not known.
   [[nodiscard]] std::vector<std::string> nodes() const;
-  void judge(const std::vector<NodeSight>& sights,
+  void judge(const std::vector<NodeReach>& probed,
              const std::vector<std::string>& silent,
              Time now);
 
@@ -63,7 +63,7 @@ class SilentNodes {
   std::vector<std::string> silent_;
   std::vector<std::string> mute_;
   bool asked_ = false;
-  std::map<std::string, Reach> last_sight_;
+  std::map<std::string, Reach> last_reach_;
   std::optional<run::Outcome> doubt_;  // how the attempt ends unless a silent node is the cause
   Time doubt_until_;
 };

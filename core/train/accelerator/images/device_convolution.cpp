@@ -94,7 +94,7 @@ class DeviceConvolution : public Block {
   [[nodiscard]] Range completes() const override { return range_; }
 
   // The backward pass reads a copy that the forward pass made.
-  [[nodiscard]] Range reads_again() const override { return {}; }
+  [[nodiscard]] Range reads_in_backward() const override { return {}; }
 
  private:
   using Stored = typename Factors::Stored;

@@ -106,7 +106,7 @@ class DeviceReluAfter : public Block {
 
   [[nodiscard]] Range reads() const override { return product_->reads(); }
 
-  [[nodiscard]] Range reads_again() const override { return product_->reads_again(); }
+  [[nodiscard]] Range reads_in_backward() const override { return product_->reads_in_backward(); }
 
  private:
   Queue& queue_;

@@ -41,14 +41,16 @@ struct Computed {
   bool operator==(const Computed& other) const { return sums == other.sums && loss == other.loss; }
 };
 
-Computed on_device(const Step& step, Keeping keeping, Precision precision = Precision::bf16) {
+Computed on_device(const Step& step,
+                   ActivationStorage storage,
+                   Precision precision = Precision::bf16) {
   auto made = DeviceSums::create(step.model,
                                  counting_queue(),
                                  {.shards = k_shards,
                                   .own_shards = k_shards,
                                   .micro_batch = k_micro,
                                   .precision = precision,
-                                  .keeping = keeping});
+                                  .storage = storage});
   REQUIRE(made);
   const std::size_t bytes = g_bytes;
   Computed all;
@@ -61,10 +63,10 @@ Computed on_device(const Step& step, Keeping keeping, Precision precision = Prec
   return all;
 }
 
-Computed on_processor(const Step& step, Keeping keeping) {
+Computed on_processor(const Step& step, ActivationStorage storage) {
   const auto sums =
-      ShardSums::create(step.model, k_shards, k_micro, 1, Precision::fp32, keeping).value();
-  const auto network = Network::create(step.model, k_micro, Precision::fp32, keeping).value();
+      ShardSums::create(step.model, k_shards, k_micro, 1, Precision::fp32, storage).value();
+  const auto network = Network::create(step.model, k_micro, Precision::fp32, storage).value();
   return {
       step.whole(sums->sum(step.input, {0, k_shards})),
       static_cast<double>(sums->evaluate(step.samples(), step.weights.data(), nullptr, 1, 0).loss),
@@ -111,9 +113,9 @@ TEST_CASE("the way back visits each layer but the last twice, and reads what it 
   const auto plain = Network::create(model, 1).value();
   const auto again = Network::create(model, 1, Precision::fp32, {true, false}).value();
   const std::size_t blocks = plain->plan().blocks().size();
-  CHECK(plain->plan().way_back().size() == blocks);
+  CHECK(plain->plan().backward_visits().size() == blocks);
   // A layer of gpt2 has 8 blocks, the last of which is not recomputed.
-  const auto visits = again->plan().way_back();
+  const auto visits = again->plan().backward_visits();
   CHECK(visits.size() == blocks + (k_layers - 1) * 7);
   CHECK(again->reads(true).size() == blocks + visits.size());
   CHECK(again->reads(false).size() == blocks);

@@ -4,7 +4,7 @@
 
 namespace dts::train {
 
-struct Keeping {
+struct ActivationStorage {
   // Keeps only the input of each layer; the backward pass recomputes the rest, layer by layer (T.
   // Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016).
   bool recomputes = false;
