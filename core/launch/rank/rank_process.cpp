@@ -283,7 +283,8 @@ int RankProcess::run() {
   set_up_.kill();
   set_up_.tear_down(k_tear_down_limit);
   if (leaves_node_) set_up_.remove_staged();
-  return agent_alive_ ? 0 : 1;
+  // Any other exit code would make mpirun and srun end the other ranks, which may still be saving.
+  return 0;
 }
 
 }  // namespace dts::launch

@@ -89,7 +89,8 @@ Result<void> LauncherProcess::start() {
   command.blocked_signals = {SIGTERM};
   command.stdout_fd = STDERR_FILENO;  // its few lines belong in the agent's log
   command.own_group = true;
-  command.parent_death_signal = SIGKILL;
+  // In a job, the guard outlives the agent and lets the ranks save before it ends what is left.
+  if (settings_.local) command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(launcher_, start_process(command));
   return {};
 }
@@ -104,7 +105,6 @@ void LauncherProcess::start_sentinel() {
   environment.emplace_back("SLURM_GPUS_PER_NODE", "");
   command.env = environment_with(environment);
   command.own_group = true;
-  command.parent_death_signal = SIGKILL;
   const auto started = start_process(command);
   ++sentinels_;
   if (started)
