@@ -26,8 +26,9 @@ using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned k_most_kills = 3;
-constexpr seconds k_orphans_save{30};  // ranks without an agent save and end within that time
-constexpr seconds k_orphans_end{5};    // after SIGTERM, which makes srun end its step everywhere
+constexpr seconds k_orphans_save{30};   // ranks without an agent save and end within that time
+constexpr seconds k_orphans_hurry{10};  // the same while a signal waits for the next agent
+constexpr seconds k_orphans_end{5};     // after SIGTERM, which makes srun end its step everywhere
 
 class Guard {
  public:
@@ -79,20 +80,23 @@ class Guard {
   void listen(Clock::time_point until) {
     if (!wait_readable(signals_.get(), until)) return;
     while (const auto number = read_signal(signals_.get())) {
-      if (*number == SIGCHLD)
-        reap();
-      else if (pid_ > 0)
+      reap();  // first: a signal to a dead agent would be lost
+      if (*number == SIGCHLD) continue;
+      if (pid_ > 0)
         pass_on(*number);
       else
         kept_.push_back(*number);
     }
   }
 
-  // A launcher that the agent has left behind ends with its ranks. A signal is for the next agent,
-  // and does not wait that long.
+  // A launcher that the agent has left behind ends with its ranks.
   void end_orphans() {
-    auto until = Clock::now() + k_orphans_save;
-    while (!own_children().empty() && kept_.empty() && Clock::now() < until) listen(until);
+    const auto died = Clock::now();
+    auto until = died + k_orphans_save;
+    while (!own_children().empty() && Clock::now() < until) {
+      listen(until);
+      if (!kept_.empty()) until = std::min(until, died + k_orphans_hurry);
+    }
     signal_children(SIGTERM, {});
     until = Clock::now() + k_orphans_end;
     while (!own_children().empty() && Clock::now() < until) listen(until);

@@ -134,9 +134,16 @@ Result<int> become_srun(const std::vector<std::string>& arguments) {
 Result<int> run_sentinel() {
   DTS_ASSIGN(const UniqueFd signals, take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}));
   pass_on(0);
-  while (!wait_readable(signals.get(), Clock::time_point::max())) {
+  std::optional<LineConnection> agent = attach();
+  std::array<pollfd, 2> waiting{
+      {{signals.get(), POLLIN, 0}, {agent ? agent->fd() : -1, POLLIN, 0}}};
+  while (wait_for_any(waiting, Clock::time_point::max())) {
+    if (const auto signal = read_signal(signals.get())) {
+      pass_on(*signal);
+      break;
+    }
+    if (waiting[1].revents != 0 && !agent->receive()) break;
   }
-  if (const auto signal = read_signal(signals.get())) pass_on(*signal);
   return 0;
 }
 
