@@ -18,7 +18,7 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::requeued:
       return {"the job was requeued", ""};
     case run::Cause::node_failed:
-      return {"one of its nodes failed", ""};
+      return {"it lost one of its nodes", ""};
     case run::Cause::stopped:
       return {"it was asked to stop", ""};
     case run::Cause::signalled:

@@ -5,13 +5,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ctime>
+
 namespace slurm_plugin {
+
+bool is_a_guess(std::int64_t start, std::int64_t now) {
+  constexpr std::int64_t k_half_a_year = std::int64_t{182} * 24 * 3600;
+  return start - now >= k_half_a_year;  // the job in its way may have run for months already
+}
 
 nlohmann::json reply_of(const JobFacts& job) {
   const JobRecord& record = job.record;
   const JobWords words = words_of(record);
   const bool pending = record.state == "pending";
-  const bool planned = !pending || has_planned_start(record.reason);
+  const bool planned = !pending || (has_planned_start(record.reason) &&
+                                    !is_a_guess(job.start_time, std::time(nullptr)));
   return {
       {"id", job.id},
       {"array", job.array},

@@ -39,8 +39,7 @@ struct JobRecord {
 // "nodes" or "time" if a job with this reason waits for them, otherwise empty.
 [[nodiscard]] std::string waits_for(std::string_view reason);
 
-// Whether the expected start of a pending job is meaningful: Slurm reports one a year ahead for a
-// held job.
+// Whether a pending job with this reason waits for nodes, so that Slurm plans its start.
 [[nodiscard]] bool has_planned_start(std::string_view reason);
 
 // Whether a job with this start and end has no time limit: Slurm then sets the end a year ahead

@@ -2,6 +2,8 @@
 // Slurm's reasons and records as sentences.
 #include "plugins/slurm_shared/job_words.hpp"
 
+#include "plugins/slurm_shared/job_reply.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -144,4 +146,8 @@ TEST_CASE("what a job waits for, and whether its expected start means anything")
   CHECK(waits_for("JobHeldUser").empty());
   CHECK(has_planned_start("Priority"));
   CHECK_FALSE(has_planned_start("ReqNodeNotAvail"));
+  constexpr std::int64_t k_day = 24 * 3600;
+  const std::int64_t now = 1'795'888'619;
+  CHECK_FALSE(is_a_guess(now + 30 * k_day, now));
+  CHECK(is_a_guess(now + 365 * k_day - 20, now));  // after a job without a limit
 }

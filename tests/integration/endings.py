@@ -113,6 +113,16 @@ def vanished_parts():
                 check("run_vanished" in asked(cluster, "why", cluster.place + "/gone", 0), "where it was moved to the cause is in the batch script's log")
 
 
+def unwritten():
+    """No event can be written any more when the program fails: the job's exit code shows why its run has no end."""
+    with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
+        run = cluster.submit("--", "sh", "-c", "cd $DTSUBMIT_RUN_DIR; mv ledger.jsonl kept; mkdir ledger.jsonl; exit 3")
+        wait_for(60, "the job's end", lambda: cluster.job_state(run.job) == "FAILED")
+        os.rmdir(run.path + "/ledger.jsonl")
+        os.rename(run.path + "/kept", run.path + "/ledger.jsonl")
+        check("could not be written (exit code 74)" in asked(cluster, "why", run.path, 0), "why says so")
+
+
 def put_back(cluster, run):
     """Preempted by a job that stays for a while, so that the run waits in the queue."""
     holder = cluster.run("sbatch", "--parsable", "-p", "high", "--nodes=1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
@@ -286,4 +296,4 @@ def memory(launcher):
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (vanished, vanished_parts, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (vanished, vanished_parts, unwritten, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])

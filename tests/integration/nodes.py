@@ -150,5 +150,23 @@ def slurmd_lost():
         check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
 
 
+def taken():
+    """Somebody takes a node out of the running job: with a spare node it goes on in the same job, otherwise it is requeued and gets all of
+    its nodes again. Without this, launches on the old nodes failed until their budget was used up."""
+    steady = "trap 'exit 85' TERM; [ $DTSUBMIT_ATTEMPT != 1 ] || exec sleep 600"
+    with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
+        for spares in (0, 1):
+            run = cluster.submit("--nodes", "2", "--spares", str(spares), "--", "sh", "-c", steady)
+            wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
+            cluster.run("scontrol", "update", f"JobId={run.job}", "NodeList=n0" + ",n2" * spares)
+            status = run.finish(300)
+            ended, decided = events(run, "attempt_ended")[0], events(run, "decided")[0]
+            check(ended["cause"] == "node_failed" and ended["node"] == "n1", f"{ended['cause']} of {ended['node']}: {ended['detail']}")
+            check("taken out of the job: n1" in ended["detail"], "and says that it was taken out of the job")
+            check(decided["decision"] == ("restart" if spares else "requeue"), f"{decided['decision']}: {decided['detail']}")
+            again = events(run, "attempt_started")[1]["nodes"]
+            check(status["done"] and again == (["n0", "n2"] if spares else ["n0", "n1"]), f"the next attempt is on {again}")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (preflight, spare, corruption, slurmd_lost)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preflight, spare, corruption, slurmd_lost, taken)}[sys.argv[1]](*sys.argv[2:])

@@ -96,6 +96,19 @@ void note_unreadable(const run::RunDirectory& run, const Error& failed, bool loc
   }
 }
 
+Result<int> make_attempts(const AgentOptions& options, Assignment job, UniqueFd signals) {
+  AttemptLoop attempts(options, std::move(job), std::move(signals));
+  auto code = attempts.run().map_error(
+      [&attempts](Error failed) { return attempts.explained(std::move(failed)); });
+  attempts.restore_terminal();  // errors go to the terminal or slurm-<job>.log as well as to the
+                                // attempt's log
+  const bool is_recorded = attempts.close(code ? nullptr : &code.error());
+  // The job's exit code is then all that shows why its run has no end.
+  if (!is_recorded && !options.local && !options.part && code && *code != 0)
+    return exit_code(Errc::io);
+  return code;
+}
+
 }  // namespace
 
 Result<int> run_agent(const AgentOptions& options) {
@@ -138,13 +151,7 @@ Result<int> run_agent(const AgentOptions& options) {
   }
   if (!run::parts_of(run).empty())
     return ComposedRun(options, *std::move(job), std::move(signals)).run();
-  AttemptLoop attempts(options, *std::move(job), std::move(signals));
-  auto code = attempts.run().map_error(
-      [&attempts](Error failed) { return attempts.explained(std::move(failed)); });
-  attempts.restore_terminal();  // errors go to the terminal or slurm-<job>.log as well as to the
-                                // attempt's log
-  attempts.close(code ? nullptr : &code.error());
-  return code;
+  return make_attempts(options, *std::move(job), std::move(signals));
 }
 
 }  // namespace dts::launch

@@ -123,7 +123,7 @@ Error AttemptLoop::explained(Error failed) {
   return {Errc::io, run::vanished_words(run_), ""};
 }
 
-void AttemptLoop::close(const Error* failed) {
+bool AttemptLoop::close(const Error* failed) {
   unstage_pool();
   if (failed != nullptr) {
     const unsigned own = attempt_ ? attempt_->number() : 0;
@@ -134,8 +134,9 @@ void AttemptLoop::close(const Error* failed) {
       [[maybe_unused]] const auto noted = ledger_.append(std::move(event));
     }
   }
-  for (const run::Event& event : ledger_.waiting())
-    log("not in the ledger: {}", run::to_line(event));
+  const std::vector<run::Event> unwritten = ledger_.waiting();
+  for (const run::Event& event : unwritten) log("not in the ledger: {}", run::to_line(event));
+  return unwritten.empty();
 }
 
 Result<int> AttemptLoop::run() {

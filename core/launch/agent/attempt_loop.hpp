@@ -41,8 +41,8 @@ class AttemptLoop {
   [[nodiscard]] Error explained(Error failed);
 
   // Records the last event of a run that ended without a decision, and reports events that never
-  // reached the ledger.
-  void close(const Error* failed);
+  // reached the ledger. True if there are none of these.
+  [[nodiscard]] bool close(const Error* failed);
 
  private:
   [[nodiscard]] Result<std::optional<int>> carry_out(const AttemptEnd& ended,

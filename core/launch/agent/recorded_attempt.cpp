@@ -171,6 +171,13 @@ std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& ru
   return newest >= 0 ? std::optional(newest) : std::nullopt;
 }
 
+// Empty for a heterogeneous job: its record is that of a single component.
+std::vector<std::string> RecordedAttempt::nodes_taken(const AttemptRunner& runner) const {
+  const auto& job = runner.scheduler().job();
+  if (!job || job_.spec.heterogeneous) return {};
+  return taken_nodes(*job, job_.allocation.nodes);
+}
+
 // Adds to the attempt's outcome what is known by now about its cause.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
@@ -186,7 +193,8 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
                              {job_.allocation.nodes,
                               runner.scheduler().down_nodes(),
                               plan_.spares > 0 ? choice_.used : std::vector<std::string>(),
-                              runner.scheduler().reason_is_lost()});
+                              runner.scheduler().reason_is_lost(),
+                              nodes_taken(runner)});
   if (runner.interrupted() && outcome.cause == run::Cause::stopped)
     outcome.exit_code = exit_code(Errc::interrupted);
   return outcome;
@@ -228,7 +236,10 @@ Result<AttemptEnd> RecordedAttempt::run() {
   ended.saved = run::saves_otherwise(run_, number_);
   DTS_TRY(note_unfit(outcome.unfit));
   if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
-  in_.pool.remember(outcome, runner.scheduler().down_nodes());
+  std::vector<std::string> lost = runner.scheduler().down_nodes();
+  const std::vector<std::string> taken = nodes_taken(runner);
+  lost.insert(lost.end(), taken.begin(), taken.end());
+  in_.pool.remember(outcome, lost);
   if (const Seconds save = runner.save_time(); save.count() > 0) ended.save = save;
   const auto noted = note({.what = std::move(ended)});
   runner.clean_up();

@@ -80,6 +80,7 @@ class RecordedAttempt {
   void on_event(run::Event event);
   void join_beginning();
   [[nodiscard]] Result<void> note_unfit(const std::vector<run::UnfitNode>& nodes);
+  [[nodiscard]] std::vector<std::string> nodes_taken(const AttemptRunner& runner) const;
   [[nodiscard]] run::Outcome explained(run::Outcome outcome, const AttemptRunner& runner) const;
 
   AttemptContext in_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job/classify.hpp"
 
+#include "core/base/text/hostlist.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,6 +43,29 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
   return observed;
 }
 
+std::vector<std::string> taken_nodes(const sched::JobInfo& job,
+                                     const std::vector<std::string>& nodes) {
+  const auto left = expand_hostlist(job.nodes);
+  if (job.state != sched::JobState::running || !left) return {};
+  std::vector<std::string> taken;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(taken), [&](const std::string& node) {
+    return std::find(left->begin(), left->end(), node) == left->end();
+  });
+  if (taken.size() == nodes.size()) taken.clear();
+  return taken;
+}
+
+namespace {
+
+// True for an end that the loss of a node explains.
+bool may_be_lost_node(run::Cause cause) {
+  const run::Kind kind = run::kind_of(cause);
+  return kind == run::Kind::crash || kind == run::Kind::launch || kind == run::Kind::signalled ||
+         cause == run::Cause::user_exit;
+}
+
+}  // namespace
+
 run::Outcome explain_by_job(run::Outcome outcome,
                             const sched::JobInfo& job,
                             const JobNodes& nodes) {
@@ -62,6 +87,11 @@ run::Outcome explain_by_job(run::Outcome outcome,
   }
   if (outcome.cause == run::Cause::node_failed && !lost.empty())
     outcome.detail += fmt::format("; down: {}", fmt::join(lost, ","));
+  if (!nodes.taken.empty() && may_be_lost_node(outcome.cause)) {
+    outcome.cause = run::Cause::node_failed;
+    outcome.node = nodes.taken.front();
+    outcome.detail += fmt::format("; taken out of the job: {}", fmt::join(nodes.taken, ","));
+  }
   return outcome;
 }
 

@@ -38,7 +38,14 @@ struct JobNodes {
   // the loss of one of them, which then explains why an attempt crashed.
   std::vector<std::string> used;
   bool reason_is_lost = false;  // see Surroundings
+  // Nodes that somebody took out of the running job, see taken_nodes().
+  std::vector<std::string> taken{};
 };
+
+// Those of `nodes`, the job's nodes when it started, that its record no longer has: a running job
+// can be made smaller. Empty if the record shows none of them, as that of another component does.
+[[nodiscard]] std::vector<std::string> taken_nodes(const sched::JobInfo& job,
+                                                   const std::vector<std::string>& nodes);
 
 // `outcome` with the cause from classify() and a message that explains it.
 [[nodiscard]] run::Outcome explain_by_job(run::Outcome outcome,

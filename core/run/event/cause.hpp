@@ -14,7 +14,7 @@ enum class Cause {
   time_limit,       // the job's time is (nearly) over
   cancelled,        // scancel
   requeued,         // requeued by hand: only the job's state shows it
-  node_failed,      // requeued because one of its nodes failed
+  node_failed,      // one of its nodes failed, or was taken out of the job
   stopped,          // on request: `dtsubmit stop`, an interrupt, or a problem of our own
   signalled,        // an unexplained termination signal: perhaps a preemption
   checkpointed,     // the program itself asked to be run again (exit 85)

@@ -20,15 +20,16 @@ struct UnfitNode {
 
 struct Outcome {
   Cause cause = Cause::launch_failed;
-  int exit_code = 1;                // of the first rank that failed, or 85, or 0
-  std::string detail;               // one sentence for users: which rank, where
-  std::optional<unsigned> rank{};   // the first that failed, if any
-  std::string node{};               // where it failed, if known
-  std::chrono::seconds stalled{0};  // for a hang: time without progress before it was found
-  bool unsaved = false;             // not every rank saved when asked to
-  std::vector<UnfitNode> unfit{};   // all nodes that failed their pre-flight check
-  std::string part{};               // in a composed run: the part that ended it
-  bool port_changes = false;        // a port was taken that the next attempt will not use
+  int exit_code = 1;                       // of the first rank that failed, or 85, or 0
+  std::string detail;                      // one sentence for users: which rank, where
+  std::optional<unsigned> rank{};          // the first that failed, if any
+  std::string node{};                      // where it failed, if known
+  std::chrono::seconds stalled{0};         // for a hang: time without progress before it was found
+  bool unsaved = false;                    // not every rank saved when asked to
+  std::optional<unsigned> unsaved_rank{};  // the first of them, if known
+  std::vector<UnfitNode> unfit{};          // all nodes that failed their pre-flight check
+  std::string part{};                      // in a composed run: the part that ended it
+  bool port_changes = false;               // a port was taken that the next attempt will not use
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 

@@ -11,8 +11,8 @@
 namespace dts::run {
 
 // Messages of Linux (errno(3), signal(7)), the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
-// Gloo, TensorFlow, XLA and Open MPI. Words that a program also prints when all is well ("timeout")
-// are omitted.
+// Gloo, TensorFlow, XLA and Open MPI, and of other languages where their memory ends. Words that a
+// program also prints when all is well ("timeout") are omitted.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> k_patterns{
       {Cause::out_of_memory, "CUDA out of memory"},
@@ -26,6 +26,10 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::out_of_memory, "MemoryError"},
       {Cause::out_of_memory, "Cannot allocate memory"},
       {Cause::out_of_memory, "can't allocate memory"},
+      {Cause::out_of_memory, "cannot allocate memory"},               // R and Go
+      {Cause::out_of_memory, "cannot allocate vector of size"},       // R
+      {Cause::out_of_memory, "memory allocation of "},                // Rust
+      {Cause::out_of_memory, "fatal error: runtime: out of memory"},  // Go
       {Cause::out_of_memory, "is killed by signal: Killed"},
       {Cause::out_of_memory, "oom-kill event"},
       {Cause::out_of_memory, "insufficient shared memory (shm)"},

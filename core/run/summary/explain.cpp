@@ -70,6 +70,18 @@ std::optional<Outcome> abort_outcome(const RunDirectory& run,
 
 }  // namespace
 
+namespace {
+
+// What the first rank that did not save said about a failure of its own, such as a full disk.
+std::string why_unsaved(const Outcome& outcome, const RunDirectory& run, unsigned attempt) {
+  if (!outcome.unsaved_rank) return {};
+  const auto own = evidence_of(run, attempt, *outcome.unsaved_rank);
+  if (!own || may_be_secondary(own->cause)) return {};
+  return fmt::format("; rank {}: {}", *outcome.unsaved_rank, own->line);
+}
+
+}  // namespace
+
 LastWords last_words(const RunDirectory& run,
                      unsigned attempt,
                      std::optional<unsigned> rank,
@@ -89,6 +101,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
   const auto own = read_evidence(words);
   if (!outcome.rank && is_launchers(outcome.cause) && own)
     outcome.detail += ": " + std::string(trim(own->line));
+  outcome.detail += why_unsaved(outcome, run, attempt);
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
   if (own) {
     outcome.cause = own->cause;

@@ -150,3 +150,42 @@ TEST_CASE("a crash of a job with spares is blamed on a lost node if the job used
     CHECK(outcome.detail == row.words);
   }
 }
+
+TEST_CASE("nodes that the record no longer has were taken out of the running job") {
+  const std::vector<std::string> all{"n0", "n1", "n2"};
+
+  const struct {
+    JobState state;
+    const char* nodes;
+    std::vector<std::string> taken;
+  } table[] = {{JobState::running, "n[0-2]", {}},
+               {JobState::running, "n0,n2", {"n1"}},
+               {JobState::running, "n0", {"n1", "n2"}},
+               {JobState::running, "m[0-1]", {}},  // of another component
+               {JobState::running, "", {}},
+               {JobState::pending, "n0", {}}};
+
+  for (const auto& row : table) {
+    CAPTURE(row.nodes);
+    sched::JobInfo job;
+    job.state = row.state;
+    job.nodes = row.nodes;
+    CHECK(launch::taken_nodes(job, all) == row.taken);
+  }
+}
+
+TEST_CASE("an end that the loss of a node explains is blamed on the nodes taken out of the job") {
+  sched::JobInfo job;
+  job.state = JobState::running;
+  launch::JobNodes nodes{{"n0", "n1"}, {}, {}};
+  nodes.taken = {"n1"};
+  for (const Cause cause :
+       {Cause::rank_killed, Cause::launch_failed, Cause::signalled, Cause::user_exit}) {
+    const auto outcome = launch::explain_by_job({cause, 1, "x", std::nullopt}, job, nodes);
+    CHECK(outcome.cause == Cause::node_failed);
+    CHECK(outcome.node == "n1");
+    CHECK(outcome.detail == "x; taken out of the job: n1");
+  }
+  for (const Cause cause : {Cause::completed, Cause::checkpointed, Cause::no_program})
+    CHECK(launch::explain_by_job({cause, 1, "x", std::nullopt}, job, nodes).cause == cause);
+}

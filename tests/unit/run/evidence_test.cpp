@@ -32,6 +32,10 @@ const std::vector<Message> k_messages{
      "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor"},
     {Cause::out_of_memory, "terminate called after throwing an instance of 'std::bad_alloc'"},
     {Cause::out_of_memory, "MemoryError"},
+    {Cause::out_of_memory, "Error: cannot allocate vector of size 29.8 Gb"},
+    {Cause::out_of_memory, "memory allocation of 320000000000 bytes failed"},
+    {Cause::out_of_memory, "fatal error: runtime: out of memory"},
+    {Cause::out_of_memory, "runtime: cannot allocate memory: OS thread stack"},
     {Cause::out_of_memory, "OSError: [Errno 12] Cannot allocate memory"},
     {Cause::out_of_memory,
      "RuntimeError: [enforce fail at alloc_cpu.cpp:75] DefaultCPUAllocator: can't allocate memory: "

@@ -48,6 +48,18 @@ TEST_CASE("the failed rank's own words make the cause, and are quoted") {
   CHECK(outcome.node == "n1");
 }
 
+TEST_CASE("why the first rank did not save is quoted, unless it only lost its peers") {
+  Outcome stopped{Cause::preempted, 85, "signal 15; not every rank saved: rank 2 exited 1"};
+  stopped.unsaved = true;
+  stopped.unsaved_rank = 2U;
+  const std::string words = "OSError: [Errno 28] No space left on device";
+  const Outcome outcome = AttemptLogs().says(2, words + "\n").explained(stopped);
+  CHECK(outcome.cause == Cause::preempted);
+  CHECK(outcome.detail == stopped.detail + "; rank 2: " + words);
+  CHECK(AttemptLogs().says(2, "Broken pipe\n").explained(stopped).detail == stopped.detail);
+  CHECK(AttemptLogs().says(1, words + "\n").explained(stopped).detail == stopped.detail);
+}
+
 TEST_CASE("a rank that only lost its peers points at the one that failed by itself") {
   const Outcome outcome = AttemptLogs()
                               .says(2, "Connection reset by peer\n")

@@ -41,6 +41,13 @@ bool EndedRanks::has_all(int code, int or_code) const {
   });
 }
 
+// The first rank whose program failed when it was asked to save.
+std::optional<unsigned> EndedRanks::unsaved_rank() const {
+  for (const auto& [rank, state] : ranks_)
+    if (const int code = code_of(state); code != 0 && code != k_checkpointed) return rank;
+  return std::nullopt;
+}
+
 // ": rank 3 on n1 was killed by SIGTERM, which its program does not handle; and 2 more ranks"
 std::string EndedRanks::describe_unsaved(bool programs_informed) const {
   std::string words;
@@ -57,6 +64,7 @@ std::string EndedRanks::describe_unsaved(bool programs_informed) const {
                 : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
     if (programs_informed && code == 128 + stop_signal_)
       words += ", which its program does not handle";
+    if (torchrun_ && code == 1) words += ", as torchrun does even if its workers have saved";
   }
   return more == 0 ? words
                    : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
@@ -98,6 +106,7 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
       exit_code_of(stop),
       stop.detail + (saved ? "; every rank saved" : "; not every rank saved" + unsaved)};
   outcome.unsaved = !saved;
+  if (!saved) outcome.unsaved_rank = failure ? failure->rank : unsaved_rank();
   outcome.may_be_done = ended;
   return outcome;
 }
