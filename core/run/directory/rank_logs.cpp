@@ -61,7 +61,7 @@ std::string stage_record(const RunDirectory& run, unsigned attempt, std::string 
 }
 
 std::vector<std::string> last_lines(const std::string& path, std::size_t lines) {
-  constexpr off_t k_most_bytes = 16 << 10;
+  constexpr off_t k_most_bytes = 64 << 10;
   const auto file = open_own_file(path, Others::may_write);
   if (!file) return {};
   const off_t from = std::max<off_t>(0, ::lseek(file->get(), 0, SEEK_END) - k_most_bytes);

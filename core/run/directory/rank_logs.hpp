@@ -22,7 +22,7 @@ struct RankSelection {
 
 [[nodiscard]] bool is_selected(const RankSelection& selection, unsigned rank);
 
-// The last lines of a log, at most `lines` lines and 16 KiB, each without its newline. Empty if
+// The last lines of a log, at most `lines` lines and 64 KiB, each without its newline. Empty if
 // there is no log.
 [[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
 

@@ -7,6 +7,7 @@
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/summary.hpp"
+#include "core/run/summary/telling_lines.hpp"
 
 #include <fmt/format.h>
 
@@ -22,8 +23,16 @@ constexpr unsigned k_most_logs = 256;
 // daemon or slurmstepd: PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
 constexpr int k_lost_server = 195;
 
+std::vector<std::string> rank_words(const RunDirectory& run,
+                                    unsigned attempt,
+                                    unsigned rank,
+                                    std::size_t lines) {
+  constexpr std::size_t k_all = SIZE_MAX;
+  return telling_lines(last_lines(run.rank_log(attempt, rank), k_all), lines);
+}
+
 std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
-  return read_evidence(last_lines(run.rank_log(attempt, rank), k_lines));
+  return read_evidence(rank_words(run, attempt, rank, k_lines));
 }
 
 // Another rank that failed by itself, not because it lost its peers.
@@ -89,7 +98,7 @@ LastWords last_words(const RunDirectory& run,
                      std::size_t lines) {
   LastWords words;
   if (rank) words = {fmt::format("rank {}", *rank), run.rank_log(attempt, *rank)};
-  if (rank) words.lines = last_lines(words.path, lines);
+  if (rank) words.lines = rank_words(run, attempt, *rank, lines);
   if (!words.lines.empty() || !launcher_may_say(cause)) return words;
   return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
 }

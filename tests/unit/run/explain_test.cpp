@@ -48,6 +48,45 @@ TEST_CASE("the failed rank's own words make the cause, and are quoted") {
   CHECK(outcome.node == "n1");
 }
 
+namespace {
+
+// The end of a log of torchrun with `workers` workers; the one of rank `first` failed first.
+std::string torchrun_report(unsigned workers, unsigned first, const std::string& end) {
+  const auto entry = [](unsigned number, unsigned rank, const std::string& how) {
+    return "[" + std::to_string(number) +
+           "]:\n  time      : 2026-11-28_18:42:54\n  host      : n0\n" +
+           "  rank      : " + std::to_string(rank) +
+           " (local_rank: 1)\n  exitcode  : 1 (pid: 71)\n" +
+           "  error_file: <N/A>\n  traceback : " + how + "\n";
+  };
+  std::string text = "Traceback (most recent call last):\n";
+  for (int line = 0; line < 20; ++line) text += "  File \"run.py\", line 8, in main\n";
+  text += "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n=====\nFailures:\n";
+  for (unsigned rank = 0; rank < workers; ++rank)
+    if (rank != first) text += entry(rank, rank, "Signal 9 (SIGKILL) received by PID 72");
+  return text + "-----\nRoot Cause (first observed failure):\n" + entry(0, first, end) + "=====\n";
+}
+
+}  // namespace
+
+TEST_CASE("torchrun's report does not hide what its workers said, and names the one that failed") {
+  const std::string peers = "[rank12]: RuntimeError: Connection closed by peer\n";
+  const std::string see = "To enable traceback see: https://pytorch.org/docs";
+  const auto explained = [&](const std::string& words, unsigned first, const std::string& end) {
+    return AttemptLogs()
+        .says(2, words + peers + torchrun_report(8, first, end))
+        .explained(k_exited);
+  };
+  const Outcome memory = explained("[rank1]: MemoryError\n[rank3]: Broken pipe\n", 1, see);
+  CHECK(memory.cause == Cause::out_of_memory);
+  CHECK(memory.detail == k_exited.detail + ": [rank1]: MemoryError");
+  CHECK(explained("[rank1]: ValueError: x\n", 1, see).cause == Cause::user_exit);
+  CHECK(explained("MemoryError\n", 1, see).cause == Cause::out_of_memory);  // no prefixes
+  CHECK(explained("x\n", 1, "Signal 9 (SIGKILL) received by PID 71").cause == Cause::rank_killed);
+  const Outcome lost = explained("x\n", 12, see);
+  CHECK(lost.cause == Cause::comm_timeout);
+}
+
 TEST_CASE("why the first rank did not save is quoted, unless it only lost its peers") {
   Outcome stopped{Cause::preempted, 85, "signal 15; not every rank saved: rank 2 exited 1"};
   stopped.unsaved = true;
