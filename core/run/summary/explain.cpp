@@ -114,7 +114,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
   if (own) {
     outcome.cause = own->cause;
-    outcome.detail += ": " + own->line;
+    outcome.detail += ": " + std::string(trim(own->line));
   }
   if (!may_be_secondary(outcome.cause)) return outcome;
   if (is_full(run.path)) {

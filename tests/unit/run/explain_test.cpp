@@ -82,7 +82,9 @@ TEST_CASE("torchrun's report does not hide what its workers said, and names the 
   CHECK(memory.detail == k_exited.detail + ": [rank1]: MemoryError");
   CHECK(explained("[rank1]: ValueError: x\n", 1, see).cause == Cause::user_exit);
   CHECK(explained("MemoryError\n", 1, see).cause == Cause::out_of_memory);  // no prefixes
-  CHECK(explained("x\n", 1, "Signal 9 (SIGKILL) received by PID 71").cause == Cause::rank_killed);
+  const Outcome killed = explained("x\n", 1, "Signal 9 (SIGKILL) received by PID 71");
+  CHECK(killed.cause == Cause::rank_killed);
+  CHECK(killed.detail.ends_with("1: traceback : Signal 9 (SIGKILL) received by PID 71"));
   const Outcome lost = explained("x\n", 12, see);
   CHECK(lost.cause == Cause::comm_timeout);
 }
