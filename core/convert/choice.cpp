@@ -98,12 +98,33 @@ void choose_evaluated(std::vector<Part>& parts) {
   }
 }
 
+// Functions that start a program, themselves or through each other. `all`: the script's.
+Names working_functions(const std::vector<Part>& parts, const Names& all) {
+  Names working;
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const Part& part : parts) {
+      const auto& runs = part.item.runs;
+      const bool works = !part.item.sets.functions.empty() &&
+                         std::any_of(runs.begin(), runs.end(), [&](const lint::Run* run) {
+                           return working.count(run->name()) > 0 ||
+                                  (all.count(run->name()) == 0 && works_anywhere(*run));
+                         });
+      if (!works) continue;
+      for (const std::string& name : part.item.sets.functions)
+        is_new = working.insert(name).second || is_new;
+    }
+  }
+  return working;
+}
+
 // Other programs behind the first one, or beside it, do work of the job as well: a tear-down has
 // seconds.
 void choose_programs_behind(std::vector<Part>& parts) {
   Names functions;
   for (const Part& part : parts)
     functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  const Names working = working_functions(parts, functions);
   bool is_behind = false;
   bool is_beside = false;  // a program in the background has not been waited for
   for (Part& part : parts) {
@@ -114,7 +135,8 @@ void choose_programs_behind(std::vector<Part>& parts) {
                               (is_beside || !item.statement->background);
     if (is_candidate)
       for (const lint::Run* run : item.runs)
-        if (does_work(*run) && functions.count(run->name()) == 0) part.item.mains.push_back(run);
+        if (functions.count(run->name()) == 0 ? does_work(*run) : working.count(run->name()) > 0)
+          part.item.mains.push_back(run);
     if (is_candidate && !item.mains.empty()) part.role = Role::program;
     if (part.role != Role::program) continue;
     is_behind = true;

@@ -66,6 +66,8 @@ class Converter {
     const RowIndex row = draft_.add(
         {subject_.header.end, text.size()}, Became::program, options_.path, "run from its file");
     settle_layout(program, draft_, subject_.job, false, false, false);
+    programs_ = {program};
+    settle_dropped(programs_, false, draft_);
     if (starts_ranks(text)) program.losses.emplace_back(k_starts_ranks);
     draft_.steps.push_back({"", row, program.settings, command_of(program, {}, options_)});
     for (const std::string& why : program.losses) draft_.lose(row, why);
@@ -75,11 +77,7 @@ class Converter {
     parts_ = parts_of(subject_);
     rendezvous_ = rendezvous_of(items_in(parts_), subject_.job);
     is_launched_ = std::any_of(parts_.begin(), parts_.end(), is_started_on_all);
-    if (std::none_of(parts_.begin(),
-                     parts_.end(),
-                     [](const Part& one) { return one.item.sets.changes_folder; }) &&
-        subject_.directive("chdir") == nullptr)
-      inliner_.keep_folder();
+    if (!changes_folder(parts_) && subject_.directive("chdir") == nullptr) inliner_.keep_folder();
     inliner_.set_arguments(options_.arguments);
     last_ = parts_.size();
     for (std::size_t i = 0; i < parts_.size(); ++i)
@@ -95,6 +93,7 @@ class Converter {
     settle_others(parts_, rendezvous_, last_);
     early_options(parts_, resolver_, draft_);
     make_programs();
+    settle_dropped(programs_, !cast_.roles.empty(), draft_);
     join_programs(cast_, subject_.job, parts_, programs_, places_, draft_);
     const Sizes sizes = cast_.has_roles() ? sizes_of_job(resolver_) : Sizes{};
     for (Program& program : programs_) set_sizes(program, sizes);
@@ -120,6 +119,7 @@ class Converter {
       if (part.role == Role::program) {
         places_.push_back(i);
         programs_.push_back(make_program(part.item));
+        programs_.back().failures = part.failures;
         Program& program = programs_.back();
         if (cast_.is_split[programs_.size() - 1]) program.losses.emplace_back(k_split_world);
         if (is_beside && cast_.roles.empty()) program.losses.emplace_back(k_side_by_side);

@@ -97,9 +97,21 @@ class EarlyReader {
   bool has_environment_ = false;
 };
 
+// cd $SLURM_SUBMIT_DIR does nothing only where the script has not gone elsewhere before.
+void keep_returns(std::vector<Part>& parts, bool has_moved) {
+  for (Part& part : parts) {
+    if (!part.item.sets.changes_folder) continue;
+    if (has_moved && part.role == Role::around && part.verdict.kind == Verdict::Kind::unnecessary &&
+        part.item.used.count("SLURM_SUBMIT_DIR") > 0)
+      part.verdict = {};
+    has_moved = has_moved || part.verdict.kind != Verdict::Kind::unnecessary;
+  }
+}
+
 }  // namespace
 
 void early_options(std::vector<Part>& parts, const Resolver& resolver, Draft& draft) {
+  keep_returns(parts, draft.settings.count("chdir") > 0);
   if (draft.settings.count("chdir") > 0) return;
   EarlyReader reader(resolver, draft);
   for (Part& part : parts) {

@@ -225,10 +225,12 @@ void keep_needed(std::vector<Part>& parts,
   Names needed_by_program;  // each rank has variables of its own
   Names arguments;          // they may name files
   bool is_read = false;
+  const Bodies bodies = bodies_of(parts);
   for (const Program& program : programs) {
     if (program.needs_shell()) add_names(program.source(), needed_by_program);
     arguments.merge(words_of(program.source()));
   }
+  bodies.complete(needed_by_program);
   std::erase_if(needed_by_program, is_given);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (part->role != Role::around) continue;
@@ -245,7 +247,10 @@ void keep_needed(std::vector<Part>& parts,
     part->is_kept = part->is_kept || acts;
     if (!part->is_kept) continue;
     part->item.is_alone = !is_read && is_alone(part->item, needed, needed_by_program);
-    add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, needed);
+    Names names;
+    add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, names);
+    bodies.complete(names);
+    needed.merge(names);
     is_read = is_read || reads_anything(part->item);
   }
 }

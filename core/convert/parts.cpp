@@ -14,9 +14,32 @@
 namespace dts::convert {
 namespace {
 
-bool calls_one_of(const Item& item, const Names& functions) {
-  return std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-    return functions.count(run->name()) > 0;
+// Also as an argument of another function, or of a command in a variable, which may call it. `all`:
+// the script's functions.
+void add_called(const lint::Run& run, const Names& all, Names& called) {
+  called.insert(run.name());
+  if (all.count(run.name()) == 0 && run.name().find(lint::k_unknown) == std::string::npos) return;
+  for (const lint::ExpandedWord& word : run.words)
+    if (word.is_literal && all.count(word.value.text) > 0) called.insert(word.value.text);
+}
+
+Names called_by(const Item& item, const Names& all) {
+  Names called;
+  for (const lint::Run* run : item.runs) add_called(*run, all, called);
+  return called;
+}
+
+Names functions_in(const std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts)
+    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  return functions;
+}
+
+bool calls_one_of(const Item& item, const Names& functions, const Names& all) {
+  const Names called = called_by(item, all);
+  return std::any_of(functions.begin(), functions.end(), [&](const std::string& name) {
+    return called.count(name) > 0;
   });
 }
 
@@ -56,7 +79,7 @@ std::string line_of(const Part& part,
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;
   if (item.statement->background) text += " &";
-  if (!is_tear_down && !part.stops && may_fail(item)) text += " || true";
+  if (!is_tear_down && !part.failures.stop && may_fail(item)) text += " || true";
   text += item.tail;
   if (has_many_nodes && runs_on(item) == RunsOn::first)
     return "if on_first_node; then\n" + text + "\nfi\n";
@@ -123,15 +146,16 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
     part.item = std::move(item);
     parts.push_back(std::move(part));
   }
+  const Names all = functions_in(parts);
   for (Part& part : parts) {
-    if (part.role != Role::around || !calls_one_of(part.item, functions)) continue;
+    if (part.role != Role::around || !calls_one_of(part.item, functions, all)) continue;
     part.role = part.item.sets.functions.empty() ? Role::program : Role::definition;
     // A function that calls such a one is another.
     functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
   }
   Errexit errexit(subject.text);
   for (Part& part : parts) {
-    part.stops = errexit.is_on();
+    part.failures = errexit.now();
     errexit.follow(part.item);
   }
   choose_programs(parts);
@@ -139,8 +163,7 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
 }
 
 std::vector<const Part*> called_definitions(const std::vector<Part>& parts, const Item& item) {
-  Names words;
-  for (const lint::Run* run : item.runs) words.insert(run->name());
+  Names words = called_by(item, functions_in(parts));
   std::vector<bool> is_called(parts.size());
   for (bool is_new = true; is_new;) {
     is_new = false;
@@ -166,6 +189,17 @@ std::vector<Item> items_in(const std::vector<Part>& parts) {
   std::vector<Item> items;
   for (const Part& part : parts) items.push_back(part.item);
   return items;
+}
+
+bool changes_folder(const std::vector<Part>& parts) {
+  return std::any_of(
+      parts.begin(), parts.end(), [](const Part& one) { return one.item.sets.changes_folder; });
+}
+
+Bodies bodies_of(const std::vector<Part>& parts) {
+  Bodies bodies;
+  for (const Part& part : parts) bodies.add(part.item);
+  return bodies;
 }
 
 bool is_launched(const Item& item) {
@@ -210,6 +244,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     if (i < own && only_removes(part.item)) continue;
+    made.bodies.add(part.item);
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down);
     const SetNames& sets = part.item.sets;

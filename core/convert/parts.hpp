@@ -4,6 +4,8 @@
 
 #include "core/convert/convert.hpp"
 #include "core/convert/job/draft.hpp"
+#include "core/convert/lines/bodies.hpp"
+#include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/item.hpp"
 #include "core/convert/lines/nodes.hpp"
 #include "core/convert/lines/rendezvous.hpp"
@@ -29,12 +31,17 @@ struct Part {
   RowIndex row = k_no_row;
   Verdict verdict{};
   bool is_kept = false;
-  bool stops = false;  // the script ends if it fails: set -e
+  Failures failures{};  // how the script takes them when it comes there
 };
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
 
 [[nodiscard]] std::vector<Item> items_in(const std::vector<Part>& parts);
+
+// True if one of them changes the shell's folder.
+[[nodiscard]] bool changes_folder(const std::vector<Part>& parts);
+
+[[nodiscard]] Bodies bodies_of(const std::vector<Part>& parts);
 
 // True if a launcher starts one of its programs.
 [[nodiscard]] bool is_launched(const Item& item);
@@ -60,6 +67,7 @@ struct Part {
 struct SetUpText {
   std::string text;
   SetNames sets;
+  Bodies bodies{};
   bool reads_settings = false;  // from a file, which may set any variable
 };
 

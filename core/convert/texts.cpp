@@ -2,6 +2,7 @@
 #include "core/convert/texts.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/errexit.hpp"
 #include "core/convert/words/once.hpp"
 #include "core/shell/parse.hpp"
 
@@ -39,11 +40,12 @@ std::vector<std::string> used_of(const Names& all, const Names& used) {
   return names;
 }
 
-Names names_in(const Program& program) {
+Names names_in(const Program& program, const SetUpText& set_up) {
   Names names;
   if (!program.needs_shell()) return names;
   names = used_names(program.source());
   names.merge(words_of(program.source()));
+  set_up.bodies.complete(names);
   return names;
 }
 
@@ -135,7 +137,7 @@ std::string with_exports(const SetUpText& set_up,
     for (const std::string& one : options.arguments) line += " " + shell_quote(one);
     text = line + "\n" + text;
   }
-  Names used = names_in(program);
+  Names used = names_in(program, set_up);
   const std::string state = declarations(set_up, used);
   used.insert(later.begin(), later.end());
   std::vector<std::string> names = used_of(set_up.sets.variables, used);
@@ -160,13 +162,14 @@ std::vector<std::string> command_of(const Program& program,
     return command;
   }
   std::string text;
-  if (!declarations(set_up, names_in(program)).empty())
+  if (!declarations(set_up, names_in(program, set_up)).empty())
     text += std::string("eval \"$") + k_state + "\"\n";
   if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   const std::string words =
       to_source(program.folder.empty() ? program.words : from_folder_before(program.words));
-  text += program.text.empty() ? same_for_all(words) + "exec " + words : program.text;
+  text += program.text.empty() ? same_for_all(words) + "exec " + words
+                               : failure_line(program.text, program.failures) + program.text;
   command = {"bash", "-c", text};
   if (!uses_arguments(program.source())) return command;
   const auto& arguments = program.arguments ? *program.arguments : options.arguments;
@@ -195,7 +198,7 @@ Names handed_on(const Program& program, const SetUpText& set_up) {
   used.merge(used_names(program.folder));
   for (const std::string& name : used)
     if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);
-  if (!declarations(set_up, names_in(program)).empty()) names.insert(k_state);
+  if (!declarations(set_up, names_in(program, set_up)).empty()) names.insert(k_state);
   if (set_up.sets.changes_folder) names.insert(k_folder);
   return names;
 }

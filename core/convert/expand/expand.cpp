@@ -21,6 +21,7 @@ using shell::Statement;
 using shell::Statements;
 
 constexpr int k_deepest_list = 64;
+constexpr std::size_t k_most_all_turns = 300;  // of all loops; a job has no more than 99 steps
 
 // `whole` without `parts`, which are in order.
 std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
@@ -198,6 +199,8 @@ class Expander {
       return true;
     }
     const std::size_t size = turns->second.size() * (range.end - range.begin);
+    turns_made_ += turns->second.size();
+    if (turns_made_ > k_most_all_turns) return false;
     if (leaves_loop(body) || (has_background(body) && !names_nodes(body)) ||
         made_.script.text().size() + size > k_longest_script)
       return false;
@@ -229,6 +232,7 @@ class Expander {
   const std::vector<Span>& programs_;
   Known& known_;
   NodeValues nodes_;
+  std::size_t turns_made_ = 0;
   bool decides_;
   Expanded made_;
 };

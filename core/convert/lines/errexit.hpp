@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a script ends at the first line that fails: after `set -e`. Pure.
+// How a script's shell takes failures: `set -e` and `set -o pipefail`. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace dts::convert {
+
+struct Failures {
+  bool stop = false;           // the shell: set -e
+  bool count_in_pipe = false;  // of each command of a pipeline: set -o pipefail
+};
 
 class Errexit {
  public:
@@ -17,10 +23,13 @@ class Errexit {
   // failure should be noticed.
   void follow(const Item& item);
 
-  [[nodiscard]] bool is_on() const { return is_on_; }
+  [[nodiscard]] const Failures& now() const { return now_; }
 
  private:
-  bool is_on_;
+  Failures now_;
 };
+
+// "set -e\n" and the like, for a shell that runs only `text`; empty: it makes no difference there.
+[[nodiscard]] std::string failure_line(std::string_view text, const Failures& failures);
 
 }  // namespace dts::convert

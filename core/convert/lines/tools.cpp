@@ -95,7 +95,14 @@ constexpr std::string_view k_tidying[] = {"scp",
                                           "sbcast",
                                           "sgather",
                                           "jobs",
-                                          "disown"};
+                                          "disown",
+                                          "cmp",
+                                          "pgrep",
+                                          "lsof",
+                                          "ping",
+                                          "nc",
+                                          "ss",
+                                          "netstat"};
 
 // python -c TEXT, --version
 bool only_asks_python(const lint::Run& run) {
@@ -103,6 +110,21 @@ bool only_asks_python(const lint::Run& run) {
   const std::size_t at = run.words.size() > 2 && run.words[1].value.text == "-u" ? 2 : 1;
   const std::string& word = run.words[at].value.text;
   return word == "-c" || word == "-V" || word == "--version";
+}
+
+// Of env A=1 prog, command prog, /usr/bin/time -v prog and xargs -n 1 prog, "prog"; empty: it is
+// none of them, or has no program.
+std::string behind_wrapper(const lint::Run& run) {
+  constexpr std::string_view k_wrappers[] = {"env", "command", "time", "xargs", "exec"};
+  if (!is_one_of(k_wrappers, verb_of(run))) return "";
+  for (std::size_t i = 1; i < run.words.size(); ++i) {
+    const std::string& word = run.words[i].value.text;
+    if (word == "-v" && verb_of(run) == "command") return "";
+    const bool is_option = word.starts_with('-') || word.find('=') != std::string::npos ||
+                           word == "{}" || parse_number(word);
+    if (!is_option) return lint::base_name(word);
+  }
+  return "";
 }
 
 // ray stop, docker rm, stop-all.sh
@@ -172,12 +194,23 @@ bool makes_file(const Item& item) {
                                           [](const lint::Run* run) { return is_tool(*run); });
 }
 
-bool does_work(const lint::Run& run) {
-  if (run.around.is_in_function || run.around.is_condition || run.words.empty()) return false;
-  if (run.launch.launcher != lint::Launcher::none) return false;
+bool works_anywhere(const lint::Run& run) {
+  if (run.words.empty()) return false;
   const std::string verb = verb_of(run);
+  constexpr std::string_view k_environments[] = {
+      "conda", "mamba", "micromamba", "uv", "poetry", "pixi"};
+  if (is_one_of(k_environments, verb) && run.words.size() > 2 && run.words[1].value.text == "run")
+    return true;
+  if (verb == "parallel") return true;
+  if (run.launch.launcher != lint::Launcher::none) return false;
+  if (const std::string inner = behind_wrapper(run); !inner.empty())
+    return !is_auxiliary(inner) && !is_one_of(k_tidying, inner);
   return !is_auxiliary(verb) && !is_one_of(k_tidying, verb) && !ends_service(run) &&
          !only_asks_python(run);
+}
+
+bool does_work(const lint::Run& run) {
+  return !run.around.is_in_function && works_anywhere(run);
 }
 
 bool only_ends_services(const Item& item) {

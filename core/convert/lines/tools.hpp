@@ -14,6 +14,9 @@ namespace dts::convert {
 // After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);
 
+// The same, also of a command within a function.
+[[nodiscard]] bool works_anywhere(const lint::Run& run);
+
 // Cleans up, copies results or sends a message.
 [[nodiscard]] bool is_tidying(const lint::Run& run);
 

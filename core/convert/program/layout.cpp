@@ -10,16 +10,21 @@
 namespace dts::convert {
 namespace {
 
+constexpr const char* k_first_of_nodes =
+    "without srun or mpirun the program runs on the first of {} nodes only: ask for one node, or "
+    "start it with srun";
+
 class Layout {
  public:
   Layout(Program& program, Draft& draft) : program_(program), draft_(draft) {}
 
-  void processes_of_node(bool is_recognised) {
+  void processes_of_node(bool is_recognised, bool is_beside_others) {
     const std::uint64_t tasks = tasks_on_node();
-    if (!has("nodes") && number("ntasks").value_or(0) > 1) {
+    if (is_launched() && !has("nodes") && number("ntasks").value_or(0) > 1) {
       const std::uint64_t nodes = *number("ntasks") / tasks;
       if (nodes > 1) set("nodes", nodes);
     }
+    settle_world(is_beside_others);
     if (const auto gpus = number("gpus-per-task")) {
       drop("gpus-per-task", "the launcher has all GPUs of its node");
       if (!has("gpus-per-node")) set("gpus-per-node", *gpus * tasks);
@@ -50,7 +55,7 @@ class Layout {
   void ranks() {
     if (is_own("ntasks-per-node") && !is_own("ntasks"))
       drop("ntasks", "the program's launcher sets --ntasks-per-node");
-    if (is_own("ntasks") && !is_own("ntasks-per-node") && !is_own("nodes")) {
+    if (is_own("ntasks") && !is_own("ntasks-per-node")) {
       const auto per_node = number("ntasks-per-node");
       const std::uint64_t nodes = number("nodes").value_or(1);
       if (per_node && *per_node * nodes != *number("ntasks"))
@@ -83,11 +88,7 @@ class Layout {
   void one_process() {
     const bool is_lost = program_.words.empty() && program_.text.empty();
     if (number("nodes").value_or(1) > 1 && !is_lost)
-      program_.losses.push_back(
-          fmt::format("without srun or mpirun the program runs on the first of {} nodes only: ask "
-                      "for one node, "
-                      "or start it with srun",
-                      *number("nodes")));
+      program_.losses.push_back(fmt::format(k_first_of_nodes, *number("nodes")));
     const std::uint64_t tasks = number("ntasks-per-node").value_or(number("ntasks").value_or(1));
     widen_cores(tasks);
     for (const char* name : {"ntasks", "ntasks-per-gpu"})
@@ -107,7 +108,7 @@ class Layout {
   }
 
   [[nodiscard]] bool has(const std::string& name) const {
-    return is_own(name) || draft_.settings.count(name) > 0;
+    return is_own(name) || (draft_.settings.count(name) > 0 && program_.dropped.count(name) == 0);
   }
 
   [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const {
@@ -115,7 +116,7 @@ class Layout {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> of_job(const std::string& name) const {
-    return number_in(draft_.settings, name);
+    return program_.dropped.count(name) > 0 ? std::nullopt : number_in(draft_.settings, name);
   }
 
   [[nodiscard]] static std::optional<std::uint64_t> number_in(const Settings& settings,
@@ -127,12 +128,36 @@ class Layout {
         text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
   }
 
-  // As the script's launcher would start them.
+  [[nodiscard]] bool is_launched() const { return is_own("launcher"); }
+
+  // torchrun and the like make a world of as many nodes as they are told, and are started on the
+  // first node only unless a launcher starts them.
+  void settle_world(bool is_beside_others) {
+    const std::uint64_t nodes = number("nodes").value_or(1);
+    const bool is_one = program_.reach == Reach::one || program_.reach == Reach::one_by_default;
+    if (nodes < 2) return;
+    if (is_launched() && program_.reach == Reach::one)
+      program_.losses.push_back(
+          fmt::format("each of {} nodes works by itself: the job's nodes work together", nodes));
+    else if (is_launched() && is_one)
+      program_.notes.emplace_back(
+          "without --nnodes each node would work by itself: the job's nodes work together");
+    else if (!is_launched() && is_one && is_beside_others)
+      program_.settings["nodes"] = {{"1"}, k_no_row};
+    else if (!is_launched() && is_one)
+      program_.losses.push_back(fmt::format(k_first_of_nodes, nodes));
+    else if (!is_launched())
+      program_.notes.emplace_back(
+          "without srun: the script starts it on the first node only, the job on each");
+  }
+
+  // As the script's launcher would start them; without one, all are those of its only node.
   [[nodiscard]] std::uint64_t tasks_on_node() const {
     if (const auto tasks = number("ntasks-per-node")) return std::max<std::uint64_t>(*tasks, 1);
     const auto all = number("ntasks");
-    const std::uint64_t nodes = std::max<std::uint64_t>(number("nodes").value_or(1), 1);
-    return all && has("nodes") ? std::max<std::uint64_t>(*all / nodes, 1) : 1;
+    if (!all || (is_launched() && !has("nodes"))) return 1;
+    return std::max<std::uint64_t>(*all / std::max<std::uint64_t>(number("nodes").value_or(1), 1),
+                                   1);
   }
 
   // mpirun -np 4 in a job of one task: its ranks share the task's cores.
@@ -171,7 +196,7 @@ class Layout {
 
   void drop(const std::string& name, const std::string& why) {
     program_.settings.erase(name);
-    draft_.take_back(name, why);
+    if (draft_.settings.count(name) > 0) program_.dropped[name] = why;
   }
 
   Program& program_;
@@ -190,7 +215,7 @@ void settle_layout(Program& program,
   Layout layout(program, draft);
   layout.one_core_each();
   if (starts_processes)
-    layout.processes_of_node(is_recognised);
+    layout.processes_of_node(is_recognised, is_beside_others);
   else if (program.settings.count("launcher") > 0)
     layout.ranks();
   else if (is_beside_others && job.nodes.value_or(1) > 1)
@@ -198,6 +223,26 @@ void settle_layout(Program& program,
   else
     layout.one_process();
   layout.note_default_cores();
+}
+
+void settle_dropped(std::vector<Program>& programs, bool are_roles, Draft& draft) {
+  std::map<std::string, std::string> dropped;
+  for (const Program& program : programs)
+    dropped.insert(program.dropped.begin(), program.dropped.end());
+  for (const auto& [name, why] : dropped) {
+    const auto asked = draft.settings.find(name);
+    if (asked == draft.settings.end()) continue;
+    bool is_used = false;
+    for (Program& program : programs) {
+      if (are_roles || program.dropped.count(name) > 0) continue;
+      program.settings.insert({name, asked->second});
+      is_used = true;
+    }
+    if (is_used)
+      draft.settings.erase(asked);
+    else
+      draft.take_back(name, why);
+  }
 }
 
 }  // namespace dts::convert

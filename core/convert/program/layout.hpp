@@ -6,8 +6,8 @@
 
 namespace dts::convert {
 
-// Completes the program's settings, and takes back those of the job that the way in which it is
-// started makes meaningless. `starts_processes`: as torchrun does, one for each GPU.
+// Completes the program's settings, and notes in `dropped` those of the job that the way in which
+// it is started makes meaningless. `starts_processes`: as torchrun does, one for each GPU.
 // `is_beside_others`: other programs of the script are started on all nodes.
 void settle_layout(Program& program,
                    Draft& draft,
@@ -15,5 +15,9 @@ void settle_layout(Program& program,
                    bool starts_processes,
                    bool is_recognised,
                    bool is_beside_others);
+
+// Takes back what all `programs` of the script dropped, and makes what only some did a setting of
+// the others. `are_roles`: each has a number of ranks of its own.
+void settle_dropped(std::vector<Program>& programs, bool are_roles, Draft& draft);
 
 }  // namespace dts::convert

@@ -19,6 +19,17 @@ bool is_function(const Program& program, const ProgramContext& context) {
 
 }  // namespace
 
+bool calls_function(const Item& item, const ProgramContext& context) {
+  const bool is_plain = simple_command(*item.statement) != nullptr && !item.runs.empty();
+  const std::string name = is_plain ? item.runs.front()->name() : "";
+  const auto& statements = context.subject.script.statements;
+  const auto is_launcher = [](const std::string& word) { return lint::is_launcher(word); };
+  return !name.empty() && std::none_of(item.words.begin(), item.words.end(), is_launcher) &&
+         std::any_of(statements.begin(), statements.end(), [&](const auto& one) {
+           return set_names(one).functions.count(name) > 0;
+         });
+}
+
 void lose_program(const Item& item, const ProgramContext& context, Program& program) {
   if (is_function(program, context)) {
     program.losses.push_back(fmt::format(

@@ -6,6 +6,9 @@
 
 namespace dts::convert {
 
+// True for the call of a function of the script, without a launcher among its arguments.
+[[nodiscard]] bool calls_function(const Item& item, const ProgramContext& context);
+
 // Reports this for srun "$@" without arguments, srun $CMD without CMD, and commands that only the
 // script's shell can run.
 void lose_program(const Item& item, const ProgramContext& context, Program& program);

@@ -250,7 +250,8 @@ Program made_of(const Item& item, Inliner& inliner, const ProgramContext& contex
   Program program;
   const shell::Statement& statement = *item.statement;
   if (context.functions.empty() && !context.keeps_output && !makes_file(item) &&
-      statement.pipelines.size() == 1 && is_plain_pipeline(statement.pipelines[0], program)) {
+      !calls_function(item, context) && statement.pipelines.size() == 1 &&
+      is_plain_pipeline(statement.pipelines[0], program)) {
     Maker maker(program, context, inliner);
     maker.command(statement.pipelines[0].commands[0], inliner);
     maker.finish();

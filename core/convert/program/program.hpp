@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/convert/job/draft.hpp"
+#include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/item.hpp"
 #include "core/convert/program/told.hpp"
 #include "core/convert/words/resolve.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,12 +20,15 @@ struct Program {
   Settings settings;            // its layout and launcher
   std::vector<FlatWord> words;  // the command, unless it is a text
   std::string text;             // for a shell
+  Failures failures{};          // how that shell takes them
   std::string folder{};  // where it is started, in its container, as shell text; empty: the job's
   std::vector<std::string> notes;
   std::vector<std::string> losses;
   std::vector<Blank> blanks{};
   bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
   bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
+  Reach reach = Reach::unknown;   // of the processes that it starts
+  std::map<std::string, std::string> dropped{};  // options of the job that it does not want, why
   // $1 and so on at its start; nullopt: as the script gets them.
   std::optional<std::vector<std::string>> arguments{};
   Names needs;  // variables of the shell that submits, without which something is lost

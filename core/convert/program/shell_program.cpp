@@ -128,6 +128,9 @@ void add_layout(const Settings& settings, const lint::Job& job, Program& program
 void add_told(Told& told, Program& program) {
   if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": set by dtsubmit");
   program.note({}, told.losses);
+  if (told.reach == Reach::unknown) return;
+  program.reach =
+      program.reach == Reach::unknown || program.reach == told.reach ? told.reach : Reach::several;
 }
 
 std::string without_told(const std::string& text, const Facts& facts, Program& program) {

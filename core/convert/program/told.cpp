@@ -84,12 +84,46 @@ class ToldReader {
   }
 
   Told read(std::size_t at) {
+    const bool is_torchrun = is_of_torch(at);
     for (at = behind_name(at); at < words_.size() && !ends_;) at = option(at);
+    if (told_.reach == Reach::unknown && is_torchrun) told_.reach = Reach::one_by_default;
     return std::move(told_);
   }
 
  private:
   [[nodiscard]] const std::string& word(std::size_t at) const { return words_[at].value.text; }
+
+  // torchrun, python -m torch.distributed.run; the others read files that may say more.
+  [[nodiscard]] bool is_of_torch(std::size_t at) const {
+    const std::string program = lint::base_name(word(at));
+    if (program == "torchrun") return true;
+    if (!lint::is_python(program)) return false;
+    return std::any_of(words_.begin() + static_cast<std::ptrdiff_t>(at),
+                       words_.end(),
+                       [](const lint::ExpandedWord& one) {
+                         return one.value.text.starts_with("torch.distributed.");
+                       });
+  }
+
+  // What the option says about the world's nodes.
+  void see_reach(std::string name, const std::string& value) {
+    std::replace(name.begin(), name.end(), '-', '_');
+    constexpr std::string_view k_sizes[] = {"nnodes", "num_machines", "num_nodes"};
+    constexpr std::string_view k_of_several[] = {"node_rank",
+                                                 "machine_rank",
+                                                 "rdzv_endpoint",
+                                                 "master_addr",
+                                                 "main_process_ip",
+                                                 "hostfile",
+                                                 "config_file"};
+    const bool is_local = value.find("localhost") != std::string::npos ||
+                          value.find("127.0.0.1") != std::string::npos;
+    if (name == "standalone" || (is_one_of(k_sizes, name) && (value == "1" || value == "1:1")))
+      told_.reach = Reach::one;
+    else if (told_.reach != Reach::one && !is_local &&
+             (is_one_of(k_sizes, name) || is_one_of(k_of_several, name)))
+      told_.reach = Reach::several;
+  }
 
   // Behind "accelerate launch", "python -u -m torch.distributed.run".
   [[nodiscard]] std::size_t behind_name(std::size_t at) const {
@@ -118,6 +152,7 @@ class ToldReader {
                          !is_script(word(at + 1)) &&
                          (row != nullptr || !word(at + 1).starts_with('-'));
     const std::size_t last = is_next ? at + 1 : at;
+    see_reach(name, equals != std::string::npos ? text.substr(equals + 1) : word(last));
     if (row != nullptr)
       judge(*row, at, last, equals != std::string::npos ? text.substr(equals + 1) : word(last));
     return last + 1;

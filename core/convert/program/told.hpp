@@ -18,10 +18,14 @@ struct Facts {
   std::optional<std::uint64_t> gpus_per_node;
 };
 
+// The nodes of the processes that work together, as the launcher is told.
+enum class Reach { unknown, one_by_default, one, several };
+
 struct Told {
   std::vector<bool> is_dropped;    // for each word
   std::vector<std::string> notes;  // one for each option
   std::vector<std::string> losses;
+  Reach reach = Reach::unknown;
 };
 
 // `words` is a command whose launcher is words[at].

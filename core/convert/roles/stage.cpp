@@ -147,6 +147,7 @@ class Stage {
     made.settings = programs_[role.programs.front()].settings;
     made.folder = programs_[role.programs.front()].folder;
     made.arguments = programs_[role.programs.front()].arguments;
+    made.failures = programs_[role.programs.front()].failures;
     std::size_t next = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];

@@ -171,8 +171,8 @@ TEST_CASE("a pause stays behind a line that starts something") {
 }
 
 TEST_CASE("a program that is lost leaves no command, wherever it would have run") {
-  const Reduced made = of_one_node("cd work\nmain() { ./run.sh & wait; }\nmain \"$@\"\n");
-  CHECK(made.became("main \"$@\"") == Became::lost);
+  const Reduced made = of_one_node("cd work\nsrun \"$@\"\n");
+  CHECK(made.became("srun \"$@\"") == Became::lost);
   CHECK(made.made.job_file.empty());
 }
 

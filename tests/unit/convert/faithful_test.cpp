@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures, folders, functions and sizes are those of the script: reductions of scripts that people
+// wrote.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+namespace {
+
+Reduced of_options(const std::string& options, const std::string& body) {
+  return Reduced("#!/bin/bash\n#SBATCH " + options + "\n" + body);
+}
+
+std::size_t count_of(const Reduced& made, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = made.made.job_file.find(part); at != std::string::npos;
+       at = made.made.job_file.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a program of several commands ends at the first that fails, as the script does") {
+  const std::string program = "if [ -f x ]; then\n  python a.py\n  python b.py | grep x\nfi\n";
+
+  struct Row {
+    const char* before;
+    const char* line;
+  };
+
+  for (const Row& row : {Row{"", "'''\nif"},
+                         {"set -e\n", "'''\nset -e\nif"},
+                         {"set -euo pipefail\n", "'''\nset -eo pipefail\nif"},
+                         {"set -o pipefail\n", "'''\nset -o pipefail\nif"},
+                         {"set -e\nset +e\n", "'''\nif"}}) {
+    CAPTURE(row.before);
+    CHECK(of_one_node(row.before + program).job_has(row.line));
+  }
+  CHECK(Reduced("#!/bin/bash -e\n" + program).job_has("'''\nset -e\nif"));
+  // A single command ends the shell anyway.
+  CHECK_FALSE(of_one_node("set -e\nPYTHONPATH=. python a.py > out\ncat out\n").job_has("set -e"));
+  const Reduced head = of_nodes(
+      "set -e\nnodes=($(scontrol show hostnames $SLURM_JOB_NODELIST))\n"
+      "srun -N1 -n1 -w ${nodes[0]} ray start --head --block &\nsleep 9\n"
+      "srun -N1 -n1 -w ${nodes[1]} ray start --address ${nodes[0]}:6379 --block &\n"
+      "python a.py\npython b.py\n");
+  CHECK(head.job_has("set -e\nray start --head"));
+}
+
+TEST_CASE("cd to the folder of the submission is kept where the script has gone elsewhere") {
+  const std::string back = "cd $SLURM_SUBMIT_DIR\n";
+  CHECK(of_one_node(back + "srun ./a\n").became("cd $SLURM") == Became::unnecessary);
+  for (const std::string before : {"cd /data\n", "cd work\n", "pushd $X\n"}) {
+    CAPTURE(before);
+    const Reduced made = of_one_node(before + "export A=$(./count)\n" + back + "srun ./a\n");
+    CHECK(made.became("cd $SLURM") == Became::set_up);
+    CHECK(made.job_has("\ncd $SLURM_SUBMIT_DIR\n"));
+  }
+  CHECK(of_options("--chdir=/data", back + "srun ./a\n").became("cd $SLURM") == Became::set_up);
+}
+
+TEST_CASE("one program's size leaves that of the others as the script has it") {
+  const Reduced ranks = of_options("-N1 -n8", "python a.py\nsrun ./b\nmpirun ./c\npython d.py\n");
+  CHECK(ranks.made.is_lossless());
+  CHECK(count_of(ranks, "ntasks = \"8\"") == 2);
+  CHECK(count_of(ranks, "cpus_per_task = \"8\"") == 2);
+  CHECK(ranks.became("-n8") == Became::option);
+  const Reduced each = of_options("-N2 --ntasks-per-node=4 --gpus-per-task=1",
+                                  "srun torchrun --nnodes=2 x.py\nsrun ./b\n");
+  CHECK(each.made.is_lossless());
+  CHECK(count_of(each, "ntasks_per_node = \"4\"") == 1);
+  CHECK(count_of(each, "gpus_per_task = \"1\"") == 1);
+  CHECK(count_of(each, "gpus_per_node = \"4\"") == 1);
+  // A step's own number of ranks replaces the job's.
+  const Reduced own =
+      of_options("-N1 --ntasks-per-node=8", "python a.py\nsrun -N1 -n1 ./b\nsrun ./c\n");
+  CHECK(own.made.is_lossless());
+  CHECK(count_of(own, "ntasks_per_node = \"8\"") == 1);
+}
+
+TEST_CASE("torchrun has the nodes on which the script starts it") {
+  const std::string one = "without srun or mpirun the program runs on the first of 2 nodes only";
+  const std::string alone = "each of 2 nodes works by itself";
+
+  struct Row {
+    const char* line;
+    Became became;
+    std::string why;
+  };
+
+  for (const Row& row : {
+           Row{"torchrun --nproc_per_node=4 train.py", Became::lost, one},
+           {"torchrun --standalone train.py", Became::lost, one},
+           {"python -m torch.distributed.launch --nnodes=1 train.py", Became::lost, one},
+           {"accelerate launch --num_machines 1 train.py", Became::lost, one},
+           {"deepspeed --num_nodes=1 train.py", Became::lost, one},
+           {"torchrun --nnodes=2 train.py", Became::program, "on the first node only, the job"},
+           {"torchrun --rdzv_endpoint=$(hostname):29500 train.py", Became::program, "the job"},
+           {"deepspeed --hostfile hosts train.py", Became::program, "the job on each"},
+           {"srun torchrun --nproc_per_node=4 train.py", Became::program, "without --nnodes"},
+           {"srun torchrun --standalone train.py", Became::lost, alone},
+           {"srun torchrun --nnodes 1 --nproc_per_node 4 train.py", Became::lost, alone},
+           {"srun -N1 -n1 torchrun --standalone train.py", Became::program, ""},
+       }) {
+    CAPTURE(row.line);
+    const Reduced made = of_nodes(std::string(row.line) + "\n");
+    CHECK(made.became(row.line) == row.became);
+    CHECK(made.says(row.line, row.why));
+  }
+  const Reduced beside = of_nodes("torchrun --nnodes=1 a.py\nsrun torchrun --nnodes=2 b.py\n");
+  CHECK(beside.made.is_lossless());
+  CHECK(count_of(beside, "\nnodes = \"1\"") == 1);
+  // Slurm's tasks are no nodes of a launcher that is started once.
+  const Reduced tasks = of_options("-n8 --gpus=8", "torchrun --nproc_per_node=8 x.py\n");
+  CHECK(tasks.made.is_lossless());
+  CHECK_FALSE(tasks.job_has("nodes ="));
+  CHECK(tasks.job_has("cpus_per_task = 8\n"));
+}
+
+TEST_CASE("what a function uses is there where it is called, by name or in a variable") {
+  const Reduced made = of_one_node(
+      "log() { echo \"$1\" >> $FILE; }\nevaluate() { log start; ./evaluate --n $N \"${A[@]}\"; }\n"
+      "FILE=log.txt\nN=4\nA=(1 2)\nRUN=evaluate\npython a.py\n$RUN x\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.became("$RUN x") == Became::program);
+  CHECK(made.job_has("declare -p A; declare -f evaluate log"));
+  CHECK(made.job_has("\nFILE=log.txt\n"));
+  CHECK(made.job_has("export FILE N RUN"));
+  // A line of the set-up, too.
+  CHECK(of_one_node("log() { echo \"$1\" >> $FILE; }\nFILE=log.txt\nlog start\nsrun ./a\n")
+            .job_has("\nFILE=log.txt\n"));
+  // Handed to another function, which runs it.
+  const Reduced handed = of_nodes(
+      "launch() { srun -n $1 ./a; }\nsweep() { for i in 1 2; do $1 $i; done; }\nsweep launch\n");
+  CHECK(handed.became("sweep launch") == Became::lost);
+}
+
+TEST_CASE("work behind the first program is a program in whatever form it is called") {
+  for (const std::string line : {"./evaluate || exit 1",
+                                 "if ! ./evaluate; then echo failed; fi",
+                                 "env A=1 ./evaluate",
+                                 "command ./evaluate",
+                                 "/usr/bin/time -v ./evaluate",
+                                 "conda run -n x ./evaluate",
+                                 "cat list | xargs -n 1 ./evaluate",
+                                 "evaluate #",
+                                 "all #"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node(
+        "evaluate() { docker run --rm image; }\nall() { echo all; evaluate; }\npython a.py\n" +
+        line + "\n");
+    CHECK(made.became(line) == Became::program);
+    CHECK(made.job_has("[[steps]]"));
+  }
+  for (const std::string line : {"command -v nvcc || exit 1",
+                                 "if pgrep -u $USER x; then echo y; fi",
+                                 "env | sort",
+                                 "find . -name core | xargs rm",
+                                 "tidy #"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node("tidy() { rm -rf tmp; }\npython a.py\n" + line + "\n");
+    CHECK_FALSE(made.job_has("[[steps]]"));
+  }
+}
+
+TEST_CASE("a function that starts no ranks is called as it is") {
+  const Reduced made = of_one_node("cd work\nmain() { ./run.sh & wait; }\nmain \"$@\"\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("main \"$@\"''', \"job.sh\"]"));
+  CHECK(made.job_has("declare -f main"));
+}
