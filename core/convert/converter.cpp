@@ -79,9 +79,7 @@ class Converter {
     is_launched_ = std::any_of(parts_.begin(), parts_.end(), is_started_on_all);
     if (!changes_folder(parts_) && subject_.directive("chdir") == nullptr) inliner_.keep_folder();
     inliner_.set_arguments(options_.arguments);
-    last_ = parts_.size();
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      if (parts_[i].role == Role::program) last_ = i;
+    last_ = last_program(parts_);
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].role == Role::around)
         parts_[i].verdict = verdict_on(parts_[i].item, rendezvous_, subject_.job, i < last_);
@@ -247,6 +245,7 @@ class Converter {
 
   void write_steps(const Sizes& sizes) {
     draft_.are_roles = cast_.has_roles();
+    const Bodies bodies = bodies_of(parts_);
     const SetUpText tear_down =
         set_up_of(parts_, last_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
     Names used_later;
@@ -255,8 +254,9 @@ class Converter {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
       const std::size_t own = i == 0 || cast_.has_roles() ? 0 : places_[i - 1];
-      const SetUpText set_up =
+      SetUpText set_up =
           set_up_of(parts_, 0, own, places_[i], has_many_nodes(), rendezvous_, false);
+      set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
       const std::string text =

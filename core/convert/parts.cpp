@@ -191,6 +191,13 @@ std::vector<Item> items_in(const std::vector<Part>& parts) {
   return items;
 }
 
+std::size_t last_program(const std::vector<Part>& parts) {
+  std::size_t last = parts.size();
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].role == Role::program) last = i;
+  return last;
+}
+
 bool changes_folder(const std::vector<Part>& parts) {
   return std::any_of(
       parts.begin(), parts.end(), [](const Part& one) { return one.item.sets.changes_folder; });
@@ -244,7 +251,6 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     if (i < own && only_removes(part.item)) continue;
-    made.bodies.add(part.item);
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down);
     const SetNames& sets = part.item.sets;

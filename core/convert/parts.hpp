@@ -38,6 +38,9 @@ struct Part {
 
 [[nodiscard]] std::vector<Item> items_in(const std::vector<Part>& parts);
 
+// The last program's place; their number: there is none.
+[[nodiscard]] std::size_t last_program(const std::vector<Part>& parts);
+
 // True if one of them changes the shell's folder.
 [[nodiscard]] bool changes_folder(const std::vector<Part>& parts);
 
@@ -67,8 +70,8 @@ struct Part {
 struct SetUpText {
   std::string text;
   SetNames sets;
-  Bodies bodies{};
-  bool reads_settings = false;  // from a file, which may set any variable
+  const Bodies* bodies = nullptr;  // of the script
+  bool reads_settings = false;     // from a file, which may set any variable
 };
 
 // The set-up of the parts from `begin` to `end`, as bash text. What removes or moves files is left

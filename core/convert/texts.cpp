@@ -45,7 +45,7 @@ Names names_in(const Program& program, const SetUpText& set_up) {
   if (!program.needs_shell()) return names;
   names = used_names(program.source());
   names.merge(words_of(program.source()));
-  set_up.bodies.complete(names);
+  if (set_up.bodies != nullptr) set_up.bodies->complete(names);
   return names;
 }
 

@@ -21,7 +21,7 @@ using shell::Statement;
 using shell::Statements;
 
 constexpr int k_deepest_list = 64;
-constexpr std::size_t k_most_all_turns = 300;  // of all loops; a job has no more than 99 steps
+constexpr std::size_t k_most_programs = 300;  // of all loops; a job has no more than 99 steps
 
 // `whole` without `parts`, which are in order.
 std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
@@ -199,8 +199,8 @@ class Expander {
       return true;
     }
     const std::size_t size = turns->second.size() * (range.end - range.begin);
-    turns_made_ += turns->second.size();
-    if (turns_made_ > k_most_all_turns) return false;
+    programs_made_ += turns->second.size() * programs_within(command.span);
+    if (programs_made_ > k_most_programs) return false;
     if (leaves_loop(body) || (has_background(body) && !names_nodes(body)) ||
         made_.script.text().size() + size > k_longest_script)
       return false;
@@ -218,6 +218,13 @@ class Expander {
     return true;
   }
 
+  [[nodiscard]] std::size_t programs_within(const Span& span) const {
+    return static_cast<std::size_t>(
+        std::count_if(programs_.begin(), programs_.end(), [&span](const Span& one) {
+          return one.begin >= span.begin && one.end <= span.end;
+        }));
+  }
+
   [[nodiscard]] std::string reason(const Span& span) const {
     const std::string facts = facts_of(text_.substr(span.begin, span.end - span.begin), known_);
     return facts.empty() ? "the condition is constant" : facts;
@@ -232,7 +239,7 @@ class Expander {
   const std::vector<Span>& programs_;
   Known& known_;
   NodeValues nodes_;
-  std::size_t turns_made_ = 0;
+  std::size_t programs_made_ = 0;  // by loops, conditions left aside
   bool decides_;
   Expanded made_;
 };

@@ -8,12 +8,11 @@
 namespace dts::convert {
 namespace {
 
-// The program's word names a function of the script.
-bool is_function(const Program& program, const ProgramContext& context) {
-  const std::string name = program.words.empty() ? "" : plain(program.words[0]).value_or("");
+bool is_function(const std::string& name, const ProgramContext& context) {
   const auto& statements = context.subject.script.statements;
-  return !name.empty() && std::any_of(statements.begin(), statements.end(), [&](const auto& one) {
-    return set_names(one).functions.count(name) > 0;
+  return std::any_of(statements.begin(), statements.end(), [&](const shell::Statement& one) {
+    const shell::Command& command = one.pipelines[0].commands[0];
+    return command.kind == shell::Command::Kind::function && command.name == name;
   });
 }
 
@@ -22,20 +21,18 @@ bool is_function(const Program& program, const ProgramContext& context) {
 bool calls_function(const Item& item, const ProgramContext& context) {
   const bool is_plain = simple_command(*item.statement) != nullptr && !item.runs.empty();
   const std::string name = is_plain ? item.runs.front()->name() : "";
-  const auto& statements = context.subject.script.statements;
   const auto is_launcher = [](const std::string& word) { return lint::is_launcher(word); };
-  return !name.empty() && std::none_of(item.words.begin(), item.words.end(), is_launcher) &&
-         std::any_of(statements.begin(), statements.end(), [&](const auto& one) {
-           return set_names(one).functions.count(name) > 0;
-         });
+  return !name.empty() && is_function(name, context) &&
+         std::none_of(item.words.begin(), item.words.end(), is_launcher);
 }
 
 void lose_program(const Item& item, const ProgramContext& context, Program& program) {
-  if (is_function(program, context)) {
+  const std::string name = program.words.empty() ? "" : plain(program.words[0]).value_or("");
+  if (!name.empty() && is_function(name, context)) {
     program.losses.push_back(fmt::format(
         "`{}` is a function of the script, and what it starts depends on its arguments: write the "
         "command that it runs instead",
-        *plain(program.words[0])));
+        name));
     program.words.clear();
     return;
   }

@@ -101,7 +101,12 @@ void cut_launcher(const lint::Run& run,
   const bool is_here = launch.launcher == lint::Launcher::srun && command.is_literal &&
                        made.settings.count("container") == 0 &&
                        is_found_in_folder(command.value.text, context);
-  cutter.cut(run.words[launch.launcher_at].span.begin, command.span.begin, is_here ? "./" : "");
+  const std::size_t begin = run.words[launch.launcher_at].span.begin;
+  if (begin == command.span.begin)  // both are in one variable: CMD="srun prog"; $CMD
+    program.losses.push_back(
+        fmt::format("the launcher in {}, whose value is known only in the job's shell",
+                    context.subject.text.substr(begin, command.span.end - begin)));
+  cutter.cut(begin, command.span.begin, is_here ? "./" : "");
 }
 
 }  // namespace
@@ -143,6 +148,60 @@ std::string without_told(const std::string& text, const Facts& facts, Program& p
   return cutter.text();
 }
 
+namespace {
+
+std::optional<std::uint64_t> number_of(const Settings& settings, const std::string& name) {
+  const auto asked = settings.find(name);
+  return asked == settings.end() || asked->second.texts.empty()
+             ? std::nullopt
+             : parse_number(asked->second.texts.back());
+}
+
+// The statement is run once in all, so that what is in it besides the programs is, too.
+bool is_run_once(const Item& item, const Program& program, const lint::Job& job) {
+  bool has_launcher = false;
+  for (const lint::Run* run : item.mains) {
+    if (run->launch.starts_processes) return false;
+    const bool is_launched = run->launch.launcher != lint::Launcher::none;
+    if (is_launched && run->around.reads_loop_input) return false;  // it would read all lines
+    has_launcher = has_launcher || is_launched;
+  }
+  if (!has_launcher) return false;
+  if (program.settings.count("ntasks") > 0) return number_of(program.settings, "ntasks") == 1U;
+  const auto own = number_of(program.settings, "ntasks-per-node");
+  const auto nodes = number_of(program.settings, "nodes");
+  return (own ? own : job.tasks_on_node()) == 1U && (nodes ? nodes : job.nodes).value_or(1) == 1U;
+}
+
+bool is_main(const Item& item, const lint::Run* run) {
+  return std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
+}
+
+// srun within the program's own step.
+void lose_steps_beside(const Item& item, Program& program) {
+  for (const lint::Run* run : item.runs) {
+    const lint::Launcher launcher = run->launch.launcher;
+    if (is_main(item, run) ||
+        (launcher != lint::Launcher::srun && launcher != lint::Launcher::mpirun))
+      continue;
+    program.losses.push_back(fmt::format(
+        "`{}` alongside the program would wait for the program's own step", run->name()));
+  }
+}
+
+// The script waits before it does more.
+bool waits_next(const Item& item, const lint::Subject& subject) {
+  for (const lint::Run& run : subject.runs.runs) {
+    if (run.span.begin < item.span().end || run.around.inner > 0 || run.name() == "echo" ||
+        run.name() == "printf" || run.name().empty())
+      continue;
+    return run.name() == "wait";
+  }
+  return false;
+}
+
+}  // namespace
+
 Program shell_program(const Item& item, const ProgramContext& context) {
   Program program;
   bool has_launcher = false;
@@ -161,20 +220,22 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     conditionals += run->around.is_conditional ? 1 : 0;
   }
   program.text = cutter.text() + item.tail;
+  const bool is_alone = !has_launcher && context.facts.nodes < 2;
   // if ...; then A & else B & fi: one of them runs, and is waited for.
   if (backgrounds > 0 && !is_in_loop &&
       (item.mains.size() == 1 || conditionals == item.mains.size()))
     program.text += "\nwait $!";
+  else if (backgrounds > 0 && is_alone && waits_next(item, context.subject))
+    program.text += "\nwait";
   else if (backgrounds > 0)
     program.losses.emplace_back(k_side_by_side);
-  const bool is_alone = !has_launcher && context.facts.nodes < 2;
-  if (is_alone) return program;
+  lose_steps_beside(item, program);
+  if (is_alone || is_run_once(item, program, context.subject.job)) return program;
   if (is_in_loop)
     program.losses.emplace_back(
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");
   for (const lint::Run* run : item.runs) {
-    const bool is_main = std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
-    if (!is_main && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
+    if (!is_main(item, run) && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
       program.losses.push_back(
           fmt::format("`{}` alongside the program: every rank would run it", run->name()));
   }

@@ -43,6 +43,13 @@ class Casting {
       cast_.roles.push_back({"", NodeRange{0, places_.size()}, all, true, false, true});
       return std::move(cast_);
     }
+    if (is_sequence_of_array()) {
+      std::vector<std::size_t> all(places_.size());
+      std::iota(all.begin(), all.end(), 0U);
+      cast_.roles.push_back({"", NodeRange{0, 1}, all});
+      cast_.is_sequence = true;
+      return std::move(cast_);
+    }
     const auto waiting = waiting_in(parts_, places_);
     if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting) ||
         std::count(world.is_split.begin(), world.is_split.end(), true) > 0)
@@ -133,6 +140,15 @@ class Casting {
         for (const std::string& name : *all)
           if (names.count(name) > 0) return false;
     return true;
+  }
+
+  // An array cannot have steps, but one shell can run its programs one after another.
+  [[nodiscard]] bool is_sequence_of_array() const {
+    return job_.is_array && places_.size() > 1 && size_ == 1 &&
+           std::all_of(places_.begin(), places_.end(), [this](std::size_t at) {
+             const Item& item = parts_[at].item;
+             return !item.statement->background && is_one_task(item) && !has_gpus_of_its_own(item);
+           });
   }
 
   // Several programs of one role are run by one shell, as one rank.

@@ -32,6 +32,7 @@ struct Cast {
   std::map<std::string, std::string> addresses;
   // The first of the script's parts that no longer runs alongside programs.
   std::size_t end = 0;
+  bool is_sequence = false;  // the only role's programs run one after another
   // Programs that are parts of one training, but cannot be made one program.
   std::vector<bool> is_split;
 

@@ -44,6 +44,7 @@ class Stage {
         const std::vector<Program>& programs,
         const std::vector<std::size_t>& places)
       : cast_(cast), job_(job), parts_(parts), programs_(programs), places_(places) {
+    if (cast_.is_sequence) first_ = places_.front();
     for (const std::size_t one : places_)
       if (parts_[one].item.statement->background) {
         first_ = one;
@@ -88,6 +89,9 @@ class Stage {
   [[nodiscard]] bool is_line_of_home(std::size_t at) const {
     const Part& part = parts_[at];
     if (at <= first_ || at >= cast_.end || part.role != Role::around) return false;
+    if (cast_.is_sequence)
+      return part.verdict.kind == Verdict::Kind::kept ||
+             part.verdict.kind == Verdict::Kind::if_needed;
     const bool sets_for_later = at > places_.back() && part.item.only_sets() &&
                                 part.verdict.kind != Verdict::Kind::unnecessary;
     // What is exported only for the programs behind it: RAY_ADDRESS would confuse `ray start`.

@@ -171,3 +171,41 @@ TEST_CASE("a function that starts no ranks is called as it is") {
   CHECK(made.job_has("main \"$@\"''', \"job.sh\"]"));
   CHECK(made.job_has("declare -f main"));
 }
+
+TEST_CASE("what is run once in all may run beside a program and in loops") {
+  const Reduced loop =
+      of_one_node("for f in *.yaml; do\n  cp $f conf\n  srun -n 1 python a.py conf/$f\ndone\n");
+  CHECK(loop.made.is_lossless());
+  CHECK(loop.job_has("  cp $f conf\n  python a.py conf/$f\ndone"));
+  // srun would read the list itself.
+  CHECK(of_one_node("while read f; do srun -n 1 python a.py $f; done < list\n").became("while") ==
+        Became::lost);
+  CHECK(of_nodes("for f in *.yaml; do srun python a.py $f; done\n").became("for f") ==
+        Became::lost);
+  const Reduced background =
+      of_one_node("for f in *.yaml; do python a.py $f & done\necho started\nwait\n");
+  CHECK(background.made.is_lossless());
+  CHECK(background.job_has("python a.py $f & done\nwait"));
+  CHECK(of_one_node("for f in *.yaml; do python a.py $f & done\n").became("for f") == Became::lost);
+  for (const std::string line : {"if [ -f x ]; then srun hostname; python a.py; fi",
+                                 "if [ -f x ]; then CMD=\"srun -n 1 ./a\"; $CMD; fi"}) {
+    CAPTURE(line);
+    CHECK(of_one_node(line + "\n").became("if") == Became::lost);
+  }
+}
+
+TEST_CASE("programs of an array that run one after another on one node are one program") {
+  const Reduced made = of_options("--array=0-3 -n1 -c4",
+                                  "set -e\nOUT=out/$SLURM_ARRAY_TASK_ID\nmkdir -p $OUT\n"
+                                  "python a.py --out $OUT\nFILES=($(ls $OUT))\ncp cfg $OUT\n"
+                                  "srun python b.py \"${FILES[@]}\"\nrm -r $OUT\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("array = \"0-3\""));
+  CHECK(
+      made.job_has("'''\nset -e\npython a.py --out out/$SLURM_ARRAY_TASK_ID\n"
+                   "FILES=($(ls $OUT))\ncp cfg $OUT\npython b.py \"${FILES[@]}\"'''"));
+  CHECK(made.became("mkdir") == Became::set_up);
+  CHECK(made.became("rm -r") == Became::tear_down);
+  const Reduced ranks = of_options("--array=0-3 -n4", "python a.py\nsrun python b.py\n");
+  CHECK(ranks.says("--array", "cannot be an array"));
+}
