@@ -34,10 +34,79 @@ bool is_beside_program(const Item& item) {
          (item.runs.size() == 1 && asks_python(*item.runs[0]));
 }
 
-// False: none of these can be a program.
-bool choose_last(std::vector<Part>& parts, bool (*is_less)(const Item&)) {
+// Functions that start a program, themselves or through each other. `all`: the script's.
+Names working_functions(const std::vector<Part>& parts, const Names& all) {
+  Names working;
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const Part& part : parts) {
+      const auto& runs = part.item.runs;
+      const bool works = !part.item.sets.functions.empty() &&
+                         std::any_of(runs.begin(), runs.end(), [&](const lint::Run* run) {
+                           return working.count(run->name()) > 0 ||
+                                  (all.count(run->name()) == 0 && works_anywhere(*run));
+                         });
+      if (!works) continue;
+      for (const std::string& name : part.item.sets.functions)
+        is_new = working.insert(name).second || is_new;
+    }
+  }
+  return working;
+}
+
+// Functions that run their arguments: cmd() { echo "$@"; eval "$@"; }
+Names wrapping_functions(const std::vector<Part>& parts) {
+  Names wrapping;
+  for (const Part& part : parts) {
+    const auto& runs = part.item.runs;
+    if (std::any_of(runs.begin(), runs.end(), [](const lint::Run* run) {
+          return run->around.is_in_function &&
+                 (run->name() == "eval" || run->name().find(lint::k_unknown) != std::string::npos);
+        }))
+      wrapping.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  }
+  return wrapping;
+}
+
+// What the script's functions are for.
+struct Functions {
+  Names all;
+  Names working;
+  Names wrapping;
+  Names idle;  // neither
+
+  // The command starts a program, itself or in a function.
+  [[nodiscard]] bool work(const lint::Run& run) const {
+    if (all.count(run.name()) == 0) return does_work(run);
+    if (working.count(run.name()) > 0) return true;
+    return wrapping.count(run.name()) > 0 && run.words.size() > 1 &&
+           is_work_by_name(run.words[1].value.text);
+  }
+};
+
+Functions functions_of(const std::vector<Part>& parts) {
+  Functions functions;
+  for (const Part& part : parts)
+    functions.all.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  functions.working = working_functions(parts, functions.all);
+  functions.wrapping = wrapping_functions(parts);
+  for (const std::string& name : functions.all)
+    if (functions.working.count(name) + functions.wrapping.count(name) == 0)
+      functions.idle.insert(name);
+  return functions;
+}
+
+// log "finished"
+bool only_calls(const Item& item, const Names& idle) {
+  return item.runs.size() == 1 && idle.count(item.runs[0]->name()) > 0;
+}
+
+// False: none of these can be a program. `idle`: functions that start none.
+bool choose_last(std::vector<Part>& parts, const Names& idle, bool (*is_less)(const Item&)) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (part->item.only_sets() || (is_less != nullptr && is_less(part->item))) continue;
+    if (part->item.only_sets() || (is_less != nullptr && is_less(part->item)) ||
+        only_calls(part->item, idle))
+      continue;
     for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
       if (is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
       part->item.mains.push_back(*run);
@@ -65,16 +134,21 @@ bool choose_last_tool(std::vector<Part>& parts) {
 
 // No launcher and no Python script: the last program there is, of a first try of a cluster the last
 // line.
-void choose_program(std::vector<Part>& parts) {
-  const auto last = std::find_if(parts.rbegin(), parts.rend(), [](const Part& part) {
-    return !part.item.only_sets() && !prints_or_says(part.item);
+void choose_program(std::vector<Part>& parts, const Names& idle) {
+  const auto last = std::find_if(parts.rbegin(), parts.rend(), [&idle](const Part& part) {
+    const auto& runs = part.item.runs;
+    return !part.item.only_sets() && !prints_or_says(part.item) && !only_calls(part.item, idle) &&
+           std::any_of(runs.begin(), runs.end(), [](const lint::Run* run) {
+             return !is_auxiliary(verb_of(*run));
+           });
   });
-  if (last != parts.rend() && only_tidies(last->item) && choose_last(parts, &is_beside_program))
+  if (last != parts.rend() && only_tidies(last->item) &&
+      choose_last(parts, idle, &is_beside_program))
     return;
-  if (choose_last(parts, &prints_or_says) || choose_last_tool(parts) ||
-      choose_last(parts, &only_says))
+  if (choose_last(parts, idle, &prints_or_says) || choose_last_tool(parts) ||
+      choose_last(parts, idle, &only_says))
     return;
-  (void)choose_last(parts, nullptr);
+  if (!choose_last(parts, idle, nullptr)) (void)choose_last(parts, {}, nullptr);
 }
 
 // eval $CMD: what it runs, only the shell of the job knows.
@@ -98,33 +172,28 @@ void choose_evaluated(std::vector<Part>& parts) {
   }
 }
 
-// Functions that start a program, themselves or through each other. `all`: the script's.
-Names working_functions(const std::vector<Part>& parts, const Names& all) {
-  Names working;
-  for (bool is_new = true; is_new;) {
-    is_new = false;
-    for (const Part& part : parts) {
-      const auto& runs = part.item.runs;
-      const bool works = !part.item.sets.functions.empty() &&
-                         std::any_of(runs.begin(), runs.end(), [&](const lint::Run* run) {
-                           return working.count(run->name()) > 0 ||
-                                  (all.count(run->name()) == 0 && works_anywhere(*run));
-                         });
-      if (!works) continue;
-      for (const std::string& name : part.item.sets.functions)
-        is_new = working.insert(name).second || is_new;
-    }
+// What goes on in the background and is waited for is a program, wherever it is.
+void choose_waited_for(std::vector<Part>& parts, const Names& functions) {
+  bool is_waited_for = false;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const Item& item = part->item;
+    is_waited_for = is_waited_for || waits(item);
+    if (std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+          return run->name() == "kill" || run->name() == "pkill" || run->name() == "killall";
+        }))
+      return;  // a service, which is ended
+    if (!is_waited_for || part->role != Role::around || !item.statement->background ||
+        !item.sets.functions.empty())
+      continue;
+    for (const lint::Run* run : item.runs)
+      if (does_work(*run) && functions.count(run->name()) == 0) part->item.mains.push_back(run);
+    if (!item.mains.empty()) part->role = Role::program;
   }
-  return working;
 }
 
 // Other programs behind the first one, or beside it, do work of the job as well: a tear-down has
 // seconds.
-void choose_programs_behind(std::vector<Part>& parts) {
-  Names functions;
-  for (const Part& part : parts)
-    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
-  const Names working = working_functions(parts, functions);
+void choose_programs_behind(std::vector<Part>& parts, const Functions& functions) {
   bool is_behind = false;
   bool is_beside = false;  // a program in the background has not been waited for
   for (Part& part : parts) {
@@ -135,8 +204,7 @@ void choose_programs_behind(std::vector<Part>& parts) {
                               (is_beside || !item.statement->background);
     if (is_candidate)
       for (const lint::Run* run : item.runs)
-        if (functions.count(run->name()) == 0 ? does_work(*run) : working.count(run->name()) > 0)
-          part.item.mains.push_back(run);
+        if (functions.work(*run)) part.item.mains.push_back(run);
     if (is_candidate && !item.mains.empty()) part.role = Role::program;
     if (part.role != Role::program) continue;
     is_behind = true;
@@ -146,12 +214,14 @@ void choose_programs_behind(std::vector<Part>& parts) {
 
 }  // namespace
 
-void choose_programs(std::vector<Part>& parts) {
+void choose_programs(std::vector<Part>& parts, bool is_one_node) {
+  const Functions functions = functions_of(parts);
   choose_evaluated(parts);
+  if (is_one_node) choose_waited_for(parts, functions.all);
   const bool has_program = std::any_of(
       parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
-  if (!has_program) choose_program(parts);
-  choose_programs_behind(parts);
+  if (!has_program) choose_program(parts, functions.idle);
+  choose_programs_behind(parts, functions);
 }
 
 }  // namespace dts::convert

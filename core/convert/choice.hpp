@@ -9,7 +9,7 @@
 
 namespace dts::convert {
 
-// Makes programs of them.
-void choose_programs(std::vector<Part>& parts);
+// Makes programs of them. `is_one_node`: the job has no other.
+void choose_programs(std::vector<Part>& parts, bool is_one_node);
 
 }  // namespace dts::convert

@@ -158,7 +158,7 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
     part.failures = errexit.now();
     errexit.follow(part.item);
   }
-  choose_programs(parts);
+  choose_programs(parts, !subject.job.has_many_nodes());
   return parts;
 }
 

@@ -194,6 +194,11 @@ bool makes_file(const Item& item) {
                                           [](const lint::Run* run) { return is_tool(*run); });
 }
 
+bool is_work_by_name(std::string_view command) {
+  const std::string verb = lint::base_name(std::string(command.substr(0, command.find(' '))));
+  return !is_auxiliary(verb) && !is_one_of(k_tidying, verb);
+}
+
 bool works_anywhere(const lint::Run& run) {
   if (run.words.empty()) return false;
   const std::string verb = verb_of(run);

@@ -14,6 +14,9 @@ namespace dts::convert {
 // After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);
 
+// True for "srun prog" and "./prog", false for "module load x".
+[[nodiscard]] bool is_work_by_name(std::string_view command);
+
 // The same, also of a command within a function.
 [[nodiscard]] bool works_anywhere(const lint::Run& run);
 

@@ -225,7 +225,26 @@ void settle_layout(Program& program,
   layout.note_default_cores();
 }
 
+namespace {
+
+// What all programs have alike is the job's.
+void share(const std::string& name, std::vector<Program>& programs, Draft& draft) {
+  if (programs.size() < 2 || draft.settings.count(name) > 0) return;
+  const auto first = programs[0].settings.find(name);
+  if (first == programs[0].settings.end()) return;
+  const Asked asked = first->second;
+  for (const Program& program : programs) {
+    const auto own = program.settings.find(name);
+    if (own == program.settings.end() || own->second.texts != asked.texts) return;
+  }
+  for (Program& program : programs) program.settings.erase(name);
+  draft.settings[name] = asked;
+}
+
+}  // namespace
+
 void settle_dropped(std::vector<Program>& programs, bool are_roles, Draft& draft) {
+  if (!are_roles) share("gpus-per-node", programs, draft);
   std::map<std::string, std::string> dropped;
   for (const Program& program : programs)
     dropped.insert(program.dropped.begin(), program.dropped.end());

@@ -147,7 +147,8 @@ class Casting {
     return job_.is_array && places_.size() > 1 && size_ == 1 &&
            std::all_of(places_.begin(), places_.end(), [this](std::size_t at) {
              const Item& item = parts_[at].item;
-             return !item.statement->background && is_one_task(item) && !has_gpus_of_its_own(item);
+             return !item.statement->background && is_one_task(item) &&
+                    (job_.tasks_on_node() == 1U || !has_gpus_of_its_own(item));
            });
   }
 
@@ -176,13 +177,15 @@ class Casting {
     });
   }
 
-  static bool has_gpus_of_its_own(const Item& item) {
+  [[nodiscard]] bool has_gpus_of_its_own(const Item& item) const {
     constexpr std::string_view k_names[] = {
         "gpus", "gpus-per-task", "gpus-per-node", "gres", "gpus-per-socket"};
     return std::any_of(item.mains.begin(), item.mains.end(), [&](const lint::Run* run) {
-      return std::any_of(std::begin(k_names), std::end(k_names), [&](std::string_view name) {
-        return run->launch.option(name) != nullptr;
-      });
+      const bool is_step = run->launch.launcher == lint::Launcher::srun;
+      return (is_step && job_.gpus_per_task) ||
+             std::any_of(std::begin(k_names), std::end(k_names), [&](std::string_view name) {
+               return run->launch.option(name) != nullptr;
+             });
     });
   }
 
@@ -191,6 +194,21 @@ class Casting {
     for (std::size_t i = places_.back() + 1; i < cast_.end; ++i)
       if (is_action(parts_[i])) return true;
     return false;
+  }
+
+  struct Background {
+    std::size_t all = 0;
+    std::size_t waited = 0;  // the script waits for them
+  };
+
+  [[nodiscard]] Background background_of(const Troupe& role, const Waiting& waiting) const {
+    Background made;
+    for (const std::size_t one : role.programs) {
+      if (!parts_[places_[one]].item.statement->background) continue;
+      ++made.all;
+      made.waited += waiting.is_waited_for[one] ? 1 : 0;
+    }
+    return made;
   }
 
   // False: nobody waits for any of them, or for some only.
@@ -207,6 +225,11 @@ class Casting {
       const bool ends_by_itself =
           goes_on || !parts_[places_[role.programs.back()]].item.statement->background;
       if (has_foreground && (!ends_by_itself || role.are_alike)) return false;
+      if (has_foreground) {
+        const auto background = background_of(role, waiting);
+        if (background.waited > 0 && background.waited < background.all) return false;
+        if (role.nodes == NodeRange{0, 1}) cast_.waits_at_end = background.waited > 0;
+      }
       const bool has_all = waited == role.programs.size();
       if (!has_foreground && waited > 0 && !has_all) return false;
       role.until_others_end = !has_foreground && waited == 0;

@@ -98,7 +98,11 @@ class Stage {
     const bool exports_for_later = at > last_of_others_ && part.item.only_sets() &&
                                    part.verdict.kind == Verdict::Kind::kept &&
                                    !part.item.sets.exported.empty();
-    return is_action(part) || sets_for_later || exports_for_later || is_pause(part.item);
+    const bool is_number = part.item.only_sets() &&
+                           part.item.source.find("$!") != std::string::npos &&
+                           part.verdict.kind != Verdict::Kind::unnecessary;
+    return is_number || is_action(part) || sets_for_later || exports_for_later ||
+           is_pause(part.item);
   }
 
   [[nodiscard]] bool has_lines_of_its_own() const {
@@ -117,7 +121,8 @@ class Stage {
 
   // Otherwise the programs would end with the shell.
   [[nodiscard]] bool waits_at_end(const Troupe& role) const {
-    if (!parts_[places_[role.programs.back()]].item.statement->background) return false;
+    if (!parts_[places_[role.programs.back()]].item.statement->background)
+      return cast_.waits_at_end;
     for (std::size_t i = places_.back() + 1; i < cast_.end; ++i)
       if (parts_[i].role == Role::program) return false;  // a line of its own is the last
     return true;
@@ -185,6 +190,9 @@ class Stage {
                          ? std::nullopt
                          : parse_number(own->second.texts.back());
     std::uint64_t tasks = job_.tasks_on_node().value_or(1);
+    if (is_joined && !cast_.has_roles() && tasks > 1)  // the cores of all of them
+      made.settings["cpus-per-task"] = {{std::to_string(tasks * job_.cpus_per_task.value_or(1))},
+                                        k_no_row};
     if (is_joined)
       tasks = 1;
     else if (all)

@@ -209,3 +209,40 @@ TEST_CASE("programs of an array that run one after another on one node are one p
   const Reduced ranks = of_options("--array=0-3 -n4", "python a.py\nsrun python b.py\n");
   CHECK(ranks.says("--array", "cannot be an array"));
 }
+
+TEST_CASE("a program is not a function that only prints, nor a line that tidies up") {
+  const std::string begin =
+      "log() { echo \"# $1\"; }\nlog begin\n./simulate\nseff $SLURM_JOB_ID\nlog end\n";
+  for (const std::string end : {"", "exit 0\n"}) {
+    CAPTURE(end);
+    const Reduced made = of_one_node(begin + end);
+    CHECK(made.job_has("command = [\"./simulate\"]"));
+    CHECK(made.became("seff") == Became::tear_down);
+  }
+  // What runs its arguments may start anything.
+  const Reduced wrapped = of_nodes(
+      "cmd() { echo \"$@\"; eval \"$@\"; }\ncmd \"module load x\"\n"
+      "python prepare.py\ncmd \"srun ./simulate\"\n");
+  CHECK_FALSE(wrapped.made.is_lossless());
+}
+
+TEST_CASE("what goes on in the background of one node and is waited for is a program") {
+  const Reduced made = of_one_node("./simulate &\nPID=$!\npython watch.py $PID\nwait $PID\n");
+  CHECK(made.became("./simulate") == Became::program);
+  const Reduced both = of_one_node("./simulate a &\npython b.py\nwait\n");
+  CHECK(both.made.is_lossless());
+  CHECK(both.job_has("./simulate a &\npython b.py\nwait"));
+  // A service that the script ends is none.
+  const Reduced service = of_one_node("./serve &\nPID=$!\npython b.py\nkill $PID\nwait $PID\n");
+  CHECK(service.became("./serve") == Became::set_up);
+}
+
+TEST_CASE("programs side by side on one node have the cores of the job, and GPUs of their own") {
+  const std::string two = "srun -n1 ./a &\nsrun -n1 ./b &\nwait\n";
+  CHECK(of_options("-N1 -n2 -c3", two).job_has("cpus_per_task = 6\n"));
+  CHECK(of_options("-N1 -n2 --gpus-per-task=1", two).became("srun -n1 ./b") == Became::lost);
+  const Reduced steps =
+      of_options("-N1 -n1 --gpus-per-task=8 --cpus-per-gpu=4", "torchrun a.py\ntorchrun b.py\n");
+  CHECK(steps.made.is_lossless());
+  CHECK(count_of(steps, "\ngpus_per_node = 8\n") == 1);
+}
