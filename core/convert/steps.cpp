@@ -9,6 +9,20 @@
 #include <algorithm>
 
 namespace dts::convert {
+namespace {
+
+// {{LOAD_ENV}}, WORK={{folder}}, '<ENVIRONMENT>' (which blanks.cpp quotes)
+bool leaves_blank(std::string_view source) {
+  for (const std::string_view blank : {"{{", "'<"})
+    for (const std::string_view before : {"", "=", "=("}) {
+      const std::string begin = std::string(before) + std::string(blank);
+      if (before.empty() ? source.starts_with(begin) : source.find(begin) != std::string_view::npos)
+        return true;
+    }
+  return false;
+}
+
+}  // namespace
 
 void fill_in(const Program& program, Step& step, Row& row) {
   if (program.blanks.empty()) return;
@@ -28,6 +42,10 @@ void ask_for_argument(const Part& part, const Options& options, Draft& draft) {
       is_run ? missing_argument(
                    *part.item.statement, options.arguments.size(), part.role == Role::program)
              : "";
+  if (argument.empty() && is_run && leaves_blank(part.item.source)) {
+    row.became = Became::fill_in;
+    row.why = "a blank in the script, kept as it is" + (row.why.empty() ? "" : "; " + row.why);
+  }
   if (argument.empty()) return;
   row.became = Became::fill_in;
   row.why = argument + " is an argument of the script: convert again with its arguments behind --" +

@@ -2,6 +2,7 @@
 #include "core/convert/roles/cast.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/roles/sequence.hpp"
 #include "core/convert/roles/signature.hpp"
 #include "core/convert/roles/waiting.hpp"
 #include "core/convert/roles/world.hpp"
@@ -43,11 +44,13 @@ class Casting {
       cast_.roles.push_back({"", NodeRange{0, places_.size()}, all, true, false, true});
       return std::move(cast_);
     }
-    if (is_sequence_of_array()) {
-      std::vector<std::size_t> all(places_.size());
-      std::iota(all.begin(), all.end(), 0U);
-      cast_.roles.push_back({"", NodeRange{0, 1}, all});
+    const auto end =
+        can_be_sequence() ? end_of_sequence(parts_, places_, job_.is_array) : std::nullopt;
+    if (end) {
+      cast_.roles.push_back({"", NodeRange{0, 1}, std::vector<std::size_t>(places_.size())});
+      std::iota(cast_.roles[0].programs.begin(), cast_.roles[0].programs.end(), 0U);
       cast_.is_sequence = true;
+      cast_.end = *end;
       return std::move(cast_);
     }
     const auto waiting = waiting_in(parts_, places_);
@@ -142,10 +145,8 @@ class Casting {
     return true;
   }
 
-  // An array cannot have steps, but one shell can run its programs one after another.
-  [[nodiscard]] bool is_sequence_of_array() const {
-    return job_.is_array && places_.size() > 1 && size_ == 1 &&
-           std::all_of(places_.begin(), places_.end(), [this](std::size_t at) {
+  [[nodiscard]] bool can_be_sequence() const {
+    return size_ == 1 && std::all_of(places_.begin(), places_.end(), [this](std::size_t at) {
              const Item& item = parts_[at].item;
              return !item.statement->background && is_one_task(item) &&
                     (job_.tasks_on_node() == 1U || !has_gpus_of_its_own(item));
@@ -211,31 +212,29 @@ class Casting {
     return made;
   }
 
+  // False: the script waits for some of its programs only, or the last of them goes on alone.
+  bool settle_end(Troupe& role, const Waiting& waiting) {
+    const Background background = background_of(role, waiting);
+    const bool is_home = role.nodes == NodeRange{0, 1};
+    const bool goes_on = is_home && this->goes_on();
+    const bool has_foreground = goes_on || background.all < role.programs.size();
+    const bool ends_by_itself =
+        goes_on || !parts_[places_[role.programs.back()]].item.statement->background;
+    if (has_foreground && (!ends_by_itself || role.are_alike)) return false;
+    if (background.waited > 0 && background.waited < background.all) return false;
+    if (has_foreground && is_home) cast_.waits_at_end = background.waited > 0;
+    role.until_others_end = !has_foreground && background.waited == 0;
+    return true;
+  }
+
   // False: nobody waits for any of them, or for some only.
   bool settle_ends(const Waiting& waiting) {
-    bool ends = false;
-    for (Troupe& role : cast_.roles) {
-      std::size_t waited = 0;
-      for (const std::size_t one : role.programs) waited += waiting.is_waited_for[one] ? 1 : 0;
-      const bool goes_on = role.nodes == NodeRange{0, 1} && this->goes_on();
-      const bool has_foreground =
-          goes_on || std::any_of(role.programs.begin(), role.programs.end(), [&](std::size_t one) {
-            return !parts_[places_[one]].item.statement->background;
-          });
-      const bool ends_by_itself =
-          goes_on || !parts_[places_[role.programs.back()]].item.statement->background;
-      if (has_foreground && (!ends_by_itself || role.are_alike)) return false;
-      if (has_foreground) {
-        const auto background = background_of(role, waiting);
-        if (background.waited > 0 && background.waited < background.all) return false;
-        if (role.nodes == NodeRange{0, 1}) cast_.waits_at_end = background.waited > 0;
-      }
-      const bool has_all = waited == role.programs.size();
-      if (!has_foreground && waited > 0 && !has_all) return false;
-      role.until_others_end = !has_foreground && waited == 0;
-      ends = ends || !role.until_others_end;
-    }
-    return ends;
+    auto& roles = cast_.roles;
+    return std::all_of(roles.begin(),
+                       roles.end(),
+                       [&](Troupe& role) { return settle_end(role, waiting); }) &&
+           std::any_of(
+               roles.begin(), roles.end(), [](const Troupe& one) { return !one.until_others_end; });
   }
 
   void name_roles() {

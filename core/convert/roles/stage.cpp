@@ -2,6 +2,7 @@
 #include "core/convert/roles/stage.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/roles/sequence.hpp"
 
 #include <fmt/format.h>
 
@@ -89,9 +90,7 @@ class Stage {
   [[nodiscard]] bool is_line_of_home(std::size_t at) const {
     const Part& part = parts_[at];
     if (at <= first_ || at >= cast_.end || part.role != Role::around) return false;
-    if (cast_.is_sequence)
-      return part.verdict.kind == Verdict::Kind::kept ||
-             part.verdict.kind == Verdict::Kind::if_needed;
+    if (cast_.is_sequence) return is_in_sequence(part);
     const bool sets_for_later = at > places_.back() && part.item.only_sets() &&
                                 part.verdict.kind != Verdict::Kind::unnecessary;
     // What is exported only for the programs behind it: RAY_ADDRESS would confuse `ray start`.

@@ -201,9 +201,9 @@ TEST_CASE("programs side by side are no steps") {
   CHECK(contains(converted("monitor > log &\nsrun prog\n").job_file, "monitor > log &\n"));
 }
 
-TEST_CASE("lines that act on a program's exit code are lost") {
+TEST_CASE("lines that act on the exit code of a program on several nodes are lost") {
   const std::string body =
-      "srun prog\ncode=$?\nif [ $code -eq 0 ]; then\n  touch done\nfi\nexit $code\n";
+      "#SBATCH -N 2\nsrun prog\ncode=$?\nif [ $code -eq 0 ]; then\n  touch done\nfi\nexit $code\n";
   const Conversion made = converted(body);
   CHECK(row_at(made, body, "if [").became == Became::lost);
   CHECK(row_at(made, body, "exit").became == Became::unnecessary);

@@ -246,3 +246,33 @@ TEST_CASE("programs side by side on one node have the cores of the job, and GPUs
   CHECK(steps.made.is_lossless());
   CHECK(count_of(steps, "\ngpus_per_node = 8\n") == 1);
 }
+
+TEST_CASE("a line that a template leaves open is to be filled in") {
+  for (const std::string line : {"{{LOAD_ENV}}", "<LOAD_ENV>", "WORK={{folder}}", "A=({{all}})"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node(line + "\nsrun ./a $WORK ${A[@]}\n");
+    CHECK(made.became(line) == Became::fill_in);
+  }
+  CHECK(of_one_node("echo '{{.State}}' > x\nsrun ./a\n").became("echo") == Became::set_up);
+}
+
+TEST_CASE("lines that act on a program's exit code run behind it in one shell, on one node") {
+  const Reduced either = of_one_node(
+      "python a.py\nSTATUS=$?\nif [ $STATUS -eq 0 ]; then python b.py; else python c.py; fi\n");
+  CHECK(either.made.is_lossless());
+  CHECK(either.job_has("'''\npython a.py\nSTATUS=$?\nif [ $STATUS"));
+  const Reduced copies = of_one_node(
+      "export A=1\npython a.py\nRC=$?\nif [ $RC -eq 124 ]; then cp a b; fi\necho end\nexit $RC\n");
+  CHECK(copies.made.is_lossless());
+  CHECK(
+      copies.job_has("'''\npython a.py\nRC=$?\nif [ $RC -eq 124 ]; then cp a b; fi\necho end\n"
+                     "exit $RC'''"));
+  // What only ends the script needs no shell: a step that fails ends the run.
+  CHECK(of_one_node("python a.py\nif [ $? -ne 0 ]; then exit 1; fi\npython b.py\n")
+            .job_has("[[steps]]"));
+  const Reduced array =
+      of_options("--array=0-3", "python a.py\nif [ $? -ne 0 ]; then exit 7; fi\npython b.py\n");
+  CHECK(array.job_has("python a.py\nif [ $? -ne 0 ]; then exit 7; fi\npython b.py"));
+  CHECK(of_nodes("srun python a.py\nif [ $? -ne 0 ]; then cp a b; fi\n").became("if [ $?") ==
+        Became::lost);
+}

@@ -57,6 +57,14 @@ TEST_CASE("deepspeed takes all GPUs of a node for each task") {
   CHECK(says("tasks-times-processes", tasks + "srun deepspeed --num_gpus 1 train.py\n").empty());
 }
 
+TEST_CASE("ranks without GPUs hide none from each other") {
+  const std::string rule = "gpus-hidden-from-peers";
+  const std::string tasks = "#SBATCH --ntasks-per-node=4\n";
+  CHECK_FALSE(says(rule, tasks + "#SBATCH --gpus-per-task=1\nsrun prog\n").empty());
+  CHECK(says(rule, tasks + "#SBATCH --gpus-per-task=0\nsrun prog\n").empty());
+  CHECK(says(rule, tasks + "#SBATCH --gres=gpu:0 --gpu-bind=single:1\nsrun prog\n").empty());
+}
+
 TEST_CASE("torchrun on several nodes that is told no address looks for the first rank on itself") {
   const std::string rule = "master-is-localhost";
   const std::string run = "srun torchrun --nnodes 2 --nproc_per_node 4 ";
