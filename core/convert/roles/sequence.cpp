@@ -23,6 +23,29 @@ class Codes {
   Names names_;
 };
 
+bool requeues(const Item& item) {
+  return item.words.count("requeue") > 0;
+}
+
+// What is set, or the folder that is entered, between `begin` and `end` also counts behind it.
+bool has_effect_behind(const std::vector<Part>& parts, std::size_t begin, std::size_t end) {
+  Names set;
+  for (std::size_t i = begin; i < parts.size(); ++i) {
+    const Item& item = parts[i].item;
+    if (i < end) {
+      const shell::Command* command = simple_command(*item.statement);
+      const std::string word = command == nullptr ? "" : first_word(*command);
+      if (word == "cd" || word == "pushd" || word == "source" || word == ".") return true;
+      set.insert(item.sets.variables.begin(), item.sets.variables.end());
+    } else if (std::any_of(set.begin(), set.end(), [&item](const std::string& name) {
+                 return item.used.count(name) > 0;
+               })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<std::size_t> end_of_sequence(const std::vector<Part>& parts,
@@ -33,14 +56,15 @@ std::optional<std::size_t> end_of_sequence(const std::vector<Part>& parts,
   std::size_t end = places.back() + 1;
   bool acts = false;
   for (std::size_t i = places.front() + 1; i < parts.size(); ++i) {
-    if (!codes.follow(parts[i].item)) continue;
+    const Item& item = parts[i].item;
+    if (!codes.follow(item) || requeues(item)) continue;
     if (parts[i].role == Role::definition) return std::nullopt;
     end = std::max(end, i + 1);
-    const Item& item = parts[i].item;
     acts = acts || parts[i].role == Role::program ||
            !(item.only_sets() || ends_only(item) || only_prints(item));
   }
-  return acts || (is_array && places.size() > 1) ? std::optional(end) : std::nullopt;
+  if (!acts && !(is_array && places.size() > 1)) return std::nullopt;
+  return has_effect_behind(parts, places.front(), end) ? parts.size() : end;
 }
 
 bool is_in_sequence(const Part& part) {
@@ -48,7 +72,7 @@ bool is_in_sequence(const Part& part) {
   const bool is_trap = command != nullptr && first_word(*command) == "trap";
   const bool is_lost =
       part.verdict.kind == Verdict::Kind::lost && part.verdict.why != k_acts_on_exit;
-  return part.role == Role::around && !is_trap && !is_lost;
+  return part.role == Role::around && !is_trap && !is_lost && !requeues(part.item);
 }
 
 }  // namespace dts::convert

@@ -275,4 +275,10 @@ TEST_CASE("lines that act on a program's exit code run behind it in one shell, o
   CHECK(array.job_has("python a.py\nif [ $? -ne 0 ]; then exit 7; fi\npython b.py"));
   CHECK(of_nodes("srun python a.py\nif [ $? -ne 0 ]; then cp a b; fi\n").became("if [ $?") ==
         Became::lost);
+  // What a line behind uses is set there.
+  CHECK(of_one_node("python a.py\nRC=$?\nif [ $RC = 0 ]; then D=x; cp a $D; fi\nmv $D y\n")
+            .job_has("fi\nmv $D y'''"));
+  const Reduced again =
+      of_one_node("python a.py\nif [ $? = 124 ]; then scontrol requeue $SLURM_JOB_ID; fi\n");
+  CHECK_FALSE(again.job_has("requeue"));
 }
