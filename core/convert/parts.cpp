@@ -78,6 +78,7 @@ std::string line_of(const Part& part,
   std::string text = part.verdict.text.empty()
                          ? item.source.substr(0, item.source.size() - item.tail.size())
                          : part.verdict.text;
+  if (has_many_nodes) text = with_first_node(item, std::move(text));
   if (item.statement->background) text += " &";
   if (!is_tear_down && !part.failures.stop && may_fail(item)) text += " || true";
   text += item.tail;

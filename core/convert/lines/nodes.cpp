@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/words/once.hpp"
+#include "core/shell/syntax.hpp"
 
 #include <algorithm>
 
@@ -37,6 +38,19 @@ bool is_program(const lint::Run& run) {
   return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run));
 }
 
+constexpr std::string_view k_names_own[] = {
+    "$(hostname)", "$(hostname -s)", "`hostname`", "`hostname -s`", "${HOSTNAME}", "$HOSTNAME"};
+
+constexpr std::string_view k_first_node =
+    "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
+
+// By ' or by a backslash that does not join lines.
+bool is_quoted_otherwise(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\'' || (text[i] == '\\' && text.substr(i + 1, 1) != "\n")) return true;
+  return false;
+}
+
 bool names_script(std::string_view text) {
   for (const std::string_view part : {"$0", "${0}", "BASH_SOURCE"})
     if (text.find(part) != std::string_view::npos) return true;
@@ -65,6 +79,21 @@ RunsOn runs_on(const Item& item) {
   return is_known && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
 }
 
+std::string with_first_node(const Item& item, std::string text) {
+  if (!item.only_sets() || !item.sets.functions.empty() || !item.tail.empty() ||
+      is_quoted_otherwise(text))
+    return text;
+  for (const std::string_view own : k_names_own)
+    for (std::size_t at = text.find(own); at != std::string::npos; at = text.find(own, at)) {
+      const std::size_t end = at + own.size();
+      const bool is_longer =
+          own.back() == 'E' && end < text.size() && shell::is_name_char(text[end]);
+      if (!is_longer) text.replace(at, own.size(), k_first_node);
+      at += is_longer ? own.size() : k_first_node.size();
+    }
+  return text;
+}
+
 std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   const RunsOn where = has_many_nodes ? runs_on(item) : RunsOn::each;
   std::vector<std::string> notes;
@@ -73,8 +102,10 @@ std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   if (where == RunsOn::first) notes.emplace_back("on the first node only, as in the script");
   // A tear-down has the time of its own.
   if (!is_tear_down && !same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
-  std::vector<std::string> anew = computed_anew(item.source);
-  for (const std::string& name : variables_of_node(item.source)) anew.push_back("$" + name);
+  const std::string source = has_many_nodes ? with_first_node(item, item.source) : item.source;
+  if (source != item.source) notes.emplace_back("hostname becomes the name of the first node");
+  std::vector<std::string> anew = computed_anew(source);
+  for (const std::string& name : variables_of_node(source)) anew.push_back("$" + name);
   if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())
     notes.push_back(join(anew, ", ") + ": each node computes its own; the script does so once");
   else if (where == RunsOn::each_unlike)

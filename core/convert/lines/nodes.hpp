@@ -18,6 +18,10 @@ enum class RunsOn {
 // For jobs of several nodes.
 [[nodiscard]] RunsOn runs_on(const Item& item);
 
+// `text`, the item's, with the first node's name where it sets variables from that of its own node:
+// ADDR=$(hostname):$PORT. The script's shell is on the first node.
+[[nodiscard]] std::string with_first_node(const Item& item, std::string text);
+
 // The account's note on this, and on values that a script computes once; "": nothing to note.
 [[nodiscard]] std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down);
 
