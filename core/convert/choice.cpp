@@ -6,6 +6,7 @@
 #include "core/convert/lines/tools.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace dts::convert {
 namespace {
@@ -34,21 +35,27 @@ bool is_beside_program(const Item& item) {
          (item.runs.size() == 1 && asks_python(*item.runs[0]));
 }
 
-// Functions that start a program, themselves or through each other. `all`: the script's.
+// The functions that start a program themselves or call one that does. `all`: the script's
+// functions.
 Names working_functions(const std::vector<Part>& parts, const Names& all) {
+  std::map<std::string, std::vector<const Part*>> callers;
+  std::vector<const Part*> open;
+  for (const Part& part : parts) {
+    if (part.item.sets.functions.empty()) continue;
+    for (const lint::Run* run : part.item.runs)
+      if (all.count(run->name()) > 0)
+        callers[run->name()].push_back(&part);
+      else if (works_anywhere(*run))
+        open.push_back(&part);
+  }
   Names working;
-  for (bool is_new = true; is_new;) {
-    is_new = false;
-    for (const Part& part : parts) {
-      const auto& runs = part.item.runs;
-      const bool works = !part.item.sets.functions.empty() &&
-                         std::any_of(runs.begin(), runs.end(), [&](const lint::Run* run) {
-                           return working.count(run->name()) > 0 ||
-                                  (all.count(run->name()) == 0 && works_anywhere(*run));
-                         });
-      if (!works) continue;
-      for (const std::string& name : part.item.sets.functions)
-        is_new = working.insert(name).second || is_new;
+  while (!open.empty()) {
+    const Part* part = open.back();
+    open.pop_back();
+    for (const std::string& name : part->item.sets.functions) {
+      if (!working.insert(name).second) continue;
+      const std::vector<const Part*>& more = callers[name];
+      open.insert(open.end(), more.begin(), more.end());
     }
   }
   return working;
@@ -68,15 +75,15 @@ Names wrapping_functions(const std::vector<Part>& parts) {
   return wrapping;
 }
 
-// What the script's functions are for.
+// The script's functions by what they do.
 struct Functions {
   Names all;
-  Names working;
-  Names wrapping;
-  Names idle;  // neither
+  Names working;   // start a program
+  Names wrapping;  // run their arguments
+  Names idle;      // do neither
 
-  // The command starts a program, itself or in a function.
-  [[nodiscard]] bool work(const lint::Run& run) const {
+  // True if the command starts a program itself or calls a function that does.
+  [[nodiscard]] bool do_work(const lint::Run& run) const {
     if (all.count(run.name()) == 0) return does_work(run);
     if (working.count(run.name()) > 0) return true;
     return wrapping.count(run.name()) > 0 && run.words.size() > 1 &&
@@ -96,12 +103,13 @@ Functions functions_of(const std::vector<Part>& parts) {
   return functions;
 }
 
-// log "finished"
+// True for log "finished".
 bool only_calls(const Item& item, const Names& idle) {
   return item.runs.size() == 1 && idle.count(item.runs[0]->name()) > 0;
 }
 
-// False: none of these can be a program. `idle`: functions that start none.
+// Makes a program of the last part that can be one; false if there is none. `idle`: functions that
+// start none.
 bool choose_last(std::vector<Part>& parts, const Names& idle, bool (*is_less)(const Item&)) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (part->item.only_sets() || (is_less != nullptr && is_less(part->item)) ||
@@ -172,7 +180,7 @@ void choose_evaluated(std::vector<Part>& parts) {
   }
 }
 
-// What goes on in the background and is waited for is a program, wherever it is.
+// A program in the background that the script waits for is one of the job, wherever it stands.
 void choose_waited_for(std::vector<Part>& parts, const Names& functions) {
   bool is_waited_for = false;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
@@ -181,7 +189,7 @@ void choose_waited_for(std::vector<Part>& parts, const Names& functions) {
     if (std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
           return run->name() == "kill" || run->name() == "pkill" || run->name() == "killall";
         }))
-      return;  // a service, which is ended
+      return;  // what runs in the background is a service, which the script ends
     if (!is_waited_for || part->role != Role::around || !item.statement->background ||
         !item.sets.functions.empty())
       continue;
@@ -204,7 +212,7 @@ void choose_programs_behind(std::vector<Part>& parts, const Functions& functions
                               (is_beside || !item.statement->background);
     if (is_candidate)
       for (const lint::Run* run : item.runs)
-        if (functions.work(*run)) part.item.mains.push_back(run);
+        if (functions.do_work(*run)) part.item.mains.push_back(run);
     if (is_candidate && !item.mains.empty()) part.role = Role::program;
     if (part.role != Role::program) continue;
     is_behind = true;

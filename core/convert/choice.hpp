@@ -9,7 +9,7 @@
 
 namespace dts::convert {
 
-// Makes programs of them. `is_one_node`: the job has no other.
+// Marks those of `parts` that do the job's work as programs. `is_one_node`: the job has one node.
 void choose_programs(std::vector<Part>& parts, bool is_one_node);
 
 }  // namespace dts::convert

@@ -97,7 +97,8 @@ class EarlyReader {
   bool has_environment_ = false;
 };
 
-// cd $SLURM_SUBMIT_DIR does nothing only where the script has not gone elsewhere before.
+// Keeps cd $SLURM_SUBMIT_DIR behind another cd: only without one is it unnecessary. `has_moved`:
+// the job starts in another folder.
 void keep_returns(std::vector<Part>& parts, bool has_moved) {
   for (Part& part : parts) {
     if (!part.item.sets.changes_folder) continue;

@@ -227,10 +227,11 @@ void keep_needed(std::vector<Part>& parts,
   bool is_read = false;
   const Bodies bodies = bodies_of(parts);
   for (const Program& program : programs) {
-    if (program.needs_shell()) add_names(program.source(), needed_by_program);
+    Names names;
+    if (program.needs_shell()) add_names(program.source(), names);
+    bodies.add_used(names, needed_by_program);
     arguments.merge(words_of(program.source()));
   }
-  bodies.complete(needed_by_program);
   std::erase_if(needed_by_program, is_given);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     if (part->role != Role::around) continue;
@@ -249,8 +250,7 @@ void keep_needed(std::vector<Part>& parts,
     part->item.is_alone = !is_read && is_alone(part->item, needed, needed_by_program);
     Names names;
     add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, names);
-    bodies.complete(names);
-    needed.merge(names);
+    bodies.add_used(names, needed);
     is_read = is_read || reads_anything(part->item);
   }
 }

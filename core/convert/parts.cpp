@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <utility>
 
 namespace dts::convert {
 namespace {
 
-// Also as an argument of another function, or of a command in a variable, which may call it. `all`:
-// the script's functions.
+// Adds the name of what `run` calls, and functions among its arguments if it calls a function or a
+// command in a variable, which may call them in turn. `all`: the script's functions.
 void add_called(const lint::Run& run, const Names& all, Names& called) {
   called.insert(run.name());
   if (all.count(run.name()) == 0 && run.name().find(lint::k_unknown) == std::string::npos) return;
@@ -38,8 +40,8 @@ Names functions_in(const std::vector<Part>& parts) {
 
 bool calls_one_of(const Item& item, const Names& functions, const Names& all) {
   const Names called = called_by(item, all);
-  return std::any_of(functions.begin(), functions.end(), [&](const std::string& name) {
-    return called.count(name) > 0;
+  return std::any_of(called.begin(), called.end(), [&](const std::string& name) {
+    return functions.count(name) > 0;
   });
 }
 
@@ -164,20 +166,22 @@ std::vector<Part> parts_of(const lint::Subject& subject) {
 }
 
 std::vector<const Part*> called_definitions(const std::vector<Part>& parts, const Item& item) {
-  Names words = called_by(item, functions_in(parts));
+  std::map<std::string, std::vector<std::size_t>> definitions;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i].role == Role::definition)
+      for (const std::string& name : parts[i].item.sets.functions) definitions[name].push_back(i);
   std::vector<bool> is_called(parts.size());
-  for (bool is_new = true; is_new;) {
-    is_new = false;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Names& functions = parts[i].item.sets.functions;
-      const bool calls =
-          parts[i].role == Role::definition && !is_called[i] &&
-          std::any_of(functions.begin(), functions.end(), [&words](const std::string& name) {
-            return words.count(name) > 0;
-          });
-      if (!calls) continue;
-      is_called[i] = is_new = true;
-      words.insert(parts[i].item.words.begin(), parts[i].item.words.end());
+  const Names words = called_by(item, functions_in(parts));
+  std::vector<std::string> open(words.begin(), words.end());
+  while (!open.empty()) {
+    const auto defined = definitions.find(open.back());
+    open.pop_back();
+    if (defined == definitions.end()) continue;
+    for (const std::size_t at : std::exchange(defined->second, {})) {
+      if (is_called[at]) continue;
+      is_called[at] = true;
+      const Names& used = parts[at].item.words;
+      open.insert(open.end(), used.begin(), used.end());
     }
   }
   std::vector<const Part*> called;

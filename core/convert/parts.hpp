@@ -31,17 +31,17 @@ struct Part {
   RowIndex row = k_no_row;
   Verdict verdict{};
   bool is_kept = false;
-  Failures failures{};  // how the script takes them when it comes there
+  Failures failures{};  // what they do to the script at this place
 };
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
 
 [[nodiscard]] std::vector<Item> items_in(const std::vector<Part>& parts);
 
-// The last program's place; their number: there is none.
+// The place of the last program; parts.size() if there is none.
 [[nodiscard]] std::size_t last_program(const std::vector<Part>& parts);
 
-// True if one of them changes the shell's folder.
+// True if one of `parts` changes the shell's folder.
 [[nodiscard]] bool changes_folder(const std::vector<Part>& parts);
 
 [[nodiscard]] Bodies bodies_of(const std::vector<Part>& parts);

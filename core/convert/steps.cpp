@@ -11,15 +11,19 @@
 namespace dts::convert {
 namespace {
 
-// {{LOAD_ENV}}, WORK={{folder}}, '<ENVIRONMENT>' (which blanks.cpp quotes)
-bool leaves_blank(std::string_view source) {
-  for (const std::string_view blank : {"{{", "'<"})
-    for (const std::string_view before : {"", "=", "=("}) {
-      const std::string begin = std::string(before) + std::string(blank);
-      if (before.empty() ? source.starts_with(begin) : source.find(begin) != std::string_view::npos)
-        return true;
-    }
-  return false;
+// The line is a blank of a template, or sets a variable to one: {{LOAD_ENV}}, WORK={{folder}},
+// '<ENVIRONMENT>' (which blanks.cpp quotes). Not docker ps --format={{.Names}}.
+bool has_blank(const Item& item) {
+  constexpr std::string_view k_lines[] = {"{{", "'<"};
+  constexpr std::string_view k_values[] = {"={{", "=({{", "='<", "=('<"};
+  const std::string& source = item.source;
+  return std::any_of(std::begin(k_lines),
+                     std::end(k_lines),
+                     [&](std::string_view blank) { return source.starts_with(blank); }) ||
+         (item.only_sets() &&
+          std::any_of(std::begin(k_values), std::end(k_values), [&](std::string_view value) {
+            return source.find(value) != std::string::npos;
+          }));
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ void ask_for_argument(const Part& part, const Options& options, Draft& draft) {
       is_run ? missing_argument(
                    *part.item.statement, options.arguments.size(), part.role == Role::program)
              : "";
-  if (argument.empty() && is_run && leaves_blank(part.item.source)) {
+  if (argument.empty() && is_run && has_blank(part.item)) {
     row.became = Became::fill_in;
     row.why = "a blank in the script, kept as it is" + (row.why.empty() ? "" : "; " + row.why);
   }

@@ -45,8 +45,10 @@ Names names_in(const Program& program, const SetUpText& set_up) {
   if (!program.needs_shell()) return names;
   names = used_names(program.source());
   names.merge(words_of(program.source()));
-  if (set_up.bodies != nullptr) set_up.bodies->complete(names);
-  return names;
+  if (set_up.bodies == nullptr) return names;
+  Names all;
+  set_up.bodies->add_used(names, all);
+  return all;
 }
 
 std::string declarations(const SetUpText& set_up, const Names& used) {

@@ -21,7 +21,7 @@ using shell::Statement;
 using shell::Statements;
 
 constexpr int k_deepest_list = 64;
-constexpr std::size_t k_most_programs = 300;  // of all loops; a job has no more than 99 steps
+constexpr std::size_t k_most_programs = 300;  // that loops may make; a job has 99 steps at most
 
 // `whole` without `parts`, which are in order.
 std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
@@ -199,11 +199,12 @@ class Expander {
       return true;
     }
     const std::size_t size = turns->second.size() * (range.end - range.begin);
-    programs_made_ += turns->second.size() * programs_within(command.span);
-    if (programs_made_ > k_most_programs) return false;
+    const std::size_t programs = turns->second.size() * programs_within(command.span);
     if (leaves_loop(body) || (has_background(body) && !names_nodes(body)) ||
-        made_.script.text().size() + size > k_longest_script)
+        made_.script.text().size() + size > k_longest_script ||
+        programs_made_ + programs > k_most_programs)
       return false;
+    programs_made_ += programs;
     made_.rows.push_back({rest_of(command.span, {range}),
                           Became::program,
                           "",
@@ -239,7 +240,7 @@ class Expander {
   const std::vector<Span>& programs_;
   Known& known_;
   NodeValues nodes_;
-  std::size_t programs_made_ = 0;  // by loops, conditions left aside
+  std::size_t programs_made_ = 0;  // by loops, as if no condition omitted any
   bool decides_;
   Expanded made_;
 };

@@ -21,11 +21,12 @@ void Bodies::add(const Item& item) {
   });
 }
 
-void Bodies::complete(Names& names) const {
-  std::vector<std::string> open(names.begin(), names.end());
+void Bodies::add_used(const Names& names, Names& all) const {
+  std::vector<std::string> open;
   const auto add = [&](const std::string& name) {
-    if (names.insert(name).second) open.push_back(name);
+    if (all.insert(name).second) open.push_back(name);
   };
+  for (const std::string& name : names) add(name);
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lines use through the functions that they call, by name or in a variable. Pure.
+// What lines use through the functions that they call by name or through a variable. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
@@ -10,13 +10,15 @@
 
 namespace dts::convert {
 
+// The bodies of a script's functions.
 class Bodies {
  public:
-  // `item` is a line of the script.
+  // Call it for each statement of the script before add_used().
   void add(const Item& item);
 
-  // Adds to `names` what the functions among them use, and so on.
-  void complete(Names& names) const;
+  // Adds `names` to `all`, and what the functions among them use, directly or through others. `all`
+  // holds only what this function added.
+  void add_used(const Names& names, Names& all) const;
 
  private:
   std::map<std::string, Names, std::less<>> used_by_function_;

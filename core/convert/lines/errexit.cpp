@@ -10,7 +10,7 @@
 namespace dts::convert {
 namespace {
 
-// #!/bin/bash -e, -o pipefail
+// The script's first line turns the option on: #!/bin/bash -e. `letter`: 0 if it has none.
 bool begins_with(std::string_view text, std::string_view name, char letter) {
   if (!text.starts_with("#!")) return false;
   const std::vector<std::string> words = split(text.substr(0, text.find('\n')), ' ');
@@ -20,8 +20,8 @@ bool begins_with(std::string_view text, std::string_view name, char letter) {
   });
 }
 
-// set -e, +e, -euo pipefail, -o errexit; nullopt: it leaves that as it is. A letter of 0: the
-// option has none.
+// What set -e, +e, -euo pipefail or -o errexit make of the option. nullopt: `run` does not change
+// it. `letter`: 0 if the option has none.
 std::optional<bool> option_of(const lint::Run& run, std::string_view name, char letter) {
   std::optional<bool> is_on;
   if (run.name() != "set") return is_on;
@@ -36,6 +36,7 @@ std::optional<bool> option_of(const lint::Run& run, std::string_view name, char 
   return is_on;
 }
 
+// A condition may turn the option on, not off: a failure should rather be noticed.
 void change(bool& option, const lint::Run& run, std::string_view name, char letter) {
   const auto is_on = option_of(run, name, letter);
   if (is_on && (*is_on || !run.around.is_conditional)) option = *is_on;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a script's shell takes failures: `set -e` and `set -o pipefail`. Pure.
+// What a script's shell does when a command fails: `set -e` and `set -o pipefail`. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
@@ -10,8 +10,8 @@
 namespace dts::convert {
 
 struct Failures {
-  bool stop = false;           // the shell: set -e
-  bool count_in_pipe = false;  // of each command of a pipeline: set -o pipefail
+  bool stop = false;           // they end the shell: set -e
+  bool count_in_pipe = false;  // in a pipeline, those of every command count: set -o pipefail
 };
 
 class Errexit {
@@ -29,7 +29,8 @@ class Errexit {
   Failures now_;
 };
 
-// "set -e\n" and the like, for a shell that runs only `text`; empty: it makes no difference there.
+// "set -e\n", "set -o pipefail\n" or both, for a shell that runs only `text`. Empty where they make
+// no difference.
 [[nodiscard]] std::string failure_line(std::string_view text, const Failures& failures);
 
 }  // namespace dts::convert

@@ -38,14 +38,15 @@ bool is_program(const lint::Run& run) {
   return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run));
 }
 
-constexpr std::string_view k_names_own[] = {
+// The name of the node on which the shell runs.
+constexpr std::string_view k_own_name[] = {
     "$(hostname)", "$(hostname -s)", "`hostname`", "`hostname -s`", "${HOSTNAME}", "$HOSTNAME"};
 
 constexpr std::string_view k_first_node =
     "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
 
-// By ' or by a backslash that does not join lines.
-bool is_quoted_otherwise(std::string_view text) {
+// Has a ' or a backslash that does not join lines: what looks like $(hostname) may then be text.
+bool may_quote_dollar(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] == '\'' || (text[i] == '\\' && text.substr(i + 1, 1) != "\n")) return true;
   return false;
@@ -81,9 +82,9 @@ RunsOn runs_on(const Item& item) {
 
 std::string with_first_node(const Item& item, std::string text) {
   if (!item.only_sets() || !item.sets.functions.empty() || !item.tail.empty() ||
-      is_quoted_otherwise(text))
+      may_quote_dollar(text))
     return text;
-  for (const std::string_view own : k_names_own)
+  for (const std::string_view own : k_own_name)
     for (std::size_t at = text.find(own); at != std::string::npos; at = text.find(own, at)) {
       const std::size_t end = at + own.size();
       const bool is_longer =
@@ -103,7 +104,7 @@ std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   // A tear-down has the time of its own.
   if (!is_tear_down && !same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
   const std::string source = has_many_nodes ? with_first_node(item, item.source) : item.source;
-  if (source != item.source) notes.emplace_back("hostname becomes the name of the first node");
+  if (source != item.source) notes.emplace_back("its node's name becomes that of the first node");
   std::vector<std::string> anew = computed_anew(source);
   for (const std::string& name : variables_of_node(source)) anew.push_back("$" + name);
   if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())

@@ -18,8 +18,8 @@ enum class RunsOn {
 // For jobs of several nodes.
 [[nodiscard]] RunsOn runs_on(const Item& item);
 
-// `text`, the item's, with the first node's name where it sets variables from that of its own node:
-// ADDR=$(hostname):$PORT. The script's shell is on the first node.
+// `text`, the item's text, with the first node's name instead of its own node's where it sets a
+// variable: ADDR=$(hostname):$PORT. The script's shell runs on the first node.
 [[nodiscard]] std::string with_first_node(const Item& item, std::string text);
 
 // The account's note on this, and on values that a script computes once; "": nothing to note.

@@ -112,16 +112,33 @@ bool only_asks_python(const lint::Run& run) {
   return word == "-c" || word == "-V" || word == "--version";
 }
 
-// Of env A=1 prog, command prog, /usr/bin/time -v prog and xargs -n 1 prog, "prog"; empty: it is
-// none of them, or has no program.
+// A command that runs another, and those of its options whose value is a word of its own.
+struct Wrapper {
+  std::string_view name;
+  std::string_view with_value;  // between blanks
+};
+
+constexpr Wrapper k_wrappers[] = {{"command", ""},
+                                  {"env", " -u --unset -C --chdir "},
+                                  {"exec", " -a "},
+                                  {"time", " -o --output -f --format "},
+                                  {"xargs", " -a -d -E -I -L -n -P -s --arg-file --delimiter "}};
+
+// "prog" for env A=1 prog, command prog, /usr/bin/time -v prog and xargs -n 1 prog. Empty if `run`
+// is none of these or has no program.
 std::string behind_wrapper(const lint::Run& run) {
-  constexpr std::string_view k_wrappers[] = {"env", "command", "time", "xargs", "exec"};
-  if (!is_one_of(k_wrappers, verb_of(run))) return "";
+  const std::string verb = verb_of(run);
+  const auto* const wrapper =
+      std::find_if(std::begin(k_wrappers), std::end(k_wrappers), [&verb](const Wrapper& one) {
+        return one.name == verb;
+      });
+  if (wrapper == std::end(k_wrappers)) return "";
   for (std::size_t i = 1; i < run.words.size(); ++i) {
     const std::string& word = run.words[i].value.text;
-    if (word == "-v" && verb_of(run) == "command") return "";
-    const bool is_option = word.starts_with('-') || word.find('=') != std::string::npos ||
-                           word == "{}" || parse_number(word);
+    if (verb == "command" && (word == "-v" || word == "-V")) return "";
+    const bool has_value = wrapper->with_value.find(" " + word + " ") != std::string_view::npos;
+    const bool is_option = word.starts_with('-') || word.find('=') != std::string::npos;
+    if (has_value) ++i;
     if (!is_option) return lint::base_name(word);
   }
   return "";

@@ -14,10 +14,11 @@ namespace dts::convert {
 // After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);
 
-// True for "srun prog" and "./prog", false for "module load x".
+// True if `command` would do work, judging by its first word alone: "srun prog" and "./prog", not
+// "module load x".
 [[nodiscard]] bool is_work_by_name(std::string_view command);
 
-// The same, also of a command within a function.
+// As does_work(), and also true for commands within functions.
 [[nodiscard]] bool works_anywhere(const lint::Run& run);
 
 // Cleans up, copies results or sends a message.

@@ -185,7 +185,8 @@ bool only_prints(const Item& item) {
     const std::string verb = verb_of(*run);
     if (verb == "bash" || verb == "sh") return prints_by_shell(item, *run);
     if (verb == "scontrol") return run->words.size() > 1 && run->words[1].value.text == "show";
-    if (verb == "command" || verb == "env" || verb == "hostname")
+    if (verb == "env") return run->words.size() == 1;
+    if (verb == "command" || verb == "hostname")
       return run->words.size() == 1 || run->words[1].value.text.starts_with('-');
     if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")
       return run->words.size() > 1 &&

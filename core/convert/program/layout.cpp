@@ -130,28 +130,29 @@ class Layout {
 
   [[nodiscard]] bool is_launched() const { return is_own("launcher"); }
 
-  // torchrun and the like make a world of as many nodes as they are told, and are started on the
-  // first node only unless a launcher starts them.
+  // The processes of torchrun and the like spread over as many nodes as its options say. Without a
+  // launcher, the script starts it on the first node only.
   void settle_world(bool is_beside_others) {
     const std::uint64_t nodes = number("nodes").value_or(1);
     const bool is_one = program_.reach == Reach::one || program_.reach == Reach::one_by_default;
     if (nodes < 2) return;
     if (is_launched() && program_.reach == Reach::one)
-      program_.losses.push_back(
-          fmt::format("each of {} nodes works by itself: the job's nodes work together", nodes));
+      program_.losses.push_back(fmt::format(
+          "each of {} nodes works by itself in the script; in the job they work together", nodes));
     else if (is_launched() && is_one)
       program_.notes.emplace_back(
-          "without --nnodes each node would work by itself: the job's nodes work together");
+          "without --nnodes each node works by itself in the script; in the job they work "
+          "together");
     else if (!is_launched() && is_one && is_beside_others)
       program_.settings["nodes"] = {{"1"}, k_no_row};
     else if (!is_launched() && is_one)
       program_.losses.push_back(fmt::format(k_first_of_nodes, nodes));
     else if (!is_launched())
       program_.notes.emplace_back(
-          "without srun: the script starts it on the first node only, the job on each");
+          "without srun: the script starts it on the first node only, the job on each node");
   }
 
-  // As the script's launcher would start them; without one, all are those of its only node.
+  // As many as the script's launcher would start; without a launcher all are on one node.
   [[nodiscard]] std::uint64_t tasks_on_node() const {
     if (const auto tasks = number("ntasks-per-node")) return std::max<std::uint64_t>(*tasks, 1);
     const auto all = number("ntasks");
@@ -227,7 +228,7 @@ void settle_layout(Program& program,
 
 namespace {
 
-// What all programs have alike is the job's.
+// Makes a setting that is the same in all programs one of the job.
 void share(const std::string& name, std::vector<Program>& programs, Draft& draft) {
   if (programs.size() < 2 || draft.settings.count(name) > 0) return;
   const auto first = programs[0].settings.find(name);

@@ -6,8 +6,8 @@
 
 namespace dts::convert {
 
-// Completes the program's settings, and notes in `dropped` those of the job that the way in which
-// it is started makes meaningless. `starts_processes`: as torchrun does, one for each GPU.
+// Completes the program's settings, and notes in `dropped` those of the job that mean nothing for a
+// program that is started in this way. `starts_processes`: as torchrun does, one for each GPU.
 // `is_beside_others`: other programs of the script are started on all nodes.
 void settle_layout(Program& program,
                    Draft& draft,
@@ -16,8 +16,9 @@ void settle_layout(Program& program,
                    bool is_recognised,
                    bool is_beside_others);
 
-// Takes back what all `programs` of the script dropped, and makes what only some did a setting of
-// the others. `are_roles`: each has a number of ranks of its own.
+// An option of the job that all `programs` dropped is taken back; one that only some dropped
+// becomes a setting of each of the others. `are_roles`: each program has a number of ranks of its
+// own.
 void settle_dropped(std::vector<Program>& programs, bool are_roles, Draft& draft);
 
 }  // namespace dts::convert

@@ -6,7 +6,7 @@
 
 namespace dts::convert {
 
-// True for the call of a function of the script, without a launcher among its arguments.
+// True if `item` calls a function of the script, and no launcher is among the arguments.
 [[nodiscard]] bool calls_function(const Item& item, const ProgramContext& context);
 
 // Reports this for srun "$@" without arguments, srun $CMD without CMD, and commands that only the

@@ -20,7 +20,7 @@ struct Program {
   Settings settings;            // its layout and launcher
   std::vector<FlatWord> words;  // the command, unless it is a text
   std::string text;             // for a shell
-  Failures failures{};          // how that shell takes them
+  Failures failures{};          // what they do to that shell
   std::string folder{};  // where it is started, in its container, as shell text; empty: the job's
   std::vector<std::string> notes;
   std::vector<std::string> losses;
@@ -28,7 +28,7 @@ struct Program {
   bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
   bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
   Reach reach = Reach::unknown;   // of the processes that it starts
-  std::map<std::string, std::string> dropped{};  // options of the job that it does not want, why
+  std::map<std::string, std::string> dropped{};  // why it needs none of these options of the job
   // $1 and so on at its start; nullopt: as the script gets them.
   std::optional<std::vector<std::string>> arguments{};
   Names needs;  // variables of the shell that submits, without which something is lost

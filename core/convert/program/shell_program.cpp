@@ -157,7 +157,7 @@ std::optional<std::uint64_t> number_of(const Settings& settings, const std::stri
              : parse_number(asked->second.texts.back());
 }
 
-// The statement is run once in all, so that what is in it besides the programs is, too.
+// The program is a single rank, which can run the rest of the statement as well.
 bool is_run_once(const Item& item, const Program& program, const lint::Job& job) {
   bool has_launcher = false;
   for (const lint::Run* run : item.mains) {
@@ -177,7 +177,8 @@ bool is_main(const Item& item, const lint::Run* run) {
   return std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
 }
 
-// srun within the program's own step.
+// Reports srun and mpirun besides the programs: within the step of the program, they would wait for
+// its end.
 void lose_steps_beside(const Item& item, Program& program) {
   for (const lint::Run* run : item.runs) {
     const lint::Launcher launcher = run->launch.launcher;
@@ -189,7 +190,7 @@ void lose_steps_beside(const Item& item, Program& program) {
   }
 }
 
-// The script waits before it does more.
+// Behind `item`, the script waits before it does anything other than print.
 bool waits_next(const Item& item, const lint::Subject& subject) {
   for (const lint::Run& run : subject.runs.runs) {
     if (run.span.begin < item.span().end || run.around.inner > 0 || run.name() == "echo" ||

@@ -93,7 +93,7 @@ class ToldReader {
  private:
   [[nodiscard]] const std::string& word(std::size_t at) const { return words_[at].value.text; }
 
-  // torchrun, python -m torch.distributed.run; the others read files that may say more.
+  // torchrun, python -m torch.distributed.run. Other launchers read files that may name more nodes.
   [[nodiscard]] bool is_of_torch(std::size_t at) const {
     const std::string program = lint::base_name(word(at));
     if (program == "torchrun") return true;
@@ -105,8 +105,8 @@ class ToldReader {
                        });
   }
 
-  // What the option says about the world's nodes.
-  void see_reach(std::string name, const std::string& value) {
+  // Notes what the option says about the number of nodes.
+  void note_reach(std::string name, const std::string& value) {
     std::replace(name.begin(), name.end(), '-', '_');
     constexpr std::string_view k_sizes[] = {"nnodes", "num_machines", "num_nodes"};
     constexpr std::string_view k_of_several[] = {"node_rank",
@@ -152,7 +152,7 @@ class ToldReader {
                          !is_script(word(at + 1)) &&
                          (row != nullptr || !word(at + 1).starts_with('-'));
     const std::size_t last = is_next ? at + 1 : at;
-    see_reach(name, equals != std::string::npos ? text.substr(equals + 1) : word(last));
+    note_reach(name, equals != std::string::npos ? text.substr(equals + 1) : word(last));
     if (row != nullptr)
       judge(*row, at, last, equals != std::string::npos ? text.substr(equals + 1) : word(last));
     return last + 1;

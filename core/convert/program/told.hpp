@@ -18,7 +18,7 @@ struct Facts {
   std::optional<std::uint64_t> gpus_per_node;
 };
 
-// The nodes of the processes that work together, as the launcher is told.
+// Over how many nodes the processes that work together spread, according to the launcher's options.
 enum class Reach { unknown, one_by_default, one, several };
 
 struct Told {

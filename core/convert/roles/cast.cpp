@@ -199,7 +199,7 @@ class Casting {
 
   struct Background {
     std::size_t all = 0;
-    std::size_t waited = 0;  // the script waits for them
+    std::size_t waited = 0;  // those that the script waits for
   };
 
   [[nodiscard]] Background background_of(const Troupe& role, const Waiting& waiting) const {
@@ -212,7 +212,8 @@ class Casting {
     return made;
   }
 
-  // False: the script waits for some of its programs only, or the last of them goes on alone.
+  // False: the script waits only for some of the role's programs in the background, or the last one
+  // outlives those in the foreground.
   bool settle_end(Troupe& role, const Waiting& waiting) {
     const Background background = background_of(role, waiting);
     const bool is_home = role.nodes == NodeRange{0, 1};
@@ -227,7 +228,7 @@ class Casting {
     return true;
   }
 
-  // False: nobody waits for any of them, or for some only.
+  // False: settle_end() fails for a role, or no role ends by itself.
   bool settle_ends(const Waiting& waiting) {
     auto& roles = cast_.roles;
     return std::all_of(roles.begin(),

@@ -32,8 +32,8 @@ struct Cast {
   std::map<std::string, std::string> addresses;
   // The first of the script's parts that no longer runs alongside programs.
   std::size_t end = 0;
-  bool waits_at_end = false;  // for what home() has in the background
-  bool is_sequence = false;   // the only role's programs run one after another
+  bool waits_at_end = false;  // the script waits for what home() runs in the background
+  bool is_sequence = false;   // the programs of the only role run one after another
   // Programs that are parts of one training, but cannot be made one program.
   std::vector<bool> is_split;
 

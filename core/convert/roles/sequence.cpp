@@ -6,9 +6,10 @@
 namespace dts::convert {
 namespace {
 
-// It reads $?, or a variable that has one.
+// Follows exit codes through the script's variables.
 class Codes {
  public:
+  // True if `item`, the next one, reads $? or a variable that was set from it.
   [[nodiscard]] bool follow(const Item& item) {
     const bool reads = item.source.find("$?") != std::string::npos ||
                        item.source.find("PIPESTATUS") != std::string::npos ||
@@ -27,7 +28,8 @@ bool requeues(const Item& item) {
   return item.words.count("requeue") > 0;
 }
 
-// What is set, or the folder that is entered, between `begin` and `end` also counts behind it.
+// A variable that is set or a folder that is entered between `begin` and `end` matters behind
+// `end`.
 bool has_effect_behind(const std::vector<Part>& parts, std::size_t begin, std::size_t end) {
   Names set;
   for (std::size_t i = begin; i < parts.size(); ++i) {

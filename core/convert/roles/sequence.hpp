@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that one shell has to run one after another, as the script's does. Pure.
+// Programs that have to be run one after another by a single shell, as the script runs them. Pure.
 #pragma once
 
 #include "core/convert/parts.hpp"
@@ -9,14 +9,15 @@
 
 namespace dts::convert {
 
-// The first part behind what that shell runs: the programs of an array, which cannot have steps, or
-// lines that act on a program's exit code. `places`: of the programs in `parts`, all in the
-// foreground and on one node. nullopt: steps, or a single program, do as well.
+// Where the lines that this shell runs end: the index of the first part behind them. It is needed
+// for the programs of an array job, which cannot have steps, and for lines that act on a program's
+// exit code. nullopt: it is not needed. `places`: where the programs are in `parts`; all run in the
+// foreground on one node.
 [[nodiscard]] std::optional<std::size_t> end_of_sequence(const std::vector<Part>& parts,
                                                          const std::vector<std::size_t>& places,
                                                          bool is_array);
 
-// A line between or behind the programs that belongs there.
+// True for a line between or behind the programs that this shell runs as well.
 [[nodiscard]] bool is_in_sequence(const Part& part);
 
 }  // namespace dts::convert

@@ -97,10 +97,10 @@ class Stage {
     const bool exports_for_later = at > last_of_others_ && part.item.only_sets() &&
                                    part.verdict.kind == Verdict::Kind::kept &&
                                    !part.item.sets.exported.empty();
-    const bool is_number = part.item.only_sets() &&
-                           part.item.source.find("$!") != std::string::npos &&
-                           part.verdict.kind != Verdict::Kind::unnecessary;
-    return is_number || is_action(part) || sets_for_later || exports_for_later ||
+    const bool keeps_process_id = part.item.only_sets() &&  // PID=$!
+                                  part.item.source.find("$!") != std::string::npos &&
+                                  part.verdict.kind != Verdict::Kind::unnecessary;
+    return keeps_process_id || is_action(part) || sets_for_later || exports_for_later ||
            is_pause(part.item);
   }
 

@@ -62,19 +62,10 @@ bool starts_launchers(const Subject& subject) {
       work.begin(), work.end(), [](const Run* run) { return run->launch.starts_processes; });
 }
 
-// --gres=gpu:0, --gpus-per-task=0
-bool asks_for_none(const Subject& subject) {
-  for (const char* name : {"gpus-per-task", "gpus-per-node", "gres"})
-    if (const Directive* one = subject.directive(name);
-        one != nullptr && (one->value == "0" || one->value.ends_with(":0")))
-      return true;
-  return false;
-}
-
 void check_gpus_hidden_from_peers(const Subject& subject, Report& report) {
   const bool has_many = subject.job.tasks_on_node().value_or(1) > 1 ||
                         (subject.job.ntasks.value_or(1) > 1 && subject.job.nodes.value_or(1) == 1);
-  if (!has_many || asks_for_none(subject) || starts_launchers(subject) || is_unbound(subject))
+  if (!has_many || subject.job.asks_for_no_gpus || starts_launchers(subject) || is_unbound(subject))
     return;
   if (const Directive* per_task = subject.directive("gpus-per-task")) {
     report.add(per_task->span,

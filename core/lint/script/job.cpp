@@ -5,6 +5,8 @@
 #include "core/base/text/units.hpp"
 #include "core/spec/gres.hpp"
 
+#include <algorithm>
+
 namespace dts::lint {
 namespace {
 
@@ -22,7 +24,21 @@ std::optional<std::uint64_t> count_of(const std::string& item) {
   return 1;
 }
 
+bool asks_for_no_gpus(const Header& header) {
+  for (const char* name : {"gpus", "gpus-per-node", "gpus-per-task"})
+    if (const Directive* one = find_directive(header, name);
+        one != nullptr && count_of(one->value) == 0U)
+      return true;
+  const Directive* gres = find_directive(header, "gres");
+  if (gres == nullptr) return false;
+  const auto gpus = spec::split_gres(gres->value).gpus;
+  return !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [](const std::string& one) {
+    return count_of(one) == 0U;
+  });
+}
+
 void read_gpus(const Header& header, Job& job) {
+  job.asks_for_no_gpus = asks_for_no_gpus(header);
   for (const char* name : {"gpus-per-node", "gpus", "gpus-per-task", "gpus-per-socket"})
     job.has_gpus = job.has_gpus || find_directive(header, name) != nullptr;
   if (const Directive* per_task = find_directive(header, "gpus-per-task"))

@@ -17,6 +17,7 @@ struct Job {
   std::optional<std::uint64_t> gpus_per_node, gpus_per_task, ntasks_per_gpu;
   std::optional<std::chrono::seconds> time;  // max(): unlimited
   bool has_gpus = false;
+  bool asks_for_no_gpus = false;  // --gpus-per-task=0, --gres=gpu:0
   bool is_exclusive = false;
   bool is_array = false;
 

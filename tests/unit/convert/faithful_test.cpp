@@ -144,6 +144,7 @@ TEST_CASE("work behind the first program is a program in whatever form it is cal
                                  "command ./evaluate",
                                  "/usr/bin/time -v ./evaluate",
                                  "conda run -n x ./evaluate",
+                                 "env -u A ./evaluate",
                                  "cat list | xargs -n 1 ./evaluate",
                                  "evaluate #",
                                  "all #"}) {
@@ -157,7 +158,8 @@ TEST_CASE("work behind the first program is a program in whatever form it is cal
   for (const std::string line : {"command -v nvcc || exit 1",
                                  "if pgrep -u $USER x; then echo y; fi",
                                  "env | sort",
-                                 "find . -name core | xargs rm",
+                                 "find . -name core | xargs -d '\\n' rm",
+                                 "env -u A rm x",
                                  "tidy #"}) {
     CAPTURE(line);
     const Reduced made = of_one_node("tidy() { rm -rf tmp; }\npython a.py\n" + line + "\n");
@@ -253,7 +255,8 @@ TEST_CASE("a line that a template leaves open is to be filled in") {
     const Reduced made = of_one_node(line + "\nsrun ./a $WORK ${A[@]}\n");
     CHECK(made.became(line) == Became::fill_in);
   }
-  CHECK(of_one_node("echo '{{.State}}' > x\nsrun ./a\n").became("echo") == Became::set_up);
+  for (const std::string line : {"echo '{{.State}}' > x", "docker ps --format={{.Names}} > x"})
+    CHECK(of_one_node(line + "\nsrun ./a\n").became(line) == Became::set_up);
 }
 
 TEST_CASE("lines that act on a program's exit code run behind it in one shell, on one node") {

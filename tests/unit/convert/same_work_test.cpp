@@ -170,6 +170,11 @@ TEST_CASE("a pause stays behind a line that starts something") {
   CHECK(server.became("sleep 9") == Became::unnecessary);
 }
 
+TEST_CASE("a command that env starts does more than print") {
+  CHECK(of_one_node("env\nsrun prog\n").became("env") == Became::unnecessary);
+  CHECK(of_one_node("env -u A rm x\nsrun prog\n").became("env") == Became::set_up);
+}
+
 TEST_CASE("a program that is lost leaves no command, wherever it would have run") {
   const Reduced made = of_one_node("cd work\nsrun \"$@\"\n");
   CHECK(made.became("srun \"$@\"") == Became::lost);

@@ -63,6 +63,9 @@ TEST_CASE("ranks without GPUs hide none from each other") {
   CHECK_FALSE(says(rule, tasks + "#SBATCH --gpus-per-task=1\nsrun prog\n").empty());
   CHECK(says(rule, tasks + "#SBATCH --gpus-per-task=0\nsrun prog\n").empty());
   CHECK(says(rule, tasks + "#SBATCH --gres=gpu:0 --gpu-bind=single:1\nsrun prog\n").empty());
+  CHECK(says(rule, tasks + "#SBATCH --gpus=0 --gpu-bind=single:1\nsrun prog\n").empty());
+  CHECK_FALSE(
+      says(rule, tasks + "#SBATCH --gres=gpu:4,shm:0 --gpu-bind=single:1\nsrun prog\n").empty());
 }
 
 TEST_CASE("torchrun on several nodes that is told no address looks for the first rank on itself") {
