@@ -11,7 +11,7 @@ namespace slurm_plugin {
 
 bool is_a_guess(std::int64_t start, std::int64_t now) {
   constexpr std::int64_t k_half_a_year = std::int64_t{182} * 24 * 3600;
-  return start - now >= k_half_a_year;  // the job in its way may have run for months already
+  return start - now >= k_half_a_year;  // not a year: the other job may have run for months
 }
 
 nlohmann::json reply_of(const JobFacts& job) {

@@ -34,8 +34,8 @@ struct JobFacts {
   std::string command{};
 };
 
-// Whether a pending job's expected start is a mere guess: Slurm counts a job without a time limit,
-// which is in its way, as one of a year. Times are Unix seconds.
+// Whether the expected start of a pending job is a mere guess: Slurm assumes that a job without a
+// time limit runs for a year, and the pending job waits for its end. Times are Unix seconds.
 [[nodiscard]] bool is_a_guess(std::int64_t start, std::int64_t now);
 
 [[nodiscard]] nlohmann::json reply_of(const JobFacts& job);

@@ -103,7 +103,7 @@ Result<int> make_attempts(const AgentOptions& options, Assignment job, UniqueFd 
   attempts.restore_terminal();  // errors go to the terminal or slurm-<job>.log as well as to the
                                 // attempt's log
   const bool is_recorded = attempts.close(code ? nullptr : &code.error());
-  // The job's exit code is then all that shows why its run has no end.
+  // With the end missing from the ledger, only the job's exit code shows why the run stopped.
   if (!is_recorded && !options.local && !options.part && code && *code != 0)
     return exit_code(Errc::io);
   return code;

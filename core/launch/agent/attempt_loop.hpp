@@ -41,7 +41,7 @@ class AttemptLoop {
   [[nodiscard]] Error explained(Error failed);
 
   // Records the last event of a run that ended without a decision, and reports events that never
-  // reached the ledger. True if there are none of these.
+  // reached the ledger. True if every event did.
   [[nodiscard]] bool close(const Error* failed);
 
  private:

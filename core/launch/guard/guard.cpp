@@ -25,9 +25,9 @@ namespace {
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned k_most_kills = 3;
-constexpr seconds k_orphans_save{30};   // ranks without an agent save and end within that time
-constexpr seconds k_orphans_hurry{10};  // the same while a signal waits for the next agent
+constexpr unsigned k_most_kills = 3;    // of agents in one job
+constexpr seconds k_orphans_save{30};   // for ranks without an agent to save and end
+constexpr seconds k_orphans_hurry{10};  // the same if a signal waits for the next agent
 constexpr seconds k_orphans_end{5};     // after SIGTERM, which makes srun end its step everywhere
 
 class Guard {
@@ -56,7 +56,7 @@ class Guard {
   }
 
  private:
-  // Slurm then records the signal rather than an exit code.
+  // So that Slurm records the signal rather than an exit code.
   void die_as_agent() const {
     const rlimit no_core{};
     ::setrlimit(RLIMIT_CORE, &no_core);
@@ -89,7 +89,8 @@ class Guard {
     }
   }
 
-  // A launcher that the agent has left behind ends with its ranks.
+  // Lets the ranks that the agent left behind save, which ends their launcher, and then ends all
+  // processes that are left.
   void end_orphans() {
     const auto died = Clock::now();
     auto until = died + k_orphans_save;
@@ -107,7 +108,7 @@ class Guard {
   UniqueFd signals_;
   pid_t pid_ = 0;  // the agent; 0: none
   int status_ = 0;
-  std::vector<int> kept_;
+  std::vector<int> kept_;  // signals for the next agent
 };
 
 }  // namespace

@@ -42,8 +42,9 @@ struct JobNodes {
   std::vector<std::string> taken{};
 };
 
-// Those of `nodes`, the job's nodes when it started, that its record no longer has: a running job
-// can be made smaller. Empty if the record shows none of them, as that of another component does.
+// Those of `nodes`, the job's nodes when it started, that the record of the running job no longer
+// has: `scontrol update` can shrink a job. Empty if the record has none of `nodes`, as the record
+// of another component of a heterogeneous job.
 [[nodiscard]] std::vector<std::string> taken_nodes(const sched::JobInfo& job,
                                                    const std::vector<std::string>& nodes);
 

@@ -22,11 +22,11 @@ inline constexpr int k_of_another_part = 1;
 // The value of a signal that a parent within dtsubmit passes on.
 inline constexpr int k_passed_on = 2;
 
-// Counts the interrupts (SIGINT) that a process has got. Slurm may signal a process and its parent,
-// which passes the signal on (proctrack/linuxproc): these two are one interrupt.
+// Counts the interrupts (SIGINT) of a process. With proctrack/linuxproc, Slurm signals both a
+// process and its parent, which passes the signal on: the process receives one interrupt twice.
 class Interrupts {
  public:
-  // Adds a signal with this value. False if it is the other one of a pair.
+  // Adds a SIGINT that was received with this value. False if its interrupt has been counted.
   bool add(int value) {
     unsigned& count = value == k_passed_on ? passed_on_ : direct_;
     if (++count <= count_) return false;

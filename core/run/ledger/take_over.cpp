@@ -2,10 +2,9 @@
 #include "core/run/ledger/take_over.hpp"
 
 namespace dts::run {
-
 namespace {
 
-// An agent that its guard starts again is in the job of the one before.
+// How the agent of attempt `lost` ended. One that its guard replaced was in the same job.
 std::string loss_words(const RunDirectory& run, unsigned lost, const Lease& lease) {
   const auto before = read_lease(run, lost);
   const bool same_job = before && !lease.job.empty() && before->job == lease.job &&

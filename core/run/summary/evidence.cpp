@@ -11,7 +11,7 @@
 namespace dts::run {
 
 // Messages of Linux (errno(3), signal(7)), the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
-// Gloo, TensorFlow, XLA and Open MPI, and of other languages where their memory ends. Words that a
+// Gloo, TensorFlow, XLA and Open MPI; of R, Rust and Go those for exhausted memory. Words that a
 // program also prints when all is well ("timeout") are omitted.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> k_patterns{

@@ -23,6 +23,7 @@ constexpr unsigned k_most_logs = 256;
 // daemon or slurmstepd: PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
 constexpr int k_lost_server = 195;
 
+// The last lines of the rank's log that show why it failed, at most `lines`.
 std::vector<std::string> rank_words(const RunDirectory& run,
                                     unsigned attempt,
                                     unsigned rank,
@@ -77,16 +78,12 @@ std::optional<Outcome> abort_outcome(const RunDirectory& run,
   return std::nullopt;
 }
 
-}  // namespace
-
-namespace {
-
 // What the first rank that did not save said about a failure of its own, such as a full disk.
 std::string why_unsaved(const Outcome& outcome, const RunDirectory& run, unsigned attempt) {
   if (!outcome.unsaved_rank) return {};
   const auto own = evidence_of(run, attempt, *outcome.unsaved_rank);
   if (!own || may_be_secondary(own->cause)) return {};
-  return fmt::format("; rank {}: {}", *outcome.unsaved_rank, own->line);
+  return fmt::format("; rank {}: {}", *outcome.unsaved_rank, trim(own->line));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a failed rank's log that show why it failed. torchrun, and whatever starts it, ends
-// with a traceback of its own and a report of each worker: with eight workers some 90 lines after
-// those that matter. Pure.
+// The lines of a failed rank's log that show why it failed. torchrun ends with a traceback of its
+// own and a report on each worker: with eight workers, some 90 lines follow those that matter. What
+// starts torchrun may add a traceback. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace dts::run {
 
-// The last of `lines`, at most `most`. Where torchrun's report follows, they are those before it,
-// and of these only the ones of the worker that failed first, if they show their worker ("[rank3]:
-// ..."); if a signal ended that worker, the report's line about it is the last.
+// The last of `lines`, at most `most`. If torchrun's report is among them, the last ones before it,
+// and of these only those of the worker that failed first if they name their worker
+// ("[rank3]: ..."). If a signal ended that worker, the report's line about that comes last.
 [[nodiscard]] std::vector<std::string> telling_lines(const std::vector<std::string>& lines,
                                                      std::size_t most);
 

@@ -112,11 +112,11 @@ TEST_CASE("the last finding is in the reason when the time is up") {
 TEST_CASE("of many silent nodes some are named and the rest counted") {
   JobStory job(20, 1);
   job.hello(0).wait(10s);
-  std::vector<NodeReach> sights;
+  std::vector<NodeReach> probed;
   for (const std::string& node : job.attempt().take_silent_nodes())
-    sights.push_back(reach_of(node, Reach::answers));
-  REQUIRE(sights.size() == 19);
-  job.sees(sights);
+    probed.push_back(reach_of(node, Reach::answers));
+  REQUIRE(probed.size() == 19);
+  job.sees(probed);
   const auto warnings = job.attempt().take_notes();
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("n1, n2, n3, n4, n5, n6, n7, n8 and 11 more for 10 s") !=

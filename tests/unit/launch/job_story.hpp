@@ -185,8 +185,8 @@ class JobStory {
   JobStory& settle() { return wait(std::chrono::seconds(1)); }
 
   // The result of a probe of silent nodes.
-  JobStory& sees(const std::vector<NodeReach>& sights) {
-    attempt_->on_probed(sights, now_);
+  JobStory& sees(const std::vector<NodeReach>& probed) {
+    attempt_->on_probed(probed, now_);
     return collect();
   }
 

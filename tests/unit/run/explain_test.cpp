@@ -94,7 +94,7 @@ TEST_CASE("why the first rank did not save is quoted, unless it only lost its pe
   stopped.unsaved = true;
   stopped.unsaved_rank = 2U;
   const std::string words = "OSError: [Errno 28] No space left on device";
-  const Outcome outcome = AttemptLogs().says(2, words + "\n").explained(stopped);
+  const Outcome outcome = AttemptLogs().says(2, "  " + words + "\n").explained(stopped);
   CHECK(outcome.cause == Cause::preempted);
   CHECK(outcome.detail == stopped.detail + "; rank 2: " + words);
   CHECK(AttemptLogs().says(2, "Broken pipe\n").explained(stopped).detail == stopped.detail);

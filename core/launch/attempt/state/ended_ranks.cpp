@@ -41,7 +41,7 @@ bool EndedRanks::has_all(int code, int or_code) const {
   });
 }
 
-// The first rank whose program failed when it was asked to save.
+// The first rank whose program ended without saving.
 std::optional<unsigned> EndedRanks::unsaved_rank() const {
   for (const auto& [rank, state] : ranks_)
     if (const int code = code_of(state); code != 0 && code != k_checkpointed) return rank;
