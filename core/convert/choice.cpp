@@ -93,8 +93,7 @@ struct Functions {
 
 Functions functions_of(const std::vector<Part>& parts) {
   Functions functions;
-  for (const Part& part : parts)
-    functions.all.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  functions.all = functions_in(parts);
   functions.working = working_functions(parts, functions.all);
   functions.wrapping = wrapping_functions(parts);
   for (const std::string& name : functions.all)

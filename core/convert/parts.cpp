@@ -31,13 +31,6 @@ Names called_by(const Item& item, const Names& all) {
   return called;
 }
 
-Names functions_in(const std::vector<Part>& parts) {
-  Names functions;
-  for (const Part& part : parts)
-    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
-  return functions;
-}
-
 bool calls_one_of(const Item& item, const Names& functions, const Names& all) {
   const Names called = called_by(item, all);
   return std::any_of(called.begin(), called.end(), [&](const std::string& name) {
@@ -135,6 +128,13 @@ bool is_overridden(const std::vector<Part>& parts, std::size_t at, std::size_t e
 }
 
 }  // namespace
+
+Names functions_in(const std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts)
+    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  return functions;
+}
 
 std::vector<Part> parts_of(const lint::Subject& subject) {
   std::vector<Part> parts;

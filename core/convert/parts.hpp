@@ -38,6 +38,9 @@ struct Part {
 
 [[nodiscard]] std::vector<Item> items_in(const std::vector<Part>& parts);
 
+// The functions that the script defines.
+[[nodiscard]] Names functions_in(const std::vector<Part>& parts);
+
 // The place of the last program; parts.size() if there is none.
 [[nodiscard]] std::size_t last_program(const std::vector<Part>& parts);
 

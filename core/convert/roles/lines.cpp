@@ -61,9 +61,7 @@ void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Pa
 namespace {
 
 void lose_servers(std::vector<Part>& parts) {
-  Names functions;
-  for (const Part& part : parts)
-    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  const Names functions = functions_in(parts);
   for (Part& part : parts) {
     const auto& runs = part.item.runs;
     const bool starts = part.is_kept && part.role == Role::around &&
