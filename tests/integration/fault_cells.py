@@ -250,4 +250,5 @@ def cells():
 
 
 # A few fast cells of each kind, for every test run.
-ORDINARY = ("mpirun.signal-steps-usr1", "mpirun.requeue-by-hand", "srun.kill-rank", "mpirun.disk-full", "mpirun.truncated", "srun.kill-launcher")
+ORDINARY = ("mpirun.signal-steps-usr1", "mpirun.requeue-by-hand", "srun.kill-rank", "mpirun.disk-full", "mpirun.truncated", "srun.kill-launcher",
+            "mpirun.kill-agent", "srun.controller-lost")

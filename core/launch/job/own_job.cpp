@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 namespace dts::launch {
 namespace {
@@ -33,10 +35,17 @@ bool is_same(const fs::path& run, const fs::path& folder, bool is_element) {
   return name == name_of(run, is_element) || name == name_of(resolved(run), is_element);
 }
 
-// True if the script in the run's folder was written for `folder`: the run has been renamed since.
-bool is_renamed(const run::RunDirectory& run, const fs::path& folder) {
-  const auto script = read_own_file(run.script());
-  return script && script->find(folder.string()) != std::string::npos;
+// True if the script in the run's folder starts the agent of the run in the folder of `job_script`:
+// the run has been renamed since.
+bool is_renamed(const run::RunDirectory& run, const fs::path& job_script) {
+  const fs::path own = run.script();
+  if (job_script.filename() != own.filename()) return false;
+  const auto text = read_own_file(own.string());
+  const std::string words = " agent --run " + shell_quote(job_script.parent_path().string());
+  const auto lines = text ? split(*text, '\n') : std::vector<std::string>();
+  return std::any_of(lines.begin(), lines.end(), [&words](const std::string& line) {
+    return line.ends_with(words);
+  });
 }
 
 // Names the owner of a job: a run by its folder, any other job by its script.
@@ -62,12 +71,13 @@ tl::unexpected<Error> another_job(const run::RunDirectory& run, const sched::Job
 bool is_of_run(const run::RunDirectory& part, const sched::JobInfo& job) {
   if (!job.script_path) return true;
   const run::RunDirectory run = run::whole_of(part);
-  const fs::path folder = fs::path(*job.script_path).parent_path();
-  if (!is_element(run)) return is_same(run.path, folder, false) || is_renamed(run, folder);
+  const fs::path script = *job.script_path;
+  const fs::path folder = script.parent_path();
+  if (!is_element(run)) return is_same(run.path, folder, false) || is_renamed(run, script);
   // The job of its array has the sweep's script; a job that continues the element has its own.
   const run::RunDirectory sweep{fs::path(run.path).parent_path().string()};
   return is_same(sweep.path, folder, false) || is_same(run.path, folder, true) ||
-         is_renamed(sweep, folder) || is_renamed(run, folder);
+         is_renamed(sweep, script) || is_renamed(run, script);
 }
 
 bool has_script(const sched::JobInfo& job, const std::optional<std::string>& script) {

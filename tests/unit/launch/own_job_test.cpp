@@ -37,7 +37,16 @@ TEST_CASE("a run that was renamed is recognized by its script") {
   const tests::TemporaryFolder folder;
   const run::RunDirectory run{folder.file("renamed")};
   REQUIRE(make_folders(run.path));
-  REQUIRE(write_file(run.script(), "exec dtsubmit agent --run /runs/train-1\n"));
+  REQUIRE(write_file(run.script(), "cd /runs\nexec dtsubmit agent --run /runs/train-1\n"));
   CHECK(is_of_run(run, job_with("/runs/train-1/script.sbatch")));
-  CHECK_FALSE(is_of_run(run, job_with("/runs/train-2/script.sbatch")));
+  for (const char* other : {"/runs/train-2/script.sbatch",
+                            "/runs/script.sbatch",
+                            "/runs/job.sh",
+                            "/runs/train-1/job.sh",
+                            "/script.sbatch",
+                            "script.sbatch",
+                            ""}) {
+    CAPTURE(other);
+    CHECK_FALSE(is_of_run(run, job_with(other)));
+  }
 }
