@@ -144,7 +144,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--flavour", choices=["linuxproc", "cgroup"], action="append")
     parser.add_argument("--only", action="append", help="pattern of names, as mpirun.* or *.kill-*; may be repeated")
-    parser.add_argument("--ordinary", action="store_true", help="the fixed dozen of every test run")
+    parser.add_argument("--ordinary", action="store_true", help="the few of every test run")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     chosen = [cell for cell in cells()

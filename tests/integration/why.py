@@ -101,12 +101,14 @@ def cancelled():
 
 
 def agent_killed():
-    """kill -9 of the agent and its guard: the answer comes from Slurm's record."""
+    """kill -9 of the agent, three times: the job ends, and the answer comes from Slurm's record."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "1", *FOR_EVER)
-        wait_for(120, "the ranks", lambda: started(run))
-        run.kill("guard")
-        expect(cluster, run, "lost", f"Job {run.job} is over (failed, ", "the agent, was killed (signal 9)", "Attempt 1 was under way",
+        for attempt in (1, 2, 3):
+            wait_for(120, f"the ranks of attempt {attempt}", lambda attempt=attempt: any(
+                event["event"] == "ranks_started" and event["attempt"] == attempt for event in run.ledger()))
+            run.kill("agent")
+        expect(cluster, run, "lost", f"Job {run.job} is over (failed, ", "the agent, was killed (signal 9)", "Attempt 3 was under way",
                f"next: dtsubmit requeue {run.path}")
 
 

@@ -135,8 +135,8 @@ Result<int> run_sentinel() {
   DTS_ASSIGN(const UniqueFd signals, take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}));
   pass_on(0);
   std::optional<LineConnection> agent = attach();
-  std::array<pollfd, 2> waiting{
-      {{signals.get(), POLLIN, 0}, {agent ? agent->fd() : -1, POLLIN, 0}}};
+  if (!agent) return 0;  // it has been killed meanwhile
+  std::array<pollfd, 2> waiting{{{signals.get(), POLLIN, 0}, {agent->fd(), POLLIN, 0}}};
   while (wait_for_any(waiting, Clock::time_point::max())) {
     if (const auto signal = read_signal(signals.get())) {
       pass_on(*signal);
