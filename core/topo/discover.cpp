@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <csignal>
+
 namespace dts::topo {
 namespace {
 
@@ -25,6 +27,9 @@ Result<NodeTopology> ask(std::vector<std::string> arguments, int standard_input 
   command.stdin_fd = standard_input;
   command.argv = {library_folder() + "/dtsubmit-topology"};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  // Slurm signals every process of a job (proctrack/linuxproc). The agent handles the signal, and
+  // still needs the answer.
+  command.blocked_signals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
   DTS_ASSIGN(const Output output, run_process(std::move(command), k_limit));
   if (output.exit_code == 0) return from_json(trim(output.out));
   for (const Errc code : {Errc::invalid, Errc::not_found, Errc::io})

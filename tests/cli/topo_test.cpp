@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit topo as users see it: pictures of an uneven node, a document, flags for other launchers,
 // and refusals that name the option.
+#include "core/base/os/process_table.hpp"
 #include "tests/cli/session.hpp"
 #include "tests/support/source_dir.hpp"
 
 #include <nlohmann/json.hpp>
+#include <signal.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <future>
+#include <thread>
 
 namespace {
 
@@ -28,7 +35,35 @@ struct Desk : Session {
   }
 };
 
+// The process of dtsubmit-topology that reads `path`, once it runs.
+pid_t reader_of(const std::string& path) {
+  for (int i = 0; i < 1000; ++i) {
+    for (const auto& [pid, process] : living_processes()) {
+      const Words words = command_of(pid);
+      if (words.size() > 1 && words[0].ends_with("/dtsubmit-topology") && words.back() == path)
+        return pid;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return 0;
+}
+
 }  // namespace
+
+TEST_CASE("signals to every process of a job do not end the reading of a topology") {
+  const Desk desk;
+  const std::string pipe = desk.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  auto output = std::async(std::launch::async, [&] {
+    return desk.dtsubmit({"topo", "--topology", pipe, "--json"});
+  });
+  const pid_t reader = reader_of(pipe);
+  for (const int number : {SIGTERM, SIGUSR1, SIGUSR2})
+    if (reader > 0) ::kill(reader, number);
+  std::ofstream(pipe) << *read_file(k_uneven);
+  CHECK(output.get().exit_code == 0);
+  CHECK(reader > 0);
+}
 
 TEST_CASE("the picture in the terminal, with the ranks and the scores") {
   Desk desk;
