@@ -16,7 +16,8 @@ import os, signal, socket, sys
 state = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/state"
 total = int(open(state).read()) if os.path.exists(state) else 0
 def save(*_):
-    open(state, "w").write(str(total))
+    open(state + ".new", "w").write(str(total))
+    os.replace(state + ".new", state)
     sys.exit(85)
 signal.signal(signal.SIGTERM, save)
 listener = socket.create_server(("", int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"])))
@@ -46,7 +47,8 @@ def send(number):
 while number < 40:
     send(number + 1)
     number += 1
-    open(state, "w").write(str(number))
+    open(state + ".new", "w").write(str(number))
+    os.replace(state + ".new", state)
     time.sleep(0.2)
     if told:
         sys.exit(85)
