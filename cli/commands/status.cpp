@@ -57,10 +57,10 @@ Result<sched::JobInfo> scheduler_job(const run::RunDirectory& run, RunFacts& kno
   const auto job = launch::job_of_run(*scheduler, run, known.summary.job);
   if (job) known.job = *job;
   known.forgotten = !job && job.error().code == Errc::not_found;
-  if (known.forgotten)
-    if (auto here = check_cluster(*scheduler, run, known.summary.job); !here) {
+  if (known.forgotten && run::final_decision(known.events) == nullptr)
+    if (auto elsewhere = on_another_cluster(run, known.summary.job)) {
       known.forgotten = false;
-      return tl::unexpected<Error>(std::move(here).error());
+      return tl::unexpected<Error>(*std::move(elsewhere));
     }
   return job;
 }
