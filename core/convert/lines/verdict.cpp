@@ -133,6 +133,10 @@ Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
 
 }  // namespace
 
+bool requeues(const Item& item) {
+  return item.words.count("requeue") > 0;
+}
+
 // if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
 bool ends_only(const Item& item) {
   constexpr std::string_view k_ends[] = {"echo",
@@ -207,8 +211,7 @@ namespace {
 
 // Of a line behind the programs; std::nullopt if it is like any other.
 std::optional<Verdict> on_end(const Item& item) {
-  const bool is_of_end =
-      item.source.find("$?") != std::string::npos || item.words.count("requeue") > 0;
+  const bool is_of_end = item.source.find("$?") != std::string::npos || requeues(item);
   if (!is_of_end && !ends_only(item)) return std::nullopt;
   if (!is_of_end && sets_something(item))
     return item.sets.exported.empty()

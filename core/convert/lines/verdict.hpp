@@ -43,6 +43,9 @@ struct Verdict {
 // True if it prints, ends the script or requeues the job, under any condition.
 [[nodiscard]] bool ends_only(const Item& item);
 
+// True for a line with the word requeue, as in scontrol requeue $SLURM_JOB_ID.
+[[nodiscard]] bool requeues(const Item& item);
+
 // True if the statement only prints.
 [[nodiscard]] bool only_prints(const Item& item);
 

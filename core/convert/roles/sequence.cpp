@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/roles/sequence.hpp"
 
+#include "core/convert/lines/verdict.hpp"
+
 #include <algorithm>
 
 namespace dts::convert {
@@ -23,10 +25,6 @@ class Codes {
  private:
   Names names_;
 };
-
-bool requeues(const Item& item) {
-  return item.words.count("requeue") > 0;
-}
 
 // A variable that is set or a folder that is entered between `begin` and `end` matters behind
 // `end`.
