@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
 #include "core/base/os/log.hpp"
+#include "core/spec/file/locate.hpp"
 #include "core/spec/file/write.hpp"
 #include "core/spec/validate.hpp"
 

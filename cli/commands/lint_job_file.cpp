@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/spec/file/layers.hpp"
+#include "core/spec/file/locate.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/size.hpp"
 #include "core/spec/validate.hpp"

@@ -13,6 +13,7 @@
 #include "core/run/directory/parts.hpp"
 #include "core/run/event/event_line.hpp"
 #include "core/script/submission.hpp"
+#include "core/spec/file/locate.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"

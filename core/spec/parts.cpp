@@ -194,8 +194,12 @@ void check_whole(const JobSpec& spec, Diagnostics& problems) {
 
 }  // namespace
 
+std::string part_words(bool is_role, const std::string& name) {
+  return fmt::format("{} `{}`", is_role ? "role" : "step", name);
+}
+
 std::string words_of(const JobSpec& spec, const Part& part) {
-  return fmt::format("{} `{}`", spec.roles.empty() ? "step" : "role", part.name);
+  return part_words(!spec.roles.empty(), part.name);
 }
 
 std::string variable_name(const std::string& part) {

@@ -23,6 +23,7 @@ inline constexpr std::size_t k_most_parts = 99;
 }
 
 // "step `train`", for messages.
+[[nodiscard]] std::string part_words(bool is_role, const std::string& name);
 [[nodiscard]] std::string words_of(const JobSpec& spec, const Part& part);
 
 // Fills Part::job of each part: the job's options, except a role's number of nodes, overridden by

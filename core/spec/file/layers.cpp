@@ -198,16 +198,4 @@ void apply(const Layer& settings, JobSpec& spec, Diagnostics& problems) {
     read_key(setting.key, *setting.value, setting.pointer, setting.reading, spec, problems);
 }
 
-void locate(const Layer& settings, Diagnostics& problems) {
-  for (Diagnostic& problem : problems) {
-    const Option* option = option_named(problem.where);
-    const std::string key = option != nullptr ? option->file_key() : problem.where;
-    const auto setting = std::find_if(
-        settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
-    if (setting == settings.end()) continue;
-    problem =
-        setting->reading.at_value(setting->pointer, {Errc::invalid, problem.message, problem.hint});
-  }
-}
-
 }  // namespace dts::spec

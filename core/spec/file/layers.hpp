@@ -52,8 +52,4 @@ using Layer = std::vector<Setting>;  // one source, each key once
 
 void apply(const Layer& settings, JobSpec& spec, Diagnostics& problems);
 
-// Replaces option names in problems found by validate() and plan::make_plan() with the place where
-// the option was set: "--nodes" becomes "job.toml:3:9" if it came from there.
-void locate(const Layer& settings, Diagnostics& problems);
-
 }  // namespace dts::spec

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Job files in TOML and JSON: the meaning of each value, and the place of each mistake.
+#include "core/base/text/text.hpp"
 #include "core/spec/file/document.hpp"
 #include "core/spec/file/layers.hpp"
+#include "core/spec/file/locate.hpp"
 #include "core/spec/file/words.hpp"
 #include "core/spec/file/write.hpp"
 #include "core/spec/json.hpp"
@@ -214,6 +216,25 @@ TEST_CASE("a problem of an option is named where its value was written") {
         "layer.toml:2:9: nodes: at least 1, not 0\n    | nodes = 0\n    |         ^");
   CHECK(problems[1].where == "layer.toml:3:11");
   CHECK(problems[2].where == "size");
+}
+
+TEST_CASE("a problem of a part is named where the part, its option or the job's option is") {
+  Diagnostics problems{{"role `a`", "it has no command"},
+                       {"role `b`: --nodes", "at least 1, not 0"},
+                       {"role `b`: --launcher", "not here"},
+                       {"role `a`: --time", "too long"},
+                       {"role `c`", "other"},
+                       {"step `a`", "other"}};
+  locate(
+      layer("launcher = \"srun\"\n[[roles]]\nname = \"a\"\n[[roles]]\nname = \"b\"\nnodes = 0\n"),
+      problems);
+  const auto first_line = [&](std::size_t i) { return split(to_text(problems[i]), '\n').front(); };
+  CHECK(first_line(0) == "layer.toml:2:1: roles[0]: it has no command");
+  CHECK(first_line(1) == "layer.toml:6:9: roles[1].nodes: at least 1, not 0");
+  CHECK(first_line(2) == "layer.toml:1:12: launcher: role `b`: not here");
+  CHECK(first_line(3) == "layer.toml:2:1: roles[0]: --time: too long");
+  CHECK(problems[4].where == "role `c`");
+  CHECK(problems[5].where == "step `a`");
 }
 
 TEST_CASE("a command in one text is split as a shell would, and never expanded") {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/file/locate.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/spec/parts.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace dts::spec {
+namespace {
+
+using nlohmann::json;
+
+const Setting* setting_of_key(const Layer& settings, const std::string& key) {
+  const auto found = std::find_if(
+      settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+void place_at(const Setting& setting, const std::string& pointer, Diagnostic& problem) {
+  problem = setting.reading.at_value(pointer, {Errc::invalid, problem.message, problem.hint});
+}
+
+// `where` is an option's name, or a key that is no option.
+bool locate_key(const Layer& settings, const std::string& where, Diagnostic& problem) {
+  const Option* option = option_named(where);
+  const Setting* setting = setting_of_key(settings, option != nullptr ? option->file_key() : where);
+  if (setting == nullptr) return false;
+  place_at(*setting, setting->pointer, problem);
+  return true;
+}
+
+// The pointer to the option's value in a part; empty if it has the option from the whole job.
+std::string pointer_in_part(const json& part, const std::string& pointer, const Option& option) {
+  for (const std::string& key : {option.file_key(), option.json_key()})
+    if (part.contains(key)) return member_of(pointer, key);
+  return "";
+}
+
+// A problem of the part in these words, or of one of its options: "role `data`: --nodes".
+void place_in_part(const Layer& settings,
+                   const Setting& parts,
+                   std::size_t index,
+                   const std::string& words,
+                   Diagnostic& problem) {
+  const std::string pointer = member_of(parts.pointer, std::to_string(index));
+  const std::string where = problem.where.substr(std::min(problem.where.size(), words.size() + 2));
+  if (where.empty()) return place_at(parts, pointer, problem);
+  const Option* option = option_named(where);
+  const std::string own =
+      option == nullptr ? "" : pointer_in_part((*parts.value)[index], pointer, *option);
+  if (!own.empty()) return place_at(parts, own, problem);
+  Diagnostic of_job{where, fmt::format("{}: {}", words, problem.message), problem.hint};
+  if (locate_key(settings, where, of_job)) {
+    problem = std::move(of_job);
+    return;
+  }
+  problem.message = fmt::format("{}: {}", where, problem.message);
+  place_at(parts, pointer, problem);
+}
+
+// Names that are given twice are a problem of the last part that has them.
+bool locate_part(const Layer& settings, const Setting& parts, Diagnostic& problem) {
+  if (!parts.value->is_array()) return false;
+  for (std::size_t i = parts.value->size(); i > 0; --i) {
+    const json& part = (*parts.value)[i - 1];
+    const json* name = part.is_object() && part.contains("name") ? &part["name"] : nullptr;
+    const std::string words =
+        part_words(parts.key == "roles", name != nullptr && name->is_string() ? *name : "");
+    if (problem.where != words && problem.where.rfind(words + ": ", 0) != 0) continue;
+    place_in_part(settings, parts, i - 1, words, problem);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void locate(const Layer& settings, Diagnostics& problems) {
+  for (Diagnostic& problem : problems) {
+    if (locate_key(settings, problem.where, problem)) continue;
+    for (const char* list : {"steps", "roles"})
+      if (const Setting* parts = setting_of_key(settings, list); parts != nullptr)
+        if (locate_part(settings, *parts, problem)) break;
+  }
+}
+
+}  // namespace dts::spec
