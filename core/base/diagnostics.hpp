@@ -15,6 +15,8 @@ struct Diagnostic {
   std::string hint = {};    // what to do; may be empty
   std::string source = {};  // the offending line, for the caret; may be empty
   int column = 0;           // 1-based position of the caret in `source`; 0 without one
+
+  friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -223,20 +223,16 @@ void check_parts(const JobSpec& spec, Diagnostics& problems) {
   if (!is_composed(spec)) return;
   check_whole(spec, problems);
   const Diagnostics of_all = validate(common_options(spec));
-  const auto is_known = [&](const Diagnostic& problem) {
-    return std::any_of(of_all.begin(), of_all.end(), [&](const Diagnostic& other) {
-      return other.where == problem.where && other.message == problem.message;
-    });
-  };
   std::map<std::string, std::string> taken;
   for (const Part& part : parts_of(spec)) {
     const std::string words = words_of(spec, part);
-    check_name(part, words, taken, problems);
-    if (part.job.command.empty())
+    if (!part.name.empty() || !part.has_unreadable_keys) check_name(part, words, taken, problems);
+    if (part.job.command.empty() && !part.has_unreadable_keys)
       problems.push_back(
           {words, "it has no command", R"(add `command`, a list: ["python3", "train.py"])"});
     for (Diagnostic problem : validate(part.job)) {
-      if (is_known(problem) || problem.where == "--job-name") continue;
+      const bool is_known = std::find(of_all.begin(), of_all.end(), problem) != of_all.end();
+      if (is_known || problem.where == "--job-name") continue;
       problem.where = words + ": " + problem.where;
       problems.push_back(std::move(problem));
     }

@@ -109,7 +109,10 @@ Part read_part(const json& object,
   for (const auto& [key, value] : object.items()) {
     const std::size_t before = problems.size();
     read_part_key(key, value, member_of(pointer, key), reading, is_role, part, problems);
-    if (problems.size() == before && own_key(key, is_role) == nullptr) given[key] = value;
+    if (problems.size() > before)
+      part.has_unreadable_keys = true;
+    else if (own_key(key, is_role) == nullptr)
+      given[key] = value;
   }
   part.given = given.dump(-1, ' ', false, json::error_handler_t::replace);
   part.is_stored = reading.spelling == Spelling::stored;

@@ -7,6 +7,7 @@
 #include "core/spec/file/words.hpp"
 #include "core/spec/file/write.hpp"
 #include "core/spec/json.hpp"
+#include "core/spec/parts.hpp"
 #include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -235,6 +236,31 @@ TEST_CASE("a problem of a part is named where the part, its option or the job's 
   CHECK(first_line(3) == "layer.toml:2:1: roles[0]: --time: too long");
   CHECK(problems[4].where == "role `c`");
   CHECK(problems[5].where == "step `a`");
+}
+
+TEST_CASE(
+    "a part with an unreadable key does not hide the mistakes of the others, each reported once") {
+  Diagnostics problems;
+  const auto document = parse_toml(
+      "[[roles]]\nname = \"a\"\ncommand = 3\n[[roles]]\nnam = \"b\"\ncommand = [\"x\"]\n"
+      "[[roles]]\nname = \"c\"\nnodes = 0\n",
+      "layer.toml",
+      problems);
+  REQUIRE(document);
+  const Layer settings = layer_of(*document, problems);
+  JobSpec spec;
+  apply(settings, spec, problems);
+  resolve_parts(spec, problems);
+  check_parts(spec, problems);
+  locate(settings, problems);
+  const std::string text = words_of(problems);
+  CAPTURE(text);
+  CHECK(problems.size() == 4);
+  for (const char* words : {"layer.toml:3:11: roles[0].command: expected a list",
+                            "layer.toml:5:1: unknown key `nam`",
+                            "layer.toml:7:1: roles[2]: it has no command",
+                            "layer.toml:9:9: roles[2].nodes: at least 1, not 0"})
+    CHECK(contains(text, words));
 }
 
 TEST_CASE("a command in one text is split as a shell would, and never expanded") {
