@@ -193,7 +193,8 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
                                   const std::vector<sched::PartitionInfo>& partitions) {
   plan::ClusterView view;
   for (const sched::NodeInfo& node : nodes)
-    view.nodes.push_back({node.name, node.cpus, node.gpus, node.memory_mib, !node.away});
+    view.nodes.push_back(
+        {node.name, node.cpus, node.gpus, node.memory_mib, !node.away, node.gpu_types});
   for (const sched::PartitionInfo& partition : partitions) {
     plan::ClusterView::Partition seen;
     seen.name = partition.name;

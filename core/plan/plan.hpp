@@ -27,6 +27,7 @@ struct ClusterView {
     unsigned gpus = 0;
     std::uint64_t memory_mib = 0;
     bool up = true;  // false: down, drained or failed; it may be back before the job begins
+    std::map<std::string, unsigned> gpu_types{};  // of the GPUs whose type the site names
   };
 
   // A node that jobs should avoid if they can.

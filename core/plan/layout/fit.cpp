@@ -39,7 +39,7 @@ std::vector<Node> with_at_least(const std::vector<Node>& nodes,
 // A quantity that every node of the job needs.
 struct Demand {
   const char* option;  // "--gpus-per-node"
-  const char* what;    // "GPUs"
+  std::string what;    // "GPUs"
   std::uint64_t need;
   Amount amount;
 };
@@ -82,6 +82,49 @@ std::vector<Node> demand(const std::vector<Node>& nodes,
                      wanted),
          fmt::format("{}: ask for fewer nodes or fewer {}", names_of(enough), d.what)});
   return enough;
+}
+
+unsigned gpus_of(const Node& node, const std::string& type) {
+  const auto found = node.gpu_types.find(type);
+  return found == node.gpu_types.end() ? 0 : found->second;
+}
+
+// The nodes with enough GPUs of the type that is asked for.
+std::vector<Node> demand_gpus(const std::vector<Node>& nodes,
+                              const spec::JobSpec& spec,
+                              const std::string& scope,
+                              unsigned wanted,
+                              Diagnostics& problems) {
+  const char* option = "--gpus-per-node";
+  const std::string& type = spec.gpu_type;
+  const bool has_any =
+      std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.gpus > 0; });
+  if (type.empty() || !has_any)
+    return demand(nodes,
+                  {option, "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }},
+                  scope,
+                  wanted,
+                  problems);
+  std::set<std::string> types;
+  for (const Node& node : nodes)
+    for (const auto& [name, number] : node.gpu_types) types.insert(name);
+  if (types.count(type) > 0)
+    return demand(nodes,
+                  {option,
+                   "GPUs of type " + type,
+                   *spec.gpus_per_node,
+                   [&](const Node& n) { return gpus_of(n, type); }},
+                  scope,
+                  wanted,
+                  problems);
+  const std::vector<std::string> names(types.begin(), types.end());
+  problems.push_back({option,
+                      fmt::format("no node{} has GPUs of type `{}`", scope, type),
+                      names.empty() ? fmt::format("the site names no types of GPUs there: {} {}",
+                                                  option,
+                                                  *spec.gpus_per_node)
+                                    : "there are: " + join(names, ", ")});
+  return {};
 }
 
 using Partition = ClusterView::Partition;
@@ -198,7 +241,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   };
   bool enough = true;
   if (spec.gpus_per_node.value_or(0) > 0) {
-    keep({"--gpus-per-node", "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }});
+    fit.nodes = demand_gpus(fit.all, spec, found.scope, wanted, problems);
     enough = !fit.nodes.empty();
   }
   if (spec.memory_mib.value_or(0) > 0)

@@ -67,6 +67,37 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
          s.gpus_per_node = 2;
          s.partition = "cpu";
        }},
+      {"--gpus-per-node",
+       "no node in partition low has GPUs of type `h100`",
+       "there are: a100",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.gpu_type = "h100";
+       }},
+      {"--gpus-per-node",
+       "only 1 node in partition low has 8 GPUs of type a100, 2 requested",
+       "n0",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.gpu_type = "a100";
+         s.nodes = 2;
+       }},
+      {"--gpus-per-node",
+       "no node in partition low without n0 has GPUs of type `a100`",
+       "the site names no types of GPUs there: --gpus-per-node 8",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.gpu_type = "a100";
+         s.exclude = "n0";
+       }},
+      {"--gpus-per-node",
+       "8 GPUs per node requested, but the maximum in partition cpu is 0",
+       "nodes c[0-1] have 0",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.gpu_type = "a100";
+         s.partition = "cpu";
+       }},
       {"--ntasks-per-node",
        "9 ranks per node for 8 GPUs: 1 would have none",
        "--ntasks-per-node 8",

@@ -13,10 +13,11 @@ namespace dts::plan {
 
 using std::chrono::seconds;
 
-// Two nodes of 8 GPUs and one of 4 in `low` (the default); `cpu` has two nodes without.
+// Two nodes of 8 GPUs, one of which names their type, and one of 4 in `low` (the default); `cpu`
+// has two nodes without.
 inline ClusterView cluster() {
   ClusterView view;
-  view.nodes = {{"n0", 32, 8, 64000},
+  view.nodes = {{"n0", 32, 8, 64000, true, {{"a100", 8}}},
                 {"n1", 32, 8, 64000},
                 {"g2", 16, 4, 32000},
                 {"c0", 64, 0, 64000},
