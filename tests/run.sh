@@ -88,6 +88,7 @@ sanitized_rest() {
   stage "build with sanitizers" build asan
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
   stage "cognitive complexity" tests dev -L complexity
+  stage "fuzz" tests asan -L '^fuzz$' -j $((jobs + 1))  # 20 s of each
 }
 
 before_a_commit() {
@@ -108,8 +109,7 @@ rest() {
   joined || code=$?
   alone "$beside" || code=$?
   stage "what measures this machine" tests dev -L '^measures$' || code=$?  # while nothing else computes
-  [ "$code" -eq 0 ] || return "$code"
-  stage "fuzz" tests asan -L '^fuzz$' -j $((jobs + 1))  # 20 s of each, of which they get two thirds
+  return "$code"
 }
 
 if [ "${1:-}" = beside ]; then
