@@ -207,12 +207,11 @@ TEST_CASE("a file that cannot be read is no fault of hwloc's") {
 TEST_CASE("what is wrong with a file is said as exactly as it is known") {
   const Desk desk;
   const std::string whole = *read_file(k_uneven);
-  std::string none_allowed = whole;
-  const std::string k_all = "allowed_cpuset=\"0xffffffff\"";
-  none_allowed.replace(none_allowed.find(k_all), k_all.size(), "allowed_cpuset=\"0x0\"");
-  std::string twice = whole;
-  const std::string k_second = "type=\"PU\" os_index=\"1\"";
-  twice.replace(twice.find(k_second), k_second.size(), "type=\"PU\" os_index=\"0\"");
+  const auto damaged = [&whole](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
   std::string crashing = whole;  // without this attribute of a core, hwloc 2.9.0 dies of SIGSEGV
   crashing.replace(crashing.find("complete_cpuset", crashing.find("type=\"Core\"")), 3, "xxx");
 
@@ -220,8 +219,17 @@ TEST_CASE("what is wrong with a file is said as exactly as it is known") {
       {"", "bad.xml is empty"},
       {"\n", "bad.xml is empty"},
       {whole.substr(0, whole.size() / 2), "bad.xml ends early: was it copied completely?"},
-      {none_allowed, "bad.xml: the topology has no processor that may be used"},
-      {twice, "bad.xml: the topology has two processors (PU) with the os_index 0"},
+      {damaged(R"(allowed_cpuset="0xffffffff")", R"(allowed_cpuset="0x0")"),
+       "bad.xml: the topology has no processor that may be used"},
+      {damaged(R"("PU" os_index="1")", R"("PU" os_index="0")"),
+       "bad.xml: the topology has a processor (PU) with the os_index 0, but another cpuset"},
+      {damaged(R"("PU" os_index="1" cpuset="0x00000002")",
+               R"("PU" os_index="0" cpuset="0x00000001")"),
+       "bad.xml: the topology has no processor (PU) with the os_index 1"},
+      {damaged(R"("NUMANode" os_index="1")", R"("NUMANode" os_index="9")"),
+       "bad.xml: the topology has a NUMA node with the os_index 9, but another nodeset"},
+      {damaged("</object>", "</objcet>"), "bad.xml:12: Opening and ending tag mismatch"},
+      {damaged("Package", "Pakcage"), "unrecognized object type string Pakcage"},
       {"<html></html>", "bad.xml is not an hwloc topology"},
       {crashing, "bad.xml"},
       {std::string((64U << 20) + 1, ' '), "bad.xml is larger than 64 MiB"},

@@ -67,9 +67,12 @@ void read_ports(const std::vector<Port>& ports, Nic& nic) {
     nic.network = Network::ethernet;
 }
 
+constexpr float k_most_gigabytes = 10'000;  // per second; more is damage: a link has some hundred
+
 // hwloc reports gigabytes per second.
 unsigned whole_gbps(float bytes) {
-  return bytes > 0 ? std::max(1U, static_cast<unsigned>(std::lround(8 * bytes))) : 0;
+  const bool is_plausible = bytes > 0 && bytes < k_most_gigabytes;
+  return is_plausible ? std::max(1U, static_cast<unsigned>(std::lround(8 * bytes))) : 0;
 }
 
 // Virtual functions are on the bus of their physical one, behind its root port. In a virtual

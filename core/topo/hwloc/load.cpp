@@ -22,7 +22,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <set>
 #include <type_traits>
 
 namespace dts::topo {
@@ -154,16 +153,42 @@ void mark_those_with_cores(NodeTopology& node) {
       if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
 }
 
-// hwloc accepts files in which two processors have the same number, so this must be checked.
-Result<void> check_numbers(const NodeTopology& node) {
-  std::set<unsigned> seen;
-  for (const auto* cores : {&node.cores, &node.closed})
-    for (const Core& core : *cores)
-      for (const unsigned pu : core.pus)
-        if (!seen.insert(pu).second)
-          return fail(Errc::invalid,
-                      fmt::format("the topology has two processors (PU) with the os_index {}", pu),
-                      "write it again with `lstopo --of xml FILE`");
+tl::unexpected<Error> odd_number(const char* what, unsigned number, const char* why) {
+  return fail(Errc::invalid,
+              fmt::format("the topology has a {} with the os_index {}{}", what, number, why),
+              k_write_again);
+}
+
+// hwloc accepts files whose numbers of processors contradict each other, and then drops some of
+// these processors, or counts one as another.
+Result<void> check_processors(hwloc_topology_t topology) {
+  constexpr const char* k_what = "processor (PU)";
+  const Bitmap seen(hwloc_bitmap_alloc());
+  hwloc_obj_t pu = nullptr;
+  while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != nullptr) {
+    if (hwloc_bitmap_weight(pu->cpuset) != 1 || hwloc_bitmap_isset(pu->cpuset, pu->os_index) == 0)
+      return odd_number(k_what, pu->os_index, ", but another cpuset");
+    if (hwloc_bitmap_isset(seen.get(), pu->os_index) != 0)
+      return odd_number(k_what, pu->os_index, " and one more");
+    hwloc_bitmap_set(seen.get(), pu->os_index);
+  }
+  const Bitmap missing(hwloc_bitmap_dup(hwloc_get_root_obj(topology)->cpuset));
+  hwloc_bitmap_andnot(missing.get(), missing.get(), seen.get());
+  const int first = hwloc_bitmap_first(missing.get());
+  if (first < 0) return {};
+  return fail(Errc::invalid,
+              fmt::format("the topology has no processor (PU) with the os_index {}, though its "
+                          "cpuset has one",
+                          first),
+              k_write_again);
+}
+
+// The same for NUMA nodes.
+Result<void> check_numas(hwloc_topology_t topology) {
+  hwloc_obj_t numa = nullptr;
+  while ((numa = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, numa)) != nullptr)
+    if (hwloc_bitmap_isset(numa->nodeset, numa->os_index) == 0)
+      return odd_number("NUMA node", numa->os_index, ", but another nodeset");
   return {};
 }
 
@@ -172,10 +197,11 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
   const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!usable) return fail(Errc::internal, "hwloc gave no allowed processors");
   if (bound != nullptr) hwloc_bitmap_and(usable.get(), usable.get(), bound);
+  DTS_TRY(check_processors(topology));
+  DTS_TRY(check_numas(topology));
   const NumaNodes numas(topology);
   NodeTopology node;
   node.cores = cores_of(topology, numas, usable.get(), node.closed);
-  DTS_TRY(check_numbers(node));
   node.gpus = gpus_of(topology, numas);
   node.numas = numas.describe();
   mark_those_with_cores(node);
@@ -193,12 +219,12 @@ Result<void> load(const Handle& handle, const std::string& what) {
   return fail(Errc::invalid, "hwloc cannot load " + what);
 }
 
-Result<NodeTopology> parse_xml(const std::string& text, const std::string& name) {
+Result<NodeTopology> parse_xml(const std::string& text, const std::string& name, int complaints) {
   DTS_ASSIGN(const Handle handle, prepare());
   const auto bytes = static_cast<int>(text.size() + 1);  // hwloc counts the terminating zero
   if (hwloc_topology_set_xmlbuffer(handle.get(), text.c_str(), bytes) != 0 ||
       hwloc_topology_load(handle.get()) != 0)
-    return not_a_topology(name);
+    return not_a_topology(name, complaints_in(complaints));
   auto node = convert(handle.get(), nullptr);
   if (!node) return tl::unexpected(std::move(node).error().during(name));
   return node;
@@ -227,7 +253,7 @@ Result<NodeTopology> load_xml(const std::string& path) {
              path == k_standard_input ? read_open_file(STDIN_FILENO, name, k_largest_topology)
                                       : read_file(path, k_largest_topology));
   DTS_TRY(check_xml(text, name));
-  return in_child([&] { return parse_xml(text, name); }, name);
+  return in_child([&](int complaints) { return parse_xml(text, name, complaints); }, name);
 }
 
 Result<NodeTopology> load_synthetic(const std::string& text) {

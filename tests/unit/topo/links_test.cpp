@@ -127,6 +127,10 @@ TEST_CASE("a recorded machine: PCI links, models, and ports that were down") {
   CHECK(node->nics[0].link == Link::unknown);
   CHECK(node->nics[1].gbps == 200);
   CHECK(node->nics[1].link == Link::down);
+  const std::string speed = "31.507692";
+  machine.replace(machine.find(speed, machine.find("0000:c1:00.0")), speed.size(), "1e38");
+  REQUIRE(write_file(folder.file("machine.xml"), machine));
+  CHECK(load_xml(folder.file("machine.xml"))->nics[1].pci_gbps == 0);  // no link is that fast
 }
 
 }  // namespace dts::topo

@@ -237,7 +237,7 @@ TEST_CASE("recorded machines: cores, threads and each GPU's NUMA node") {
 
 TEST_CASE("a crash of hwloc and a reading that does not end are distinguished") {
   const auto words = [](int number) {
-    const auto read = [number]() -> Result<NodeTopology> {
+    const auto read = [number](int) -> Result<NodeTopology> {
       ::raise(number);
       return NodeTopology{};
     };
