@@ -18,14 +18,40 @@ auto place_of(const topo::Gpu& gpu, std::size_t depth) {
   return std::make_tuple(gpu.package, gpu.numa, gpu.group, std::move(above));
 }
 
+// GPUs that have so far been close enough to stay together.
+using Unit = std::vector<unsigned>;
+
+// Takes a complete group out of `units`, which have enough GPUs: the largest unit, then those that
+// fill it exactly, otherwise the largest that fit, otherwise a part of the smallest.
+std::vector<unsigned> take_group(std::vector<Unit>& units, std::size_t size) {
+  std::vector<unsigned> group;
+  const auto larger = [](const Unit& a, const Unit& b) { return a.size() > b.size(); };
+  while (group.size() < size) {
+    std::stable_sort(units.begin(), units.end(), larger);
+    const std::size_t lack = size - group.size();
+    auto next = units.begin();
+    if (!group.empty())
+      next = std::find_if(
+          units.begin(), units.end(), [&](const Unit& unit) { return unit.size() <= lack; });
+    if (next == units.end()) --next;
+    const auto count = static_cast<std::ptrdiff_t>(std::min(lack, next->size()));
+    group.insert(group.end(), next->begin(), next->begin() + count);
+    next->erase(next->begin(), next->begin() + count);
+    if (next->empty()) units.erase(next);
+  }
+  return group;
+}
+
 class Packing {
  public:
   Packing(const NodeTopology& topology, const std::vector<unsigned>& gpus, std::size_t size)
-      : topology_(topology), size_(size), left_(gpus) {}
+      : topology_(topology), size_(size) {
+    for (const unsigned gpu : gpus) left_.push_back({gpu});
+  }
 
   Groups run(std::size_t ranks) {
     std::size_t depth = 0;
-    for (const unsigned gpu : left_) depth = std::max(depth, topology_.gpus[gpu].bridges.size());
+    for (const Unit& unit : left_) depth = std::max(depth, topology_.gpus[unit[0]].bridges.size());
     for (; depth > 0; --depth)
       close_groups([&](unsigned gpu) { return place_of(topology_.gpus[gpu], depth); });
     const auto& gpus = topology_.gpus;
@@ -39,33 +65,26 @@ class Packing {
   }
 
  private:
-  // Forms complete groups of GPUs with the same key. The remaining ones stay together, the largest
-  // set first.
+  // Forms complete groups of GPUs with the same key. The remaining ones of a key stay together.
+  // The GPUs of a unit have the same key, as each key is a part of the ones before it.
   template <class KeyOf>
   void close_groups(const KeyOf& key_of) {
-    std::map<decltype(key_of(0U)), std::vector<unsigned>> pools;
-    for (const unsigned gpu : left_) pools[key_of(gpu)].push_back(gpu);
-    std::vector<std::vector<unsigned>> rests;
-    for (auto& [key, pool] : pools) {
-      const std::size_t whole = pool.size() / size_;
-      for (std::size_t i = 0; i < whole; ++i)
-        groups_.emplace_back(at(pool, i * size_), at(pool, (i + 1) * size_));
-      rests.emplace_back(at(pool, whole * size_), pool.end());
-    }
-    std::stable_sort(rests.begin(), rests.end(), [](const auto& a, const auto& b) {
-      return a.size() > b.size();
-    });
+    std::map<decltype(key_of(0U)), std::vector<Unit>> pools;
+    for (Unit& unit : left_) pools[key_of(unit[0])].push_back(std::move(unit));
     left_.clear();
-    for (const auto& rest : rests) left_.insert(left_.end(), rest.begin(), rest.end());
-  }
-
-  static std::vector<unsigned>::iterator at(std::vector<unsigned>& pool, std::size_t place) {
-    return pool.begin() + static_cast<std::ptrdiff_t>(place);
+    for (auto& [key, units] : pools) {
+      std::size_t count = 0;
+      for (const Unit& unit : units) count += unit.size();
+      for (; count >= size_; count -= size_) groups_.push_back(take_group(units, size_));
+      Unit rest;
+      for (const Unit& unit : units) rest.insert(rest.end(), unit.begin(), unit.end());
+      if (!rest.empty()) left_.push_back(std::move(rest));
+    }
   }
 
   const NodeTopology& topology_;
   const std::size_t size_;
-  std::vector<unsigned> left_;
+  std::vector<Unit> left_;
   Groups groups_;
 };
 

@@ -110,6 +110,23 @@ TEST_CASE("a cpuset of few cores in one package does not mix GPUs of both") {
   CHECK(binding->score.near_cores == std::vector<unsigned>{2, 2, 5, 6});
 }
 
+TEST_CASE("packages of three GPUs and of one: a rank of four has those of one of each") {
+  std::vector<Place> places;
+  for (const unsigned package : {0, 1, 2, 3, 4, 5, 6, 7, 0, 0, 1, 1, 2, 2, 3, 3}) {
+    const auto gpu = static_cast<unsigned>(places.size());
+    places.push_back({package, package, gpu, gpu});
+  }
+  topo::NodeTopology node = with_gpus(places);
+  for (unsigned core = 0; core < 32; ++core) node.cores.push_back({core / 4, core / 4, {}, {core}});
+  BindRequest request;
+  request.ranks = 4;
+  request.gpus = the_first(16);
+  request.cores_per_rank = 2;
+  const auto binding = bind_node(node, request);
+  REQUIRE(binding);
+  CHECK(binding->score.gpu_packages == 4);
+}
+
 TEST_CASE("any machine: no more groups cross a part, at any level, than must") {
   std::mt19937 random(1);
   for (unsigned round = 0; round < 2000; ++round) {
