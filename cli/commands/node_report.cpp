@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/node_report.hpp"
 
+#include "cli/output/report.hpp"
+#include "core/plan/gpus/gpu_types.hpp"
+
+#include <algorithm>
+#include <numeric>
 #include <utility>
-#include <vector>
 
 namespace dts::cli {
+
+std::vector<unsigned> gpus_of_type(const topo::NodeTopology& node, const std::string& type) {
+  std::vector<unsigned> gpus(node.gpus.size());
+  std::iota(gpus.begin(), gpus.end(), 0U);
+  const plan::GpusByType by_type = plan::gpus_by_type(node, type);
+  std::erase_if(gpus, [&](unsigned gpu) {
+    return std::binary_search(by_type.others.begin(), by_type.others.end(), gpu);
+  });
+  if (by_type.has_own_name) warn(plan::own_name_warning(node, type));
+  return gpus;
+}
 
 Result<TopoReport> report_node(std::string machine,
                                std::string bind,

@@ -6,8 +6,14 @@
 #include "core/base/result.hpp"
 
 #include <string>
+#include <vector>
 
 namespace dts::cli {
+
+// The GPUs that count as of this type (plan::gpus_by_type()), ascending; all without a type. Warns
+// if none of the products has such a name: then it is one of the site's own.
+[[nodiscard]] std::vector<unsigned> gpus_of_type(const topo::NodeTopology& node,
+                                                 const std::string& type);
 
 // `machine` is the name of the node for users, `bind` the policy as typed. Binds under each of the
 // policies, for comparison. Errors: those of plan::bind_node().

@@ -24,7 +24,6 @@
 #include <cstdio>
 #include <ctime>
 #include <memory>
-#include <numeric>
 
 namespace dts::cli {
 namespace {
@@ -139,40 +138,60 @@ std::vector<PlannedPart> parts_of(const Prepared& prepared) {
   return parts;
 }
 
+// The most cores for each rank of a part: those that the job asks for, unless it gets whole nodes.
+// 0: its share of the node.
+unsigned most_cores(const RunForecast& foreseen, const spec::JobSpec& job, const plan::Plan& part) {
+  const bool asks = job.cpus_per_task || (job.cpus_per_gpu && part.gpus_per_node > 0);
+  if (!asks || foreseen.outlook.whole_nodes) return part.cores_per_rank;
+  // Parts that share the nodes of the job have what the widest of them asks for.
+  const plan::Plan& room = job.heterogeneous ? part : foreseen.prepared.plan;
+  const unsigned cores =
+      std::max(1U, room.ntasks_per_node * room.cpus_per_task / std::max(1U, part.ntasks_per_node));
+  return part.cores_per_rank == 0 ? cores : std::min(cores, part.cores_per_rank);
+}
+
 // A node with the topology of --topology, and the ranks of one part of the job. `machine` is its
 // name for users.
 Result<TopoReport> node_of(std::string machine,
                            const topo::NodeTopology& node,
+                           const RunForecast& foreseen,
+                           const spec::JobSpec& job,
                            const plan::Plan& plan) {
   plan::BindRequest request = plan::request_of(plan.bind);
   request.ranks = plan.ntasks_per_node;
   request.smt = plan.smt;
-  request.cores_per_rank = plan.cores_per_rank;
-  if (plan.gpus_per_node > node.gpus.size())
-    return fail(Errc::invalid,
-                fmt::format("--topology: {} GPUs requested, {} has {}",
-                            plan.gpus_per_node,
-                            machine,
-                            node.gpus.size()),
-                "name the description of a node that the job can run on");
+  request.cores_per_rank = most_cores(foreseen, job, plan);
+  request.gpus = gpus_of_type(node, job.gpu_type);
+  if (plan.gpus_per_node > request.gpus.size())
+    return fail(
+        Errc::invalid,
+        fmt::format("--topology: {} GPUs{} requested, {} has {}",
+                    plan.gpus_per_node,
+                    request.gpus.size() < node.gpus.size() ? " of type " + job.gpu_type : "",
+                    machine,
+                    request.gpus.size()),
+        "name the description of a node that the job can run on");
   request.gpus.resize(plan.gpus_per_node);
-  std::iota(request.gpus.begin(), request.gpus.end(), 0U);
   return report_node(std::move(machine), plan.bind.text, node, request);
 }
 
 // One report per part; none without a topology.
 Result<std::vector<TopoReport>> nodes_of(const PlanOptions& options,
                                          const std::optional<topo::NodeTopology>& node,
+                                         const RunForecast& foreseen,
                                          const std::vector<PlannedPart>& parts) {
   std::vector<TopoReport> nodes;
   if (!node) return nodes;
   const std::string machine =
       options.topology == k_this_machine ? "this machine" : topo::name_of(options.topology);
-  for (const PlannedPart& part : parts) {
+  const spec::JobSpec& job = foreseen.prepared.spec;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     DTS_ASSIGN(TopoReport report,
-               node_of(parts.size() == 1 ? machine : fmt::format("{}, {}", machine, part.name),
+               node_of(parts.size() == 1 ? machine : fmt::format("{}, {}", machine, parts[i].name),
                        *node,
-                       part.plan));
+                       foreseen,
+                       spec::is_composed(job) ? spec::parts_of(job).at(i).job : job,
+                       parts[i].plan));
     nodes.push_back(std::move(report));
   }
   return nodes;
@@ -226,7 +245,7 @@ Result<int> act(const PlanOptions& options, const std::vector<std::string>& comm
   DTS_ASSIGN(const RunForecast foreseen, foresee(options.job, command, site, options.assume));
   warn_of_program(foreseen.prepared.spec);
   PlanReport report = report_of(foreseen, site);
-  DTS_ASSIGN(report.nodes, nodes_of(options, node, report.parts));
+  DTS_ASSIGN(report.nodes, nodes_of(options, node, foreseen, report.parts));
   for (const Variant& variant : variants)
     report.what_if.push_back(row_of(options, command, site, variant));
   if (!options.svg.empty()) DTS_TRY(write_file(options.svg, to_svg(report.nodes), 0644));

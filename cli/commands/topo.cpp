@@ -14,7 +14,6 @@
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/binding/binding.hpp"
-#include "core/plan/gpus/gpu_types.hpp"
 #include "core/spec/values/values.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/restrict.hpp"
@@ -85,18 +84,13 @@ topo::NodeTopology narrow(const TopoOptions& options,
 // --gpus-per-node: the first GPUs of their type, as many as requested.
 std::vector<unsigned> first_gpus(const TopoOptions& options,
                                  const topo::NodeTopology& node,
-                                 std::vector<unsigned> gpus,
                                  Diagnostics& problems) {
   constexpr const char* k_option = "--gpus-per-node";
   const auto asked = spec::parse_gpus(options.gpus_per_node);
   if (!asked) problems.push_back({k_option, asked.error().message, asked.error().hint});
   if (!asked) return {};
-  const plan::GpusByType by_type = plan::gpus_by_type(node, asked->type);
-  std::erase_if(gpus, [&](unsigned gpu) {
-    return std::binary_search(by_type.others.begin(), by_type.others.end(), gpu);
-  });
-  if (by_type.has_own_name) warn(plan::own_name_warning(node, asked->type));
-  const std::string of_type = by_type.others.empty() ? "" : " of type " + asked->type;
+  std::vector<unsigned> gpus = gpus_of_type(node, asked->type);
+  const std::string of_type = gpus.size() == node.gpus.size() ? "" : " of type " + asked->type;
   if (asked->count > gpus.size())
     problems.push_back(
         {k_option,
@@ -117,7 +111,7 @@ std::vector<unsigned> read_gpus(const TopoOptions& options,
   std::iota(gpus.begin(), gpus.end(), 0U);
   if (!options.gpus.empty() && !options.gpus_per_node.empty())
     problems.push_back({"--gpus", "conflicts with --gpus-per-node, which takes the first GPUs"});
-  if (!options.gpus_per_node.empty()) gpus = first_gpus(options, node, std::move(gpus), problems);
+  if (!options.gpus_per_node.empty()) gpus = first_gpus(options, node, problems);
   if (options.gpus.empty()) return gpus;
   gpus = read_list("--gpus", options.gpus, problems);
   if (!gpus.empty() && gpus.back() >= count)

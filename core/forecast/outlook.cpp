@@ -46,11 +46,11 @@ std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partitio
 }
 
 // True because of --exclusive, but not --exclusive=user and the like (sbatch(1)), or of the
-// partition.
-bool has_whole_nodes(const spec::JobSpec& spec, const sched::PartitionInfo& partition) {
+// partition if it is known.
+bool has_whole_nodes(const spec::JobSpec& spec, const sched::PartitionInfo* partition) {
   const auto exclusive = spec.slurm.find("exclusive");
   const bool asks = exclusive != spec.slurm.end() && exclusive->second.empty();
-  return asks || partition.gives_whole_nodes;
+  return asks || (partition != nullptr && partition->gives_whole_nodes);
 }
 
 std::optional<Goodput> goodput_of(const Outlook& outlook, const reliability::Model& assumed) {
@@ -105,12 +105,12 @@ Outlook predict_outlook(const Job& job,
   outlook.size = size_of(job.spec, job.plan, job.parts);
   const auto* partition = site == nullptr ? nullptr : partition_of(*site, job.spec, start);
   outlook.limit = limit_of(job.spec, partition);
+  outlook.whole_nodes = has_whole_nodes(job.spec, partition);
   outlook.start = std::move(start);
   if (partition != nullptr) {
     outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);
-    outlook.gpus = billed_gpus(outlook.size,
-                               nodes_in(*site, outlook.start.expected.nodes),
-                               has_whole_nodes(job.spec, *partition));
+    outlook.gpus = billed_gpus(
+        outlook.size, nodes_in(*site, outlook.start.expected.nodes), outlook.whole_nodes);
     outlook.cost = cost_of({.size = outlook.size,
                             .gpus = outlook.gpus,
                             .processors = outlook.start.expected.processors,

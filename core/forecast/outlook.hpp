@@ -57,7 +57,8 @@ struct Site {
 
 struct Outlook {
   Size size;
-  Gpus gpus;  // that it would be billed for; none if the site is not known
+  bool whole_nodes = false;  // as far as known, the job gets all processors and GPUs of its nodes
+  Gpus gpus;                 // that it would be billed for; none if the site is not known
   std::optional<std::chrono::seconds> limit;  // requested limit, otherwise the partition's maximum
   Start start;
   std::optional<Queue> queue;  // absent: the site is not known

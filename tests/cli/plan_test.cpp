@@ -2,7 +2,9 @@
 // dtsubmit plan without Slurm, and with a scheduler that cannot predict when a job would start.
 // With Slurm, see tests/integration/plan.py and plan_cost.py.
 #include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -130,6 +132,48 @@ TEST_CASE("a node's topology gives each rank its cores, GPUs and adapter, and a 
   const Output many = laptop.plan({"--topology", "here"}, {"--gpus-per-node", "1000"});
   CHECK(many.exit_code == 3);
   CHECK(contains(many.err, "--topology: 1000 GPUs requested"));
+}
+
+TEST_CASE("the ranks on a node's picture have the cores and GPUs that the job asks for") {
+  const Laptop laptop;
+  std::string machine = *read_file(in_source("tests/data/topologies/uneven.xml"));
+  const auto name_gpu = [&machine](const std::string& address, const std::string& model) {
+    const std::string number = address.substr(5, 2);
+    const std::string device = "><object type=\"OSDev\" gp_index=\"9" + number + "\" name=\"cuda" +
+                               number + "\" osdev_type=\"5\"><info name=\"GPUModel\" value=\"" +
+                               model + "\"/></object></object>";
+    machine.replace(machine.find("/>", machine.find("pci_busid=\"" + address)), 2, device);
+  };
+  name_gpu("0000:01:00.0", "NVIDIA A40");
+  name_gpu("0000:02:00.0", "NVIDIA L4");
+  REQUIRE(write_file(laptop.file("node.xml"), machine));
+  const auto node = [&](const Words& job) {
+    return laptop.document({"--topology", "node.xml"}, job)["nodes"][0];
+  };
+
+  struct {
+    Words job;
+    unsigned cores, unused;  // of each rank, of the node's 16
+  } const table[] = {
+      {{"--gpus-per-node", "4"}, 4, 0},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "3"}, 3, 4},
+      {{"--gpus-per-node", "4", "--cpus-per-gpu", "1"}, 1, 12},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "3", "--exclusive"}, 4, 0},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "3", "--cores-per-rank", "2"}, 2, 8},
+  };
+
+  for (const auto& row : table) {
+    CAPTURE(join(row.job, " "));
+    const auto score = node(row.job)["score"];
+    CHECK(score["most_cores"] == row.cores);
+    CHECK(score["unused_cores"] == row.unused);
+  }
+  const Output wide = laptop.plan({"--topology", "node.xml"}, {"--cpus-per-task", "17"});
+  CHECK(wide.exit_code == 3);
+  CHECK(contains(wide.err, "17 requested, 16 cores"));
+  CHECK(node({"--gpus-per-node", "l4:1"})["gpus"] == nlohmann::json({1}));
+  const Output many = laptop.plan({"--topology", "node.xml"}, {"--gpus-per-node", "l4:5"});
+  CHECK(contains(many.err, "--topology: 5 GPUs of type l4 requested, node.xml has 3"));
 }
 
 TEST_CASE("each part of a job has a picture of its own") {
