@@ -21,16 +21,14 @@ auto place_of(const topo::Gpu& gpu, std::size_t depth) {
 // GPUs that have so far been close enough to stay together.
 using Unit = std::vector<unsigned>;
 
-// Takes a complete group out of `units`, which have enough GPUs: the largest unit, then those that
-// fill it exactly, otherwise the largest that fit, otherwise a part of the smallest.
-std::vector<unsigned> take_group(std::vector<Unit>& units, std::size_t size) {
+// Takes a complete group out of `units`, the largest first, which have enough GPUs. To fit, the
+// first unit is followed by the largest ones that fit, otherwise by a part of the smallest.
+std::vector<unsigned> take_group(std::vector<Unit>& units, std::size_t size, Filling filling) {
   std::vector<unsigned> group;
-  const auto larger = [](const Unit& a, const Unit& b) { return a.size() > b.size(); };
   while (group.size() < size) {
-    std::stable_sort(units.begin(), units.end(), larger);
     const std::size_t lack = size - group.size();
     auto next = units.begin();
-    if (!group.empty())
+    if (!group.empty() && filling == Filling::fitting)
       next = std::find_if(
           units.begin(), units.end(), [&](const Unit& unit) { return unit.size() <= lack; });
     if (next == units.end()) --next;
@@ -44,8 +42,11 @@ std::vector<unsigned> take_group(std::vector<Unit>& units, std::size_t size) {
 
 class Packing {
  public:
-  Packing(const NodeTopology& topology, const std::vector<unsigned>& gpus, std::size_t size)
-      : topology_(topology), size_(size) {
+  Packing(const NodeTopology& topology,
+          const std::vector<unsigned>& gpus,
+          std::size_t size,
+          Filling filling)
+      : topology_(topology), size_(size), filling_(filling) {
     for (const unsigned gpu : gpus) left_.push_back({gpu});
   }
 
@@ -75,7 +76,10 @@ class Packing {
     for (auto& [key, units] : pools) {
       std::size_t count = 0;
       for (const Unit& unit : units) count += unit.size();
-      for (; count >= size_; count -= size_) groups_.push_back(take_group(units, size_));
+      std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
+        return a.size() > b.size();
+      });
+      for (; count >= size_; count -= size_) groups_.push_back(take_group(units, size_, filling_));
       Unit rest;
       for (const Unit& unit : units) rest.insert(rest.end(), unit.begin(), unit.end());
       if (!rest.empty()) left_.push_back(std::move(rest));
@@ -84,6 +88,7 @@ class Packing {
 
   const NodeTopology& topology_;
   const std::size_t size_;
+  const Filling filling_;
   std::vector<Unit> left_;
   Groups groups_;
 };
@@ -93,8 +98,9 @@ class Packing {
 Groups pack_gpus(const NodeTopology& topology,
                  const std::vector<unsigned>& gpus,
                  unsigned ranks,
-                 std::size_t each) {
-  return Packing(topology, gpus, each).run(ranks);
+                 std::size_t each,
+                 Filling filling) {
+  return Packing(topology, gpus, each, filling).run(ranks);
 }
 
 }  // namespace dts::plan

@@ -9,6 +9,12 @@
 
 namespace dts::plan {
 
+// How a group is completed from several parts.
+enum class Filling {
+  fitting,   // with parts that it takes in whole, wherever possible
+  in_order,  // with the largest parts, which may be divided
+};
+
 // Forms groups from the bottom up: behind one switch, behind one host bridge, in one NUMA node, in
 // one package. GPUs that are left over at a level move up together. No other way has fewer groups
 // that cross a boundary at any level, because a part with p GPUs has p/s complete groups of s,
@@ -17,6 +23,7 @@ namespace dts::plan {
 [[nodiscard]] std::vector<std::vector<unsigned>> pack_gpus(const topo::NodeTopology& topology,
                                                            const std::vector<unsigned>& gpus,
                                                            unsigned ranks,
-                                                           std::size_t each);
+                                                           std::size_t each,
+                                                           Filling filling = Filling::fitting);
 
 }  // namespace dts::plan

@@ -27,7 +27,8 @@ class Search {
          std::size_t ranks,
          std::size_t size,
          const FewestNear& near)
-      : pairs_(topology),
+      : topology_(topology),
+        pairs_(topology),
         near_(near),
         gpus_(gpus),
         kind_of_(alike_gpus(topology, pairs_, gpus)),
@@ -44,7 +45,8 @@ class Search {
       }
   }
 
-  GpuWays run(const Groups& packed) {
+  GpuWays run() {
+    const Groups packed = pack_gpus(topology_, gpus_, static_cast<unsigned>(ranks_), size_);
     const Groups start = swap_gpus(pairs_, near_, gpus_, packed);
     best_ = score_of(start);
     const GroupingScore at_start = best_;
@@ -84,7 +86,9 @@ class Search {
 
   // After a search that was cut short, swaps may improve its result, or find a better one.
   void improve() {
-    std::vector<Groups> starts{ways_.front()};
+    std::vector<Groups> starts{
+        ways_.front(),
+        pack_gpus(topology_, gpus_, static_cast<unsigned>(ranks_), size_, Filling::in_order)};
     const bool is_any_left = gpus_.size() > ranks_ * size_;
     for (std::size_t skip = is_any_left ? 0 : ranks_; skip <= ranks_; ++skip)
       starts.push_back(in_order(skip));
@@ -221,6 +225,7 @@ class Search {
     return order;
   }
 
+  const NodeTopology& topology_;
   const GpuPairs pairs_;
   const FewestNear& near_;
   const std::vector<unsigned>& gpus_;
@@ -245,7 +250,7 @@ GpuWays nearest_groups(const NodeTopology& topology,
                        unsigned ranks,
                        std::size_t each,
                        const FewestNear& near) {
-  return Search(topology, gpus, ranks, each, near).run(pack_gpus(topology, gpus, ranks, each));
+  return Search(topology, gpus, ranks, each, near).run();
 }
 
 }  // namespace dts::plan
