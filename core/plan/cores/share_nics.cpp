@@ -113,6 +113,32 @@ void keep_together(const std::vector<User>& users,
     }
 }
 
+// Gives each adapter that nobody has to the user with the fewest, of those to whom it is as near as
+// their own. An adapter that fewer users may have comes first.
+void share_rest(const std::vector<User>& users, std::vector<std::vector<std::size_t>>& nics_of) {
+  const std::size_t nics = users.front().distances.size();
+  std::vector<std::vector<std::size_t>> takers(nics);
+  for (std::size_t user = 0; user < users.size(); ++user)
+    for (std::size_t nic = 0; nic < nics; ++nic)
+      if (users[user].distances[nic] <= users[user].distances[nics_of[user].front()])
+        takers[nic].push_back(user);
+  std::vector<bool> has_user(nics, false);
+  for (const auto& list : nics_of) has_user[list.front()] = true;
+  std::vector<std::size_t> idle;
+  for (std::size_t nic = 0; nic < nics; ++nic)
+    if (!has_user[nic] && !takers[nic].empty()) idle.push_back(nic);
+  std::stable_sort(idle.begin(), idle.end(), [&](std::size_t a, std::size_t b) {
+    return takers[a].size() < takers[b].size();
+  });
+  for (const std::size_t nic : idle) {
+    const auto poorest = *std::min_element(
+        takers[nic].begin(), takers[nic].end(), [&](std::size_t a, std::size_t b) {
+          return nics_of[a].size() < nics_of[b].size();
+        });
+    nics_of[poorest].push_back(nic);
+  }
+}
+
 }  // namespace
 
 unsigned nic_distance(const NodeTopology& topology, const RankBinding& rank, unsigned nic) {
@@ -168,8 +194,11 @@ void share_nics(const NodeTopology& topology, std::vector<RankBinding>& ranks) {
       for (std::int64_t k = 0; k < amounts[c][n]; ++k) nic_of[*user++] = n;
   }
   if (users.size() > ranks.size()) keep_together(users, nics.size(), ranks.size(), nic_of);
+  std::vector<std::vector<std::size_t>> nics_of;
+  for (const std::size_t nic : nic_of) nics_of.push_back({nic});
+  share_rest(users, nics_of);
   for (std::size_t user = 0; user < users.size(); ++user)
-    ranks[users[user].rank].nics.push_back(nics[nic_of[user]]);
+    for (const std::size_t nic : nics_of[user]) ranks[users[user].rank].nics.push_back(nics[nic]);
   for (RankBinding& rank : ranks) make_set(rank.nics);
 }
 

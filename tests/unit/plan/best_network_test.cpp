@@ -160,4 +160,34 @@ TEST_CASE("an adapter of the same socket is nearer than one of another") {
   }
 }
 
+TEST_CASE("adapters that would be idle are dealt to ranks that are as near to them") {
+  struct {
+    const char* machine;
+    std::vector<unsigned> gpus;
+    unsigned ranks;
+    std::vector<std::vector<unsigned>> nics;  // of each rank, as counted by PCI
+  } const table[] = {
+      {"hgx-b300", {0, 1, 6, 7}, 4, {{0, 1}, {2, 3}, {12, 13}, {14, 15}}},
+      {"hgx-b300", {0, 1}, 1, {{0, 1, 2, 3}}},
+      {"hgx-b300", {}, 2, {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}}},
+      {"hgx-b300", {}, 1, {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}},
+      {"dgx-a100", {0}, 1, {{0, 1}}},  // the other adapters are behind other switches
+  };
+
+  for (const auto& row : table) {
+    CAPTURE(std::string(row.machine));
+    CAPTURE(row.ranks);
+    const auto node = tests::load_machine(row.machine);
+    REQUIRE(node);
+    BindRequest request;
+    request.ranks = row.ranks;
+    request.gpus = row.gpus;
+    const auto binding = bind_node(*node, request);
+    REQUIRE(binding);
+    for (unsigned rank = 0; rank < row.ranks; ++rank)
+      CHECK(binding->ranks[rank].nics == row.nics[rank]);
+    CHECK(binding->score.nic_load == 1);
+  }
+}
+
 }  // namespace dts::plan

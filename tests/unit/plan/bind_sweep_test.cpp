@@ -124,6 +124,27 @@ void check_cores(const NodeTopology& node, const NodeBinding& binding) {
   REQUIRE(binding.score.mean_distance >= binding.bound.mean_distance - 1e-9);
 }
 
+// Every rank has adapters if the node has any to use, and none is idle that is as near to a rank as
+// the farthest of its own.
+void check_nics(const NodeTopology& node, const NodeBinding& binding) {
+  const std::vector<unsigned> nics = compute_nics(node);
+  std::set<unsigned> used;
+  for (const RankBinding& rank : binding.ranks) {
+    if (rank.nics.empty() != nics.empty()) FAIL("a rank without an adapter");
+    used.insert(rank.nics.begin(), rank.nics.end());
+  }
+  for (const unsigned nic : nics) {
+    if (used.contains(nic)) continue;
+    for (const RankBinding& rank : binding.ranks) {
+      const auto is_farther = [&](unsigned own) {
+        return nic_distance(node, rank, nic) > nic_distance(node, rank, own);
+      };
+      if (!std::all_of(rank.nics.begin(), rank.nics.end(), is_farther))
+        FAIL("an adapter as near as another is idle");
+    }
+  }
+}
+
 void check(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks) {
   CAPTURE(ranks);
   CAPTURE(gpus.size());
@@ -135,11 +156,7 @@ void check(const NodeTopology& node, const std::vector<unsigned>& gpus, std::siz
   REQUIRE(binding->ranks.size() == ranks);
   check_gpus(gpus, *binding);
   check_cores(node, *binding);
-  const std::size_t nics = compute_nics(node).empty() ? 0 : 1;
-  REQUIRE(std::all_of(binding->ranks.begin(), binding->ranks.end(), [&](const RankBinding& rank) {
-    return rank.nics.size() >= nics &&
-           rank.nics.size() <= nics * std::max<std::size_t>(1, rank.gpus.size());
-  }));
+  check_nics(node, *binding);
 }
 
 void check_same(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks) {
