@@ -3,12 +3,11 @@
 #include "cli/output/topo_report.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/cores/fabric.hpp"
-#include "core/plan/cores/share_nics.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace dts::cli {
 namespace {
@@ -61,10 +60,13 @@ ordered_json gpu_entries(const topo::NodeTopology& node) {
 }
 
 // An unknown speed is null.
-ordered_json nic_entries(const topo::NodeTopology& node) {
+ordered_json nic_entries(const TopoReport& report) {
+  const topo::NodeTopology& node = report.node;
   constexpr const char* k_links[] = {"unknown", "up", "down"};
   const auto gbps = [](unsigned speed) { return speed > 0 ? ordered_json(speed) : nullptr; };
-  const std::vector<unsigned> used = plan::compute_nics(node);
+  std::set<unsigned> used;
+  for (const plan::RankBinding& rank : report.binding.ranks)
+    used.insert(rank.nics.begin(), rank.nics.end());
   ordered_json entries = ordered_json::array();
   for (unsigned i = 0; i < node.nics.size(); ++i) {
     const topo::Nic& nic = node.nics[i];
@@ -73,12 +75,13 @@ ordered_json nic_entries(const topo::NodeTopology& node) {
     entries.back()["link"] = k_links[static_cast<unsigned>(nic.link)];
     entries.back()["gbps"] = gbps(nic.gbps);
     entries.back()["pci_gbps"] = gbps(nic.pci_gbps);
-    entries.back()["used"] = std::binary_search(used.begin(), used.end(), i);
+    entries.back()["used"] = used.contains(i);
   }
   return entries;
 }
 
-ordered_json node_entry(const topo::NodeTopology& node) {
+ordered_json node_entry(const TopoReport& report) {
+  const topo::NodeTopology& node = report.node;
   ordered_json numas = ordered_json::array(), links = ordered_json::array();
   for (const topo::NumaNode& numa : node.numas)
     numas.push_back({{"os", numa.os},
@@ -92,7 +95,7 @@ ordered_json node_entry(const topo::NodeTopology& node) {
           {"closed_cores", cores(node, node.closed)},
           {"numas", std::move(numas)},
           {"gpus", gpu_entries(node)},
-          {"nics", nic_entries(node)},
+          {"nics", nic_entries(report)},
           {"links", std::move(links)},
           {"doubts", node.doubts}};
 }
@@ -131,7 +134,7 @@ std::string to_json(const TopoReport& report) {
                         {"machine", report.machine},
                         {"bind", report.bind},
                         {"gpus", report.gpus},
-                        {"node", node_entry(report.node)},
+                        {"node", node_entry(report)},
                         {"ranks", rank_entries(report)},
                         {"reasons", report.binding.reasons},
                         {"warnings", report.binding.warnings},

@@ -204,6 +204,13 @@ TEST_CASE("a file that cannot be read is no fault of hwloc's") {
   CHECK_FALSE(contains(output.err, "hwloc"));
 }
 
+TEST_CASE("an adapter that every rank has a nearer one than is not used") {
+  const auto nics = nlohmann::json::parse(
+      Desk().topo({"--json", "--gpus", "0", "--ranks", "1"}).out)["node"]["nics"];
+  CHECK(nics[0]["used"] == true);
+  CHECK(nics[1]["used"] == false);
+}
+
 TEST_CASE("what is wrong with a file is said as exactly as it is known") {
   const Desk desk;
   const std::string whole = *read_file(k_uneven);

@@ -200,10 +200,16 @@ void explain_unused_nics(const NodeTopology& node,
 }
 
 void explain_nics(const NodeTopology& node, NodeBinding& binding) {
-  const NicChoice choice = choose_nics(node);
-  std::set<unsigned> far;
+  NicChoice choice = choose_nics(node);
+  std::set<unsigned> far, given;
   for (const RankBinding& rank : binding.ranks)
-    for (const unsigned nic : rank.nics) far.insert(nic_distance(node, rank, nic));
+    for (const unsigned nic : rank.nics) {
+      far.insert(nic_distance(node, rank, nic));
+      given.insert(nic);
+    }
+  for (const unsigned nic : choice.used)
+    if (!given.contains(nic)) choice.left.push_back({nic, "every rank has a nearer one"});
+  std::erase_if(choice.used, [&](unsigned nic) { return !given.contains(nic); });
   const auto name = [](unsigned distance) {
     return topo::to_string(static_cast<topo::Path>(distance));
   };

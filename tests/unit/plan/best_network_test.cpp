@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dts::plan {
 namespace {
 
@@ -158,6 +160,15 @@ TEST_CASE("an adapter of the same socket is nearer than one of another") {
     CHECK(binding->ranks[0].nics == std::vector<unsigned>{1});
     CHECK(binding->ranks[1].nics == std::vector<unsigned>{0});
   }
+  request.ranks = 1;
+  request.gpus = {0};
+  const auto alone = bind_node(node, request);
+  REQUIRE(alone);
+  CHECK(alone->ranks[0].nics == std::vector<unsigned>{1});
+  const std::vector<std::string>& why = alone->reasons;
+  for (const char* words : {"1 adapter (InfiniBand, 400 Gb/s), at most 1 rank each, all at PKG",
+                            "1 adapter left out: n0 (every rank has a nearer one)"})
+    CHECK(std::find(why.begin(), why.end(), words) != why.end());
 }
 
 TEST_CASE("adapters that would be idle are dealt to ranks that are as near to them") {
