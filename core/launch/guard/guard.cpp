@@ -7,6 +7,7 @@
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/attempt/state/exit_code.hpp"
+#include "core/launch/guard/guard_rules.hpp"
 #include "core/launch/job/stop_way.hpp"
 
 #include <sys/prctl.h>
@@ -25,10 +26,7 @@ namespace {
 using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned k_most_kills = 3;    // of agents in one job
-constexpr seconds k_orphans_save{30};   // for ranks without an agent to save and end
-constexpr seconds k_orphans_hurry{10};  // the same if a signal waits for the next agent
-constexpr seconds k_orphans_end{5};     // after SIGTERM, which makes srun end its step everywhere
+constexpr seconds k_orphans_end{5};  // after SIGTERM, which makes srun end its step everywhere
 
 class Guard {
  public:
@@ -44,8 +42,9 @@ class Guard {
       DTS_ASSIGN(pid_, start_process(command_));
       for (const int number : std::exchange(kept_, {})) pass_on(number);
       while (pid_ > 0) listen(Clock::time_point::max());
-      if (!WIFSIGNALED(status_)) return WEXITSTATUS(status_);
-      const bool is_last = kills == k_most_kills;
+      const NextStep next = after_agent(status_, kills);
+      if (next == NextStep::exit) return WEXITSTATUS(status_);
+      const bool is_last = next == NextStep::die;
       log("the agent {}{}",
           describe_exit(exit_code_of_wait_status(status_)),
           is_last ? ", the third one of this job: `dtsubmit requeue` continues the run"
@@ -93,10 +92,10 @@ class Guard {
   // processes that are left.
   void end_orphans() {
     const auto died = Clock::now();
-    auto until = died + k_orphans_save;
+    auto until = died + time_for_orphans(!kept_.empty());
     while (!own_children().empty() && Clock::now() < until) {
       listen(until);
-      if (!kept_.empty()) until = std::min(until, died + k_orphans_hurry);
+      until = died + time_for_orphans(!kept_.empty());
     }
     signal_children(SIGTERM, {});
     until = Clock::now() + k_orphans_end;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/guard/guard_rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+constexpr int k_exited = 256;  // wait(2): the exit code times 256; the signal that ended it
+
+TEST_CASE("the guard ends with its agent, unless a signal ended that one") {
+  struct Row {
+    int status;
+    unsigned kills;
+    NextStep next;
+  };
+
+  for (const Row& row : {Row{0, 1, NextStep::exit},
+                         {1 * k_exited, 1, NextStep::exit},
+                         {85 * k_exited, 3, NextStep::exit},
+                         {(128 + SIGKILL) * k_exited, 1, NextStep::exit},
+                         {SIGKILL, 1, NextStep::start_agent},
+                         {SIGSEGV, 2, NextStep::start_agent},
+                         {SIGKILL, 3, NextStep::die},
+                         {SIGABRT | 128, 3, NextStep::die},  // with a core
+                         {SIGKILL, 4, NextStep::die}}) {
+    CAPTURE(row.status);
+    CAPTURE(row.kills);
+    CHECK(after_agent(row.status, row.kills) == row.next);
+  }
+}
+
+TEST_CASE("ranks without an agent get less time to save if the scheduler wants the job to end") {
+  CHECK(time_for_orphans(false) == std::chrono::seconds(30));
+  CHECK(time_for_orphans(true) == std::chrono::seconds(10));
+}
+
+}  // namespace
+}  // namespace dts::launch
