@@ -3,6 +3,7 @@
 
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/net/net.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/health/nvml.hpp"
@@ -66,6 +67,8 @@ NodeFacts measure_node(const std::string& folder, GpuUse use) {
   facts.write_errno = try_to_write(folder);
   facts.run_free = free_bytes(folder);
   facts.memory = available_memory();
+  facts.tmp = getenv_lookup("TMPDIR").value_or("/tmp");
+  facts.tmp_errno = try_to_write(facts.tmp);
   facts.shm_errno = try_to_write("/dev/shm");
   facts.shm_free = free_bytes("/dev/shm");
   facts.loopback_errno = try_loopback();

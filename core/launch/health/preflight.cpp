@@ -79,6 +79,19 @@ void judge_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& fo
             asked);
 }
 
+// Programs fall back on another folder if this one is absent or forbidden, but not if it is full.
+void judge_temporary_folder(const NodeFacts& facts, Findings& found) {
+  if (facts.tmp_errno == 0) return;
+  const bool may_fall_back =
+      facts.tmp_errno == ENOENT || facts.tmp_errno == ENOTDIR || facts.tmp_errno == EACCES;
+  found.add(may_fall_back ? Severity::warning : Severity::unfit,
+            "cannot write in {}, the folder for temporary files: {}; {}",
+            facts.tmp,
+            std::strerror(facts.tmp_errno),
+            may_fall_back ? "have TMPDIR name one that exists on every node"
+                          : "remove what earlier jobs left there");
+}
+
 void judge_shared_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& found) {
   if (facts.shm_errno == ENOENT)
     return found.add(Severity::warning, "no /dev/shm, which NCCL and MPI use between ranks");
@@ -146,6 +159,7 @@ std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand) {
   Findings found;
   judge_run_directory(facts, demand, found);
   judge_memory(facts, demand, found);
+  judge_temporary_folder(facts, found);
   judge_shared_memory(facts, demand, found);
   if (facts.loopback_errno != 0)
     found.add(

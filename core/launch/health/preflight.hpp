@@ -35,6 +35,8 @@ struct NodeFacts {
   int write_errno = 0;                      // of writing, syncing and removing a file
   std::optional<std::uint64_t> run_free{};  // bytes, in the run directory
   std::optional<std::uint64_t> memory{};    // bytes, MemAvailable of proc(5)
+  std::string tmp{};                        // the folder for temporary files: TMPDIR, or /tmp
+  int tmp_errno = 0;                        // the same for it
   int shm_errno = 0;                        // the same for /dev/shm
   std::optional<std::uint64_t> shm_free{};  // bytes
   int loopback_errno = 0;                   // of connecting to itself, at 127.0.0.1 or ::1

@@ -62,6 +62,8 @@ NodeFacts facts_from(const json& j) {
   facts.write_errno = error_number(j, "write_errno");
   facts.run_free = amount(j, "run_free");
   facts.memory = amount(j, "memory");
+  if (const auto tmp = j.find("tmp"); tmp != j.end()) facts.tmp = tmp->get<std::string>();
+  facts.tmp_errno = error_number(j, "tmp_errno");
   facts.shm_errno = error_number(j, "shm_errno");
   facts.shm_free = amount(j, "shm_free");
   facts.loopback_errno = error_number(j, "loopback_errno");
@@ -74,6 +76,8 @@ NodeFacts facts_from(const json& j) {
 
 json to_json(const NodeFacts& facts) {
   json j{{"write_errno", facts.write_errno},
+         {"tmp", facts.tmp},
+         {"tmp_errno", facts.tmp_errno},
          {"shm_errno", facts.shm_errno},
          {"loopback_errno", facts.loopback_errno},
          {"no_nvml", facts.no_nvml}};

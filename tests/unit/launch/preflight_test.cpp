@@ -27,6 +27,7 @@ NodeFacts sound() {
   facts.run_free = 100'000 * k_mib;
   facts.memory = 64'000 * k_mib;
   facts.shm_free = 32'000 * k_mib;
+  facts.tmp = "/local/tmp";
   facts.gpus = {{.pci = "00000000:3B:00.0", .uncorrected = 0}, {.pci = "00000000:AF:00.0"}};
   return facts;
 }
@@ -78,6 +79,11 @@ TEST_CASE("each limit of a node, from both sides") {
        "warning",
        "less than 1 GiB"},
       {"all of it", [](auto& f, auto& d) { f.memory = 2048 * k_mib, d.memory_mib = 0; }, "", ""},
+      {"no TMPDIR", [](auto& f, auto&) { f.tmp_errno = ENOENT; }, "warning", "every node"},
+      {"tmp full",
+       [](auto& f, auto&) { f.tmp_errno = ENOSPC; },
+       "unfit",
+       "/local/tmp, the folder for temporary files: No space"},
       {"no /dev/shm", [](auto& f, auto&) { f.shm_errno = ENOENT; }, "warning", "no /dev/shm"},
       {"shm full", [](auto& f, auto&) { f.shm_errno = ENOSPC; }, "unfit", "/dev/shm: No space"},
       {"shm 4 MiB", [](auto& f, auto&) { f.shm_free = 4 * k_mib; }, "warning", "4 MiB free"},
@@ -151,6 +157,7 @@ TEST_CASE("a clock offset is worth a warning only beyond the round trip's uncert
 TEST_CASE("a node's facts arrive as sent, and nothing else is accepted") {
   NodeFacts facts = sound();
   facts.write_errno = EROFS;
+  facts.tmp_errno = EDQUOT;
   facts.shm_errno = ENOSPC;
   facts.loopback_errno = ENETDOWN;
   facts.no_nvml = "none \"here\"";
