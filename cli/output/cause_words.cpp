@@ -34,6 +34,10 @@ CauseWords words_of_cause(run::Cause cause) {
               "make it use less, or submit it again with a larger --mem or more nodes"};
     case run::Cause::gpu_error:
       return {"a GPU failed under it", "report the node to the administrators"};
+    case run::Cause::storage_error:
+      return {"a file system failed under it",
+              "report the file system that its last lines name; if only one node has lost it, "
+              "`dtsubmit requeue {job} --exclude NODE` goes on without that node"};
     case run::Cause::comm_timeout:
       return {"its ranks lost contact with each other", k_all_logs};
     case run::Cause::rendezvous:

@@ -43,6 +43,7 @@ constexpr Row k_rows[] = {
     {Cause::rank_killed, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::launcher_died, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::out_of_memory, Kind::crash, {Action::restart, k_most_crashes}},
+    {Cause::storage_error, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::comm_timeout, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::hang, Kind::crash, {Action::restart, k_most_crashes}},
     {Cause::gpu_error, Kind::crash, {Action::requeue, k_most_crashes}},

@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <system_error>
@@ -48,8 +49,16 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::disk_full, "No space left on device"},
       {Cause::disk_full, "Disk quota exceeded"},
       {Cause::disk_full, "File too large"},
-      {Cause::corruption, "this rank's bits are wrong: "},         // dttrain's
-      {Cause::damaged, "no checkpoint can be loaded: "},           // dttrain's
+      {Cause::storage_error, "Stale file handle"},
+      {Cause::storage_error, "stale file handle"},  // Go
+      {Cause::storage_error, "Input/output error"},
+      {Cause::storage_error, "input/output error"},  // Go
+      {Cause::storage_error, "i/o error (EIO)"},     // Julia
+      {Cause::storage_error, "Remote I/O error"},
+      {Cause::storage_error, "Transport endpoint is not connected: '"},  // Python, about a file
+      {Cause::storage_error, "Cannot send after transport endpoint shutdown"},  // Lustre
+      {Cause::corruption, "this rank's bits are wrong: "},                      // dttrain's
+      {Cause::damaged, "no checkpoint can be loaded: "},                        // dttrain's
       {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, about its worker
       {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
       {Cause::rank_killed, "Signal 7 (SIGBUS) received by PID"},
@@ -74,6 +83,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::comm_timeout, "Connection reset by peer"},
       {Cause::comm_timeout, "Broken pipe"},
       {Cause::comm_timeout, "Socket closed"},
+      {Cause::comm_timeout, "Transport endpoint is not connected"},
       {Cause::comm_timeout, "heartbeat timeout"},
       {Cause::comm_timeout, "MPI_ERR_PROC_FAILED"},
       {Cause::comm_timeout, "*** An error occurred in MPI_"},
@@ -82,11 +92,18 @@ const std::vector<Pattern>& known_patterns() {
   return k_patterns;
 }
 
+bool is_error(std::string_view line) {
+  if (line.starts_with("[rank")) line = line.substr(std::min(line.find(": ") + 2, line.size()));
+  const auto has = [&](std::string_view words) { return line.find(words) != line.npos; };
+  return !line.starts_with(' ') && (has("Error") || has("Exception") || has("error: "));
+}
+
 namespace {
 
 constexpr Cause k_order[] = {Cause::out_of_memory,
                              Cause::gpu_error,
                              Cause::disk_full,
+                             Cause::storage_error,
                              Cause::corruption,
                              Cause::damaged,
                              Cause::rank_killed,
@@ -107,14 +124,26 @@ std::string around(const std::string& line, std::size_t at) {
   return (cut ? "... " : "") + printable(words, k_longest_line);
 }
 
-// The last line that shows `cause`.
+// Programs report such failures of a file and go on, for example with a second try.
+bool must_be_last(Cause cause) {
+  return cause == Cause::storage_error;
+}
+
+// The last line that shows `cause`. Where only the last error counts, those that it caused may
+// follow it: "The above exception was the direct cause of the following exception:".
 std::optional<std::string> line_of(Cause cause, const std::vector<std::string>& lines) {
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+  bool is_followed = false;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     for (const Pattern& pattern : known_patterns()) {
-      if (pattern.cause != cause) continue;
+      if (pattern.cause != cause || is_followed) continue;
       if (const std::size_t at = line->find(pattern.words); at != std::string::npos)
         return around(*line, at);
     }
+    if (must_be_last(cause))
+      is_followed = (is_followed || is_error(*line)) &&
+                    line->find(" the above exception") == std::string::npos &&
+                    line->find("The above exception") == std::string::npos;
+  }
   return std::nullopt;
 }
 

@@ -17,9 +17,13 @@ struct Evidence {
 };
 
 // The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
-// corruption, damaged, rendezvous or comm_timeout. Of several, the first in this order: a rank that
-// ran out of memory also breaks its communicator. nullopt: no known message.
+// storage_error, corruption, damaged, rendezvous or comm_timeout. Of several, the first in this
+// order: a rank that ran out of memory also breaks its communicator. nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
+
+// True for the line of an error or exception of any kind; not for the source lines of a traceback,
+// which are indented.
+[[nodiscard]] bool is_error(std::string_view line);
 
 // The code that a program passed to MPI_Abort, according to the last lines of its log (Open MPI,
 // MPICH and derivatives); the first of several; nullopt if there is none.

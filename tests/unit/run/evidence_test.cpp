@@ -68,6 +68,14 @@ const std::vector<Message> k_messages{
     {Cause::disk_full, "OSError: [Errno 28] No space left on device"},
     {Cause::disk_full, "OSError: [Errno 122] Disk quota exceeded: '/home/u/ckpt'"},
     {Cause::disk_full, "OSError: [Errno 27] File too large"},
+    {Cause::storage_error, "OSError: [Errno 116] Stale file handle: '/scratch/u/ckpt'"},
+    {Cause::storage_error, "panic: read /scratch/shard: stale file handle"},
+    {Cause::storage_error, "OSError: [Errno 5] Input/output error"},
+    {Cause::storage_error, "2026/01/02 read /scratch/shard: input/output error"},
+    {Cause::storage_error, "ERROR: LoadError: IOError: read: i/o error (EIO)"},
+    {Cause::storage_error, "cp: error reading 'shard': Remote I/O error"},
+    {Cause::storage_error, "OSError: [Errno 107] Transport endpoint is not connected: '/mnt/s3'"},
+    {Cause::storage_error, "OSError: [Errno 108] Cannot send after transport endpoint shutdown"},
     {Cause::rank_killed, "  traceback : Signal 9 (SIGKILL) received by PID 4711"},
     {Cause::rank_killed, "  traceback : Signal 11 (SIGSEGV) received by PID 4711"},
     {Cause::rank_killed, "  traceback : Signal 7 (SIGBUS) received by PID 4711"},
@@ -104,6 +112,7 @@ const std::vector<Message> k_messages{
     {Cause::comm_timeout, "ConnectionResetError: [Errno 104] Connection reset by peer"},
     {Cause::comm_timeout, "BrokenPipeError: [Errno 32] Broken pipe"},
     {Cause::comm_timeout, "UNAVAILABLE: Socket closed"},
+    {Cause::comm_timeout, "OSError: [Errno 107] Transport endpoint is not connected"},
     {Cause::comm_timeout,
      "The following tasks are unhealthy (stopped sending heartbeats): heartbeat timeout"},
     {Cause::rendezvous, "[n1:00042] *** An error occurred in MPI_Init"},
@@ -154,6 +163,44 @@ TEST_CASE("ordinary lines and a program's own bugs show nothing") {
     CHECK_FALSE(read_evidence({line}));
   }
   CHECK_FALSE(read_evidence({}));
+}
+
+TEST_CASE("a failure of a file system counts only as the last error, or as what caused it") {
+  const char* const stale = "OSError: [Errno 116] Stale file handle: '/scratch/u/data'";
+  const char* const at = "Traceback (most recent call last):";
+
+  struct Case {
+    std::vector<std::string> lines;
+    bool counts;
+  };
+
+  const std::vector<Case> cases{
+      {{at, "  File \"a.py\", line 3", stale}, true},
+      {{stale, "step 17 loss 0.4", "closing the log"}, true},
+      {{"[rank3]: " + std::string(stale), "[rank3]:     raise ValueError('no Error')"}, true},
+      {{stale, "trying again", at, "ValueError: shapes (3,) and (4,) not aligned"}, false},
+      {{stale, "trying again", "[rank3]: ValueError: shapes (3,) and (4,) not aligned"}, false},
+      {{stale, "trying again", "main.c:3: error: no such option"}, false},
+      {{stale,
+        "",
+        "The above exception was the direct cause of the following exception:",
+        "",
+        at,
+        "RuntimeError: could not save"},
+       true},
+      {{stale,
+        "During handling of the above exception, another exception occurred:",
+        at,
+        "KeyError: 'fallback'"},
+       true},
+      {{stale, at, "KeyError: 'x'", "During handling of the above exception, another", "E: Error"},
+       false},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.lines.back());
+    const auto found = read_evidence(one.lines);
+    CHECK((found && found->cause == Cause::storage_error) == one.counts);
+  }
 }
 
 TEST_CASE("a rank that ran out of memory and then lost its peers ran out of memory") {
