@@ -36,15 +36,19 @@ std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, u
   return read_evidence(rank_words(run, attempt, rank, k_lines));
 }
 
-// Another rank that failed by itself, not because it lost its peers.
+// Another rank that failed by itself, not because it lost its peers. If `may_be_store` is false,
+// nor because it lost their store: torchrun's is in the first of them.
 std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
                                                      unsigned attempt,
                                                      unsigned world_size,
-                                                     unsigned victim) {
+                                                     unsigned victim,
+                                                     bool may_be_store) {
   for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
     if (rank == victim) continue;
     auto found = evidence_of(run, attempt, rank);
-    if (found && !may_be_secondary(found->cause)) return std::pair{rank, *std::move(found)};
+    if (found && !may_be_secondary(found->cause) &&
+        (may_be_store || found->cause != Cause::rendezvous || says_port_is_taken(found->line)))
+      return std::pair{rank, *std::move(found)};
   }
   return std::nullopt;
 }
@@ -119,7 +123,8 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.detail += "; no space is left at " + run.path;
     return outcome;
   }
-  if (const auto other = culprit(run, attempt, world_size, *outcome.rank)) {
+  const bool has_own_error = !own && std::any_of(words.begin(), words.end(), is_error);
+  if (const auto other = culprit(run, attempt, world_size, *outcome.rank, !has_own_error)) {
     outcome.cause = other->second.cause;
     outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
     outcome.rank = other->first;

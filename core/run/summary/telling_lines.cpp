@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/summary/telling_lines.hpp"
 
+#include "core/run/summary/evidence.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -33,6 +35,17 @@ std::string prefix_of_worker(Place begin, Place end) {
   return digits.empty() ? std::string() : "[rank" + digits + "]:";
 }
 
+// What another program that ran after torchrun said about its own failure; not what torchrun's
+// caller says about torchrun's exit code.
+Lines error_after(Place root, Place end) {
+  Place report_end = std::find_if(
+      root, end, [](const std::string& line) { return line.find("=====") != std::string::npos; });
+  const auto is_own = [](const std::string& line) {
+    return is_error(line) && !has(line, "CalledProcessError") && !has(line, "exit status");
+  };
+  return std::any_of(report_end, end, is_own) ? Lines(std::next(report_end), end) : Lines();
+}
+
 void keep_last(Lines& lines, std::size_t most) {
   if (lines.size() > most)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
@@ -56,7 +69,10 @@ std::vector<std::string> telling_lines(const std::vector<std::string>& lines, st
     const Place killed = last_with(root, lines.end(), "traceback : Signal ");
     if (killed != lines.end()) found.push_back(*killed);
   }
-  keep_last(found, most);
+  Lines later = error_after(root, lines.end());
+  keep_last(later, most / 2);
+  keep_last(found, most - later.size());
+  found.insert(found.end(), later.begin(), later.end());
   return found;
 }
 

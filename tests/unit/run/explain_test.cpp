@@ -3,6 +3,8 @@
 #include "core/run/summary/explain.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
+#include "core/run/summary/telling_lines.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -87,6 +89,35 @@ TEST_CASE("torchrun's report does not hide what its workers said, and names the 
   CHECK(killed.detail.ends_with("1: traceback : Signal 9 (SIGKILL) received by PID 71"));
   const Outcome lost = explained("x\n", 12, see);
   CHECK(lost.cause == Cause::comm_timeout);
+}
+
+TEST_CASE("a program that fails after torchrun's report is heard, too") {
+  const std::string report =
+      torchrun_report(2, 1, "To enable traceback see: https://pytorch.org/docs");
+  const auto lines_after = [&](const std::string& words) {
+    return telling_lines(split("[rank1]: ValueError: x\n" + report + words, '\n'), 6);
+  };
+  const std::string later = "trying the evaluation\nTraceback:\n  File \"a.py\"\nKeyError: 'loss'";
+  CHECK(join(lines_after(later), "\n") ==
+        "[rank1]: ValueError: x\nTraceback:\n  File \"a.py\"\nKeyError: 'loss'");
+  for (const char* of_torchrun :
+       {"",
+        "finished at 12:00",
+        "Traceback:\n  File \"x.py\"\nsubprocess.CalledProcessError: Command 'torchrun' died",
+        "make: *** train: Error: returned non-zero exit status 1"})
+    CHECK(join(lines_after(of_torchrun), "\n") == "[rank1]: ValueError: x");
+}
+
+TEST_CASE("a rank with an error of its own is no victim of one that lost its store") {
+  const std::string lost = "c10::DistNetworkError: failed to recv, got 0 bytes\n";
+  const auto cause_of = [](const std::string& words, const std::string& others) {
+    return AttemptLogs().says(2, words).says(3, others).explained(k_exited).cause;
+  };
+  CHECK(cause_of("[rank2]: ValueError: bad batch\n", lost) == Cause::user_exit);
+  CHECK(cause_of("[rank2]: ValueError: bad batch\n", "Address already in use\n") ==
+        Cause::rendezvous);
+  CHECK(cause_of("step 7\n", lost) == Cause::rendezvous);
+  CHECK(cause_of("RuntimeError: Connection reset by peer\n", lost) == Cause::rendezvous);
 }
 
 TEST_CASE("why the first rank did not save is quoted, unless it only lost its peers") {
