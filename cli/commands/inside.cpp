@@ -22,6 +22,7 @@
 #include "core/spec/stage.hpp"
 #include "core/stage/stage.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -85,7 +86,8 @@ Result<int> become_guard(const std::string& run) {
 }
 
 // The agent of a whole job has a guard. `--part job|local` makes it the agent of one part;
-// --restart here|together applies to that part.
+// --restart here|together applies to that part, and so does
+// --unwritten FD, see launch::PartOptions.
 Result<int> run_agent(const std::string& run, const Options& options) {
   launch::AgentOptions agent{run, false, program_path(), {}, {}};
   const auto part = options.find("--part");
@@ -95,6 +97,11 @@ Result<int> run_agent(const std::string& run, const Options& options) {
   const auto restart = options.find("--restart");
   agent.part = {restart != options.end() && restart->second == "together"};
   if (const auto ranks = options.find("--ranks"); ranks != options.end()) {
+  if (options.contains("--unwritten")) {
+    DTS_ASSIGN(const unsigned fd, number_of("agent", options, "--unwritten"));
+    agent.part->unwritten_fd = static_cast<int>(fd);
+    ::fcntl(agent.part->unwritten_fd, F_SETFD, FD_CLOEXEC);
+  }
     DTS_ASSIGN(agent.shown, run::parse_ranks(ranks->second));
   }
   return launch::run_agent(agent);

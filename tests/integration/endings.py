@@ -123,6 +123,29 @@ def unwritten():
         check("could not be written (exit code 74)" in asked(cluster, "why", run.path, 0), "why says so")
 
 
+def unwritten_parts():
+    """The same in jobs of several programs: what a part's agent decided counts although its ledger did not take it."""
+    lose = "sleep 1; for of in %s; do mv $of/ledger.jsonl $of/kept; mkdir $of/ledger.jsonl; done; echo ran >> $DTSUBMIT_RUN_DIR/ran; %s"
+    both = "$DTSUBMIT_RUN_DIR $DTSUBMIT_RUN_DIR/../.."
+    with Cluster("linuxproc", 2, 0, 5, *QUICK) as cluster:
+        for kind, end, state in (("steps", lose % (both, "exit 3"), "FAILED"), ("roles", lose % (both, "exit 3"), "FAILED"),
+                                 ("steps", lose % ("$DTSUBMIT_RUN_DIR", "exit 0"), "COMPLETED")):
+            with open(cluster.place + "/job.toml", "w") as file:
+                for name, command in (("a", end), ("b", "sleep 1")):
+                    file.write(f"[[{kind}]]\nname = '{name}'\nnodes = 1\ncommand = ['sh', '-c', '{command}']\n")
+            run = cluster.submit("job.toml")
+            wait_for(90, "the job's end", lambda: cluster.job_state(run.job) in ("FAILED", "COMPLETED"))
+            check(cluster.job_state(run.job) == state, f"{kind}: the job is {state}")
+            part = f"{run.path}/{kind}/1-a"
+            with open(part + "/ran") as file:
+                check(file.read().split() == ["ran"], "the part ran once")
+            for folder in [part, run.path] if state == "FAILED" else []:
+                os.rmdir(folder + "/ledger.jsonl")
+                os.rename(folder + "/kept", folder + "/ledger.jsonl")
+            said = asked(cluster, "why", run.path, 0)
+            check(("could not be written (exit code 74)" in said) == (state == "FAILED"), "why says so if the whole run's ledger has no end")
+
+
 def put_back(cluster, run):
     """Preempted by a job that stays for a while, so that the run waits in the queue."""
     holder = cluster.run("sbatch", "--parsable", "-p", "high", "--nodes=1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
@@ -296,4 +319,4 @@ def memory(launcher):
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (vanished, vanished_parts, unwritten, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (vanished, vanished_parts, unwritten, unwritten_parts, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])

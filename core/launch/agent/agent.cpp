@@ -96,6 +96,12 @@ void note_unreadable(const run::RunDirectory& run, const Error& failed, bool loc
   }
 }
 
+// With the end missing from the ledger, only the job's exit code shows why the run stopped.
+Result<int> code_of_job(const AgentOptions& options, Result<int> code, bool is_recorded) {
+  const bool is_job = !options.local && !options.part;
+  return is_recorded || !is_job || !code || *code == 0 ? std::move(code) : exit_code(Errc::io);
+}
+
 Result<int> make_attempts(const AgentOptions& options, Assignment job, UniqueFd signals) {
   AttemptLoop attempts(options, std::move(job), std::move(signals));
   auto code = attempts.run().map_error(
@@ -103,10 +109,13 @@ Result<int> make_attempts(const AgentOptions& options, Assignment job, UniqueFd 
   attempts.restore_terminal();  // errors go to the terminal or slurm-<job>.log as well as to the
                                 // attempt's log
   const bool is_recorded = attempts.close(code ? nullptr : &code.error());
-  // With the end missing from the ledger, only the job's exit code shows why the run stopped.
-  if (!is_recorded && !options.local && !options.part && code && *code != 0)
-    return exit_code(Errc::io);
-  return code;
+  return code_of_job(options, std::move(code), is_recorded);
+}
+
+Result<int> run_parts(const AgentOptions& options, Assignment job, UniqueFd signals) {
+  ComposedRun parts(options, std::move(job), std::move(signals));
+  auto code = parts.run();
+  return code_of_job(options, std::move(code), parts.close());
 }
 
 }  // namespace
@@ -149,8 +158,7 @@ Result<int> run_agent(const AgentOptions& options) {
     DTS_ASSIGN(const std::optional<int> code, std::move(waits));
     if (code) return *code;
   }
-  if (!run::parts_of(run).empty())
-    return ComposedRun(options, *std::move(job), std::move(signals)).run();
+  if (!run::parts_of(run).empty()) return run_parts(options, *std::move(job), std::move(signals));
   return make_attempts(options, *std::move(job), std::move(signals));
 }
 

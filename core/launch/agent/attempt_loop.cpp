@@ -6,7 +6,6 @@
 #include "core/base/os/signals.hpp"
 #include "core/launch/agent/staged_nodes.hpp"
 #include "core/launch/job/stop_way.hpp"
-#include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/topo/discover.hpp"
@@ -134,9 +133,7 @@ bool AttemptLoop::close(const Error* failed) {
       [[maybe_unused]] const auto noted = ledger_.append(std::move(event));
     }
   }
-  const std::vector<run::Event> unwritten = ledger_.waiting();
-  for (const run::Event& event : unwritten) log("not in the ledger: {}", run::to_line(event));
-  return unwritten.empty();
+  return close_ledger(ledger_, options_);
 }
 
 Result<int> AttemptLoop::run() {

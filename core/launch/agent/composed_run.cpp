@@ -8,7 +8,6 @@
 #include "core/base/os/own_children.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/agent/part_variables.hpp"
-#include "core/launch/agent/recorded_attempt.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/plan/composition.hpp"
 #include "core/run/directory/parts.hpp"

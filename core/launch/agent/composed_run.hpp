@@ -7,6 +7,7 @@
 #include "core/base/os/signals.hpp"
 #include "core/launch/agent/job_end.hpp"
 #include "core/launch/agent/part_agent.hpp"
+#include "core/launch/agent/recorded_attempt.hpp"
 #include "core/launch/job/stop_way.hpp"
 #include "core/run/directory/presence.hpp"
 
@@ -26,6 +27,9 @@ class ComposedRun {
   // Runs until every part is done, one has ended the run, or the run continues in another job.
   // Returns this job's exit code.
   [[nodiscard]] Result<int> run();
+
+  // Reports events that never reached the ledger. True if every event did.
+  [[nodiscard]] bool close() const { return close_ledger(ledger_, options_); }
 
  private:
   [[nodiscard]] Result<void> begin();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/agent/part_agent.hpp"
 
+#include "core/base/files/own_file.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/hostlist.hpp"
@@ -9,8 +10,10 @@
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -21,6 +24,7 @@ namespace {
 
 using std::chrono::seconds;
 
+constexpr std::size_t k_most_unwritten = std::size_t{16} << 20;  // bytes
 constexpr seconds k_between_kills{2};  // a second interrupt during that time ends the wait
 
 std::string shown_ranks(const run::RankSelection& shown) {
@@ -29,7 +33,8 @@ std::string shown_ranks(const run::RankSelection& shown) {
 
 std::vector<std::string> agent_command(const AgentOptions& whole,
                                        const run::RunDirectory& run,
-                                       bool begins_together) {
+                                       bool begins_together,
+                                       int unwritten_fd) {
   std::vector<std::string> words{whole.dtsubmit,
                                  "agent",
                                  "--run",
@@ -37,7 +42,9 @@ std::vector<std::string> agent_command(const AgentOptions& whole,
                                  "--part",
                                  whole.local ? "local" : "job",
                                  "--restart",
-                                 begins_together ? "together" : "here"};
+                                 begins_together ? "together" : "here",
+                                 "--unwritten",
+                                 std::to_string(unwritten_fd)};
   if (whole.local && (whole.shown.all || !whole.shown.ranks.empty()))
     words.insert(words.end(), {"--ranks", shown_ranks(whole.shown)});
   return words;
@@ -80,7 +87,10 @@ Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variab
     for (auto& variable : variables_of_share(nodes_, plan_, part_.job.gpu_type))
       all.push_back(std::move(variable));
   Command command;
-  command.argv = agent_command(whole, run_, starts_together_);
+  unwritten_.reset(::memfd_create("dtsubmit-events", MFD_CLOEXEC));
+  if (!unwritten_.valid()) return fail_errno("cannot make a file in memory");
+  command.in_child = [fd = unwritten_.get()] { return ::fcntl(fd, F_SETFD, 0); };
+  command.argv = agent_command(whole, run_, starts_together_, unwritten_.get());
   command.env = environment_with(all);
   if (!whole.local && plan_.component)
     command.env = environment_of_component(*command.env, *plan_.component);
@@ -102,6 +112,7 @@ void PartAgent::set_time_limit(const std::vector<run::Event>& before) {
 }
 
 bool PartAgent::is_done() const {
+  if (is_done_) return true;
   const auto events = run::read_ledger(run_.ledger());
   return events && run::is_done(*events);
 }
@@ -132,6 +143,20 @@ void PartAgent::tick() {
   kill_at_ = now + k_between_kills;
 }
 
+// What its agent has recorded, or could not.
+std::vector<run::Event> PartAgent::new_events() const {
+  auto events = run::read_ledger(run_.ledger()).value_or(std::vector<run::Event>());
+  const bool was_done = run::is_done(events);
+  events.erase(events.begin(),
+               events.begin() + static_cast<std::ptrdiff_t>(
+                                    was_done ? 0 : std::min(events_before_, events.size())));
+  ::lseek(unwritten_.get(), 0, SEEK_SET);
+  const auto lines = read_open_file(unwritten_.get(), "a file in memory", k_most_unwritten);
+  for (run::Event& event : run::parse_ledger(lines.value_or("")).events)
+    events.push_back(std::move(event));
+  return events;
+}
+
 std::optional<run::PartEnd> PartAgent::reap() {
   int status = 0;
   if (!runs() || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
@@ -142,12 +167,8 @@ std::optional<run::PartEnd> PartAgent::reap() {
   end.end_requested = end_requested_;
   end.out_of_time = out_of_time_;
   end.until_others_end = part_.until_others_end;
-  auto events = run::read_ledger(run_.ledger()).value_or(std::vector<run::Event>());
-  const bool was_done = run::is_done(events);
-  events.erase(events.begin(),
-               events.begin() + static_cast<std::ptrdiff_t>(
-                                    was_done ? 0 : std::min(events_before_, events.size())));
-  read_end(events, end);
+  read_end(new_events(), end);
+  is_done_ = run::is_done(end);
   log("{} has ended: {}",
       words_,
       end.decided ? end.decided->decision.name() + ": " + end.decided->detail

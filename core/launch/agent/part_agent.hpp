@@ -3,6 +3,7 @@
 // share of the job's nodes.
 #pragma once
 
+#include "core/base/files/unique_fd.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/run/ledger/part_ends.hpp"
@@ -61,7 +62,7 @@ class PartAgent {
 
   [[nodiscard]] const std::vector<std::string>& nodes() const { return nodes_; }
 
-  // True if the part's ledger says that it is done.
+  // True if the part's ledger, or its agent in this job, says that it is done.
   [[nodiscard]] bool is_done() const;
 
   void signal(int number) const;
@@ -81,6 +82,7 @@ class PartAgent {
 
  private:
   void set_time_limit(const std::vector<run::Event>& before);
+  [[nodiscard]] std::vector<run::Event> new_events() const;
 
   const spec::Part& part_;
   std::string words_;
@@ -90,6 +92,8 @@ class PartAgent {
   bool starts_together_;
   pid_t pid_ = 0;
   std::size_t events_before_ = 0;
+  UniqueFd unwritten_;  // in memory: what its ledger did not take, see PartOptions
+  bool is_done_ = false;
   bool end_requested_ = false;
   bool out_of_time_ = false;
   Clock::time_point warn_at_ = Clock::time_point::max();  // when the part's own time is nearly up

@@ -11,6 +11,7 @@
 #include "core/launch/health/quarantine.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/plan/layout/json.hpp"
+#include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
 #include "core/run/summary/explain.hpp"
 #include "core/run/summary/summary.hpp"
@@ -50,6 +51,20 @@ void note_event(run::LedgerWriter& ledger,
   if (event.job.empty()) event.job = job.allocation.job;  // otherwise it names the successor
   if (const auto noted = ledger.append(std::move(event)); !noted)
     log("{}; the run continues without it", noted.error().message);
+}
+
+bool close_ledger(const run::LedgerWriter& ledger, const AgentOptions& options) {
+  std::string lines;
+  for (const run::Event& event : ledger.waiting()) {
+    const std::string line = run::to_line(event);
+    log("not in the ledger: {}", line);
+    lines += line + "\n";
+  }
+  if (options.part && options.part->unwritten_fd >= 0)
+    if (const auto given = write_whole(options.part->unwritten_fd, lines, "the whole run's agent");
+        !given)
+      log("{}", given.error().message);
+  return lines.empty();
 }
 
 Result<void> RecordedAttempt::note(run::Event event) {

@@ -49,6 +49,10 @@ void note_event(run::LedgerWriter& ledger,
                 run::Event event);
 
 class RecordedAttempt {
+// Logs the events that never reached the ledger and, as the agent of a part, hands them to the
+// agent of the whole run. True if every event is in the ledger.
+[[nodiscard]] bool close_ledger(const run::LedgerWriter& ledger, const AgentOptions& options);
+
  public:
   explicit RecordedAttempt(AttemptContext context) : in_(std::move(context)) {}
 
