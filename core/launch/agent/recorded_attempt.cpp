@@ -153,6 +153,7 @@ void RecordedAttempt::on_stop(const Attempt& attempt) {
   const AskedStop& stop = *attempt.asked_stop();
   const auto noted = note({.what = run::StopRequested{stop.cause, stop.detail}});
   if (!noted) log("{}", noted.error().message);
+  stopped_at_ = run::time_of_last_event(run_);
 }
 
 void RecordedAttempt::on_event(run::Event event) {
@@ -196,6 +197,10 @@ std::vector<std::string> RecordedAttempt::nodes_taken(const AttemptRunner& runne
 // Adds to the attempt's outcome what is known by now about its cause.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  if (!outcome.detail_if_saved.empty() && stopped_at_ && run::has_saved_after(run_, *stopped_at_)) {
+    outcome.detail = outcome.detail_if_saved;
+    outcome.unsaved = false;
+  }
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];

@@ -11,6 +11,7 @@
 #include "core/run/ledger/ledger_writer.hpp"
 #include "core/run/ledger/take_over.hpp"
 
+#include <filesystem>
 #include <future>
 #include <optional>
 #include <string>
@@ -48,11 +49,11 @@ void note_event(run::LedgerWriter& ledger,
                 unsigned attempt,
                 run::Event event);
 
-class RecordedAttempt {
 // Logs the events that never reached the ledger and, as the agent of a part, hands them to the
 // agent of the whole run. True if every event is in the ledger.
 [[nodiscard]] bool close_ledger(const run::LedgerWriter& ledger, const AgentOptions& options);
 
+class RecordedAttempt {
  public:
   explicit RecordedAttempt(AttemptContext context) : in_(std::move(context)) {}
 
@@ -94,6 +95,7 @@ class RecordedAttempt {
   unsigned number_ = 0;
   run::FailureRecord record_;  // of earlier attempts
   NodeChoice choice_;
+  std::optional<std::filesystem::file_time_type> stopped_at_;  // by the run directory's clock
   std::vector<std::string> rank_nodes_;  // by rank; empty until all have started
   unsigned master_port_ = 0;             // 0 until then
   std::optional<LiveOutput> output_;     // for `dtsubmit run`

@@ -241,6 +241,26 @@ std::string read_metrics(const RunDirectory& run) {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+// True if `checkpoints/` has a file that is newer than `time`; `named_by_step`: whether those whose
+// names are steps count.
+bool has_newer(const RunDirectory& run, fs::file_time_type time, bool named_by_step) {
+  std::error_code failed;
+  fs::recursive_directory_iterator entry(
+      run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
+  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    const std::string name = entry->path().filename();
+    std::error_code gone;
+    const auto written = entry->last_write_time(gone);
+    const bool is_none =
+        is_temporary(name) || (!named_by_step && entry.depth() == 0 && names_step(name));
+    if (!gone && name != "fence" && !is_none && written > time) return true;
+    if (is_none || entry.depth() >= k_deepest) entry.disable_recursion_pending();
+  }
+  return false;
+}
+
 std::optional<std::chrono::system_clock::time_point> time_of(const std::string& file) {
   struct stat info {};
 
@@ -259,21 +279,19 @@ std::optional<std::chrono::system_clock::time_point> began(const RunDirectory& r
 }
 
 bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
-  namespace fs = std::filesystem;
   std::error_code failed;
   const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
-  if (failed) return false;
-  fs::recursive_directory_iterator entry(
-      run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
-  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
-    const std::string name = entry->path().filename();
-    std::error_code gone;
-    const auto written = entry->last_write_time(gone);
-    const bool is_none = is_temporary(name) || (entry.depth() == 0 && names_step(name));
-    if (!gone && name != "fence" && !is_none && written > began) return true;
-    if (is_none || entry.depth() >= k_deepest) entry.disable_recursion_pending();
-  }
-  return false;
+  return !failed && has_newer(run, began, false);
+}
+
+std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {
+  std::error_code failed;
+  const auto time = fs::last_write_time(run.ledger(), failed);
+  return failed ? std::nullopt : std::optional(time);
+}
+
+bool has_saved_after(const RunDirectory& run, fs::file_time_type time) {
+  return has_newer(run, time, true);
 }
 
 }  // namespace dts::run

@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -129,5 +130,12 @@ struct Files {
 // True if the program has written to checkpoints/ since `attempt` began, under names of its own
 // ("last.pt"); compares only times of the file system, not clocks.
 [[nodiscard]] bool saves_otherwise(const RunDirectory& run, unsigned attempt);
+
+// The current time by the clock of the ledger's file system, if an event has just been recorded.
+[[nodiscard]] std::optional<std::filesystem::file_time_type> time_of_last_event(
+    const RunDirectory& run);
+
+// True if the program has written to checkpoints/ after `time`, under whatever name.
+[[nodiscard]] bool has_saved_after(const RunDirectory& run, std::filesystem::file_time_type time);
 
 }  // namespace dts::run

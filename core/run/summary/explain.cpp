@@ -111,7 +111,10 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
   const auto own = read_evidence(words);
   if (!outcome.rank && is_launchers(outcome.cause) && own)
     outcome.detail += ": " + std::string(trim(own->line));
-  outcome.detail += why_unsaved(outcome, run, attempt);
+  if (const std::string why = why_unsaved(outcome, run, attempt); !why.empty()) {
+    outcome.detail += why;
+    outcome.detail_if_saved.clear();
+  }
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
   if (own) {
     outcome.cause = own->cause;

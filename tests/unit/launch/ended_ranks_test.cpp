@@ -44,6 +44,20 @@ TEST_CASE("after a stop it matters whether every rank saved, and one that did no
         "does not handle; and 1 more rank");
 }
 
+TEST_CASE("a torchrun that exits 1 after a stop may have saved, which the checkpoints show") {
+  const auto if_saved = [](const std::vector<int>& codes, bool torchrun) {
+    return EndedRanks(ranks_with_codes(codes), SIGTERM, torchrun)
+        .outcome(k_stop_of_preemption, std::nullopt)
+        .detail_if_saved;
+  };
+  CHECK(if_saved({1, 1}, true) ==
+        "preempted; torchrun exited 1, as it always does then, and its workers had saved");
+  CHECK_FALSE(if_saved({1, 85}, true).empty());
+  for (const auto& codes : std::vector<std::vector<int>>{{1, 143}, {1, 137}, {1, 2}, {85, 85}})
+    CHECK(if_saved(codes, true).empty());
+  CHECK(if_saved({1, 1}, false).empty());
+}
+
 TEST_CASE("a program that exits 0 after a stop is done if a rank says so") {
   RankTable ranks = ranks_with_codes({0, 0});
   CHECK(outcome_of(ranks, k_stop_of_preemption).may_be_done);

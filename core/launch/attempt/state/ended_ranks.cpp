@@ -90,6 +90,14 @@ bool EndedRanks::all_ended_by_stop() const {
 }
 
 run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
+// True if no rank that did not save is anything but a torchrun, which exits 1 after every stop.
+bool EndedRanks::may_be_torchruns() const {
+  return torchrun_ && std::all_of(ranks_.begin(), ranks_.end(), [](const auto& one) {
+           const int code = code_of(one.second);
+           return code == 0 || code == 1 || code == k_checkpointed;
+         });
+}
+
                                          const std::optional<run::Outcome>& failure) const {
   const bool saved = !ranks_.empty() && has_all(0, k_checkpointed);
   const bool ended = !saved && stop.programs_informed && !failure && all_ended_by_stop();
@@ -121,6 +129,9 @@ run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) 
         run::Cause::completed,
         0,
         fmt::format("every rank exited 0, and {} reported that it was done", ranks_.where(*done))};
+  if (!saved && stop.programs_informed && !failure && may_be_torchruns())
+    outcome.detail_if_saved =
+        stop.detail + "; torchrun exited 1, as it always does then, and its workers had saved";
   for (const auto& [rank, state] : ranks_)
     if (state.ended_unrequested)
       return {

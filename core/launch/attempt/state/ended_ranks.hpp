@@ -33,6 +33,7 @@ class EndedRanks {
   [[nodiscard]] bool has_all(int code, int or_code) const;
   [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that reported being done
   [[nodiscard]] bool all_ended_by_stop() const;
+  [[nodiscard]] bool may_be_torchruns() const;
   [[nodiscard]] std::optional<unsigned> unsaved_rank() const;
   [[nodiscard]] std::string describe_unsaved(bool programs_informed) const;
 
