@@ -74,7 +74,8 @@ Result<int> write_stacks(const std::map<std::string, std::string>& options) {
   const auto number = pid == options.end() ? std::nullopt : parse_number(pid->second);
   if (!number || *number == 0 || *number > INT_MAX || file == options.end())
     return fail(Errc::usage, "`stacks` needs --pid PID and --file FILE");
-  DTS_TRY(launch::write_stacks(static_cast<pid_t>(*number), file->second));
+  DTS_TRY(launch::write_stacks(
+      static_cast<pid_t>(*number), file->second, options.contains("--saving")));
   return 0;
 }
 
@@ -96,12 +97,12 @@ Result<int> run_agent(const std::string& run, const Options& options) {
   agent.local = part->second == "local";
   const auto restart = options.find("--restart");
   agent.part = {restart != options.end() && restart->second == "together"};
-  if (const auto ranks = options.find("--ranks"); ranks != options.end()) {
   if (options.contains("--unwritten")) {
     DTS_ASSIGN(const unsigned fd, number_of("agent", options, "--unwritten"));
     agent.part->unwritten_fd = static_cast<int>(fd);
     ::fcntl(agent.part->unwritten_fd, F_SETFD, FD_CLOEXEC);
   }
+  if (const auto ranks = options.find("--ranks"); ranks != options.end()) {
     DTS_ASSIGN(agent.shown, run::parse_ranks(ranks->second));
   }
   return launch::run_agent(agent);

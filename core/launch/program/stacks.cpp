@@ -88,7 +88,7 @@ char process_state(pid_t pid) {
   return state_in(proc(pid, "stat"));
 }
 
-Result<void> write_stacks(pid_t pid, const std::string& file) {
+Result<void> write_stacks(pid_t pid, const std::string& file, bool saving) {
   const std::string number = std::to_string(pid);
   std::string text;
   for (const pid_t one : family_of(pid)) {
@@ -96,7 +96,10 @@ Result<void> write_stacks(pid_t pid, const std::string& file) {
     std::replace(words.begin(), words.end(), '\0', ' ');
     text += fmt::format("== process {}: {}\n{}", one, words, kernel_view(one));
   }
-  text += "== py-spy\n" + view_of({"py-spy", "dump", "--pid", number}, seconds(8));
+  std::vector<std::string> python{"py-spy", "dump", "--pid", number};
+  if (saving) python.emplace_back("--nonblocking");
+  text += "== py-spy\n" + view_of(std::move(python), seconds(8));
+  if (saving) return write_file(file, text);
   text += "== gdb\n" +
           view_of({"gdb", "-p", number, "-batch", "-nx", "-ex", "thread apply all backtrace 40"},
                   seconds(15));

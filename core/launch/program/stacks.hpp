@@ -13,9 +13,9 @@
 namespace dts::launch {
 
 // Writes to `file` what can be learnt about `pid` and its children: the output of py-spy and gdb,
-// if installed, and the kernel's view (/proc: state and wait channel of each thread). Blocks for at
-// most 25 s.
-[[nodiscard]] Result<void> write_stacks(pid_t pid, const std::string& file);
+// if installed, and the kernel's view (/proc: state and wait channel of each thread). If it is
+// `saving`, nothing pauses it: no gdb. Blocks for at most 25 s.
+[[nodiscard]] Result<void> write_stacks(pid_t pid, const std::string& file, bool saving);
 
 // `pid` and its descendants: at most 64 processes.
 [[nodiscard]] std::vector<pid_t> family_of(pid_t pid);

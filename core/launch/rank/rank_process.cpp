@@ -125,6 +125,7 @@ void RankProcess::handle(const Stacks& message) {
   Command command;
   command.argv = {
       program_path(), "stacks", "--pid", std::to_string(program_.pid()), "--file", message.file};
+  if (message.saving) command.argv.insert(command.argv.end(), {"--saving", "yes"});
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
   const auto started = start_process(command);

@@ -262,7 +262,8 @@ struct ReadBack {};
 
 struct Stacks {
   std::string file;
-};  // write the program's stacks
+  bool saving = false;  // the program may be saving, and must not be paused
+};                      // write the program's stacks
 
 struct Stop {
   int signal = 15;

@@ -184,10 +184,6 @@ Go go_from(const json& j) {
   return go;
 }
 
-ClockReading clock_reading_from(const json& j) {
-  return {whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
-}
-
 Exited exited_from(const json& j) {
   return {whole<int>(j.at("code"), "code", 255),
           j.at("out_of_memory").get<bool>(),
@@ -210,7 +206,10 @@ constexpr Reader<FromRank> k_from_rank[] = {
     {"hello", [](const json& j) -> FromRank { return hello_from(j); }},
     {"topology", [](const json& j) -> FromRank { return Topology{j.at("text")}; }},
     {"measured", [](const json& j) -> FromRank { return Measured{j.at("text")}; }},
-    {"clock", [](const json& j) -> FromRank { return clock_reading_from(j); }},
+    {"clock",
+     [](const json& j) -> FromRank {
+       return ClockReading{whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
+     }},
     {"listening",
      [](const json& j) -> FromRank {
        return Listening{port(j), j.value("note", "")};
@@ -256,7 +255,10 @@ constexpr Reader<ToRank> k_to_rank[] = {
     {"go", [](const json& j) -> ToRank { return go_from(j); }},
     {"advise", [](const json& j) -> ToRank { return Advise{milliseconds(j, "milliseconds")}; }},
     {"read_back", [](const json&) -> ToRank { return ReadBack{}; }},
-    {"stacks", [](const json& j) -> ToRank { return Stacks{bytes(j.at("file"), "file")}; }},
+    {"stacks",
+     [](const json& j) -> ToRank {
+       return Stacks{bytes(j.at("file"), "file"), j.at("saving").get<bool>()};
+     }},
     {"stop", [](const json& j) -> ToRank { return Stop{number(j, "signal")}; }},
     {"kill", [](const json&) -> ToRank { return Kill{}; }},
     {"bye", [](const json& j) -> ToRank { return Bye{j.at("leaves_node").get<bool>()}; }},

@@ -193,49 +193,49 @@ std::string to_line(const FromRank& message) {
 }
 
 std::string to_line(const ToRank& message) {
-  return dump(
-      std::visit(Overload{
-                     [](const AskClock&) {
-                       return json{{"type", "ask_clock"}};
-                     },
-                     [](const Listen& m) {
-                       return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
-                     },
-                     [](const Probe& m) {
-                       return json{{"type", "probe"},
-                                   {"addresses", m.addresses},
-                                   {"port", m.port},
-                                   {"nonce", m.nonce}};
-                     },
-                     [](const SetUp& m) {
-                       return json{{"type", "set_up"},
-                                   {"script", bytes_to_json(m.script)},
-                                   {"tear_down", bytes_to_json(m.tear_down)},
-                                   {"log", bytes_to_json(m.log)},
-                                   {"environment", environment_to(m.environment)},
-                                   {"stages", m.stages}};
-                     },
-                     [](const Go& m) { return go_to(m); },
-                     [](const Advise& m) {
-                       return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
-                     },
-                     [](const ReadBack&) {
-                       return json{{"type", "read_back"}};
-                     },
-                     [](const Stacks& m) {
-                       return json{{"type", "stacks"}, {"file", bytes_to_json(m.file)}};
-                     },
-                     [](const Stop& m) {
-                       return json{{"type", "stop"}, {"signal", m.signal}};
-                     },
-                     [](const Kill&) {
-                       return json{{"type", "kill"}};
-                     },
-                     [](const Bye& m) {
-                       return json{{"type", "bye"}, {"leaves_node", m.leaves_node}};
-                     },
-                 },
-                 message));
+  return dump(std::visit(
+      Overload{
+          [](const AskClock&) {
+            return json{{"type", "ask_clock"}};
+          },
+          [](const Listen& m) {
+            return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
+          },
+          [](const Probe& m) {
+            return json{{"type", "probe"},
+                        {"addresses", m.addresses},
+                        {"port", m.port},
+                        {"nonce", m.nonce}};
+          },
+          [](const SetUp& m) {
+            return json{{"type", "set_up"},
+                        {"script", bytes_to_json(m.script)},
+                        {"tear_down", bytes_to_json(m.tear_down)},
+                        {"log", bytes_to_json(m.log)},
+                        {"environment", environment_to(m.environment)},
+                        {"stages", m.stages}};
+          },
+          [](const Go& m) { return go_to(m); },
+          [](const Advise& m) {
+            return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
+          },
+          [](const ReadBack&) {
+            return json{{"type", "read_back"}};
+          },
+          [](const Stacks& m) {
+            return json{{"type", "stacks"}, {"file", bytes_to_json(m.file)}, {"saving", m.saving}};
+          },
+          [](const Stop& m) {
+            return json{{"type", "stop"}, {"signal", m.signal}};
+          },
+          [](const Kill&) {
+            return json{{"type", "kill"}};
+          },
+          [](const Bye& m) {
+            return json{{"type", "bye"}, {"leaves_node", m.leaves_node}};
+          },
+      },
+      message));
 }
 
 std::string to_text(const ChannelFile& channel) {

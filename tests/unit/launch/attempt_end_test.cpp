@@ -261,6 +261,30 @@ TEST_CASE("ranks that only the stop ended may have been done") {
   }
 }
 
+TEST_CASE("what an overdue rank does is looked at once, shortly before it is killed") {
+  const auto words_for = [](const std::string& state, unsigned idle) {
+    JobStory job = a_running_job();
+    job.stop(Cause::preempted, 20s).exits(1, 85).exits(2, 85).exits(3, 85).wait(16s);
+    CHECK(job.count<Stacks>() == 0);
+    job.wait(1s).wait(1s);
+    CHECK(job.count<Stacks>() == 1);
+    CHECK(job.told<Stacks>(0).at(0).saving);
+    Progress seen;
+    seen.state = state;
+    seen.idle_seconds = idle;
+    job.says(job.peer_of(0), seen).wait(3s).killed_ranks_exit();
+    return job.outcome().detail;
+  };
+  const std::string file = "; its stacks are in /runs/a/attempt-1/stacks-rank-0.txt";
+  const std::string overdue = "rank 0 on n0 had not ended when its time was up, and ";
+  CHECK(words_for("S", 9).ends_with(overdue + "had used no processor time for 9 s" + file));
+  CHECK(words_for("R", 0).ends_with(overdue + "was still using the processor" + file));
+  CHECK(words_for("T", 9).ends_with(overdue + "was stopped by a signal" + file));
+  JobStory in_time = a_running_job();
+  in_time.stop(Cause::preempted, 20s).all_exit(85).wait(20s);
+  CHECK(in_time.count<Stacks>() == 0);
+}
+
 TEST_CASE("a rank killed at the deadline may have been done") {
   JobStory job(2, 2);
   job.torchrun();

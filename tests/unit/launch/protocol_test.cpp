@@ -96,6 +96,7 @@ const std::vector<ToRank> k_to_rank{
     Advise{93'000},
     ReadBack{},
     Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
+    Stacks{"/runs/a/attempt-1/stacks-rank-1.txt", true},
     Stop{10},
     Kill{},
     Bye{},

@@ -20,6 +20,19 @@ bool is_overdue(const RankState& rank) {
   return code_of(rank) == 128 + SIGKILL && rank.kill_sent;
 }
 
+// ", and had used no processor time for 9 s; its stacks are in FILE", if somebody looked.
+std::string last_seen(const RankState& rank) {
+  constexpr unsigned k_idle = 2;  // seconds
+  if (rank.stacks.empty()) return {};
+  const Progress& seen = rank.progress;
+  const std::string what =
+      seen.state == "T" ? "was stopped by a signal"
+      : seen.idle_seconds >= k_idle
+          ? fmt::format("had used no processor time for {} s", seen.idle_seconds)
+          : "was still using the processor";
+  return fmt::format(", and {}; its stacks are in {}", what, rank.stacks);
+}
+
 int exit_code_of(const AskedStop& stop) {
   return stop.cause == run::Cause::wrong_binding ? k_wrong : k_checkpointed;
 }
@@ -59,9 +72,10 @@ std::string EndedRanks::describe_unsaved(bool programs_informed) const {
       ++more;
       continue;
     }
-    words = is_overdue(state)
-                ? fmt::format(": {} had not ended when its time was up", ranks_.where(rank))
-                : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
+    words = is_overdue(state) ? fmt::format(": {} had not ended when its time was up{}",
+                                            ranks_.where(rank),
+                                            last_seen(state))
+                              : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
     if (programs_informed && code == 128 + stop_signal_)
       words += ", which its program does not handle";
     if (torchrun_ && code == 1) words += ", as torchrun does even if its workers have saved";
@@ -74,6 +88,14 @@ std::optional<unsigned> EndedRanks::done_rank() const {
   for (const auto& [rank, state] : ranks_)
     if (state.done) return rank;
   return std::nullopt;
+}
+
+// True if no rank that did not save is anything but a torchrun, which exits 1 after every stop.
+bool EndedRanks::may_be_torchruns() const {
+  return torchrun_ && std::all_of(ranks_.begin(), ranks_.end(), [](const auto& one) {
+           const int code = code_of(one.second);
+           return code == 0 || code == 1 || code == k_checkpointed;
+         });
 }
 
 // True if every rank ended without a failure of its own: the signal killed the program before it
@@ -90,14 +112,6 @@ bool EndedRanks::all_ended_by_stop() const {
 }
 
 run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
-// True if no rank that did not save is anything but a torchrun, which exits 1 after every stop.
-bool EndedRanks::may_be_torchruns() const {
-  return torchrun_ && std::all_of(ranks_.begin(), ranks_.end(), [](const auto& one) {
-           const int code = code_of(one.second);
-           return code == 0 || code == 1 || code == k_checkpointed;
-         });
-}
-
                                          const std::optional<run::Outcome>& failure) const {
   const bool saved = !ranks_.empty() && has_all(0, k_checkpointed);
   const bool ended = !saved && stop.programs_informed && !failure && all_ended_by_stop();
@@ -115,6 +129,9 @@ bool EndedRanks::may_be_torchruns() const {
       stop.detail + (saved ? "; every rank saved" : "; not every rank saved" + unsaved)};
   outcome.unsaved = !saved;
   if (!saved) outcome.unsaved_rank = failure ? failure->rank : unsaved_rank();
+  if (!saved && stop.programs_informed && !failure && may_be_torchruns())
+    outcome.detail_if_saved =
+        stop.detail + "; torchrun exited 1, as it always does then, and its workers had saved";
   outcome.may_be_done = ended;
   return outcome;
 }
@@ -129,9 +146,6 @@ run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) 
         run::Cause::completed,
         0,
         fmt::format("every rank exited 0, and {} reported that it was done", ranks_.where(*done))};
-  if (!saved && stop.programs_informed && !failure && may_be_torchruns())
-    outcome.detail_if_saved =
-        stop.detail + "; torchrun exited 1, as it always does then, and its workers had saved";
   for (const auto& [rank, state] : ranks_)
     if (state.ended_unrequested)
       return {

@@ -41,8 +41,7 @@ void HangWatch::on_progress(unsigned rank, const Progress& message, Time now) {
   if (message.step == 0 && !all_stalled()) return;
   hang_ = Hang{rank, message.stalled_seconds, now + k_stacks_limit};
   for (const auto& [other, its] : ranks_)
-    if (!its.exit_code)
-      ranks_.send(other, Stacks{fmt::format("{}/stacks-rank-{}.txt", settings_.folder(), other)});
+    if (!its.exit_code) ranks_.send(other, Stacks{settings_.stacks(other)});
 }
 
 void HangWatch::on_dumped(unsigned rank, Time now) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds k_settle{300};
 constexpr std::chrono::milliseconds k_settle_torchrun{6000};  // it checks its workers every 5 s
+constexpr std::chrono::seconds k_look_before_kill{3};         // for py-spy
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, after one has exited 85
 
 run::Cause cause_of_exit(const Exited& message) {
@@ -104,9 +105,21 @@ void RankExits::on_lost(Peer peer, Time now) {
   ending_.finish_if_all_ended();
 }
 
+// Learns what ranks do instead of saving, shortly before they are killed.
+void RankExits::look_at_overdue() {
+  const auto& stop = ending_.asked_stop();
+  if (!stop || !stop->programs_informed || std::exchange(looked_at_overdue_, true)) return;
+  for (auto& [rank, state] : ranks_) {
+    if (state.exit_code) continue;
+    state.stacks = settings_.stacks(rank);
+    ranks_.send(rank, Stacks{state.stacks, true});
+  }
+}
+
 void RankExits::on_tick(Time now) {
   launchers_.on_tick(now);
   if (now >= settle_until_) return ending_.kill_all(now);
+  if (now >= ending_.kill_at() - k_look_before_kill) look_at_overdue();
   if (now < ending_.kill_at()) return;
   if (ending_.asked_stop()) return ending_.kill_all(now);
   ending_.end({run::Cause::rank_killed,

@@ -44,6 +44,7 @@ class RankExits {
 
  private:
   void warn_of_left(unsigned rank, const std::string& command);
+  void look_at_overdue();
   void on_failed(unsigned rank, const Exited& message, Time now);
 
   const AttemptSettings& settings_;
@@ -54,6 +55,7 @@ class RankExits {
   SecondLauncherWatch launchers_;
   bool all_run_ = false;
   bool warned_ = false;
+  bool looked_at_overdue_ = false;
   Time settle_until_ = Time::max();      // a program failed, perhaps because another was killed
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
 };
