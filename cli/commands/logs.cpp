@@ -216,8 +216,9 @@ Result<int> act(const LogOptions& options) {
   const unsigned attempt = options.attempt != 0 ? options.attempt : run::latest_attempt(run);
   if (attempt == 0)
     return fail(Errc::not_found,
-                "the run has not started yet",
-                fmt::format("dtsubmit logs -f {} waits for it", options.selection.what));
+                "no attempt of the run has begun",
+                fmt::format("dtsubmit why {0} says why; dtsubmit logs -f {0} waits for one",
+                            options.selection.what));
   if (const unsigned newest = run::latest_attempt(run); attempt > newest)
     return fail(Errc::not_found,
                 fmt::format("there is no attempt {}; the newest is {}", attempt, newest),
@@ -225,7 +226,9 @@ Result<int> act(const LogOptions& options) {
   if (const auto file = shown.missing(attempt))
     return fail(Errc::not_found,
                 *file + " does not exist",
-                "did the attempt have this rank? ranks are counted from 0");
+                fmt::format("the attempt had no such rank (ranks are counted from 0), or did not "
+                            "start its program: dtsubmit why {}",
+                            options.selection.what));
   shown.select(attempt);
   shown.rest();
   return 0;
