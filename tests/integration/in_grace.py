@@ -99,6 +99,12 @@ def judge(cluster, ending, run):
     check(lives(run) == times, f"{ending}: the program ran {lives(run)} of {times} times")
     if decision:
         check(last and last[0]["decision"] == decision, f"{ending}: the run ended as {decision}: {last[0].get('detail') if last else 'no decision'}")
+    if ending == "stays":
+        said = [e["detail"] for e in run.ledger() if e["event"] == "attempt_ended"][0]
+        stacks = f"{run.path}/attempt-1/stacks-rank-0.txt"
+        check(f"; its stacks are in {stacks}" in said, f"what it did instead of ending is said: {said}")
+        with open(stacks) as file:
+            check("state S" in file.read(), "and its stacks are there")
     job = shown(cluster, run)
     check(int(job["Restarts"]) <= times - 1, f"{ending}: Slurm started job {run.job} {job['Restarts']} times more, and ended it as {job['JobState']}")
 

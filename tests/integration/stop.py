@@ -27,6 +27,21 @@ def in_grace_time(cluster):
     check("dtsubmit stop" in last["detail"], f"and says why: {last['detail']}")
 
 
+def torchrun(cluster):
+    """torchrun exits 1 after every stop; whether its workers have saved shows in their checkpoints."""
+    program = cluster.place + "/torchrun"
+    for saves in (True, False):
+        save = 'echo 7 > "$DTSUBMIT_CHECKPOINT_DIR/last.pt"; ' if saves else ""
+        with open(program, "w") as file:
+            file.write(f"#!/bin/sh\ntrap '{save}exit 1' TERM\ntouch \"$DTSUBMIT_RUN_DIR/ready\"\nwhile :; do sleep 0.2; done\n")
+        os.chmod(program, 0o755)
+        run = cluster.submit(*WHOLE, "--", program, "--nproc-per-node", "2", "train.py")
+        wait_for(60, "the program", lambda: os.path.exists(run.path + "/ready"))
+        cluster.dtsubmit("stop", run.path, "--wait", code=CHECKPOINTED)
+        ended = [event for event in run.ledger() if event["event"] == "attempt_ended"][-1]
+        check(ended.get("unsaved", False) != saves, f"workers that {'saved' if saves else 'did not save'}: {ended['detail']}")
+
+
 def main():
     # KillWait as short as Slurm allows: a stop is not a cancel, and programs may take longer than this to save.
     with Cluster("linuxproc", 1, 2, 60, "--conf", "KillWait=5") as cluster:
@@ -53,6 +68,7 @@ def main():
         check(status["done"] and status["digest"] == undisturbed, f"digest {status['digest']}, undisturbed {undisturbed}")
         check(not run.processes(), f"nothing is left: {run.processes()}")
         in_grace_time(cluster)
+        torchrun(cluster)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ TEST_CASE("a torchrun that exits 1 after a stop may have saved, which the checkp
         .detail_if_saved;
   };
   CHECK(if_saved({1, 1}, true) ==
-        "preempted; torchrun exited 1, as it always does then, and its workers had saved");
+        "preempted; torchrun exited 1, as after every stop, and its workers wrote a checkpoint");
   CHECK_FALSE(if_saved({1, 85}, true).empty());
   for (const auto& codes : std::vector<std::vector<int>>{{1, 143}, {1, 137}, {1, 2}, {85, 85}})
     CHECK(if_saved(codes, true).empty());

@@ -131,7 +131,8 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
   if (!saved) outcome.unsaved_rank = failure ? failure->rank : unsaved_rank();
   if (!saved && stop.programs_informed && !failure && may_be_torchruns())
     outcome.detail_if_saved =
-        stop.detail + "; torchrun exited 1, as it always does then, and its workers had saved";
+        stop.detail +
+        "; torchrun exited 1, as after every stop, and its workers wrote a checkpoint";
   outcome.may_be_done = ended;
   return outcome;
 }
