@@ -99,6 +99,7 @@ void read_last_words(const run::RunDirectory& run, RunFacts& known) {
       words = run::last_words(place, number, attempt.rank, cause, k_lines);
     }
     if (!words.lines.empty()) known.last_words[attempt.number] = std::move(words);
+    if (attempt.ended.empty()) known.last_error = run::find_last_error(place, number);
   }
   const std::string path = script::log_path(run.path, known.summary.job.text());
   auto lines = run::last_lines(path, k_lines);

@@ -33,11 +33,12 @@ struct RunFacts {
   bool forgotten = false;             // the scheduler answered and no longer knows the job
   bool reused = false;                // forgotten, and its id is another job's now
   std::map<unsigned, LastWords>
-      last_words;                        // by attempt: of the first failed rank, or the launcher
-  std::optional<LastWords> batch_words;  // of the batch script, if any
-  std::optional<bool> agent_lives;       // if that is visible from here
-  std::string checkpoint;                // the newest one; empty: none
-  std::int64_t last_metric = 0;          // when metrics.jsonl last grew
+      last_words;  // by attempt: of the first failed rank, or the launcher
+  std::optional<run::LastError> last_error;  // of an attempt that runs
+  std::optional<LastWords> batch_words;      // of the batch script, if any
+  std::optional<bool> agent_lives;           // if that is visible from here
+  std::string checkpoint;                    // the newest one; empty: none
+  std::int64_t last_metric = 0;              // when metrics.jsonl last grew
   std::int64_t now = 0;
 };
 

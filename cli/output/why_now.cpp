@@ -31,6 +31,19 @@ std::string waits_because(const RunFacts& known) {
   return words;
 }
 
+// A rank whose last words are an error often waits in vain for others, which wait for it.
+void add_last_error(const RunFacts& known, Explanation& why) {
+  constexpr std::int64_t k_quiet = 30;  // seconds
+  const auto& error = known.last_error;
+  if (!error || known.now - error->written < k_quiet) return;
+  why.answer.push_back(
+      fmt::format("The last words of rank {}, {} ago, are an error, but it has not ended: {}",
+                  error->rank,
+                  ago(known.now - error->written),
+                  error->line));
+  why.next.push_back(fmt::format("dtsubmit logs {} --rank {}", known.name, error->rank));
+}
+
 }  // namespace
 
 void explain_pending(const RunFacts& known, Explanation& why) {
@@ -88,6 +101,7 @@ void explain_running(const RunFacts& known, Explanation& why) {
     if (attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
     for (const std::string& warning : attempt->warnings)
       why.answer.push_back(fmt::format("Warning: {}.", warning));
+    add_last_error(known, why);
     if (!attempt->quiet.empty())
       why.answer.push_back(fmt::format("Its programs show no activity: {}.", attempt->quiet));
     if (const auto cause = attempt->cause.value())

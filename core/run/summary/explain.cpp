@@ -4,12 +4,14 @@
 #include "core/base/exit_codes.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/summary.hpp"
 #include "core/run/summary/telling_lines.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -19,6 +21,7 @@ namespace {
 
 constexpr std::size_t k_lines = 40;
 constexpr unsigned k_most_logs = 256;
+constexpr std::size_t k_longest_error = 400;
 // The exit code of a program that Open MPI ends because it has lost its server, the launcher's
 // daemon or slurmstepd: PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
 constexpr int k_lost_server = 195;
@@ -102,6 +105,19 @@ LastWords last_words(const RunDirectory& run,
   if (rank) words.lines = rank_words(run, attempt, *rank, lines);
   if (!words.lines.empty() || !launcher_may_say(cause)) return words;
   return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
+}
+
+std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attempt) {
+  for (unsigned rank = 0; rank < k_most_logs; ++rank) {
+    struct stat found {};
+
+    const std::string log = run.rank_log(attempt, rank);
+    if (::stat(log.c_str(), &found) != 0) return std::nullopt;
+    const auto last = last_lines(log, 1);
+    if (!last.empty() && is_error(last[0]))
+      return LastError{rank, printable(trim(last[0]), k_longest_error), found.st_mtime};
+  }
+  return std::nullopt;
 }
 
 Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {

@@ -5,6 +5,7 @@
 #include "core/run/directory/run_directory.hpp"
 #include "core/run/ledger/decision.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,16 @@ struct LastWords {
                                    std::optional<unsigned> rank,
                                    Cause cause,
                                    std::size_t lines);
+
+// A rank that may have failed without ending, for example because MPI_Finalize waits for its peers.
+struct LastError {
+  unsigned rank = 0;
+  std::string line{};
+  std::int64_t written = 0;  // Unix seconds, by the clock of the file system
+};
+
+// The first rank of an attempt whose log ends with an error. Reads the ends of at most 256 logs.
+[[nodiscard]] std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attempt);
 
 // `outcome` with the cause that the failed rank's last lines show, if any. If that rank may be the
 // victim of another, the rank whose lines show a cause of its own is used instead. Reads the ends

@@ -116,6 +116,21 @@ std::vector<Situation> running_situations() {
       "{\"event\":\"start\",\"attempt\":1,\"step\":0,\"total\":200}\n"
       "{\"event\":\"step\",\"attempt\":1,\"step\":140}\n";
   return {
+      {"a rank that failed and does not end",
+       RunEvents().begin(1, 280).slurm(JobState::running, "None").knows([](auto& known) {
+         known.last_error = run::LastError{3, "KeyError: 'loss'", known.now - 50};
+       }),
+       Standing::running,
+       {"The last words of rank 3, 50 s ago, are an error, but it has not ended: KeyError: "
+        "'loss'\n",
+        "next: dtsubmit logs 41 --rank 3\n"}},
+      {"a rank that may be about to end",
+       RunEvents().begin(1, 280).slurm(JobState::running, "None").knows([](auto& known) {
+         known.last_error = run::LastError{3, "KeyError: 'loss'", known.now - 29};
+       }),
+       Standing::running,
+       {},
+       {"an error"}},
       {"in the middle",
        RunEvents()
            .begin(1, 280)

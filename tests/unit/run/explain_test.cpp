@@ -30,6 +30,8 @@ class AttemptLogs {
     return *this;
   }
 
+  [[nodiscard]] std::optional<LastError> last_error() const { return find_last_error(run_, 1); }
+
   [[nodiscard]] Outcome explained(Outcome outcome) const {
     return explain(std::move(outcome), run_, 1, 4);
   }
@@ -106,6 +108,18 @@ TEST_CASE("a program that fails after torchrun's report is heard, too") {
         "Traceback:\n  File \"x.py\"\nsubprocess.CalledProcessError: Command 'torchrun' died",
         "make: *** train: Error: returned non-zero exit status 1"})
     CHECK(join(lines_after(of_torchrun), "\n") == "[rank1]: ValueError: x");
+}
+
+TEST_CASE("a rank whose log ends with an error is found while it runs") {
+  AttemptLogs logs;
+  CHECK_FALSE(logs.last_error());
+  logs.says(0, "KeyError: 'x'\ntrying again\n").says(1, "step 3\nValueError: bad batch\n");
+  const auto found = logs.last_error();
+  REQUIRE(found);
+  CHECK(found->rank == 1);
+  CHECK(found->line == "ValueError: bad batch");
+  CHECK(found->written > 0);
+  CHECK_FALSE(logs.says(1, "step 3\n").last_error());
 }
 
 TEST_CASE("a rank with an error of its own is no victim of one that lost its store") {
