@@ -157,7 +157,8 @@ def kills(machines):
 
 def refused(machines):
     """A host that cannot be reached is named, with the reason, and the run ends as a failed launch."""
-    for host, words in (("gone", "No route to host"), ("stranger", "Permission denied"), ("closed", "Connection refused"), ("nosuch", "Could not resolve hostname")):
+    for host, words in (("gone", "No route to host"), ("stranger", "Permission denied"), ("closed", "Connection refused"), ("nosuch", "Could not resolve hostname"),
+                        ("exits", "such as ~/.bashrc, exit?")):
         job = Job(machines, "n1," + host)
         said = job.finish(1)
         check(f"{host}: " in said and words in said, f"{host}: {words}, after {job.seconds:.1f} s in all its attempts")

@@ -20,6 +20,10 @@ Host stranger
 Host closed
   HostName 10.77.0.2
   Port 22023
+Host exits
+  HostName 10.77.0.2
+  Port 22024
+  HostKeyAlias [10.77.0.2]:22022
 Host * !stranger
   IdentityFile {place}/key
 Host *
@@ -87,8 +91,9 @@ class Machines:
 
     def add_machine(self, number):
         words = f"hostname n{number} && read go && ip link set lo up && ip address add 10.77.0.{number}/24 dev eth0 && ip link set eth0 up && " \
-                f"exec /usr/sbin/sshd -D -f /dev/null -E {self.place}/sshd-{number}.log -h {self.place}/host -p 22022 -o PidFile=none -o UsePAM=no " \
-                f"-o StrictModes=no -o PermitRootLogin=prohibit-password -o AuthorizedKeysFile={self.place}/authorized -o MaxStartups=100"
+                f"set -- -f /dev/null -E {self.place}/sshd-{number}.log -h {self.place}/host -o PidFile=none -o UsePAM=no -o StrictModes=no " \
+                f"-o PermitRootLogin=prohibit-password -o AuthorizedKeysFile={self.place}/authorized -o MaxStartups=100 && " \
+                '/usr/sbin/sshd "$@" -p 22024 -o ForceCommand=true && exec /usr/sbin/sshd "$@" -D -p 22022'
         variables = " ".join(f"{name}={value}" for name, value in self.variables(number).items())
         words += f" -o 'SetEnv={variables}'" if variables else ""
         machine = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", words], stdin=subprocess.PIPE)

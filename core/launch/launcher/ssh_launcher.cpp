@@ -50,6 +50,12 @@ std::string describe_end(const Link& link, int code) {
     return fmt::format("{}: the connection was lost: {}", link.host, words);
   if (code == k_own_failure) return fmt::format("{}: {}", link.host, words);
   if (link.up) return fmt::format("{}: its ranks ended with code {}: {}", link.host, code, words);
+  if (code == 0)
+    return fmt::format(
+        "{}: no ranks, although the login succeeded ({}); does a start-up file of its "
+        "shell, such as ~/.bashrc, exit?",
+        link.host,
+        words);
   return fmt::format("{}: no ranks, exit code {}: {}", link.host, code, words);
 }
 
@@ -150,11 +156,11 @@ void SshLauncher::on_end(Link& link, int code) {
   if (!link.part.empty()) on_line(link, std::exchange(link.part, {}));
   link.from_it.read_end.reset();
   link.to_it.write_end.reset();
-  if (code == 0) return;
+  if (code == 0 && link.up) return;
   const std::string why = describe_end(link, code);
   log("{}", why);
   if (code_ == 0) tell(NotLaunched{channel_.token, why});
-  if (code_ == 0) code_ = code;
+  if (code_ == 0) code_ = code == 0 ? k_own_failure : code;
 }
 
 void SshLauncher::on_children() {
