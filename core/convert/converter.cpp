@@ -135,10 +135,9 @@ class Converter {
   [[nodiscard]] bool are_first_nodes(const Program& program, std::size_t at) const {
     if (!cast_.roles.empty()) return true;
     if (!cast_.nodes[at]) return false;
-    const auto nodes = program.settings.find("nodes");
-    const std::size_t size = nodes == program.settings.end() || nodes->second.texts.empty()
+    const std::size_t size = program.settings.count("nodes") == 0
                                  ? subject_.job.nodes.value_or(1)
-                                 : parse_number(nodes->second.texts.back()).value_or(0);
+                                 : number_in(program.settings, "nodes").value_or(0);
     return *cast_.nodes[at] == NodeRange{0, size};
   }
 

@@ -34,7 +34,7 @@ bool is_in(const Names& made, const Names& needed) {
 // The files that it writes, and the variables in their names.
 Names files_of(const Item& item) {
   Names files;
-  each_command({*item.statement}, [&](const shell::Command& command) {
+  each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections) {
       if (one.sign.find('>') == std::string::npos) continue;
       files.insert(literal_of(one.target));
@@ -84,7 +84,7 @@ std::string work_of_trap(const std::string& handler,
   each_command(script.statements, see);
   for (const std::string& word : words_of(handler))
     if (const auto function = functions.find(word); function != functions.end())
-      each_command({*function->second->statement}, see);
+      each_command(*function->second->statement, see);
   return found;
 }
 

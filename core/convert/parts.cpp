@@ -53,9 +53,17 @@ constexpr const char* k_first_node =
     "\"$SLURM_JOB_NODELIST\" | "
     "head -n 1)\" ]; }\n";
 
+// ((i++)) and let i=0 fail where the result is 0.
+bool calculates(const shell::Statement& statement) {
+  const auto& commands = statement.pipelines[0].commands;
+  return commands.size() == 1 &&
+         (commands[0].kind == shell::Command::Kind::arithmetic || first_word(commands[0]) == "let");
+}
+
 // What the ERR trap of a set-up would take for the end.
 bool may_fail(const Item& item) {
   if (item.statement->background || item.statement->pipelines.size() > 1) return false;
+  if (calculates(*item.statement)) return true;
   if (item.only_sets()) {
     const shell::Command* command = simple_command(*item.statement);
     return command != nullptr && item.source.find_first_of("`(") != std::string::npos &&
@@ -100,7 +108,7 @@ const std::string* only_variable(const Part& part) {
 // Its substitutions change nothing.
 bool only_computes(const Item& item) {
   bool computes = true;
-  each_command({*item.statement}, [&computes](const shell::Command& command) {
+  each_command(*item.statement, [&computes](const shell::Command& command) {
     if (command.words.empty()) return;
     constexpr std::string_view k_computing[] = {
         "echo", "printf", "bc", "expr", "date", "basename", "dirname", "seq", "tr", "cut", "head"};

@@ -2,9 +2,12 @@
 #include "core/script/submission.hpp"
 
 #include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
 #include "core/script/log_link.hpp"
+#include "core/spec/exports.hpp"
 #include "core/spec/option.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <utility>
@@ -24,6 +27,34 @@ std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& p
   return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
 }
 
+// What dtsubmit itself needs in the job.
+bool is_always_exported(std::string_view name) {
+  return name == "HOME" || name == "USER" || name == "LOGNAME" || name.starts_with("DTSUBMIT_") ||
+         name.starts_with("XDG_");
+}
+
+// What of `environment` the job gets. It is applied here and not by Slurm, whose SLURM_EXPORT_ENV
+// would also keep variables from the job's steps.
+std::vector<std::string> exported(std::vector<std::string> environment, const std::string& list) {
+  const auto exports = spec::parse_exports(list);
+  if (!exports) return environment;  // the option's check refuses it
+  const auto name_of = [](const std::string& entry) { return entry.substr(0, entry.find('=')); };
+  const auto is_withheld = [&](const std::string& entry) {
+    const std::string name = name_of(entry);
+    const bool is_set = std::any_of(exports->settings.begin(),
+                                    exports->settings.end(),
+                                    [&](const std::string& one) { return name_of(one) == name; });
+    const bool is_named =
+        std::find(exports->names.begin(), exports->names.end(), name) != exports->names.end();
+    return is_set || !(exports->all || is_named || is_always_exported(name));
+  };
+  std::erase_if(environment, is_withheld);
+  environment.insert(environment.end(), exports->settings.begin(), exports->settings.end());
+  // slurmd reads it, and adds the environment of a login.
+  if (exports->logs_in) environment.emplace_back("SLURM_GET_USER_ENV=1");
+  return environment;
+}
+
 sched::Submission of_one(const spec::JobSpec& spec, const plan::Plan& plan, JobFiles files) {
   sched::Submission submission;
   submission.script = std::move(files.script);
@@ -35,6 +66,9 @@ sched::Submission of_one(const spec::JobSpec& spec, const plan::Plan& plan, JobF
   submission.options = spec.slurm;
   for (const auto& [name, value] : spec.slurm_site) submission.options[name] = value;
   submission.options.erase("no-kill");
+  submission.options.erase("ntasks-per-gpu");  // the number of ranks says it
+  if (const auto list = submission.options.extract("export"))
+    submission.environment = exported(std::move(submission.environment), list.mapped());
   for (const spec::Option& row : spec::options())
     if (row.is_for_first_job)
       if (auto given = submission.options.extract(row.long_name().substr(2)))

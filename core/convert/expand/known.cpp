@@ -121,7 +121,7 @@ void Known::see(const Command& command) {
 
 void Known::follow(const shell::Statement& statement) {
   const SetNames names = set_names(statement);
-  each_command({statement}, [this](const Command& command) { see(command); });
+  each_command(statement, [this](const Command& command) { see(command); });
   if (!names.functions.empty()) {
     changing_.insert(names.variables.begin(), names.variables.end());
     changing_.insert(names.arrays.begin(), names.arrays.end());
@@ -133,10 +133,18 @@ void Known::follow(const shell::Statement& statement) {
       verb == "export" || verb == "declare" || verb == "readonly" || verb == "typeset";
   if (command != nullptr && !statement.background && command->redirections.empty()) {
     if (command->words.empty() || is_declaration) {
-      for (const shell::Assignment& one : command->assignments) assign(one);
-      return;
+      SetNames others = names;  // N in M=$((N++))
+      for (const shell::Assignment& one : command->assignments) {
+        assign(one);
+        others.variables.erase(one.name);
+        others.arrays.erase(one.name);
+      }
+      return forget(others);
     }
-    if (verb == ":") return set_defaults(*command);
+    if (verb == ":") {
+      forget(names);
+      return set_defaults(*command);
+    }
     if (verb == "unset") {
       for (std::size_t i = 1; i < command->words.size(); ++i) {
         own_.insert(literal_of(command->words[i]));

@@ -2,6 +2,7 @@
 #include "core/convert/expand/node_values.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/lint/script/program.hpp"
 #include "core/lint/script/values.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ std::optional<Word> without_prefix(const Word& word, std::string_view prefix) {
 // Whether a command of the statement has the variable, or its name, in one of its words.
 bool reads(const shell::Statement& statement, const std::string& name) {
   bool reads_it = false;
-  each_command({statement}, [&](const Command& one) {
+  each_command(statement, [&](const Command& one) {
     for (const Word& word : one.words)
       for (const Piece& piece : word.pieces) reads_it = reads_it || piece.text == name;
   });
@@ -192,12 +193,12 @@ MaybeNodes NodeValues::of_commands(const shell::Statements& commands) const {
 
 MaybeNodes NodeValues::of_command(const Command& command) const {
   if (command.kind != Command::Kind::simple) return std::nullopt;
-  const std::string verb = first_word(command);
+  const std::string verb = lint::base_name(first_word(command));
   const auto& words = command.words;
   if (is_one_of(k_askers, verb)) return NodeRange{0, 1};
   if (verb == "srun") {
     const bool asks = std::any_of(words.begin(), words.end(), [](const Word& one) {
-      return is_one_of(k_askers, literal_of(one));
+      return is_one_of(k_askers, lint::base_name(literal_of(one)));
     });
     const auto where = nodelist_of(command, command.span.end);
     return asks && where ? nodes_of(*where) : std::nullopt;

@@ -67,6 +67,13 @@ std::string clause_of(const Diagnostic& problem) {
   return problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint;
 }
 
+std::optional<std::uint64_t> number_in(const Settings& settings, const std::string& name) {
+  const auto asked = settings.find(name);
+  if (asked == settings.end() || asked->second.texts.empty()) return std::nullopt;
+  const std::string& text = asked->second.texts.back();
+  return parse_number(text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
+}
+
 spec::Layer layer_of(const Settings& settings) {
   spec::Layer layer;
   for (const auto& [name, asked] : settings) {

@@ -8,6 +8,7 @@
 #include "core/spec/file/layers.hpp"
 #include "core/spec/option.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,6 +41,10 @@ using Settings = std::map<std::string, Asked>;
 
 // A problem as a clause of an account: "message; hint".
 [[nodiscard]] std::string clause_of(const Diagnostic& problem);
+
+// The number of an option, 4 of "4" or "a100:4"; nullopt: it is not set, or to something else.
+[[nodiscard]] std::optional<std::uint64_t> number_in(const Settings& settings,
+                                                     const std::string& name);
 
 [[nodiscard]] spec::Layer layer_of(const Settings& settings);
 

@@ -2,7 +2,7 @@
 #include "core/convert/job/requests.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/job/hosts.hpp"
+#include "core/convert/job/sbatch_values.hpp"
 #include "core/lint/script/placeholder.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 
@@ -122,11 +122,8 @@ class RequestReader {
                                                                 : one.option->name);
     for (const Reason& reason : k_unnecessary)
       if (reason.name == name) return drop(row, reason.why);
-    if (name == "export") {
-      if (in_lower_case(one.value) == "all")
-        return drop(row, "the job gets the environment of the shell that submits it");
-      return lose(row, *spec::instead_of("--export"));
-    }
+    if (name == "export" && in_lower_case(one.value) == "all")
+      return drop(row, "the job gets the environment of the shell that submits it");
     if ((name == "output" || name == "error") && one.value == "/dev/null")
       return drop(row, "the logs are in the run directory");
     if (name == "module") return accept("slurm", "module=" + one.value, row);
@@ -135,6 +132,7 @@ class RequestReader {
       if (instead) return lose(row, *instead);
       return accept("slurm", one.value.empty() ? name : name + "=" + one.value, row);
     }
+    if (name == "time" && is_no_limit(one.value)) return accept(name, "UNLIMITED", row);
     accept(name, name == "array" ? without_brackets(one.value) : one.value, row);
   }
 

@@ -12,7 +12,7 @@ void Bodies::add(const Item& item) {
     used.insert(item.words.begin(), item.words.end());
   }
   if (!item.sets.functions.empty()) return;
-  each_command({*item.statement}, [this](const shell::Command& command) {
+  each_command(*item.statement, [this](const shell::Command& command) {
     for (const shell::Assignment& one : command.assignments) {
       words_of_value_[one.name].insert(literal_of(one.value));
       for (const shell::Word& element : one.elements)

@@ -104,7 +104,7 @@ void each_inside(const Item& item, const std::function<void(const shell::Command
   const auto in_word = [&see](const shell::Word& word) {
     for (const shell::Piece& piece : word.pieces) each_command(piece.commands, see);
   };
-  each_command({*item.statement}, [&](const shell::Command& command) {
+  each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Assignment& one : command.assignments) {
       in_word(one.value);
       std::for_each(one.elements.begin(), one.elements.end(), in_word);
@@ -117,7 +117,7 @@ void each_inside(const Item& item, const std::function<void(const shell::Command
 
 bool writes_file(const Item& item) {
   bool writes = false;
-  each_command({*item.statement}, [&](const shell::Command& command) {
+  each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections) {
       const std::string target = literal_of(one.target);
       const bool is_stream = one.sign.find('&') != std::string::npos || target == "/dev/null" ||
@@ -131,7 +131,7 @@ bool writes_file(const Item& item) {
 
 bool only_writes_lists(const Item& item) {
   bool are_lists = true;
-  each_command({*item.statement}, [&](const shell::Command& command) {
+  each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections) {
       if (one.sign.find('>') == std::string::npos || one.sign.find('&') != std::string::npos)
         continue;
@@ -190,7 +190,7 @@ bool acts_inside(const Item& item) {
 
 bool submits(const Item& item) {
   bool submits = false;
-  each_command({*item.statement}, [&submits](const shell::Command& command) {
+  each_command(*item.statement, [&submits](const shell::Command& command) {
     submits = submits || first_word(command) == "sbatch";
   });
   return submits;

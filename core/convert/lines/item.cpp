@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/lines/item.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/convert/words/extent.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/lint/script/program.hpp"
@@ -46,6 +47,45 @@ std::optional<bool> exports_all(const shell::Statement& statement) {
   return exports;
 }
 
+// #!/bin/bash -l: reads the user's files, which may define functions.
+bool has_login_shell(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return first.starts_with("#!") && (first.find(" -l") != std::string_view::npos ||
+                                     first.find("--login") != std::string_view::npos);
+}
+
+// A file whose functions a later line may call, unlike those of an environment.
+bool reads_functions(const lint::Run& run) {
+  constexpr std::string_view k_environments[] = {
+      "activate", "conda.sh", "mamba.sh", "modules.sh", "lmod.sh", "bash", "profile"};
+  return (run.name() == "source" || run.name() == ".") && run.words.size() > 1 &&
+         !is_one_of(k_environments, lint::base_name(run.words[1].value.text));
+}
+
+// gmx grompp -f md.mdp: functions that change the shell take no options.
+bool has_options(const lint::Run& run) {
+  return std::any_of(run.words.begin() + 1, run.words.end(), [](const lint::ExpandedWord& word) {
+    return word.value.text.size() > 1 && word.value.text[0] == '-';
+  });
+}
+
+void find_calls(std::vector<Item>& items, bool has_login_shell) {
+  Names functions;
+  bool reads_files = false;
+  for (Item& item : items) {
+    for (const lint::Run* run : item.runs) {
+      const bool may_be_of_login = has_login_shell && !has_options(*run);
+      item.calls_function =
+          item.calls_function || reads_files || may_be_of_login || functions.count(run->name()) > 0;
+    }
+    reads_files =
+        reads_files || std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+          return reads_functions(*run);
+        });
+    functions.insert(item.sets.functions.begin(), item.sets.functions.end());
+  }
+}
+
 }  // namespace
 
 bool Item::only_sets() const {
@@ -75,6 +115,7 @@ std::vector<Item> items_of(const lint::Subject& subject) {
     const bool is_own = run.around.inner == 0 && !run.around.is_in_substitution;
     (is_own ? items[run.statement].runs : items[run.statement].inside).push_back(&run);
   }
+  find_calls(items, has_login_shell(subject.text));
   for (const lint::Run* run : lint::outer_work_of(subject))
     if (run->around.inner == 0 && !run->around.is_in_substitution && run->statement < items.size())
       items[run->statement].mains.push_back(run);

@@ -38,10 +38,6 @@ bool is_program(const lint::Run& run) {
   return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run));
 }
 
-// The name of the node on which the shell runs.
-constexpr std::string_view k_own_name[] = {
-    "$(hostname)", "$(hostname -s)", "`hostname`", "`hostname -s`", "${HOSTNAME}", "$HOSTNAME"};
-
 constexpr std::string_view k_first_node =
     "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
 
@@ -76,7 +72,7 @@ RunsOn runs_on(const Item& item) {
   if (any(is_launched) || (!any(does_more) && !acts)) return RunsOn::each;
   const bool sets = !item.is_alone && (!item.sets.variables.empty() || !item.sets.arrays.empty() ||
                                        !item.sets.functions.empty() || item.sets.changes_folder);
-  const bool is_known = any(is_program) || acts;
+  const bool is_known = any(is_program) || acts || !item.calls_function;
   return is_known && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
 }
 
@@ -84,14 +80,12 @@ std::string with_first_node(const Item& item, std::string text) {
   if (!item.only_sets() || !item.sets.functions.empty() || !item.tail.empty() ||
       may_quote_dollar(text))
     return text;
-  for (const std::string_view own : k_own_name)
-    for (std::size_t at = text.find(own); at != std::string::npos; at = text.find(own, at)) {
-      const std::size_t end = at + own.size();
-      const bool is_longer =
-          own.back() == 'E' && end < text.size() && shell::is_name_char(text[end]);
-      if (!is_longer) text.replace(at, own.size(), k_first_node);
-      at += is_longer ? own.size() : k_first_node.size();
-    }
+  for (std::size_t at = text.find_first_of("$`"); at != std::string::npos;
+       at = text.find_first_of("$`", at)) {
+    const std::size_t size = size_of_own_name(std::string_view(text).substr(at));
+    if (size > 0) text.replace(at, size, k_first_node);
+    at += size > 0 ? k_first_node.size() : 1;
+  }
   return text;
 }
 

@@ -49,7 +49,7 @@ std::string read_by(const Item& item, const Names& files) {
     });
     if (file != files.end() && found.empty()) found = *file;
   };
-  each_command({*item.statement}, [&](const shell::Command& command) {
+  each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections)
       if (one.sign == "<") see(source_of(one.target, item));
     if (is_one_of(k_not_reading, first_word(command))) return;

@@ -88,7 +88,7 @@ void add_hosts(const Item& item, Names& hosts) {
   };
   const bool is_any = asks_for_hosts(item.source) || meets(item.used, hosts);
   if (!is_any) return;
-  each_command({*item.statement}, [&](const shell::Command& command) {
+  each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Assignment& one : command.assignments)
       if (is_of_hosts(one.span)) add(one.name);
     if (command.kind == shell::Command::Kind::each &&
@@ -192,7 +192,7 @@ Rendezvous rendezvous_of(const std::vector<Item>& items, const lint::Job& job) {
 bool starts_step_inside(const Item& item) {
   bool starts = false;
   if (!item.only_sets()) return false;
-  each_command({*item.statement}, [&starts](const shell::Command& command) {
+  each_command(*item.statement, [&starts](const shell::Command& command) {
     const std::string verb = first_word(command);
     starts = starts || verb == "srun" || verb == "mpirun" || verb == "mpiexec";
   });

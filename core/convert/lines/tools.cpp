@@ -167,6 +167,12 @@ bool asks_python(const lint::Run& run) {
          });
 }
 
+// mpirun --version
+bool asks_version(const lint::Run& run) {
+  constexpr std::string_view k_questions[] = {"--version", "-V", "--help", "-h"};
+  return run.words.size() == 2 && is_one_of(k_questions, run.words[1].value.text);
+}
+
 bool is_auxiliary(const std::string& verb) {
   constexpr std::string_view k_auxiliary[] = {
       "",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",

@@ -27,6 +27,9 @@ namespace dts::convert {
 // python -c TEXT, of a short text.
 [[nodiscard]] bool asks_python(const lint::Run& run);
 
+// mpirun --version
+[[nodiscard]] bool asks_version(const lint::Run& run);
+
 // Moves, packs, fetches or installs files: work if a job does nothing else.
 [[nodiscard]] bool is_tool(const lint::Run& run);
 

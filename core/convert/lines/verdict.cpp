@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/steps_beside.hpp"
+#include "core/convert/lines/tools.hpp"
 #include "core/convert/words/flat.hpp"
 
 #include <algorithm>
@@ -134,7 +135,15 @@ Verdict on_settings(const Item& item, const Rendezvous& rendezvous) {
 }  // namespace
 
 bool requeues(const Item& item) {
-  return item.words.count("requeue") > 0;
+  const auto says = [](const lint::Run& run) {
+    return run.name() != "echo" && run.name() != "printf" &&
+           std::any_of(run.words.begin(), run.words.end(), [](const lint::ExpandedWord& word) {
+             return words_of(word.value.text).count("requeue") > 0;
+           });
+  };
+  return item.words.count("requeue") > 0 &&
+         std::any_of(
+             item.runs.begin(), item.runs.end(), [&](const lint::Run* run) { return says(*run); });
 }
 
 // if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
@@ -190,6 +199,7 @@ bool only_prints(const Item& item) {
     if (verb == "bash" || verb == "sh") return prints_by_shell(item, *run);
     if (verb == "scontrol") return run->words.size() > 1 && run->words[1].value.text == "show";
     if (verb == "env") return run->words.size() == 1;
+    if (verb.empty() && run->launch.launcher != lint::Launcher::none) return asks_version(*run);
     if (verb == "command" || verb == "hostname")
       return run->words.size() == 1 || run->words[1].value.text.starts_with('-');
     if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")

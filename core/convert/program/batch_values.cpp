@@ -9,18 +9,6 @@ namespace {
 
 constexpr const char* k_master = "MASTER_ADDR";
 
-// $HOSTNAME, $(hostname -s), not $(hostname | cut ...).
-bool is_name_of_node(const std::string& source) {
-  if (source.starts_with('$') && is_one_of(k_names_of_node, source.substr(1))) return true;
-  if (source.starts_with("${") && source.ends_with('}'))
-    return is_one_of(k_names_of_node, source.substr(2, source.size() - 3));
-  const std::size_t begin = source.starts_with("$(") ? 2 : source.starts_with('`') ? 1 : 0;
-  if (begin == 0) return false;
-  const std::string command = source.substr(begin, source.size() - begin - 1);
-  return command.starts_with("hostname") &&
-         command.find_first_not_of(" -abcdefghijklmnopqrstuvwxyzI") == std::string::npos;
-}
-
 }  // namespace
 
 void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context) {
@@ -28,7 +16,8 @@ void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context
   if (nodes < 2 || context.facts.nodes != nodes) return;
   for (FlatWord& word : words)
     for (Segment& one : word)
-      if (one.kind == Segment::Kind::source && is_name_of_node(one.text))
+      if (one.kind == Segment::Kind::source && !one.text.empty() &&
+          size_of_own_name(one.text) == one.text.size())
         one = {Segment::Kind::source, std::string("$") + k_master, one.quoted};
 }
 

@@ -108,6 +108,7 @@ class Reading {
     std::string source;
     Names names;
     bool is_open = true;
+    bool is_own = false;  // the script gives $SLURM_NTASKS a value
     for (const Segment& one : from_expanded({{value, true}, {}, false})) {
       source += one.text;
       if (one.kind != Segment::Kind::source) continue;
@@ -117,6 +118,7 @@ class Reading {
       is_open = is_open && !used.empty() &&
                 (is_number || one.text.find_first_of("(`") == std::string::npos);
       for (const std::string& variable : used) {
+        is_own = is_own || is_assigned(variable);
         const bool is_of_job = variable.starts_with("SLURM");
         const bool is_known = resolver_.variable(variable).has_value();
         const bool is_needed = !is_of_job && !is_known && !is_assigned(variable);
@@ -125,7 +127,7 @@ class Reading {
       }
     }
     is_open = is_open && !names.empty();
-    if (is_size_of_job(name, source)) return note(name, "same as the job's");
+    if (!is_own && is_size_of_job(name, source)) return note(name, "same as the job's");
     made_.needs.insert(names.begin(), names.end());
     const std::string all = join(std::vector<std::string>(names.begin(), names.end()), ", ");
     if (is_open)

@@ -38,6 +38,18 @@ constexpr std::string_view k_lost_options[] = {"multi-prog",
                                                "network",
                                                "bcast"};
 
+// "ray" of $(which ray); empty: the word is something else.
+std::string found_by(const FlatWord& word) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return "";
+  const std::string& text = word[0].text;
+  for (const std::string_view begin : {"$(which ", "`which ", "$(command -v ", "`command -v "})
+    if (text.starts_with(begin)) {
+      const std::string name = text.substr(begin.size(), text.size() - begin.size() - 1);
+      return name.find_first_of(" |;&$") == std::string::npos ? name : "";
+    }
+  return "";
+}
+
 // $CMD whose value, whatever the conditions say, begins with a program.
 bool holds_program(const FlatWord& word, const lint::Variables& variables) {
   if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
@@ -91,10 +103,15 @@ bool is_not_set(FlatWord word, const Resolver& resolver, const lint::Runs& runs)
          runs.variables.find_array(name) == nullptr && !resolver.variable(name);
 }
 
+// Options of mpirun whose value is the next word.
+constexpr std::string_view k_of_mpirun[] = {
+    "-np", "-ppn", "-npernode", "-host", "-hosts", "-hostfile", "-machinefile", "-map-by"};
+
 // The last word is the value of an option in the word before it.
 bool is_value(const std::vector<FlatWord>& words) {
   if (words.size() < 2) return false;
   const std::string before = plain(words[words.size() - 2]).value_or("");
+  if (is_one_of(k_of_mpirun, before)) return true;
   if (!before.starts_with('-') || before.find('=') != std::string::npos) return false;
   return before.starts_with("--") ? !lint::is_srun_flag(before.substr(2))
                                   : before.size() == 2 && !lint::is_srun_flag(before[1]);
@@ -102,9 +119,10 @@ bool is_value(const std::vector<FlatWord>& words) {
 
 void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs) {
   FlatWord& last = words.back();
+  if (is_value(words)) return;
   if (holds_program(last, runs.variables))
     last = {{Segment::Kind::literal, "program", true}};
-  else if (!is_value(words) && (is_not_set(last, resolver, runs) || holds_only_flags(last, runs)))
+  else if (is_not_set(last, resolver, runs) || holds_only_flags(last, runs))
     last = {{Segment::Kind::literal, k_no_option, true}};
 }
 
@@ -116,6 +134,8 @@ std::vector<FlatWord> known_words(const std::vector<FlatWord>& words,
   std::vector<FlatWord> known;
   for (const FlatWord& word : words) {
     known.push_back(resolver.resolved(word));
+    if (const std::string name = found_by(word); !name.empty())
+      known.back() = {{Segment::Kind::literal, name, true}};
     if (known.size() > 1) stand_in(known, resolver, runs);
   }
   return known;

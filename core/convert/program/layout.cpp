@@ -77,6 +77,24 @@ class Layout {
     if (!is_given) set("ntasks-per-node", 1);
   }
 
+  // Slurm shows all GPUs of the node to each of the ranks, of which there may be more.
+  void share_gpus(const lint::Job& job) {
+    const std::uint64_t nodes = std::max<std::uint64_t>(number("nodes").value_or(1), 1);
+    const std::uint64_t gpus =
+        number("gpus-per-node")
+            .value_or(job.gpus_per_node.value_or(number("gpus").value_or(0) / nodes));
+    const std::uint64_t ranks =
+        number("ntasks-per-node").value_or(number("ntasks").value_or(0) / nodes);
+    if (gpus == 0 || ranks <= gpus || ranks % gpus != 0 || has("gpus-per-task") ||
+        has("ntasks-per-gpu"))
+      return;
+    set("ntasks-per-gpu", ranks / gpus);
+    program_.notes.push_back(
+        fmt::format("{} ranks share each GPU, and each sees only that one; Slurm shows them all {}",
+                    ranks / gpus,
+                    gpus));
+  }
+
   // Beside programs of all nodes.
   void first_node() {
     program_.settings["nodes"] = {{"1"}, k_no_row};
@@ -117,15 +135,6 @@ class Layout {
 
   [[nodiscard]] std::optional<std::uint64_t> of_job(const std::string& name) const {
     return program_.dropped.count(name) > 0 ? std::nullopt : number_in(draft_.settings, name);
-  }
-
-  [[nodiscard]] static std::optional<std::uint64_t> number_in(const Settings& settings,
-                                                              const std::string& name) {
-    const auto asked = settings.find(name);
-    if (asked == settings.end() || asked->second.texts.empty()) return std::nullopt;
-    const std::string& text = asked->second.texts.back();
-    return parse_number(
-        text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
   }
 
   [[nodiscard]] bool is_launched() const { return is_own("launcher"); }
@@ -217,9 +226,10 @@ void settle_layout(Program& program,
   layout.one_core_each();
   if (starts_processes)
     layout.processes_of_node(is_recognised, is_beside_others);
-  else if (program.settings.count("launcher") > 0)
+  else if (program.settings.count("launcher") > 0) {
     layout.ranks();
-  else if (is_beside_others && job.nodes.value_or(1) > 1)
+    layout.share_gpus(job);
+  } else if (is_beside_others && job.nodes.value_or(1) > 1)
     layout.first_node();
   else
     layout.one_process();

@@ -150,13 +150,6 @@ std::string without_told(const std::string& text, const Facts& facts, Program& p
 
 namespace {
 
-std::optional<std::uint64_t> number_of(const Settings& settings, const std::string& name) {
-  const auto asked = settings.find(name);
-  return asked == settings.end() || asked->second.texts.empty()
-             ? std::nullopt
-             : parse_number(asked->second.texts.back());
-}
-
 // The program is a single rank, which can run the rest of the statement as well.
 bool is_run_once(const Item& item, const Program& program, const lint::Job& job) {
   bool has_launcher = false;
@@ -167,9 +160,9 @@ bool is_run_once(const Item& item, const Program& program, const lint::Job& job)
     has_launcher = has_launcher || is_launched;
   }
   if (!has_launcher) return false;
-  if (program.settings.count("ntasks") > 0) return number_of(program.settings, "ntasks") == 1U;
-  const auto own = number_of(program.settings, "ntasks-per-node");
-  const auto nodes = number_of(program.settings, "nodes");
+  if (program.settings.count("ntasks") > 0) return number_in(program.settings, "ntasks") == 1U;
+  const auto own = number_in(program.settings, "ntasks-per-node");
+  const auto nodes = number_in(program.settings, "nodes");
   return (own ? own : job.tasks_on_node()) == 1U && (nodes ? nodes : job.nodes).value_or(1) == 1U;
 }
 

@@ -184,10 +184,7 @@ class Stage {
 
   void settle_size(const Troupe& role, Program& made) const {
     const bool is_joined = role.programs.size() > 1 && !role.are_alike;
-    const auto own = made.settings.find("ntasks");
-    const auto all = own == made.settings.end() || own->second.texts.empty()
-                         ? std::nullopt
-                         : parse_number(own->second.texts.back());
+    const auto all = number_in(made.settings, "ntasks");
     std::uint64_t tasks = job_.tasks_on_node().value_or(1);
     if (is_joined && !cast_.has_roles() && tasks > 1)  // the cores of all of them
       made.settings["cpus-per-task"] = {{std::to_string(tasks * job_.cpus_per_task.value_or(1))},

@@ -171,7 +171,7 @@ std::string missing_argument(const shell::Statement& statement,
 
 bool uses_arguments(const shell::Statement& statement) {
   std::vector<shell::Span> functions;
-  each_command({statement}, [&](const Command& command) {
+  each_command(statement, [&](const Command& command) {
     if (command.kind == Command::Kind::function) functions.push_back(command.span);
   });
   bool uses = false;

@@ -22,7 +22,7 @@ Span documents_of(std::string_view text,
                   const shell::Statement& statement) {
   Span all{statement.span.end, statement.span.end};
   const auto& documents = script.here_documents;
-  each_command({statement}, [&](const shell::Command& command) {
+  each_command(statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections) {
       if (one.here_document < 0 || static_cast<std::size_t>(one.here_document) >= documents.size())
         continue;

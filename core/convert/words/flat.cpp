@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/words/known_text.hpp"
+#include "core/shell/arithmetic.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -119,6 +120,7 @@ bool Inliner::is_constant(const FlatWord& value) const {
            const bool is_arithmetic = one.text.starts_with("$((") &&
                                       one.text.find("$(", 1) == std::string::npos &&
                                       one.text.find('`') == std::string::npos;
+           if (is_arithmetic && !shell::names_set_by(one.text).empty()) return false;
            if (has_one_folder_ && is_folder(one.text)) return true;
            return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) &&
                   !used.empty() &&
@@ -156,20 +158,19 @@ void Inliner::follow(const shell::Statement& statement, bool is_certain) {
   const SetNames names = set_names(statement);
   exported_.insert(names.exported.begin(), names.exported.end());
   follow_arguments(statement, is_certain);
-  const bool only_assigns =
-      command != nullptr && !statement.background &&
-      (command->words.empty() || !names.variables.empty() || !names.arrays.empty()) &&
-      command->redirections.empty();
-  if (is_certain && only_assigns) {
-    for (const shell::Assignment& one : command->assignments) {
-      assign(one);
-      assigned_.insert(one.name);
-    }
-    return;
-  }
+  const bool only_assigns = command != nullptr && !statement.background &&
+                            (command->words.empty() || !command->assignments.empty()) &&
+                            command->redirections.empty();
+  Names assigned;
+  if (is_certain && only_assigns)
+    for (const shell::Assignment& one : command->assignments)
+      if (names.variables.count(one.name) + names.arrays.count(one.name) > 0) {
+        assign(one);
+        assigned.insert(one.name);
+      }
   for (const auto* all : {&names.variables, &names.arrays})
     for (const std::string& name : *all) {
-      forget(name);
+      if (assigned.count(name) == 0) forget(name);
       assigned_.insert(name);
     }
 }

@@ -2,6 +2,7 @@
 // The values that are known of numbers and variables.
 #include "core/base/text/text.hpp"
 #include "core/convert/words/flat.hpp"
+#include "core/shell/arithmetic.hpp"
 
 #include <algorithm>
 
@@ -54,6 +55,7 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
 
 // The expression with the numbers that the script gives to names in it.
 std::string Inliner::with_numbers(std::string_view expression) {
+  if (!shell::names_set_by(expression).empty()) return std::string(expression);
   std::string text;
   for (std::size_t at = 0; at < expression.size();) {
     const std::string_view rest = expression.substr(at);

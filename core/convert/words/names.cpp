@@ -19,80 +19,6 @@ std::string_view name_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-// export NAME, declare -x NAME
-bool exports(const Command& command) {
-  const std::string verb = first_word(command);
-  if (verb == "export") return true;
-  if (verb != "declare" && verb != "typeset") return false;
-  return std::any_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
-    const std::string option = literal_of(word);
-    return option.starts_with('-') && option.find('x') != std::string::npos;
-  });
-}
-
-class Collector {
- public:
-  explicit Collector(SetNames& names) : names_(names) {}
-
-  void statement(const shell::Statement& one) {
-    for (const shell::Pipeline& pipeline : one.pipelines)
-      for (const Command& command : pipeline.commands)
-        if (pipeline.commands.size() == 1 || command.kind != Command::Kind::subshell)
-          this->command(command);
-  }
-
- private:
-  void command(const Command& one) {
-    if (one.kind == Command::Kind::subshell) return;
-    const std::string verb = first_word(one);
-    const bool is_prefix =
-        !one.words.empty() && one.kind == Command::Kind::simple && !is_declaration(verb);
-    if (!is_prefix)
-      for (const shell::Assignment& part : one.assignments) assign(part, exports(one));
-    if (one.kind == Command::Kind::function) names_.functions.insert(one.name);
-    if (one.kind == Command::Kind::each) names_.variables.insert(one.name);
-    if (one.kind == Command::Kind::simple) simple(one, verb);
-    for (const auto* lists : {&one.conditions, &one.bodies})
-      for (const shell::Statements& all : *lists)
-        for (const shell::Statement& part : all) statement(part);
-  }
-
-  static bool is_declaration(const std::string& verb) {
-    return verb == "export" || verb == "declare" || verb == "typeset" || verb == "readonly" ||
-           verb == "local";
-  }
-
-  void assign(const shell::Assignment& one, bool is_exported) {
-    const bool is_array = one.is_array || one.is_element;
-    (is_array ? names_.arrays : names_.variables).insert(one.name);
-    const bool is_inherited = !is_exported && !is_array && is_of_environment(one.name);
-    if (is_exported || is_inherited) names_.exported.insert(one.name);
-    if (is_inherited) names_.inherited.insert(one.name);
-  }
-
-  void simple(const Command& one, const std::string& verb) {
-    if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
-    const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
-                       verb == "getopts" || verb == "let";
-    const bool is_array = verb == "mapfile" || verb == "readarray";
-    const bool is_export = exports(one);
-    for (std::size_t i = 1; i < one.words.size(); ++i) {
-      const std::string word = literal_of(one.words[i]);
-      if (name_at(word, 0).size() != word.size() || word.empty()) {
-        if (verb == "read" && word == "-a" && i + 1 < one.words.size())
-          names_.arrays.insert(literal_of(one.words[i + 1]));
-        if (verb == "printf" && word == "-v" && i + 1 < one.words.size())
-          names_.variables.insert(literal_of(one.words[i + 1]));
-        continue;
-      }
-      if (reads) (is_array ? names_.arrays : names_.variables).insert(word);
-      if (is_export) names_.exported.insert(word);
-    }
-  }
-
-  SetNames& names_;
-};
-
 }  // namespace
 
 bool is_of_environment(std::string_view name) {
@@ -157,12 +83,6 @@ Names words_of(std::string_view text) {
   return words;
 }
 
-SetNames set_names(const shell::Statement& statement) {
-  SetNames names;
-  Collector(names).statement(statement);
-  return names;
-}
-
 namespace {
 
 void each_command_in(const shell::Word& word, const std::function<void(const Command&)>& see) {
@@ -184,14 +104,18 @@ void each_inner_command(const Command& command, const std::function<void(const C
 
 }  // namespace
 
+void each_command(const shell::Statement& statement,
+                  const std::function<void(const Command&)>& see) {
+  for (const shell::Pipeline& pipeline : statement.pipelines)
+    for (const Command& command : pipeline.commands) {
+      see(command);
+      each_inner_command(command, see);
+    }
+}
+
 void each_command(const shell::Statements& statements,
                   const std::function<void(const Command&)>& see) {
-  for (const shell::Statement& statement : statements)
-    for (const shell::Pipeline& pipeline : statement.pipelines)
-      for (const Command& command : pipeline.commands) {
-        see(command);
-        each_inner_command(command, see);
-      }
+  for (const shell::Statement& statement : statements) each_command(statement, see);
 }
 
 void each_local(const shell::Statements& statements,

@@ -40,6 +40,8 @@ struct SetNames {
 // Every command of the statements, those within others and within substitutions included.
 void each_command(const shell::Statements& statements,
                   const std::function<void(const shell::Command&)>& see);
+void each_command(const shell::Statement& statement,
+                  const std::function<void(const shell::Command&)>& see);
 
 // Every NAME=value of `local` in them.
 void each_local(const shell::Statements& statements,

@@ -91,6 +91,36 @@ std::string same_for_all(std::string_view text) {
   return lines;
 }
 
+std::size_t size_of_own_name(std::string_view text) {
+  constexpr std::string_view k_options[] = {"",
+                                            " -s",
+                                            " -f",
+                                            " -i",
+                                            " -I",
+                                            " --short",
+                                            " --fqdn",
+                                            " --long",
+                                            " --ip-address",
+                                            " --all-ip-addresses"};
+  for (const auto& [open, close] : {std::pair{"$(", ")"}, {"`", "`"}})
+    for (const std::string_view path : {"hostname", "/bin/hostname", "/usr/bin/hostname"})
+      for (const std::string_view option : k_options) {
+        const std::string whole = std::string(open).append(path).append(option) + close;
+        if (text.starts_with(whole)) return whole.size();
+      }
+  for (const std::string_view name : k_names_of_node) {
+    for (const std::string_view short_name : {"", "%%.*", "%.*"}) {
+      const std::string whole = "${" + std::string(name).append(short_name) + "}";
+      if (text.starts_with(whole)) return whole.size();
+    }
+    const std::size_t end = name.size() + 1;
+    if (text.starts_with('$') && text.substr(1).starts_with(name) &&
+        (text.size() == end || !shell::is_name_char(text[end])))
+      return end;
+  }
+  return 0;
+}
+
 Names variables_of_node(std::string_view text) {
   Names names;
   each_expansion(shell::parse(text).statements, [&](const shell::Piece& piece) {

@@ -26,6 +26,10 @@ inline constexpr const char* k_same_for_all =
 // Variables of the environment that hold the name of the node.
 inline constexpr std::string_view k_names_of_node[] = {"HOSTNAME", "SLURMD_NODENAME"};
 
+// The size of what `text` begins with if that expands to the name of the node on which the shell
+// runs: $HOSTNAME, ${HOSTNAME%%.*}, $(hostname -f); 0: it begins with something else.
+[[nodiscard]] std::size_t size_of_own_name(std::string_view text);
+
 // Variables that the text expands and that are others on each node or in each rank.
 [[nodiscard]] Names variables_of_node(std::string_view text);
 

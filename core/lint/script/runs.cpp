@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/lint/script/runs.hpp"
 
+#include "core/shell/arithmetic.hpp"
 #include "core/shell/parse.hpp"
 
 #include <algorithm>
@@ -101,7 +102,11 @@ class Walker {
   void command(const Command& one, Surroundings around) {
     if (runs_.runs.size() >= k_most_runs || runs_.spent > k_most_spent) return;
     if (one.kind == Kind::simple) return simple(one, around);
-    for (const shell::Word& word : one.words) substitutions(word, around);
+    for (const shell::Word& word : one.words) {
+      substitutions(word, around);
+      if (one.kind == Kind::arithmetic)
+        for (const shell::Piece& piece : word.pieces) calculate(piece.text);
+    }
     Surroundings condition = around;
     condition.is_condition = true;
     for (const shell::Statements& all : one.conditions) statements(all, condition);
@@ -212,10 +217,20 @@ class Walker {
     if (script_at != std::string::npos) inner(run, script_at);
   }
 
-  // Handles `read NAME` and `unset NAME`.
+  // Handles `read NAME`, `unset NAME`, `let NAME=1` and `printf -v NAME`.
   void read_names(const Run& run) {
-    if (run.name() != "read" && run.name() != "unset") return;
-    for (std::size_t i = 1; i < run.words.size(); ++i) forget(run.words[i].value.text);
+    const std::string& name = run.name();
+    const bool is_list =
+        name == "read" || name == "unset" || name == "mapfile" || name == "readarray";
+    for (std::size_t i = 1; i < run.words.size(); ++i) {
+      const std::string& word = run.words[i].value.text;
+      if (is_list || (name == "printf" && run.words[i - 1].value.text == "-v")) forget(word);
+      if (name == "let") calculate(word);
+    }
+  }
+
+  void calculate(std::string_view expression) {
+    for (const std::string& name : shell::names_set_by(expression)) forget(name);
   }
 
   void inner(const Run& outer, std::size_t script_at) {
@@ -234,6 +249,7 @@ class Walker {
   void substitutions(const shell::Word& word, Surroundings around) {
     around.is_in_substitution = true;
     for (const shell::Piece& piece : word.pieces) {
+      if (piece.kind == shell::Piece::Kind::arithmetic) calculate(piece.text);
       statements(piece.commands, around);
       for (const shell::Word& part : piece.words) substitutions(part, around);
     }

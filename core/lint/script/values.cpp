@@ -44,6 +44,21 @@ Value value_of_parameter(const Piece& piece, const Variables& variables) {
   return {unknown('{', piece.text + piece.operation, '}'), true};
 }
 
+// $(which NAME), $(command -v NAME): as if the script wrote NAME.
+std::optional<std::string> program_found_by(const Piece& piece) {
+  if (piece.commands.size() != 1 || piece.commands[0].pipelines.size() != 1 ||
+      piece.commands[0].pipelines[0].commands.size() != 1)
+    return std::nullopt;
+  std::vector<std::string> words;
+  for (const shell::Word& word : piece.commands[0].pipelines[0].commands[0].words) {
+    if (word.pieces.size() != 1 || word.pieces[0].kind != Piece::Kind::literal) return std::nullopt;
+    words.push_back(word.pieces[0].text);
+  }
+  const bool finds = (words.size() == 2 && words[0] == "which") ||
+                     (words.size() == 3 && words[0] == "command" && words[1] == "-v");
+  return finds ? std::optional(words.back()) : std::nullopt;
+}
+
 Value value_of_piece(const Piece& piece, const Variables& variables, std::string_view text) {
   switch (piece.kind) {
     case Piece::Kind::literal:
@@ -53,6 +68,8 @@ Value value_of_piece(const Piece& piece, const Variables& variables, std::string
     case Piece::Kind::arithmetic:
       return {unknown('[', piece.text, ']'), true};
     case Piece::Kind::command:
+      if (auto program = program_found_by(piece)) return {*std::move(program), true};
+      break;
     case Piece::Kind::process:
       break;
   }

@@ -111,8 +111,8 @@ void explain_distance(const NodeTopology& node, NodeBinding& binding) {
 }
 
 // Does not report GPUs that the launcher assigned, or that have a MIG instance for each rank: then
-// sharing is intended. Our own jobs are refused earlier (plan/layout), so this is for `dtsubmit
-// topo`.
+// sharing is intended. Our own jobs are refused earlier (plan/layout) unless --ntasks-per-gpu is
+// given.
 void explain_shared_gpus(const NodeTopology& node,
                          const BindRequest& request,
                          NodeBinding& binding) {

@@ -183,14 +183,18 @@ void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& tr
   decide(plan, "command", trainer, "no command given: the bundled trainer");
 }
 
-void check_ranks(const Plan& plan, Diagnostics& problems) {
-  if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node)
-    problems.push_back({"--ntasks-per-node",
-                        fmt::format("{} per node for {}: {} would have none",
-                                    counted(plan.ntasks_per_node, "rank"),
-                                    counted(plan.gpus_per_node, "GPU"),
-                                    plan.ntasks_per_node - plan.gpus_per_node),
-                        fmt::format("use --ntasks-per-node {} (the default)", plan.gpus_per_node)});
+void check_ranks(const Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+  const bool may_share = spec.slurm.count("ntasks-per-gpu") > 0;
+  if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node && !may_share)
+    problems.push_back(
+        {"--ntasks-per-node",
+         fmt::format("{} per node for {}: {} would have none",
+                     counted(plan.ntasks_per_node, "rank"),
+                     counted(plan.gpus_per_node, "GPU"),
+                     plan.ntasks_per_node - plan.gpus_per_node),
+         fmt::format("use --ntasks-per-node {} (the default), or --ntasks-per-gpu if "
+                     "ranks share a GPU",
+                     plan.gpus_per_node)});
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   if (ranks > k_most_ranks)
     problems.push_back(
@@ -227,7 +231,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   share_hosts(plan);
   choose_cpus(plan, spec, fit);
   choose_environment(plan, spec);
-  check_ranks(plan, problems);
+  check_ranks(plan, spec, problems);
   check_workers(plan, spec, launcher, problems);
   const bool is_by_hand = spec.per_rank || (spec.per_node && launcher.place_options.empty());
   if (!is_by_hand) check_own_launcher(plan, launcher, problems);

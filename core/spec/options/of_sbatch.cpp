@@ -15,8 +15,7 @@ struct Other {
 
 constexpr Other k_others[] = {
     {"--clusters", "-M", "set SLURM_CONF to the other cluster's configuration"},
-    {"--export", "", "the job gets your environment; for one variable: -- env NAME=VALUE program"},
-    {"--export-file", "", "the job gets your environment; --setup FILE sets more of it"},
+    {"--export-file", "", "--export NAME=VALUE,... sets variables, and so does --setup FILE"},
     {"--get-user-env", "", "use --setup to set the environment on each node"},
     {"--gid", "", "submit as that user"},
     {"--help", "", "omit it"},

@@ -67,6 +67,42 @@ std::vector<Option> slurm_notice_options() {
        .value = slurm_flag("hold"),
        .help = "wait until `scontrol release` lets the job start",
        .is_for_first_job = true},
+      {.names = "--export",
+       .value = slurm_exports("export"),
+       .help = "variables of your shell that the job gets [ALL]",
+       .manual = R"(Which variables of the submitting shell the job gets:
+.BR ALL ,
+the default,
+.B NONE
+or a list of
+.I NAME
+and
+.IR NAME=VALUE ,
+which may contain
+.BR ALL .
+With
+.B NONE
+and a list without
+.BR ALL ,
+the job also gets the environment of a login on its node, as
+.BR sbatch (1)
+describes, and
+.B NIL
+is
+.B NONE
+without a login.
+.BR HOME ", " USER ", " LOGNAME ", " DTSUBMIT_*
+and
+.B XDG_*
+are always handed on.
+Programs get what the job has and what
+.B \-\-setup
+exports; srun would keep the latter from them as well.
+A script of
+.BR dtsubmit\-render (1)
+does not have this option.
+)",
+       .variable = "SBATCH_EXPORT"},
       {.names = "--nice",
        .value = or_flag(slurm_number("nice", -2'147'483'645, 2'147'483'645), "nice"),
        .help = "lower the priority by this much [100, without a number]"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: the size of a job in totals, per task or per GPU; settle_size() converts to per-node
 // numbers.
+#include "core/spec/values/slurm_values.hpp"
 #include "core/spec/values/values.hpp"
 
 namespace dts::spec {
@@ -37,8 +38,11 @@ Unlike with srun, a rank's program can reach the other GPUs of its node, so that
        .variable = "SBATCH_GPUS_PER_TASK",
        .is_rare = true},
       {.names = "--ntasks-per-gpu",
-       .value = task_total(&Totals::ntasks_per_gpu),
+       .value = ranks_per_gpu(),
        .help = "ranks that share each GPU",
+       .manual = R"(Ranks that share each GPU, each of which sees only that one.
+Without this option, more ranks than GPUs are refused: NCCL refuses two ranks on one GPU.
+)",
        .is_rare = true},
       {.names = "--cpus-per-gpu",
        .value = count_if_any(&JobSpec::cpus_per_gpu),

@@ -147,6 +147,17 @@ Value task_total(std::optional<unsigned> Totals::*member) {
   return value;
 }
 
+Value ranks_per_gpu() {
+  const Value total = task_total(&Totals::ntasks_per_gpu);
+  Value value = for_slurm("ntasks-per-gpu", "N");
+  value.parse = [total](const std::string& typed, JobSpec& spec) -> Result<void> {
+    DTS_TRY(total.parse(typed, spec));
+    spec.slurm["ntasks-per-gpu"] = std::to_string(*spec.totals.ntasks_per_gpu);
+    return {};
+  };
+  return value;
+}
+
 Value gres() {
   Value value = for_slurm("gres", "LIST");
   value.parse = parse_gres;

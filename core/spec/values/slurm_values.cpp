@@ -5,6 +5,7 @@
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/spec/exports.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/values.hpp"
 
@@ -193,6 +194,13 @@ Value slurm_moment(const char* name) {
 
 Value slurm_dependency(const char* name) {
   return checked(name, "LIST", normal_dependency);
+}
+
+Value slurm_exports(const char* name) {
+  return checked(name, "LIST", [](const std::string& typed) -> Result<std::string> {
+    DTS_TRY(parse_exports(typed));
+    return typed;
+  });
 }
 
 Value slurm_flag(const char* name, const char* passed_on) {

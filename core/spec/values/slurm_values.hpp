@@ -33,6 +33,9 @@ namespace dts::spec {
 // A comma-separated list of such words.
 [[nodiscard]] Value slurm_words(const char* name, const char* type, std::vector<std::string> words);
 
+// --ntasks-per-gpu: how many ranks share a GPU, and that they do.
+[[nodiscard]] Value ranks_per_gpu();
+
 // Indices of a job array; see parse_array_indices().
 [[nodiscard]] Value slurm_array(const char* name);
 
@@ -45,6 +48,9 @@ namespace dts::spec {
 
 // --dependency: "afterok:12:13,singleton".
 [[nodiscard]] Value slurm_dependency(const char* name);
+
+// --export: "NONE", "ALL,DEBUG=1"; see parse_exports().
+[[nodiscard]] Value slurm_exports(const char* name);
 
 // An option without a value; `passed_on` is the value that sbatch's option gets.
 [[nodiscard]] Value slurm_flag(const char* name, const char* passed_on = "");

@@ -143,6 +143,20 @@ TEST_CASE("a script's own lines are run on the first node, and what may set up a
   CHECK_FALSE(has(job_of("./unpack data\nsrun prog\n"), "on_first_node"));
 }
 
+TEST_CASE("what can be no function is a program, and is run on the first node") {
+  const auto is_guarded = [](const std::string& first, const std::string& before) {
+    const std::string text = first + "\n#SBATCH -N 2\n" + before + "prepare -f x\nsrun prog\n";
+    return has(convert_script(text, with({})).job_file, "if on_first_node; then\nprepare -f x");
+  };
+  CHECK(is_guarded("#!/bin/bash", "module load a\nsource v/bin/activate\n"));
+  CHECK(is_guarded("#!/bin/bash -l", ""));
+  CHECK_FALSE(is_guarded("#!/bin/bash", "source env.sh\n"));
+  CHECK_FALSE(is_guarded("#!/bin/bash", "source ~/.bashrc\n"));
+  CHECK_FALSE(is_guarded("#!/bin/bash", "prepare() { export A=$1; }\n"));
+  const std::string login = "#!/bin/bash -l\n#SBATCH -N 2\nuse_gpus\nsrun prog\n";
+  CHECK_FALSE(has(convert_script(login, with({})).job_file, "on_first_node"));
+}
+
 TEST_CASE("times and random numbers that a script takes once are the same in all ranks") {
   const std::string date = "date() { command date -d \"@$DTSUBMIT_RUN_BEGAN\" \"$@\"; }\n";
   const std::string random = "RANDOM=$DTSUBMIT_RUN_BEGAN\n";

@@ -35,6 +35,12 @@ TEST_CASE("mpirun beside the programs is such a step as well") {
         Became::set_up);
 }
 
+TEST_CASE("a launcher that is asked for its version starts no step") {
+  const Reduced made = of_nodes("mpirun --version\nsrun ./a\n");
+  CHECK(made.became("mpirun") == Became::unnecessary);
+  CHECK(made.made.is_lossless());
+}
+
 TEST_CASE("a list of hosts is made without a step") {
   const Reduced made = of_nodes(
       "srun hostname > hosts.txt\nsrun -N2 -n2 hostname -s | sort > sorted.txt\n"
@@ -111,6 +117,35 @@ TEST_CASE("an argument that the script cannot do without is to be filled in") {
         Became::set_up);
   CHECK(of_one_node("f() { export A=$1; }\nf x\npython train.py\n").became("f()") ==
         Became::set_up);
+}
+
+TEST_CASE("options that only sbatch spells so") {
+  const auto of_option = [](const std::string& option) {
+    return Reduced("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH " + option + "\nsrun ./a\n");
+  };
+  CHECK(of_option("--time=0").job_has("time = \"UNLIMITED\""));
+  CHECK(of_option("--time=00:00:00").job_has("time = \"UNLIMITED\""));
+  CHECK(of_option("--time=10").job_has("time = \"10\""));
+  CHECK(of_option("--export=NONE").job_has("export = \"NONE\""));
+  CHECK(of_option("--export=HOME,A=1").job_has("export = \"HOME,A=1\""));
+  CHECK(of_option("--export=ALL").became("--export") == Became::unnecessary);
+  CHECK(of_option("--export=a-b").became("--export") == Became::lost);
+}
+
+TEST_CASE("more ranks than GPUs share them, if each GPU gets as many") {
+  const auto of_ranks = [](const std::string& ranks) {
+    return Reduced("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:4\n#SBATCH " + ranks +
+                   "\nsrun ./a\n");
+  };
+  for (const std::string ranks : {"--ntasks-per-node=8", "--ntasks=16"}) {
+    CAPTURE(ranks);
+    const Reduced shared = of_ranks(ranks);
+    CHECK(shared.made.is_lossless());
+    CHECK(shared.job_has("ntasks_per_gpu = 2\n"));
+    CHECK(shared.says("srun", "2 ranks share each GPU"));
+  }
+  CHECK_FALSE(of_ranks("--ntasks-per-node=4").job_has("ntasks_per_gpu"));
+  CHECK_FALSE(of_ranks("--ntasks-per-node=6").made.is_lossless());
 }
 
 TEST_CASE("date in a tear-down is the time then") {

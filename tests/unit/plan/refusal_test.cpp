@@ -156,6 +156,17 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
   }
 }
 
+TEST_CASE("ranks that are said to share GPUs may be more than these") {
+  spec::JobSpec spec = request(2);
+  spec.gpus_per_node = 4;
+  spec.ntasks_per_node = 8;
+  CHECK_FALSE(make_plan(spec, {}, "").has_value());
+  spec.slurm["ntasks-per-gpu"] = "2";
+  const auto plan = make_plan(spec, {}, "");
+  REQUIRE(plan.has_value());
+  CHECK(plan->ntasks_per_node == 8);
+}
+
 TEST_CASE("all problems of a request are reported at once") {
   spec::JobSpec spec = request(0, 4);
   spec.job_name = "a\nb";

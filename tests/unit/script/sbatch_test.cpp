@@ -162,6 +162,26 @@ TEST_CASE("a heterogeneous job has the lines of each component, with the job's n
   for (const std::string& half : {first, second}) CHECK(contains(half, "--job-name=\"train\""));
 }
 
+TEST_CASE("--export says which variables of the submitting shell a job gets") {
+  const std::vector<std::string> shell{"A=1", "B=2", "HOME=/h", "DTSUBMIT_X=3", "PATH=/bin"};
+  const auto handed_on = [&](const std::string& list) {
+    spec::JobSpec spec = request();
+    if (!list.empty()) spec.slurm["export"] = list;
+    const auto submission = make_submission(spec, plan_of(request()), {.environment = shell});
+    CHECK(submission.options.count("export") == 0);
+    return join(submission.environment, " ");
+  };
+  const std::string login = " SLURM_GET_USER_ENV=1";
+  CHECK(handed_on("") == "A=1 B=2 HOME=/h DTSUBMIT_X=3 PATH=/bin");
+  CHECK(handed_on("ALL") == handed_on(""));
+  CHECK(handed_on("NONE") == "HOME=/h DTSUBMIT_X=3" + login);
+  CHECK(handed_on("nil") == "HOME=/h DTSUBMIT_X=3");
+  CHECK(handed_on("B,NO") == "B=2 HOME=/h DTSUBMIT_X=3" + login);
+  CHECK(handed_on("A=7,B,C='x,y'") == "B=2 HOME=/h DTSUBMIT_X=3 A=7 C=x,y" + login);
+  CHECK(handed_on("ALL,A=7") == "B=2 HOME=/h DTSUBMIT_X=3 PATH=/bin A=7");
+  CHECK_FALSE(contains(*rendered(request(), context()), "--export"));
+}
+
 TEST_CASE("set-up lines come before the agent") {
   ScriptContext c = context();
   c.setup = {"module purge", "module load cuda"};

@@ -2,6 +2,8 @@
 // The shell's grammar, as a tree in words.
 #include "core/shell/parse.hpp"
 
+#include "core/shell/arithmetic.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -165,6 +167,23 @@ TEST_CASE("broken text has a tree as well, and its problems have places") {
   CHECK(tree("a > \n") == "a > !! `>` names no file");
   CHECK(tree("a <<E\nb\n") == "a <<E !! the here-document has no end `E`");
   CHECK(parse("a\nb 'c\n").problems.at(0).span.begin == 4);
+}
+
+TEST_CASE("which variables an arithmetic expression sets") {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> table{
+      {"i++", {"i"}},
+      {"-- i", {"i"}},
+      {"a = b == 2, c <<= 1", {"a", "c"}},
+      {"a[i] += 1", {"a"}},
+      {"a == 1 && b >= 2 && c != 3 && d <= 4", {}},
+      {"$a = 1 + 2x", {}},
+      {"a ++ + b", {"a"}},
+      {"", {}},
+  };
+  for (const auto& row : table) {
+    CAPTURE(row.first);
+    CHECK(names_set_by(row.first) == row.second);
+  }
 }
 
 TEST_CASE("deep nesting, long lines and strange bytes end") {

@@ -44,6 +44,9 @@ TEST_CASE("input is converted to sbatch's form") {
       {"begin", "now+1hour", "now+1hour"},
       {"constraint", "[rack1|rack2]&nvlink", "[rack1|rack2]&nvlink"},
       {"hold", "", ""},
+      {"export", "none", "none"},
+      {"export", "ALL,A=1,B='x,y'", "ALL,A=1,B='x,y'"},
+      {"export", "HOME,_a1", "HOME,_a1"},
   };
   for (const Case& row : cases) {
     const auto& [name, text, stored] = row;
@@ -78,6 +81,11 @@ TEST_CASE("values that sbatch would refuse, or interpret differently, are refuse
       {"--output", "log-%"},
       {"--signal", "KILL@60"},
       {"--signal", "USR1@soon"},
+      {"--export", ""},
+      {"--export", "HOME,NONE"},
+      {"--export", "1A=2"},
+      {"--export", "A='x"},
+      {"--ntasks-per-gpu", "0"},
       {"--slurm", "Power=1"},
       {"--slurm", "nodes=4"},
       {"--slurm", "wrap=hostname"},

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/words/names.hpp"
+#include "core/shell/arithmetic.hpp"
+#include "core/shell/parse.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+using shell::Command;
+
+bool is_name(std::string_view word) {
+  return !word.empty() && shell::is_name_begin(word[0]) &&
+         std::all_of(word.begin(), word.end(), shell::is_name_char);
+}
+
+// export NAME, declare -x NAME
+bool exports(const Command& command) {
+  const std::string verb = first_word(command);
+  if (verb == "export") return true;
+  if (verb != "declare" && verb != "typeset") return false;
+  return std::any_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
+    const std::string option = literal_of(word);
+    return option.starts_with('-') && option.find('x') != std::string::npos;
+  });
+}
+
+class Collector {
+ public:
+  explicit Collector(SetNames& names) : names_(names) {}
+
+  void statement(const shell::Statement& one) {
+    for (const shell::Pipeline& pipeline : one.pipelines)
+      for (const Command& command : pipeline.commands)
+        if (pipeline.commands.size() == 1 || command.kind != Command::Kind::subshell)
+          this->command(command);
+  }
+
+ private:
+  void command(const Command& one) {
+    if (one.kind == Command::Kind::subshell) return;
+    const std::string verb = first_word(one);
+    const bool is_prefix =
+        !one.words.empty() && one.kind == Command::Kind::simple && !is_declaration(verb);
+    if (!is_prefix)
+      for (const shell::Assignment& part : one.assignments) assign(part, exports(one));
+    calculations(one);
+    if (one.kind == Command::Kind::function) names_.functions.insert(one.name);
+    if (one.kind == Command::Kind::each && !one.name.empty()) names_.variables.insert(one.name);
+    if (one.kind == Command::Kind::simple) simple(one, verb);
+    for (const auto* lists : {&one.conditions, &one.bodies})
+      for (const shell::Statements& all : *lists)
+        for (const shell::Statement& part : all) statement(part);
+  }
+
+  static bool is_declaration(const std::string& verb) {
+    return verb == "export" || verb == "declare" || verb == "typeset" || verb == "readonly" ||
+           verb == "local";
+  }
+
+  void assign(const shell::Assignment& one, bool is_exported) {
+    const bool is_array = one.is_array || one.is_element;
+    (is_array ? names_.arrays : names_.variables).insert(one.name);
+    const bool is_inherited = !is_exported && !is_array && is_of_environment(one.name);
+    if (is_exported || is_inherited) names_.exported.insert(one.name);
+    if (is_inherited) names_.inherited.insert(one.name);
+  }
+
+  void calculate(std::string_view expression) {
+    for (std::string& name : shell::names_set_by(expression)) names_.variables.insert(name);
+  }
+
+  // $((N++)) within a word
+  void calculations_in(const shell::Word& word) {
+    for (const shell::Piece& piece : word.pieces) {
+      if (piece.kind == shell::Piece::Kind::arithmetic) calculate(piece.text);
+      for (const shell::Word& inner : piece.words) calculations_in(inner);
+    }
+  }
+
+  void calculations(const Command& one) {
+    const bool is_expression =
+        one.kind == Command::Kind::arithmetic ||
+        (one.kind == Command::Kind::each && one.name.empty());  // for ((i = 0; ...))
+    for (const shell::Word& word : one.words) {
+      calculations_in(word);
+      for (const shell::Piece& piece : word.pieces)
+        if (is_expression) calculate(piece.text);
+    }
+    for (const shell::Assignment& part : one.assignments) {
+      calculations_in(part.value);
+      for (const shell::Word& element : part.elements) calculations_in(element);
+    }
+  }
+
+  static std::string text_of(const shell::Word& word) {
+    std::string text;
+    for (const shell::Piece& piece : word.pieces) text += piece.text;
+    return text;
+  }
+
+  // let N=N*2, eval N=4
+  void text_for_shell(const Command& one, const std::string& verb) {
+    std::string text;
+    for (std::size_t i = 1; i < one.words.size(); ++i) {
+      if (verb == "let") calculate(text_of(one.words[i]));
+      text += literal_of(one.words[i]) + " ";
+    }
+    if (verb == "eval")
+      for (const shell::Statement& inner : shell::parse(text).statements) statement(inner);
+  }
+
+  void simple(const Command& one, const std::string& verb) {
+    if (verb == "let" || verb == "eval") text_for_shell(one, verb);
+    if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
+    const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
+                       verb == "getopts" || verb == "unset";
+    const bool is_array = verb == "mapfile" || verb == "readarray";
+    const bool is_export = exports(one);
+    for (std::size_t i = 1; i < one.words.size(); ++i) {
+      const std::string word = literal_of(one.words[i]);
+      if (!is_name(word)) {
+        if (verb == "read" && word == "-a" && i + 1 < one.words.size())
+          names_.arrays.insert(literal_of(one.words[i + 1]));
+        if (verb == "printf" && word == "-v" && i + 1 < one.words.size())
+          names_.variables.insert(literal_of(one.words[i + 1]));
+        continue;
+      }
+      if (reads) (is_array ? names_.arrays : names_.variables).insert(word);
+      if (is_export) names_.exported.insert(word);
+    }
+  }
+
+  SetNames& names_;
+};
+
+}  // namespace
+
+SetNames set_names(const shell::Statement& statement) {
+  SetNames names;
+  Collector(names).statement(statement);
+  return names;
+}
+
+}  // namespace dts::convert

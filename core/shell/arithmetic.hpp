@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which variables an arithmetic expression of bash(1) sets. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::shell {
+
+// The names before =, += and the like, and before or behind ++ and --, in order.
+[[nodiscard]] std::vector<std::string> names_set_by(std::string_view expression);
+
+}  // namespace dts::shell

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values: those that change where the script changes them, by arithmetic, eval, printf and unset,
+// and those of the script's own node.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+TEST_CASE("a value that the script changes without an assignment is not known behind it") {
+  for (const std::string line : {"let N=N*2",
+                                 "let \"N = N * 2\"",
+                                 "((N=N*2))",
+                                 "((N *= 2))",
+                                 "((N++))",
+                                 "((--N))",
+                                 ": $((N+=3))",
+                                 "M=$((N++))",
+                                 "export M=$((N <<= 1))",
+                                 "for ((N = 0; N < 4; N++)); do :; done",
+                                 "printf -v N %d 4",
+                                 "mapfile -t N < f",
+                                 "eval N=4",
+                                 "unset N"}) {
+    CAPTURE(line);
+    const std::string text = "N=2\n" + line + "\n";
+    CHECK(of_one_node(text + "srun ./a $N\n").job_has("./a $N"));
+    // Neither in a size, nor in a condition.
+    CHECK(of_one_node(text + "srun -n $N ./a\n").became("srun") == Became::lost);
+    CHECK(of_one_node(text + "if [ $N = 2 ]; then\n  srun -n 1 ./a\n  srun -n 2 ./b\nfi\n")
+              .became("if [ $N") != Became::unnecessary);
+  }
+  for (const std::string line : {"((N == 2))", "[[ $((N + 1)) -gt 2 ]]", "M=$((N * 2))"}) {
+    CAPTURE(line);
+    CHECK(of_one_node("N=2\n" + line + "\nsrun ./a $N\n").job_has("\"2\""));
+  }
+  // It is computed once, not in each place that uses it.
+  CHECK(of_one_node("N=2\nM=$((N++))\nsrun ./a $M $N\n").job_has("N=2\nM=$((N++)) || true\n"));
+}
+
+TEST_CASE("arithmetic whose result is zero does not end the run") {
+  CHECK(of_one_node("i=0\n((i++))\nsrun ./a $i\n").job_has("((i++)) || true"));
+  CHECK(of_one_node("let i=0\nsrun ./a $i\n").job_has("let i=0 || true"));
+  CHECK_FALSE(of_one_node("set -e\ni=1\n((i++))\nsrun ./a $i\n").job_has("|| true"));
+}
+
+TEST_CASE("a size of the job that the script sets itself is not the job's") {
+  const std::string sets = "if [ -f x ]; then\n  SLURM_NTASKS=24\nfi\n";
+  CHECK(of_one_node("srun -n $SLURM_NTASKS ./a\n").made.is_lossless());
+  CHECK(of_one_node(sets + "srun -n $SLURM_NTASKS ./a\n").became("srun") == Became::lost);
+}
+
+TEST_CASE("the value of a launcher's option is no program, and no missing option") {
+  const Reduced open = of_one_node("mpirun -np ${RANKS} ./a\n");
+  CHECK(open.became("mpirun") == Became::fill_in);
+  CHECK(open.job_has("# ntasks = \"${RANKS}\""));
+  CHECK(of_one_node("[ -f x ] && N=4\nsrun -n $N ./a\n")
+            .says("srun", "--ntasks=$N: its value is known only in the job's shell"));
+  CHECK(of_one_node("IMAGE=a.sqsh\nif [ -f x ]; then\n  IMAGE=b.sqsh\nfi\n"
+                    "srun --container-image $IMAGE ./a\n")
+            .made.job_file.find("\"program\"") == std::string::npos);
+}
+
+TEST_CASE("a program that which finds is that program") {
+  const Reduced found = of_one_node("srun -n 2 $(which prog) a\n");
+  CHECK(found.made.is_lossless());
+  CHECK(found.job_has("exec $(which prog) a"));
+  CHECK(of_one_node("$(which mpirun) -n 2 ./a\n").job_has("launcher = \"mpirun\""));
+}
+
+TEST_CASE("what the script's shell sets from its node's name is the first node's on each node") {
+  const std::string first = "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
+  const Reduced url = of_nodes("export A=\"tcp://$(hostname -s):$P/${HOSTNAME}\"\nsrun ./a $A\n");
+  CHECK(url.job_has("export A=\"tcp://" + first + ":$P/" + first + "\"\n"));
+  for (const std::string name : {"${HOSTNAME%%.*}",
+                                 "${HOSTNAME%.*}",
+                                 "$(hostname -f)",
+                                 "$(/bin/hostname -i)",
+                                 "`hostname`"}) {
+    CAPTURE(name);
+    CHECK(of_nodes("export A=tcp://" + name + ":1\nsrun ./a $A\n")
+              .job_has("export A=tcp://" + first + ":1\n"));
+    CHECK(of_nodes("srun ./a " + name + "\n").job_has("./a $MASTER_ADDR"));
+  }
+  CHECK(of_nodes("export A=$HOSTNAMES:1\nsrun ./a\n").job_has("A=$HOSTNAMES:1"));
+  CHECK(of_nodes("export A='$(hostname)'\nsrun ./a\n").job_has("A='$(hostname)'"));
+  CHECK(of_one_node("export A=x$(hostname)\n./a\n").job_has("A=x$(hostname)"));
+}
