@@ -11,9 +11,10 @@
 namespace dts::convert {
 namespace {
 
+constexpr std::string_view k_sayers[] = {"echo", "printf", "date", "clear", "[", "test"};
+
 // Of echo and its like: other lines of a script that only prints are more of a program.
 bool only_says(const Item& item) {
-  constexpr std::string_view k_sayers[] = {"echo", "printf", "date", "clear", "[", "test"};
   return std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
     return is_one_of(k_sayers, verb_of(*run));
   });
@@ -111,11 +112,13 @@ bool only_calls(const Item& item, const Names& idle) {
 // start none.
 bool choose_last(std::vector<Part>& parts, const Names& idle, bool (*is_less)(const Item&)) {
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (part->item.only_sets() || (is_less != nullptr && is_less(part->item)) ||
+    const bool is_check = reads_exit_code(part->item) && is_less != nullptr;
+    if (part->item.only_sets() || is_check || (is_less != nullptr && is_less(part->item)) ||
         only_calls(part->item, idle))
       continue;
     for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
-      if (is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
+      const bool says = is_less != nullptr && is_one_of(k_sayers, verb_of(**run));
+      if (says || is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
       part->item.mains.push_back(*run);
       part->role = Role::program;
       return true;

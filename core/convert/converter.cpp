@@ -88,7 +88,7 @@ class Converter {
     if (cast_.has_roles()) meet_by_roles(cast_, rendezvous_);
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
     if (!cast_.roles.empty()) settle_lines(cast_, rendezvous_, parts_);
-    settle_others(parts_, rendezvous_, last_);
+    settle_others(parts_, rendezvous_, last_, has_many_nodes());
     early_options(parts_, resolver_, draft_);
     make_programs();
     settle_dropped(programs_, !cast_.roles.empty(), draft_);

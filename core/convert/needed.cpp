@@ -2,6 +2,7 @@
 #include "core/convert/needed.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/codes.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/shell/parse.hpp"
@@ -180,35 +181,17 @@ void keep_pauses(std::vector<Part>& parts, std::size_t end) {
   }
 }
 
-void lose_exit_codes(std::vector<Part>& parts) {
-  Names codes;
-  bool is_behind = false;
-  for (Part& part : parts) {
-    is_behind = is_behind || part.role == Role::program;
-    if (part.role != Role::around || !is_behind) continue;
-    const SetNames& sets = part.item.sets;
-    const bool uses = std::any_of(codes.begin(), codes.end(), [&](const std::string& name) {
-      return part.item.used.count(name) > 0;
-    });
-    if (!uses && part.item.source.find("$?") == std::string::npos) continue;
-    codes.insert(sets.variables.begin(), sets.variables.end());
-    if (part.verdict.kind != Verdict::Kind::kept) continue;
-    if (part.item.runs.empty() || ends_only(part.item))
-      part.verdict = {Verdict::Kind::unnecessary,
-                      "a program that fails ends the run, with its exit code"};
-    else
-      part.verdict = {Verdict::Kind::lost, k_acts_on_exit};
-  }
-}
-
 }  // namespace
 
-void settle_others(std::vector<Part>& parts, const Rendezvous& rendezvous, std::size_t last) {
+void settle_others(std::vector<Part>& parts,
+                   const Rendezvous& rendezvous,
+                   std::size_t last,
+                   bool has_many_nodes) {
   lose_submissions(parts);
   drop_rendezvous_functions(parts, rendezvous);
   lose_traps(parts);
   if (last < parts.size()) keep_pauses(parts, last);
-  lose_exit_codes(parts);
+  lose_exit_codes(parts, last, has_many_nodes);
 }
 
 bool is_rendezvous(const Item& item, const Rendezvous& rendezvous) {

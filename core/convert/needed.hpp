@@ -19,7 +19,10 @@ void keep_needed(std::vector<Part>& parts,
 // programs that act on their exit codes. Unnecessary are functions that only look up the master
 // and its port, and their calls. Pauses up to `last`, the last program, stay after lines that
 // start something, such as a server.
-void settle_others(std::vector<Part>& parts, const Rendezvous& rendezvous, std::size_t last);
+void settle_others(std::vector<Part>& parts,
+                   const Rendezvous& rendezvous,
+                   std::size_t last,
+                   bool has_many_nodes);
 
 // Lines that are kept for their variables, and start steps to set them, are lost.
 void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous);

@@ -72,10 +72,12 @@ bool may_fail(const Item& item) {
   return !is_for_environment(item);
 }
 
+// `is_code_read`: the next line reads the exit code, so that it must stay as it is.
 std::string line_of(const Part& part,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    bool is_tear_down) {
+                    bool is_tear_down,
+                    bool is_code_read) {
   const Item& item = part.item;
   if (is_first_node(item, rendezvous, has_many_nodes)) return first_node_line(item) + "\n";
   std::string text = part.verdict.text.empty()
@@ -83,9 +85,11 @@ std::string line_of(const Part& part,
                          : part.verdict.text;
   if (has_many_nodes) text = with_first_node(item, std::move(text));
   if (item.statement->background) text += " &";
-  if (!is_tear_down && !part.failures.stop && may_fail(item)) text += " || true";
+  if (!is_tear_down && !part.failures.stop && may_fail(item))
+    text += is_code_read ? " && true" : " || true";
   text += item.tail;
-  if (has_many_nodes && runs_on(item) == RunsOn::first)
+  const bool ends_on_code = reads_exit_code(item) && ends_only(item);  // of the `if` before it
+  if (has_many_nodes && runs_on(item) == RunsOn::first && !ends_on_code)
     return "if on_first_node; then\n" + text + "\nfi\n";
   return text + "\n";
 }
@@ -265,7 +269,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     if (i < own && only_removes(part.item)) continue;
     made.reads_settings = made.reads_settings || reads_settings(part.item);
-    made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down);
+    const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
+    made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down, is_code_read);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());

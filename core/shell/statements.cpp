@@ -69,10 +69,14 @@ Pipeline Reader::pipeline() {
   skip_blanks();
   all.span.begin = at_;
   while (true) {
-    if (take_keyword("!"))
+    if (take_keyword("!")) {
       all.negated = !all.negated;
-    else if (!take_keyword("time"))
+    } else if (take_keyword("time")) {
+      skip_blanks();
+      (void)take_keyword("-p");  // its only option
+    } else {
       break;
+    }
     skip_blanks();
   }
   all.commands.push_back(command());

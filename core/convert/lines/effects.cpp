@@ -188,6 +188,12 @@ bool acts_inside(const Item& item) {
   return acts;
 }
 
+bool reads_exit_code(const Item& item) {
+  for (const std::string_view code : {"$?", "${?}", "PIPESTATUS"})
+    if (item.source.find(code) != std::string::npos) return true;
+  return false;
+}
+
 bool submits(const Item& item) {
   bool submits = false;
   each_command(*item.statement, [&submits](const shell::Command& command) {

@@ -25,6 +25,9 @@ namespace dts::convert {
 // True if a substitution in it may have other effects than reading: NEXT=$(./prepare).
 [[nodiscard]] bool acts_inside(const Item& item);
 
+// True if it reads the exit code of the line before it.
+[[nodiscard]] bool reads_exit_code(const Item& item);
+
 // True if it submits a job, under any condition.
 [[nodiscard]] bool submits(const Item& item);
 

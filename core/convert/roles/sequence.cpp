@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/roles/sequence.hpp"
 
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/verdict.hpp"
 
 #include <algorithm>
@@ -13,8 +14,7 @@ class Codes {
  public:
   // True if `item`, the next one, reads $? or a variable that was set from it.
   [[nodiscard]] bool follow(const Item& item) {
-    const bool reads = item.source.find("$?") != std::string::npos ||
-                       item.source.find("PIPESTATUS") != std::string::npos ||
+    const bool reads = reads_exit_code(item) ||
                        std::any_of(names_.begin(), names_.end(), [&item](const std::string& name) {
                          return item.used.count(name) > 0;
                        });

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exit codes that lines before the program read, and which line is the program then.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+TEST_CASE("a line that checks an exit code is not the program") {
+  for (const std::string check : {"if [ $? -ne 0 ]; then echo bad; exit 1; fi",
+                                  "if [[ \"${?}\" -ne 0 ]]; then\n  printf bad\n  exit 1\nfi"}) {
+    CAPTURE(check);
+    const Reduced made = of_one_node("./prepare a\n" + check + "\n");
+    CHECK(made.job_has("command = [\"./prepare\", \"a\"]"));
+    CHECK(made.became("if [") == Became::unnecessary);
+  }
+  const Reduced acts =
+      of_one_node("java -jar a.jar\nif [ $? -eq 0 ]; then mv a b; else mv a c; fi\n");
+  CHECK(acts.job_has("'''\njava -jar a.jar\nif [ $? -eq 0 ]; then mv a b; else mv a c; fi'''"));
+}
+
+TEST_CASE("a line of the set-up whose exit code is read keeps it") {
+  const std::string check = "if [ $? -ne 0 ]; then exit 3; fi\n";
+  const Reduced one = of_one_node("make b\n" + check + "srun ./a\n");
+  CHECK(one.job_has("make b && true\nif [ $? -ne 0 ]"));
+  CHECK(of_one_node("make b\nCODE=$?\nif [ $CODE = 2 ]; then exit 3; fi\nsrun ./a\n")
+            .job_has("make b && true\nCODE=$?\n"));
+  CHECK(of_one_node("make b\necho made\nsrun ./a\n").job_has("make b || true\n"));
+  const Reduced two = of_nodes("make b\n" + check + "srun ./a\n");
+  CHECK(two.job_has("if on_first_node; then\nmake b && true\nfi\nif [ $? -ne 0 ]"));
+  const Reduced acts = of_nodes("make b\nif [ $? -ne 0 ]; then cp c d; fi\nsrun ./a\n");
+  CHECK(acts.became("if [") == Became::lost);
+}
+
+TEST_CASE("a loop that prints and copies is not the program") {
+  const Reduced made = of_one_node(
+      "C=\"prog exec\n  a $b\"\n$C\nfor i in a b; do echo $i; cp -r $i /archive; done\n");
+  CHECK(made.became("$C\n") == Became::program);
+  CHECK(made.became("for i") == Became::tear_down);
+}
+
+TEST_CASE("time takes an option") {
+  CHECK(of_one_node("time -p ./prepare -p a\n").job_has("[\"./prepare\", \"-p\", \"a\"]"));
+}
