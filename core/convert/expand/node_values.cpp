@@ -43,6 +43,17 @@ std::optional<Word> without_prefix(const Word& word, std::string_view prefix) {
   return rest.pieces.empty() ? std::nullopt : std::optional(rest);
 }
 
+// sed -n 2p
+MaybeNodes line_of(const Command& filter, NodeRange nodes) {
+  if (filter.words.size() != 3 || literal_of(filter.words[1]) != "-n") return std::nullopt;
+  const std::string line = literal_of(filter.words[2]);
+  const auto number =
+      line.ends_with('p') ? parse_number(line.substr(0, line.size() - 1)) : std::nullopt;
+  if (!number || *number == 0 || *number > nodes.size()) return std::nullopt;
+  const std::size_t begin = nodes.begin + static_cast<std::size_t>(*number) - 1;
+  return NodeRange{begin, begin + 1};
+}
+
 // Whether a command of the statement has the variable, or its name, in one of its words.
 bool reads(const shell::Statement& statement, const std::string& name) {
   bool reads_it = false;
@@ -218,6 +229,7 @@ MaybeNodes NodeValues::filtered(const Command& filter, NodeRange nodes) const {
   if (nodes.size() == 1 && (is_one_of(k_line_filters, verb) || verb == "head" || verb == "tail"))
     return nodes;
   if (verb == "sort" || verb == "uniq") return nodes;
+  if (verb == "sed") return line_of(filter, nodes);
   if (verb != "head" && verb != "tail") return std::nullopt;
   // head -n 1, head -1, tail -n +2
   std::string count;

@@ -102,6 +102,14 @@ std::vector<Span> Rewrite::origin_of(const Span& span) const {
   return spans;
 }
 
+Span Rewrite::line_behind(std::size_t at) const {
+  const auto is_kept = [this](std::size_t i) {
+    return origins_[i] != k_none && std::string_view(" \t\n").find(text_[i]) == std::string::npos;
+  };
+  while (at < text_.size() && !is_kept(at)) ++at;
+  return {at, std::min(text_.find('\n', at), text_.size())};
+}
+
 std::vector<Row> Rewrite::rows_of(const std::vector<Row>& rows,
                                   const std::vector<Row>& more) const {
   std::vector<Row> all;
@@ -110,6 +118,8 @@ std::vector<Row> Rewrite::rows_of(const std::vector<Row>& rows,
     all.back().spans.clear();
     for (const Span& span : row.spans)
       for (const Span& origin : origin_of(span)) all.back().spans.push_back(origin);
+    if (all.back().spans.empty() && row.became == Became::lost && !row.spans.empty())
+      all.back().spans = origin_of(line_behind(row.spans.back().end));
   }
   all.insert(all.end(), more.begin(), more.end());
   std::stable_sort(all.begin(), all.end(), [](const Row& a, const Row& b) {

@@ -40,6 +40,9 @@ class Rewrite {
                                          const std::vector<Row>& more) const;
 
  private:
+  // Of text(): from the first kept byte that is no blank to the end of its line.
+  [[nodiscard]] Span line_behind(std::size_t at) const;
+
   std::string_view from_;
   std::string text_;
   std::set<std::size_t> dropped_;

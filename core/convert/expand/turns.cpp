@@ -15,19 +15,29 @@ std::optional<Turns> quoted(std::optional<Turns> turns) {
   return turns;
 }
 
-// for NODE in "${NODES[@]:1}": ${NODES[1]} and so on.
+// for NODE in "${NODES[@]:1}": ${NODES[1]} and so on. for NODE in $(scontrol show hostnames): the
+// lines of such a list.
 std::optional<std::vector<std::string>> elements_of_nodes(const shell::Command& command,
                                                           const NodeValues& nodes) {
+  using Kind = shell::Piece::Kind;
   const shell::Piece* piece = command.words.size() == 1 ? only_piece(command.words[0]) : nullptr;
-  if (piece == nullptr || piece->kind != shell::Piece::Kind::parameter ||
-      !piece->operation.starts_with("["))
-    return std::nullopt;
+  if (piece == nullptr) return std::nullopt;
   const auto some = nodes.nodes_of(command.words[0]);
-  const auto all = nodes.nodes_of(piece->text);
-  if (!some || !all || some->size() > k_most_turns) return std::nullopt;
+  if (!some || some->size() > k_most_turns) return std::nullopt;
   std::vector<std::string> elements;
+  if (piece->kind == Kind::parameter && piece->operation.starts_with("[")) {
+    const auto all = nodes.nodes_of(piece->text);
+    if (!all) return std::nullopt;
+    for (std::size_t i = some->begin; i < some->end; ++i)
+      elements.push_back(fmt::format("\"${{{}[{}]}}\"", piece->text, i - all->begin));
+    return elements;
+  }
+  const bool is_list =
+      piece->kind == Kind::command || (piece->kind == Kind::parameter && piece->operation.empty());
+  if (!is_list || piece->quoted) return std::nullopt;
   for (std::size_t i = some->begin; i < some->end; ++i)
-    elements.push_back(fmt::format("\"${{{}[{}]}}\"", piece->text, i - all->begin));
+    elements.push_back(
+        fmt::format("\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n {}p)\"", i + 1));
   return elements;
 }
 

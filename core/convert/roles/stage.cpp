@@ -123,7 +123,8 @@ class Stage {
     if (!parts_[places_[role.programs.back()]].item.statement->background)
       return cast_.waits_at_end;
     for (std::size_t i = places_.back() + 1; i < cast_.end; ++i)
-      if (parts_[i].role == Role::program) return false;  // a line of its own is the last
+      if (parts_[i].role == Role::program && !parts_[i].item.only_sets())
+        return cast_.waits_at_end;  // a line of its own is the last
     return true;
   }
 
