@@ -32,11 +32,12 @@ class Casting {
       if (parts_[i].role == Role::program) {
         places_.push_back(i);
         cast_.nodes.push_back(nodes_of(parts_[i].item));
+        said_.push_back(place_of(parts_[i].item, resolver_, known_));
       }
       follow(parts_[i].item);
     }
     cast_.end = end_beside(parts_, places_);
-    const World world = world_of(parts_, places_, cast_.nodes, resolver_);
+    const World world = world_of(parts_, places_, cast_.nodes, said_);
     cast_.is_split = world.is_split;
     if (world.is_whole) {
       std::vector<std::size_t> all(places_.size());
@@ -44,9 +45,8 @@ class Casting {
       cast_.roles.push_back({"", NodeRange{0, places_.size()}, all, true, false, true});
       return std::move(cast_);
     }
-    const auto end =
-        can_be_sequence() ? end_of_sequence(parts_, places_, job_.is_array) : std::nullopt;
-    if (end) {
+    if (const auto end =
+            can_be_sequence() ? end_of_sequence(parts_, places_, job_.is_array) : std::nullopt) {
       cast_.roles.push_back({"", NodeRange{0, 1}, std::vector<std::size_t>(places_.size())});
       std::iota(cast_.roles[0].programs.begin(), cast_.roles[0].programs.end(), 0U);
       cast_.is_sequence = true;
@@ -272,6 +272,7 @@ class Casting {
   NodeValues values_;
   Cast cast_;
   std::vector<std::size_t> places_;                       // of the programs in parts_
+  std::vector<Place> said_;                               // by these programs
   std::map<std::string, std::optional<NodeRange>> held_;  // nullopt: not always the same nodes
 };
 

@@ -10,42 +10,22 @@
 namespace dts::convert {
 namespace {
 
-// What a program says of its place in a world.
-struct Place {
-  std::optional<std::uint64_t> nodes;
-  std::optional<std::uint64_t> rank;
-  std::vector<Span> of_rank;  // its words
-};
-
-class Reader {
- public:
-  explicit Reader(const Resolver& resolver) : resolver_(resolver) {}
-
-  [[nodiscard]] Place place_of(const Item& item) const {
-    Place place;
-    if (item.mains.size() != 1 || !item.mains[0]->launch.starts_processes) return place;
-    const lint::Run& run = *item.mains[0];
-    const auto option = [&run](const char* name) {
-      return lint::program_option(run.words, run.launch.program_at, name);
-    };
-    for (const char* name : {"nnodes", "num_machines"})
-      if (const auto one = option(name)) place.nodes = number_in(one->value.text);
-    for (const char* name : {"node_rank", "machine_rank"})
-      if (const auto one = option(name)) {
-        place.rank = number_in(one->value.text);
-        place.of_rank.push_back(one->span);
-      }
-    return place;
+// The number in --node_rank=$RANK or --node_rank $RANK, of the shell's word or of its value.
+std::optional<std::uint64_t> number_in(const lint::ProgramOption& one,
+                                       const Item& item,
+                                       const Resolver& resolver,
+                                       const Known& known) {
+  const std::string source =
+      item.source.substr(one.span.begin - item.span().begin, one.span.end - one.span.begin);
+  const std::size_t before = source.find_first_of("= \t");
+  if (before != std::string::npos) {
+    const auto word = word_in(std::string(trim(source.substr(before + 1))));
+    const KnownText text = word ? known.text(*word) : KnownText{};
+    if (text.is_exact()) return parse_number(text.text);
   }
-
- private:
-  [[nodiscard]] std::optional<std::uint64_t> number_in(const std::string& value) const {
-    const auto text = resolver_.text(from_expanded({{value, true}, {}, false}));
-    return text ? parse_number(*text) : std::nullopt;
-  }
-
-  const Resolver& resolver_;
-};
+  const auto text = resolver.text(from_expanded({{one.value.text, true}, {}, false}));
+  return text ? parse_number(*text) : std::nullopt;
+}
 
 // No variable of `names` changes from one of the programs to the next.
 bool are_steady(const std::vector<Part>& parts,
@@ -65,7 +45,8 @@ bool are_one(const std::vector<Part>& parts,
   const auto [words, names] = signature_of(parts[places[0]].item, all[0].of_rank);
   if (words.empty()) return false;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const bool is_next = nodes[i] && *nodes[i] == NodeRange{i, i + 1};
+    const bool is_next =
+        all[i].is_anywhere ? !all[i].of_rank.empty() : nodes[i] && *nodes[i] == NodeRange{i, i + 1};
     const bool has_rank = all[i].of_rank.empty() ? all[0].of_rank.empty() : all[i].rank == i;
     if (!is_next || !has_rank || all[i].nodes != places.size() ||
         signature_of(parts[places[i]].item, all[i].of_rank).first != words)
@@ -76,20 +57,43 @@ bool are_one(const std::vector<Part>& parts,
 
 }  // namespace
 
+Place place_of(const Item& item, const Resolver& resolver, const Known& known) {
+  Place place;
+  if (item.mains.size() != 1 || !item.mains[0]->launch.starts_processes) return place;
+  const lint::Run& run = *item.mains[0];
+  const lint::LaunchOption* nodes = run.launch.option("nodes");
+  place.is_anywhere = run.launch.launcher == lint::Launcher::srun &&
+                      !run.launch.has_unknown_options && nodes != nullptr && nodes->value == "1" &&
+                      run.launch.option("nodelist") == nullptr;
+  const auto option = [&run](const char* name) {
+    return lint::program_option(run.words, run.launch.program_at, name);
+  };
+  const auto number = [&](const lint::ProgramOption& one) {
+    return number_in(one, item, resolver, known);
+  };
+  for (const char* name : {"nnodes", "num_machines"})
+    if (const auto one = option(name)) place.nodes = number(*one);
+  for (const char* name : {"node_rank", "machine_rank"})
+    if (const auto one = option(name)) {
+      place.rank = number(*one);
+      place.of_rank.push_back(one->span);
+    }
+  return place;
+}
+
 World world_of(const std::vector<Part>& parts,
                const std::vector<std::size_t>& places,
                const std::vector<std::optional<NodeRange>>& nodes,
-               const Resolver& resolver) {
+               const std::vector<Place>& all) {
   World world{false, std::vector<bool>(places.size())};
-  const Reader reader(resolver);
-  std::vector<Place> all;
   bool is_any = false;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    all.push_back(reader.place_of(parts[places[i]].item));
+    const Place& place = all[i];
+    const std::size_t size = place.is_anywhere ? 1 : nodes[i] ? nodes[i]->size() : 0;
     // Without a launcher it is on one node because the script is.
-    const bool is_chosen = nodes[i] && parts[places[i]].item.mains.size() == 1 &&
+    const bool is_chosen = size > 0 && parts[places[i]].item.mains.size() == 1 &&
                            parts[places[i]].item.mains[0]->launch.launcher != lint::Launcher::none;
-    world.is_split[i] = is_chosen && all[i].nodes && *all[i].nodes > nodes[i]->size();
+    world.is_split[i] = is_chosen && place.nodes && *place.nodes > size;
     is_any = is_any || world.is_split[i];
   }
   world.is_whole = is_any && are_one(parts, places, nodes, all);
