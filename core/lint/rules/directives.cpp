@@ -47,6 +47,7 @@ bool is_nearly_directive(std::string_view line, bool has_directives) {
   if (name == "SBATCH") return !has_gap ? line[0] != '#' : !has_directives;
   // Comments may mention options of other commands.
   if (has_gap || name == "SLURM") return false;
+  if (name.ends_with("SBATCH")) return false;  // #xSBATCH turns it off
   return in_lower_case(name) == "sbatch" || edit_distance(name, "SBATCH") == 1;
 }
 

@@ -60,6 +60,46 @@ void check_syntax_error(const Subject& subject, Report& report) {
 // A check for rules that only job files can violate.
 void nothing_in_scripts(const Subject& /*subject*/, Report& /*report*/) {}
 
+// `\\ ` at the end of a line, or before a comment: a word that is a blank.
+class CutLines {
+ public:
+  CutLines(const Subject& subject, Report& report) : text_(subject.text), report_(report) {}
+
+  void statements(const shell::Statements& all) {
+    for (const shell::Statement& one : all)
+      for (const shell::Pipeline& pipeline : one.pipelines)
+        for (const shell::Command& part : pipeline.commands) command(part);
+  }
+
+ private:
+  void command(const shell::Command& one) {
+    for (const shell::Word& word : one.words) see(word);
+    for (const shell::Assignment& part : one.assignments)
+      for (const shell::Word& element : part.elements) see(element);
+    for (const auto* lists : {&one.conditions, &one.bodies})
+      for (const shell::Statements& all : *lists) statements(all);
+  }
+
+  void see(const shell::Word& word) {
+    const std::size_t at = word.span.begin;
+    const std::string_view rest = text_.substr(at, text_.find('\n', at) - at);
+    const bool is_blank = rest.starts_with("\\ ") || rest.starts_with("\\\t");
+    if (!is_blank) return;
+    const std::string_view behind = trim(rest.substr(1));
+    if (behind.empty())
+      report_.add({at, at + 1}, "blanks behind this backslash: it continues nothing");
+    else if (behind.starts_with('#'))
+      report_.add({at, at + 1}, "a comment behind this backslash: it continues nothing");
+  }
+
+  std::string_view text_;
+  Report& report_;
+};
+
+void check_line_cut_short(const Subject& subject, Report& report) {
+  CutLines(subject, report).statements(subject.script.statements);
+}
+
 }  // namespace
 
 std::vector<Rule> file_rules() {
@@ -102,6 +142,17 @@ std::vector<Rule> file_rules() {
        .reason = "bash parses a script while it runs: the job starts, and fails at this line.",
        .fix = "`bash -n FILE` says more",
        .check = check_syntax_error,
+       .reads_lines = true},
+      {.id = "line-cut-short",
+       .severity = Severity::error,
+       .title = "a backslash that does not end its line",
+       .reason = "Only a backslash right before the line break continues a command. Before a "
+                 "blank it makes a word of the blank, the command ends with its line, and the next "
+                 "lines are commands of their own. In an array, the blank and the words of the "
+                 "comment become elements.",
+       .fix = "remove what is behind it; comments go on lines of their own, in arrays also behind "
+              "an element without a backslash",
+       .check = check_line_cut_short,
        .reads_lines = true},
       {.id = "job-file",
        .severity = Severity::error,
