@@ -2,6 +2,8 @@
 #include "core/convert/program/shell_program.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/verdict.hpp"
 #include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/launcher.hpp"
 #include "core/lint/lint.hpp"
@@ -214,6 +216,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     conditionals += run->around.is_conditional ? 1 : 0;
   }
   program.text = cutter.text() + item.tail;
+  if (submits(item)) program.losses.emplace_back(k_submits);
   const bool is_alone = !has_launcher && context.facts.nodes < 2;
   // if ...; then A & else B & fi: one of them runs, and is waited for.
   if (backgrounds > 0 && !is_in_loop &&

@@ -83,6 +83,12 @@ TEST_CASE("a job that a script submits is lost, wherever it does so") {
     CHECK(made.says(line, "submits another job"));
     CHECK_FALSE(made.job_has("\n" + line));
   }
+  // Beside a program, too.
+  const Reduced chain = of_one_node("if [ ! -f done ]; then\n  ./a\n  sbatch $0\nfi\n");
+  CHECK(chain.says("if [", "submits another job"));
+  const Reduced called =
+      of_one_node("run() {\n  srun ./a\n  sbatch $0\n}\nif [ -f x ]; then run; fi\n");
+  CHECK_FALSE(called.made.is_lossless());
 }
 
 TEST_CASE("what a line does besides setting a variable is done once, as the script does") {
