@@ -27,7 +27,7 @@ class Swaps {
   }
 
   Groups run() && {
-    while (swap_all() || rotate_all()) {
+    while (!is_over() && (swap_all() || rotate_all())) {
     }
     for (auto& group : groups_) std::sort(group.begin(), group.end());
     std::sort(groups_.begin(), groups_.end());
@@ -74,6 +74,7 @@ class Swaps {
     for (const std::size_t count : {1, 2})
       for (const Places& from : places_in(members(a), count))
         for (const Places& to : places_in(members(b), count)) {
+          if (is_over()) return better;
           const auto swap = [&] {
             for (std::size_t i = 0; i < count; ++i)
               std::swap(members(a)[from[i]], members(b)[to[i]]);
@@ -97,6 +98,7 @@ class Swaps {
     for (unsigned& x : groups_[a])
       for (unsigned& y : groups_[b])
         for (unsigned& z : members(c)) {
+          if (is_over()) return false;
           const auto on = [&] { x = std::exchange(y, std::exchange(z, x)); };
           const auto back = [&] { z = std::exchange(y, std::exchange(x, z)); };
           if (attempt({a, b, c}, on, back) || attempt({a, b, c}, back, on)) return true;
@@ -104,11 +106,13 @@ class Swaps {
     return false;
   }
 
+  [[nodiscard]] bool is_over() const { return looks_ >= k_most_swap_looks; }
+
   // Takes the step if the groups become better. `changed`: the groups that it changes.
   bool attempt(std::initializer_list<std::size_t> changed,
                const std::function<void()>& step,
                const std::function<void()>& undo) {
-    if (++looks_ > k_most_swap_looks) return false;
+    ++looks_;
     step();
     const std::vector<GpusApart> before = separations_;
     for (const std::size_t group : changed)

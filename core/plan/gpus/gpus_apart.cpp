@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/gpus/gpus_apart.hpp"
 
+#include "core/base/text/alike.hpp"
 #include "core/topo/distance.hpp"
 
 #include <algorithm>
@@ -37,16 +38,25 @@ auto numas_of(const topo::Gpu& gpu) {
   return std::pair(gpu.numa, gpu.group);
 }
 
-// The number of parts of the node, beyond one, that the GPUs are in.
+// The number of each GPU's part: the same for GPUs in the same part.
 template <class PartOf>
-unsigned further(const topo::NodeTopology& node,
-                 const std::vector<unsigned>& gpus,
-                 const PartOf& part_of) {
+std::vector<unsigned> number_parts(const topo::NodeTopology& node, const PartOf& part_of) {
+  std::vector<unsigned> numbers(node.gpus.size());
+  unsigned next = 0;
+  for (const auto& [part, members] :
+       group_alike(node.gpus.size(), [&](std::size_t gpu) { return part_of(node.gpus[gpu]); })) {
+    for (const std::size_t gpu : members) numbers[gpu] = next;
+    ++next;
+  }
+  return numbers;
+}
+
+// The number of parts, beyond one, that the GPUs are in.
+unsigned further(const std::vector<unsigned>& part_of, const std::vector<unsigned>& gpus) {
   unsigned different = 0;
   for (auto gpu = gpus.begin(); gpu != gpus.end(); ++gpu)
-    if (std::none_of(gpus.begin(), gpu, [&](unsigned other) {
-          return part_of(node.gpus[other]) == part_of(node.gpus[*gpu]);
-        }))
+    if (std::none_of(
+            gpus.begin(), gpu, [&](unsigned other) { return part_of[other] == part_of[*gpu]; }))
       ++different;
   return different > 0 ? different - 1 : 0;
 }
@@ -80,6 +90,8 @@ GpusApart& operator+=(GpusApart& a, const GpusApart& b) {
 GpuPairs::GpuPairs(const topo::NodeTopology& topology)
     : topology_(topology),
       gpus_(topology.gpus.size()),
+      package_of_(number_parts(topology, packages_of)),
+      numa_of_(number_parts(topology, numas_of)),
       linked_(gpus_ * gpus_, 0),
       paths_(gpus_ * gpus_, 0),
       crossings_(gpus_ * gpus_, 0) {
@@ -96,15 +108,15 @@ GpuPairs::GpuPairs(const topo::NodeTopology& topology)
 
 unsigned GpuPairs::steps(unsigned a, unsigned b) const {
   const topo::Gpu &one = topology_.gpus[a], &other = topology_.gpus[b];
-  if (packages_of(one) != packages_of(other)) return k_other_package;
-  if (numas_of(one) != numas_of(other)) return 2;
+  if (package_of_[a] != package_of_[b]) return k_other_package;
+  if (numa_of_[a] != numa_of_[b]) return 2;
   return one.l3 == other.l3 ? 0 : 1;
 }
 
 GpusApart GpuPairs::of(const std::vector<unsigned>& gpus) const {
   GpusApart apart;
-  apart.packages = further(topology_, gpus, packages_of);
-  apart.numas = further(topology_, gpus, numas_of);
+  apart.packages = further(package_of_, gpus);
+  apart.numas = further(numa_of_, gpus);
   for (std::size_t i = 0; i < gpus.size(); ++i)
     for (std::size_t j = i + 1; j < gpus.size(); ++j) {
       apart.linked += linked(gpus[i], gpus[j]);

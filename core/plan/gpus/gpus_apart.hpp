@@ -61,6 +61,7 @@ class GpuPairs {
  private:
   const topo::NodeTopology& topology_;
   std::size_t gpus_;
+  std::vector<unsigned> package_of_, numa_of_;        // of each GPU, numbered from 0
   std::vector<unsigned> linked_, paths_, crossings_;  // of each pair, row by row
 };
 

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <numeric>
 #include <random>
 
@@ -71,6 +72,27 @@ TEST_CASE("sixteen GPUs: the nearest groups, and the most near cores for the poo
   }
   MESSAGE(worse << " of " << checked << " are not the best");
   CHECK(100 * worse <= checked);
+}
+
+TEST_CASE("sixty-four GPUs, as of eight MI300X in eight parts: a node is planned in no time") {
+  topo::NodeTopology node;
+  for (unsigned core = 0; core < 192; ++core)
+    node.cores.push_back({core / 96, core / 24, {}, {core}});
+  for (unsigned gpu = 0; gpu < 64; ++gpu) {
+    const unsigned numa = gpu / 8 ^ 3U;
+    node.gpus.push_back({"", numa / 4, numa, {}, {numa, 100 + gpu / 8}});
+  }
+  BindRequest request;
+  request.gpus.resize(64);
+  std::iota(request.gpus.begin(), request.gpus.end(), 0U);
+  for (const unsigned ranks : {2U, 3U}) {
+    CAPTURE(ranks);
+    request.ranks = ranks;
+    const std::clock_t begin = std::clock();  // of this process: other load does not count
+    REQUIRE(bind_node(node, request));
+    const double spent = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    CHECK(spent < (tests::k_sanitized ? 20 : 0.5));
+  }
 }
 
 TEST_CASE("swaps: one for one, two for two, and with GPUs that nobody has") {
