@@ -56,6 +56,11 @@ TEST_CASE("a torchrun that exits 1 after a stop may have saved, which the checkp
   for (const auto& codes : std::vector<std::vector<int>>{{1, 143}, {1, 137}, {1, 2}, {85, 85}})
     CHECK(if_saved(codes, true).empty());
   CHECK(if_saved({1, 1}, false).empty());
+  RankTable scripts = ranks_with_codes({1, 1});  // `bash train.sh`, which starts torchrun
+  for (auto& [rank, state] : scripts) state.has_torchrun = true;
+  CHECK_FALSE(EndedRanks(scripts, SIGTERM, false)
+                  .outcome(k_stop_of_preemption, std::nullopt)
+                  .detail_if_saved.empty());
 }
 
 TEST_CASE("a program that exits 0 after a stop is done if a rank says so") {

@@ -78,7 +78,8 @@ std::string EndedRanks::describe_unsaved(bool programs_informed) const {
                               : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
     if (programs_informed && code == 128 + stop_signal_)
       words += ", which its program does not handle";
-    if (torchrun_ && code == 1) words += ", as torchrun does even if its workers have saved";
+    if (is_torchruns(state) && code == 1)
+      words += ", as torchrun does even if its workers have saved";
   }
   return more == 0 ? words
                    : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
@@ -92,10 +93,10 @@ std::optional<unsigned> EndedRanks::done_rank() const {
 
 // True if no rank that did not save is anything but a torchrun, which exits 1 after every stop.
 bool EndedRanks::may_be_torchruns() const {
-  return torchrun_ && std::all_of(ranks_.begin(), ranks_.end(), [](const auto& one) {
-           const int code = code_of(one.second);
-           return code == 0 || code == 1 || code == k_checkpointed;
-         });
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
+    const int code = code_of(one.second);
+    return code == 0 || code == k_checkpointed || (code == 1 && is_torchruns(one.second));
+  });
 }
 
 // True if every rank ended without a failure of its own: the signal killed the program before it
@@ -107,7 +108,7 @@ bool EndedRanks::all_ended_by_stop() const {
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
     const int code = code_of(one.second);
     return code == 0 || code == 128 + stop_signal_ || is_overdue(one.second) ||
-           (torchrun_ && code == 1);
+           (code == 1 && is_torchruns(one.second));
   });
 }
 

@@ -34,6 +34,11 @@ class EndedRanks {
   [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that reported being done
   [[nodiscard]] bool all_ended_by_stop() const;
   [[nodiscard]] bool may_be_torchruns() const;
+
+  [[nodiscard]] bool is_torchruns(const RankState& rank) const {
+    return torchrun_ || rank.has_torchrun;
+  }
+
   [[nodiscard]] std::optional<unsigned> unsaved_rank() const;
   [[nodiscard]] std::string describe_unsaved(bool programs_informed) const;
 

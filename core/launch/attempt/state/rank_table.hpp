@@ -27,7 +27,8 @@ struct RankState {
   bool done = false;               // as the program reported, see BeatPage
   bool ended_unrequested = false;  // without a stop request before
   bool kill_sent = false;
-  std::string stacks{};  // where they are, if it was still running when its time was nearly up
+  bool has_torchrun = false;  // its program started one
+  std::string stacks{};       // where they are, if it was still running when its time was nearly up
 
   [[nodiscard]] const std::string& node() const { return hello.rank.node; }
 };

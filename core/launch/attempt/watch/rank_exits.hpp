@@ -32,6 +32,7 @@ class RankExits {
   void begin() { all_run_ = true; }
 
   void on_launched(unsigned rank, const Launched& message, Time now) {
+    if (message.launcher == "torchrun") ranks_.at(rank).has_torchrun = true;
     launchers_.on_launched(rank, message, now);
   }
 
