@@ -116,7 +116,7 @@ def vanished_parts():
 def unwritten():
     """No event can be written any more when the program fails: the job's exit code shows why its run has no end."""
     with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
-        run = cluster.submit("--", "sh", "-c", "cd $DTSUBMIT_RUN_DIR; mv ledger.jsonl kept; mkdir ledger.jsonl; exit 3")
+        run = cluster.submit("--", "sh", "-c", "sleep 1; cd $DTSUBMIT_RUN_DIR; mv ledger.jsonl kept; mkdir ledger.jsonl; exit 3")
         wait_for(60, "the job's end", lambda: cluster.job_state(run.job) == "FAILED")
         os.rmdir(run.path + "/ledger.jsonl")
         os.rename(run.path + "/kept", run.path + "/ledger.jsonl")
