@@ -23,18 +23,19 @@ def slurmd(cluster, node):
         return int(file.read())
 
 
-def fill_shm(cluster, node):
-    """Fills /dev/shm as this node sees it."""
+def shrink(cluster, node, folder="/dev/shm"):
+    """Gives this folder 16 KiB of room as this node sees it. Returns the words before a command that sees the same."""
     if os.geteuid() != 0:
         skip("needs root, to change what one node sees of the file system")
     process = f"/proc/{slurmd(cluster, node)}"
     # The root as well: in a chroot, the namespace has another one.
     enter = ["nsenter", f"--mount={process}/ns/mnt", f"--root={process}/root"]
-    subprocess.run([*enter, "mount", "--make-private", "/dev/shm"], stderr=subprocess.DEVNULL)  # otherwise every node would see it
-    subprocess.run([*enter, "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/dev/shm"], check=True)
-    if os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize == 16 << 10:
-        subprocess.run(["umount", "/dev/shm"], check=True)
+    subprocess.run([*enter, "mount", "--make-private", folder], stderr=subprocess.DEVNULL)  # otherwise every node would see it
+    subprocess.run([*enter, "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
+    if os.statvfs(folder).f_blocks * os.statvfs(folder).f_frsize == 16 << 10:
+        subprocess.run(["umount", folder], check=True)
         skip("what one node mounts all others see here")
+    return enter
 
 
 def lose(cluster, node):
@@ -64,9 +65,9 @@ def excluded(cluster, *words):
 
 
 def preflight(launcher):
-    """/dev/shm of one node is full: no program starts, the node is named, and this job and later ones avoid it."""
+    """/dev/shm of one node is full, then TMPDIR of another: no program starts, the node is named, and this job and later ones avoid it."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
-        fill_shm(cluster, "n1")
+        shrink(cluster, "n1")
         run = cluster.submit("--nodes", "2", "--launcher", launcher, *TELL)
         wait_for(120, "the run's end", run.is_over)
         ended = events(run, "attempt_ended")
@@ -85,13 +86,21 @@ def preflight(launcher):
         check(excluded(cluster, "--nodes", "2", "--exclude", "n2", *TELL) == (["n2"], "n2"), "not where too few would be left")
         cluster.dtsubmit("nodes", "--release", "n1")
         check(excluded(cluster, "--nodes", "2", *TELL) == ([], "(null)"), "once let out it may be given again")
+        cluster.environment["TMPDIR"] = cluster.place + "/temporary"
+        os.mkdir(cluster.environment["TMPDIR"])
+        enter = shrink(cluster, "n2", cluster.environment["TMPDIR"])
+        subprocess.run([*enter, "sh", "-c", f"head -c 16384 /dev/zero > {cluster.environment['TMPDIR']}/full"], check=True)
+        run = cluster.submit("--nodes", "2", "--exclude", "n1", "--launcher", "srun", "--on", "launch=stop", *TELL)
+        wait_for(120, "the run's end", run.is_over)
+        ended = events(run, "attempt_ended")[0]
+        check(ended["node"] == "n2" and "the folder for temporary files: No space left on device" in ended["detail"], f"nor is TMPDIR: {ended['detail']}")
 
 
 def spare(launcher):
     """A node is unfit from the beginning: the spare node is used at once. Then a rank is killed: the nodes stay the same. Then a node is
     lost: the next attempt uses the spare node, in the same job, and the digest is that of an undisturbed run."""
     with Cluster("linuxproc", nodes=4, gpus=0, grace=5) as cluster:
-        fill_shm(cluster, "n1")
+        shrink(cluster, "n1")
         expected = cluster.train_alone(*SHORT)
         run = cluster.submit("--nodes", "2", "--spares", "2", "--ntasks-per-node", "2", "--launcher", launcher, "--", DTTRAIN, *SLOW)
         run.reach_step(15)
