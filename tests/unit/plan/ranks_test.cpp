@@ -57,6 +57,11 @@ using dts::tests::contains;
 
 }  // namespace
 
+TEST_CASE("more ranks than GPUs are accepted if the plan has them") {
+  CHECK(refusal(hellos({8}), plan_of(1, 8, 4)).empty());
+  CHECK_FALSE(refusal(hellos({9}), plan_of(1, 8, 4)).empty());
+}
+
 TEST_CASE("8 + 8 ranks on 2 nodes of 8 GPUs are accepted in any order") {
   auto ranks = hellos({8, 8});
   CHECK(refusal(ranks, plan_of(2, 8, 8)).empty());
