@@ -82,11 +82,11 @@ which may contain
 .BR ALL .
 With
 .B NONE
-and a list without
+or a list without
 .BR ALL ,
 the job also gets the environment of a login on its node, as
 .BR sbatch (1)
-describes, and
+describes;
 .B NIL
 is
 .B NONE
@@ -94,13 +94,15 @@ without a login.
 .BR HOME ", " USER ", " LOGNAME ", " DTSUBMIT_*
 and
 .B XDG_*
-are always handed on.
-Programs get what the job has and what
+are always passed on.
+Programs get the variables of the job and those that
 .B \-\-setup
-exports; srun would keep the latter from them as well.
-A script of
+exports; under sbatch, srun would withhold the latter from them.
+A value that is written here is kept in the run directory, which only its owner can read, and on the command line it is visible to
+other users of the machine, so give the name alone for a secret.
+Scripts made by
 .BR dtsubmit\-render (1)
-does not have this option.
+do not have this option.
 )",
        .variable = "SBATCH_EXPORT"},
       {.names = "--nice",
