@@ -27,10 +27,11 @@ std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& p
   return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
 }
 
-// What dtsubmit itself needs in the job.
+// What dtsubmit itself needs in the job. sbatch(1) keeps SLURM_CONF, too: without it, commands in
+// the job may reach another cluster, or none.
 bool is_always_exported(std::string_view name) {
-  return name == "HOME" || name == "USER" || name == "LOGNAME" || name.starts_with("DTSUBMIT_") ||
-         name.starts_with("XDG_");
+  return name == "HOME" || name == "USER" || name == "LOGNAME" || name == "SLURM_CONF" ||
+         name == "SLURM_CONF_SERVER" || name.starts_with("DTSUBMIT_") || name.starts_with("XDG_");
 }
 
 // What of `environment` the job gets. It is applied here and not by Slurm, whose SLURM_EXPORT_ENV

@@ -91,7 +91,7 @@ describes;
 is
 .B NONE
 without a login.
-.BR HOME ", " USER ", " LOGNAME ", " DTSUBMIT_*
+.BR HOME ", " USER ", " LOGNAME ", " SLURM_CONF ", " DTSUBMIT_*
 and
 .B XDG_*
 are always passed on.

@@ -179,6 +179,11 @@ TEST_CASE("--export says which variables of the submitting shell a job gets") {
   CHECK(handed_on("B,NO") == "B=2 HOME=/h DTSUBMIT_X=3" + login);
   CHECK(handed_on("A=7,B,C='x,y'") == "B=2 HOME=/h DTSUBMIT_X=3 A=7 C=x,y" + login);
   CHECK(handed_on("ALL,A=7") == "B=2 HOME=/h DTSUBMIT_X=3 PATH=/bin A=7");
+  spec::JobSpec none = request();
+  none.slurm["export"] = "NIL";
+  const auto submission =
+      make_submission(none, plan_of(request()), {.environment = {"SLURM_CONF=/etc/s.conf", "A=1"}});
+  CHECK(submission.environment == std::vector<std::string>{"SLURM_CONF=/etc/s.conf"});
   CHECK_FALSE(contains(*rendered(request(), context()), "--export"));
 }
 
