@@ -89,8 +89,10 @@ unsigned gpus_of(const Node& node, const std::string& type) {
   return found == node.gpu_types.end() ? 0 : found->second;
 }
 
-// The nodes with enough GPUs of the type that is asked for.
+// The nodes with enough GPUs of the requested type. Types count only if the scheduler names any
+// (`gpu_types` of a plug-in is optional); otherwise it decides itself.
 std::vector<Node> demand_gpus(const std::vector<Node>& nodes,
+                              const ClusterView& cluster,
                               const spec::JobSpec& spec,
                               const std::string& scope,
                               unsigned wanted,
@@ -99,7 +101,10 @@ std::vector<Node> demand_gpus(const std::vector<Node>& nodes,
   const std::string& type = spec.gpu_type;
   const bool has_any =
       std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.gpus > 0; });
-  if (type.empty() || !has_any)
+  const bool names_types = std::any_of(cluster.nodes.begin(),
+                                       cluster.nodes.end(),
+                                       [](const Node& n) { return !n.gpu_types.empty(); });
+  if (type.empty() || !has_any || !names_types)
     return demand(nodes,
                   {option, "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }},
                   scope,
@@ -241,7 +246,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   };
   bool enough = true;
   if (spec.gpus_per_node.value_or(0) > 0) {
-    fit.nodes = demand_gpus(fit.all, spec, found.scope, wanted, problems);
+    fit.nodes = demand_gpus(fit.all, cluster, spec, found.scope, wanted, problems);
     enough = !fit.nodes.empty();
   }
   if (spec.memory_mib.value_or(0) > 0)

@@ -156,7 +156,17 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
   }
 }
 
-TEST_CASE("ranks that are said to share GPUs may be more than these") {
+TEST_CASE("a type of GPUs is not refused if the scheduler names no types at all") {
+  spec::JobSpec spec = request(2);
+  spec.gpus_per_node = 8;
+  spec.gpu_type = "h100";
+  ClusterView view = cluster();
+  CHECK_FALSE(make_plan(spec, view, "").has_value());
+  for (ClusterView::Node& node : view.nodes) node.gpu_types.clear();
+  CHECK(make_plan(spec, view, "").has_value());
+}
+
+TEST_CASE("more ranks than GPUs are planned with --ntasks-per-gpu") {
   spec::JobSpec spec = request(2);
   spec.gpus_per_node = 4;
   spec.ntasks_per_node = 8;
