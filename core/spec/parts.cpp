@@ -83,7 +83,10 @@ void leave_out_sizes(const nlohmann::json& given, JobSpec& job) {
     job.gpus_per_node.reset();
     job.gpu_type.clear();
   }
-  if (says({"ntasks_per_node", "ntasks", "ntasks_per_gpu"})) job.ntasks_per_node.reset();
+  if (says({"ntasks_per_node", "ntasks", "ntasks_per_gpu"})) {
+    job.ntasks_per_node.reset();
+    job.slurm.erase("ntasks-per-gpu");
+  }
   if (says({"mem", "memory_mib", "mem_per_cpu", "mem_per_gpu"})) {
     job.memory_mib.reset();
     job.slurm.erase("mem-per-cpu");
