@@ -98,7 +98,8 @@ Result<void> write_stacks(pid_t pid, const std::string& file, bool saving) {
   }
   std::vector<std::string> python{"py-spy", "dump", "--pid", number};
   if (saving) python.emplace_back("--nonblocking");
-  text += "== py-spy\n" + view_of(std::move(python), seconds(8));
+  // The program that may be saving is killed 3 s after this begins, and we with it.
+  text += "== py-spy\n" + view_of(std::move(python), seconds(saving ? 2 : 8));
   if (saving) return write_file(file, text);
   text += "== gdb\n" +
           view_of({"gdb", "-p", number, "-batch", "-nx", "-ex", "thread apply all backtrace 40"},
