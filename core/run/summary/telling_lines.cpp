@@ -69,7 +69,7 @@ std::vector<std::string> telling_lines(const std::vector<std::string>& lines, st
     const Place killed = last_with(root, lines.end(), "traceback : Signal ");
     if (killed != lines.end()) found.push_back(*killed);
   }
-  Lines later = error_after(root, lines.end());
+  Lines later = report == lines.end() ? Lines() : error_after(root, lines.end());
   keep_last(later, most / 2);
   keep_last(found, most - later.size());
   found.insert(found.end(), later.begin(), later.end());
