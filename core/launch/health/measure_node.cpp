@@ -67,7 +67,8 @@ NodeFacts measure_node(const std::string& folder, GpuUse use) {
   facts.write_errno = try_to_write(folder);
   facts.run_free = free_bytes(folder);
   facts.memory = available_memory();
-  facts.tmp = getenv_lookup("TMPDIR").value_or("/tmp");
+  facts.tmp = getenv_lookup("TMPDIR").value_or("");
+  if (facts.tmp.empty()) facts.tmp = "/tmp";  // as programs take it
   facts.tmp_errno = try_to_write(facts.tmp);
   facts.shm_errno = try_to_write("/dev/shm");
   facts.shm_free = free_bytes("/dev/shm");

@@ -81,15 +81,17 @@ void judge_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& fo
 
 // Programs fall back on another folder if this one is absent or forbidden, but not if it is full.
 void judge_temporary_folder(const NodeFacts& facts, Findings& found) {
-  if (facts.tmp_errno == 0) return;
-  const bool may_fall_back =
-      facts.tmp_errno == ENOENT || facts.tmp_errno == ENOTDIR || facts.tmp_errno == EACCES;
+  const int error = facts.tmp_errno;
+  if (error == 0) return;
+  const bool may_fall_back = error == ENOENT || error == ENOTDIR || error == EACCES;
+  const bool is_full = error == ENOSPC || error == EDQUOT;
   found.add(may_fall_back ? Severity::warning : Severity::unfit,
             "cannot write in {}, the folder for temporary files: {}; {}",
             facts.tmp,
-            std::strerror(facts.tmp_errno),
-            may_fall_back ? "have TMPDIR name one that exists on every node"
-                          : "remove what earlier jobs left there");
+            std::strerror(error),
+            may_fall_back ? "set TMPDIR to one that you can write to on every node"
+            : is_full     ? "remove what earlier jobs left there"
+                          : "look at that file system's mount on the node");
 }
 
 void judge_shared_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& found) {
