@@ -15,8 +15,11 @@ std::optional<std::uint64_t> number_in(const lint::ProgramOption& one,
                                        const Item& item,
                                        const Resolver& resolver,
                                        const Known& known) {
-  const std::string source =
-      item.source.substr(one.span.begin - item.span().begin, one.span.end - one.span.begin);
+  // Out of range, and then huge if it is before the item, for a word of another line.
+  const std::size_t begin = one.span.begin - item.span().begin;
+  const std::string source = begin < item.source.size()
+                                 ? item.source.substr(begin, one.span.end - one.span.begin)
+                                 : std::string();
   const std::size_t before = source.find_first_of("= \t");
   if (before != std::string::npos) {
     const auto word = word_in(std::string(trim(source.substr(before + 1))));
