@@ -107,8 +107,10 @@ class Collector {
       if (verb == "let") calculate(text_of(one.words[i]));
       text += literal_of(one.words[i]) + " ";
     }
-    if (verb == "eval")
-      for (const shell::Statement& inner : shell::parse(text).statements) statement(inner);
+    if (verb != "eval" || evals_ == k_most_evals) return;
+    ++evals_;
+    for (const shell::Statement& inner : shell::parse(text).statements) statement(inner);
+    --evals_;
   }
 
   void simple(const Command& one, const std::string& verb) {
@@ -132,7 +134,10 @@ class Collector {
     }
   }
 
+  static constexpr unsigned k_most_evals = 8;  // within each other
+
   SetNames& names_;
+  unsigned evals_ = 0;
 };
 
 }  // namespace
