@@ -80,16 +80,17 @@ class CutLines {
       for (const shell::Statements& all : *lists) statements(all);
   }
 
+  // Looks no further than the next byte that is no blank: a line may have many words.
   void see(const shell::Word& word) {
     const std::size_t at = word.span.begin;
-    const std::string_view rest = text_.substr(at, text_.find('\n', at) - at);
-    const bool is_blank = rest.starts_with("\\ ") || rest.starts_with("\\\t");
-    if (!is_blank) return;
-    const std::string_view behind = trim(rest.substr(1));
-    if (behind.empty())
-      report_.add({at, at + 1}, "blanks behind this backslash: it continues nothing");
+    const std::string_view rest = text_.substr(at);
+    if (!rest.starts_with("\\ ") && !rest.starts_with("\\\t")) return;
+    const std::string_view behind =
+        rest.substr(std::min(rest.find_first_not_of(" \t\r", 1), rest.size()));
+    if (behind.empty() || behind.starts_with('\n'))
+      report_.add({at, at + 1}, "blanks after this backslash: it does not continue the line");
     else if (behind.starts_with('#'))
-      report_.add({at, at + 1}, "a comment behind this backslash: it continues nothing");
+      report_.add({at, at + 1}, "a comment after this backslash: it does not continue the line");
   }
 
   std::string_view text_;
