@@ -34,8 +34,8 @@ bool is_always_exported(std::string_view name) {
          name == "SLURM_CONF_SERVER" || name.starts_with("DTSUBMIT_") || name.starts_with("XDG_");
 }
 
-// What of `environment` the job gets. It is applied here and not by Slurm, whose SLURM_EXPORT_ENV
-// would also keep variables from the job's steps.
+// The variables of `environment` that the job gets. Selected here and not by Slurm, whose
+// SLURM_EXPORT_ENV would also withhold variables from the job's steps.
 std::vector<std::string> exported(std::vector<std::string> environment, const std::string& list) {
   const auto exports = spec::parse_exports(list);
   if (!exports) return environment;  // the option's check refuses it
@@ -67,7 +67,7 @@ sched::Submission of_one(const spec::JobSpec& spec, const plan::Plan& plan, JobF
   submission.options = spec.slurm;
   for (const auto& [name, value] : spec.slurm_site) submission.options[name] = value;
   submission.options.erase("no-kill");
-  submission.options.erase("ntasks-per-gpu");  // the number of ranks says it
+  submission.options.erase("ntasks-per-gpu");  // implied by the numbers of ranks and GPUs
   if (const auto list = submission.options.extract("export"))
     submission.environment = exported(std::move(submission.environment), list.mapped());
   for (const spec::Option& row : spec::options())

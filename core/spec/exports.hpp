@@ -11,8 +11,8 @@ namespace dts::spec {
 
 struct Exports {
   bool all = false;                   // every variable of the submitting shell
-  bool logs_in = false;               // those of a login on the node, which the others override
-  std::vector<std::string> names;     // handed on if the submitting shell has them
+  bool logs_in = false;               // also those of a login on the node; the others override them
+  std::vector<std::string> names;     // passed on if the submitting shell has them
   std::vector<std::string> settings;  // "NAME=VALUE"
 };
 

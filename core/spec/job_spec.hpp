@@ -122,7 +122,7 @@ struct Part {
   std::chrono::seconds time{0};           // total for all its attempts; 0: no limit
   OnFailure on_failure = OnFailure::all;  // of a role
   bool until_others_end = false;          // a role that never ends by itself, such as a server
-  bool has_unreadable_keys = false;       // `given` is without them
+  bool has_unreadable_keys = false;       // which `given` lacks
   JobSpec job{};                          // the part as a job of its own
 };
 

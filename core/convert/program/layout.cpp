@@ -77,7 +77,7 @@ class Layout {
     if (!is_given) set("ntasks-per-node", 1);
   }
 
-  // Slurm shows all GPUs of the node to each of the ranks, of which there may be more.
+  // There may be more ranks than GPUs: Slurm shows all GPUs of the node to each of them.
   void share_gpus(const lint::Job& job) {
     const std::uint64_t nodes = std::max<std::uint64_t>(number("nodes").value_or(1), 1);
     const std::uint64_t gpus =
@@ -90,7 +90,7 @@ class Layout {
       return;
     set("ntasks-per-gpu", ranks / gpus);
     program_.notes.push_back(
-        fmt::format("{} ranks share each GPU, and each sees only that one; Slurm shows them all {}",
+        fmt::format("{} ranks share each GPU and see no other; Slurm shows all {} to every rank",
                     ranks / gpus,
                     gpus));
   }

@@ -60,7 +60,7 @@ void check_syntax_error(const Subject& subject, Report& report) {
 // A check for rules that only job files can violate.
 void nothing_in_scripts(const Subject& /*subject*/, Report& /*report*/) {}
 
-// `\\ ` at the end of a line, or before a comment: a word that is a blank.
+// Finds `\\ ` at the end of a line or before a comment: a word that is a blank.
 class CutLines {
  public:
   CutLines(const Subject& subject, Report& report) : text_(subject.text), report_(report) {}
@@ -148,11 +148,11 @@ std::vector<Rule> file_rules() {
        .severity = Severity::error,
        .title = "a backslash that does not end its line",
        .reason = "Only a backslash right before the line break continues a command. Before a "
-                 "blank it makes a word of the blank, the command ends with its line, and the next "
-                 "lines are commands of their own. In an array, the blank and the words of the "
-                 "comment become elements.",
-       .fix = "remove what is behind it; comments go on lines of their own, in arrays also behind "
-              "an element without a backslash",
+                 "blank, it quotes that blank: the command ends with its line, and the next lines "
+                 "are commands of their own. In an array, the blank and the words of the comment "
+                 "become elements.",
+       .fix = "remove what follows it, and write comments on lines of their own; in an array, a "
+              "comment may also follow an element if there is no backslash",
        .check = check_line_cut_short,
        .reads_lines = true},
       {.id = "job-file",

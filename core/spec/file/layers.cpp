@@ -118,7 +118,8 @@ Layer layer_of(const Document& document, Diagnostics& problems) {
     const std::size_t known = problems.size();
     JobSpec scratch;
     read_key(name, member, pointer, reading, scratch, problems);
-    const bool has_parts = name == "steps" || name == "roles";  // of which the others are checked
+    // Parts are kept: those without problems are checked further.
+    const bool has_parts = name == "steps" || name == "roles";
     if ((problems.size() > known && !has_parts) || is_remark(name)) continue;
     const Option* option = option_of(name);
     const std::string key = option != nullptr ? option->file_key() : name;
@@ -198,7 +199,7 @@ void apply(const Layer& settings, JobSpec& spec, Diagnostics& problems) {
   Diagnostics found;
   for (const Setting& setting : settings)
     read_key(setting.key, *setting.value, setting.pointer, setting.reading, spec, found);
-  for (Diagnostic& problem : found)  // layer_of() has reported those of single parts
+  for (Diagnostic& problem : found)  // layer_of() has already reported unreadable keys of parts
     if (std::find(problems.begin(), problems.end(), problem) == problems.end())
       problems.push_back(std::move(problem));
 }

@@ -25,9 +25,9 @@ struct Setting {
 
 using Layer = std::vector<Setting>;  // one source, each key once
 
-// The keys of a file. An unknown, duplicate or unreadable key becomes a problem and is omitted (in
-// steps and roles, only that key), so that all mistakes in a file are found, including those that a
-// later source would override.
+// The keys of a file. An unknown, duplicate or unreadable key becomes a problem and is omitted; of
+// steps and roles, only the key within them. All mistakes in a file are found in this way,
+// including those that a later source would override.
 [[nodiscard]] Layer layer_of(const Document& document, Diagnostics& problems);
 
 // An option with its typed values; none for a flag.

@@ -35,14 +35,15 @@ bool locate_key(const Layer& settings, const std::string& where, Diagnostic& pro
   return true;
 }
 
-// The pointer to the option's value in a part; empty if it has the option from the whole job.
+// The pointer to the option's value in a part; empty if the part does not set it.
 std::string pointer_in_part(const json& part, const std::string& pointer, const Option& option) {
   for (const std::string& key : {option.file_key(), option.json_key()})
     if (part.contains(key)) return member_of(pointer, key);
   return "";
 }
 
-// A problem of the part in these words, or of one of its options: "role `data`: --nodes".
+// `words` are those of the part; the problem is its own or one of its options': "role `data`:
+// --nodes".
 void place_in_part(const Layer& settings,
                    const Setting& parts,
                    std::size_t index,
@@ -64,7 +65,7 @@ void place_in_part(const Layer& settings,
   place_at(parts, pointer, problem);
 }
 
-// Names that are given twice are a problem of the last part that has them.
+// A name that is given twice is a problem of the last part that has it.
 bool locate_part(const Layer& settings, const Setting& parts, Diagnostic& problem) {
   if (!parts.value->is_array()) return false;
   for (std::size_t i = parts.value->size(); i > 0; --i) {

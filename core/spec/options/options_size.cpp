@@ -40,8 +40,8 @@ Unlike with srun, a rank's program can reach the other GPUs of its node, so that
       {.names = "--ntasks-per-gpu",
        .value = ranks_per_gpu(),
        .help = "ranks that share each GPU",
-       .manual = R"(Ranks that share each GPU, each of which sees only that one.
-Without this option, more ranks than GPUs are refused: NCCL refuses two ranks on one GPU.
+       .manual = R"(Ranks that share each GPU; a rank sees only the GPU that it shares.
+Without this option, more ranks than GPUs are refused, because NCCL does not accept two ranks on one GPU.
 )",
        .is_rare = true},
       {.names = "--cpus-per-gpu",

@@ -33,7 +33,7 @@ namespace dts::spec {
 // A comma-separated list of such words.
 [[nodiscard]] Value slurm_words(const char* name, const char* type, std::vector<std::string> words);
 
-// --ntasks-per-gpu: how many ranks share a GPU, and that they do.
+// --ntasks-per-gpu: a total, and permission to have more ranks than GPUs.
 [[nodiscard]] Value ranks_per_gpu();
 
 // Indices of a job array; see parse_array_indices().
