@@ -199,8 +199,12 @@ void apply(const Layer& settings, JobSpec& spec, Diagnostics& problems) {
   Diagnostics found;
   for (const Setting& setting : settings)
     read_key(setting.key, *setting.value, setting.pointer, setting.reading, spec, found);
-  for (Diagnostic& problem : found)  // layer_of() has already reported unreadable keys of parts
-    if (std::find(problems.begin(), problems.end(), problem) == problems.end())
+  // layer_of() has already reported unreadable keys of parts. A set, as there may be thousands.
+  std::set<std::pair<std::string, std::string>> known;
+  if (!found.empty())
+    for (const Diagnostic& problem : problems) known.emplace(problem.where, problem.message);
+  for (Diagnostic& problem : found)
+    if (known.emplace(problem.where, problem.message).second)
       problems.push_back(std::move(problem));
 }
 
