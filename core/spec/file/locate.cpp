@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -65,29 +66,45 @@ void place_in_part(const Layer& settings,
   place_at(parts, pointer, problem);
 }
 
+// A part of the settings, by the words for it.
+struct Place {
+  const Setting* parts;
+  std::size_t index;
+};
+
+using Places = std::map<std::string, Place>;
+
 // A name that is given twice is a problem of the last part that has it.
-bool locate_part(const Layer& settings, const Setting& parts, Diagnostic& problem) {
-  if (!parts.value->is_array()) return false;
-  for (std::size_t i = parts.value->size(); i > 0; --i) {
-    const json& part = (*parts.value)[i - 1];
-    const json* name = part.is_object() && part.contains("name") ? &part["name"] : nullptr;
-    const std::string words =
-        part_words(parts.key == "roles", name != nullptr && name->is_string() ? *name : "");
-    if (problem.where != words && problem.where.rfind(words + ": ", 0) != 0) continue;
-    place_in_part(settings, parts, i - 1, words, problem);
-    return true;
+Places places_of_parts(const Layer& settings) {
+  Places places;
+  for (const char* list : {"steps", "roles"}) {
+    const Setting* parts = setting_of_key(settings, list);
+    if (parts == nullptr || !parts->value->is_array()) continue;
+    for (std::size_t i = 0; i < parts->value->size(); ++i) {
+      const json& part = (*parts->value)[i];
+      const auto name = part.is_object() ? part.find("name") : part.end();
+      const bool has_name = part.is_object() && name != part.end() && name->is_string();
+      places[part_words(parts->key == "roles", has_name ? name->get<std::string>() : "")] = {parts,
+                                                                                             i};
+    }
   }
-  return false;
+  return places;
+}
+
+// The part whose words `where` is, or begins with: "role `data`: --nodes".
+Places::const_iterator find_part(const Places& places, const std::string& where) {
+  const auto whole = places.find(where);
+  return whole != places.end() ? whole : places.find(where.substr(0, where.rfind(": ")));
 }
 
 }  // namespace
 
 void locate(const Layer& settings, Diagnostics& problems) {
+  const Places places = places_of_parts(settings);
   for (Diagnostic& problem : problems) {
     if (locate_key(settings, problem.where, problem)) continue;
-    for (const char* list : {"steps", "roles"})
-      if (const Setting* parts = setting_of_key(settings, list); parts != nullptr)
-        if (locate_part(settings, *parts, problem)) break;
+    if (const auto part = find_part(places, problem.where); part != places.end())
+      place_in_part(settings, *part->second.parts, part->second.index, part->first, problem);
   }
 }
 
