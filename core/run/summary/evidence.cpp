@@ -92,10 +92,33 @@ const std::vector<Pattern>& known_patterns() {
   return k_patterns;
 }
 
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// True for "ValueError: x", "KeyError: 3" and "error: x"; not for measures: "Validation error:
+// 0.12", "Error 3.1 %", "ErrorRate".
+bool names_error(std::string_view line, std::string_view word) {
+  for (std::size_t at = line.find(word); at != line.npos; at = line.find(word, at + 1)) {
+    const std::string_view rest = line.substr(at + word.size());
+    if (!rest.empty() && is_letter(rest[0])) continue;
+    const std::size_t next = rest.find_first_not_of(" :=\t");
+    const bool has_number =
+        next != rest.npos && std::string_view("+-.0123456789").find(rest[next]) != rest.npos;
+    const bool is_part = at > 0 && is_letter(line[at - 1]);  // of ValueError
+    if (is_part || !has_number) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_error(std::string_view line) {
   if (line.starts_with("[rank")) line = line.substr(std::min(line.find(": ") + 2, line.size()));
-  const auto has = [&](std::string_view words) { return line.find(words) != line.npos; };
-  return !line.starts_with(' ') && (has("Error") || has("Exception") || has("error: "));
+  return !line.starts_with(' ') && (names_error(line, "Error") || names_error(line, "Exception") ||
+                                    names_error(line, "error:"));
 }
 
 namespace {

@@ -119,7 +119,10 @@ TEST_CASE("a rank whose log ends with an error is found while it runs") {
   CHECK(found->rank == 1);
   CHECK(found->line == "ValueError: bad batch");
   CHECK(found->written > 0);
-  CHECK_FALSE(logs.says(1, "step 3\n").last_error());
+  for (const char* words :
+       {"step 3\n", "Validation error: 0.12\n", "Error 3.1 %\n", "ErrorRate: 0.1\n"})
+    CHECK_FALSE(logs.says(1, words).last_error());
+  CHECK(logs.says(1, "KeyError: 3\n").last_error());
 }
 
 TEST_CASE("a rank with an error of its own is no victim of one that lost its store") {
