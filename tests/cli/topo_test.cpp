@@ -204,7 +204,7 @@ TEST_CASE("a file that cannot be read is no fault of hwloc's") {
   CHECK_FALSE(contains(output.err, "hwloc"));
 }
 
-TEST_CASE("an adapter that every rank has a nearer one than is not used") {
+TEST_CASE("an adapter is not used if every rank has a nearer one") {
   const auto nics = nlohmann::json::parse(
       Desk().topo({"--json", "--gpus", "0", "--ranks", "1"}).out)["node"]["nics"];
   CHECK(nics[0]["used"] == true);
@@ -229,12 +229,13 @@ TEST_CASE("what is wrong with a file is said as exactly as it is known") {
       {damaged(R"(allowed_cpuset="0xffffffff")", R"(allowed_cpuset="0x0")"),
        "bad.xml: the topology has no processor that may be used"},
       {damaged(R"("PU" os_index="1")", R"("PU" os_index="0")"),
-       "bad.xml: the topology has a processor (PU) with the os_index 0, but another cpuset"},
+       "bad.xml: the topology has a processor (PU) with the os_index 0, which its cpuset "
+       "contradicts"},
       {damaged(R"("PU" os_index="1" cpuset="0x00000002")",
                R"("PU" os_index="0" cpuset="0x00000001")"),
        "bad.xml: the topology has no processor (PU) with the os_index 1"},
       {damaged(R"("NUMANode" os_index="1")", R"("NUMANode" os_index="9")"),
-       "bad.xml: the topology has a NUMA node with the os_index 9, but another nodeset"},
+       "bad.xml: the topology has a NUMA node with the os_index 9, which its nodeset contradicts"},
       {damaged("</object>", "</objcet>"), "bad.xml:12: Opening and ending tag mismatch"},
       {damaged("Package", "Pakcage"), "unrecognized object type string Pakcage"},
       {"<html></html>", "bad.xml is not an hwloc topology"},

@@ -67,7 +67,8 @@ void read_ports(const std::vector<Port>& ports, Nic& nic) {
     nic.network = Network::ethernet;
 }
 
-constexpr float k_most_gigabytes = 10'000;  // per second; more is damage: a link has some hundred
+// Per second. The fastest links have hundreds: more is a damaged value.
+constexpr float k_most_gigabytes = 10'000;
 
 // hwloc reports gigabytes per second.
 unsigned whole_gbps(float bytes) {

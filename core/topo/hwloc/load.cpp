@@ -153,7 +153,7 @@ void mark_those_with_cores(NodeTopology& node) {
       if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
 }
 
-tl::unexpected<Error> odd_number(const char* what, unsigned number, const char* why) {
+tl::unexpected<Error> contradictory_number(const char* what, unsigned number, const char* why) {
   return fail(Errc::invalid,
               fmt::format("the topology has a {} with the os_index {}{}", what, number, why),
               k_write_again);
@@ -167,9 +167,9 @@ Result<void> check_processors(hwloc_topology_t topology) {
   hwloc_obj_t pu = nullptr;
   while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != nullptr) {
     if (hwloc_bitmap_weight(pu->cpuset) != 1 || hwloc_bitmap_isset(pu->cpuset, pu->os_index) == 0)
-      return odd_number(k_what, pu->os_index, ", but another cpuset");
+      return contradictory_number(k_what, pu->os_index, ", which its cpuset contradicts");
     if (hwloc_bitmap_isset(seen.get(), pu->os_index) != 0)
-      return odd_number(k_what, pu->os_index, " and one more");
+      return contradictory_number(k_what, pu->os_index, ", as another one has");
     hwloc_bitmap_set(seen.get(), pu->os_index);
   }
   const Bitmap missing(hwloc_bitmap_dup(hwloc_get_root_obj(topology)->cpuset));
@@ -177,8 +177,8 @@ Result<void> check_processors(hwloc_topology_t topology) {
   const int first = hwloc_bitmap_first(missing.get());
   if (first < 0) return {};
   return fail(Errc::invalid,
-              fmt::format("the topology has no processor (PU) with the os_index {}, though its "
-                          "cpuset has one",
+              fmt::format("the topology has no processor (PU) with the os_index {}, which its "
+                          "cpuset contains",
                           first),
               k_write_again);
 }
@@ -188,7 +188,7 @@ Result<void> check_numas(hwloc_topology_t topology) {
   hwloc_obj_t numa = nullptr;
   while ((numa = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, numa)) != nullptr)
     if (hwloc_bitmap_isset(numa->nodeset, numa->os_index) == 0)
-      return odd_number("NUMA node", numa->os_index, ", but another nodeset");
+      return contradictory_number("NUMA node", numa->os_index, ", which its nodeset contradicts");
   return {};
 }
 

@@ -48,7 +48,7 @@ std::string version_of(const std::string& text) {
   return words.substr(first, words.find_first_not_of("0123456789.", first) - first);
 }
 
-// A file of a fixed size: what does not fit is lost.
+// A file in memory of a fixed size: a write that does not fit is lost.
 UniqueFd make_complaints() {
   UniqueFd file(::memfd_create("complaints", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.valid() && (::ftruncate(file.get(), k_most_complaints) != 0 ||
@@ -99,14 +99,15 @@ std::string syntax_error(const std::vector<std::string>& lines) {
   return {};
 }
 
-// hwloc's own first complaint about the contents; empty if there is none. Some give no reason.
+// hwloc's own first complaint about the contents that gives a reason; empty if there is none.
 std::string reason_of(const std::vector<std::string>& lines) {
   constexpr std::string_view k_prefix = "xmlbuffer: ";
-  constexpr std::array k_none{"Loading XML topology without DTD",
-                              "XML component discovery failed",
-                              "ignoring object of class"};
+  constexpr std::array k_without_reason{"Loading XML topology without DTD",
+                                        "XML component discovery failed",
+                                        "ignoring object of class"};
   for (const std::string& line : lines)
-    if (line.starts_with(k_prefix) && std::none_of(k_none.begin(), k_none.end(), [&](auto words) {
+    if (line.starts_with(k_prefix) &&
+        std::none_of(k_without_reason.begin(), k_without_reason.end(), [&](auto words) {
           return line.find(words) != std::string::npos;
         }))
       return line.substr(k_prefix.size());

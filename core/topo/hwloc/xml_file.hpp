@@ -22,7 +22,7 @@ inline constexpr const char* k_write_again = "write it again with `lstopo --of x
 [[nodiscard]] tl::unexpected<Error> not_a_topology(const std::string& name,
                                                    const std::string& complaints);
 
-// Reads a topology. `complaints` is a file with the first few of hwloc's complaints.
+// Reads a topology. `complaints` is a file with the first of hwloc's complaints; -1: none.
 using ReadTopology = std::function<Result<NodeTopology>(int complaints)>;
 
 // Runs `read` in a silent child process limited to 10 s, and returns its result: hwloc 2.9 crashes
