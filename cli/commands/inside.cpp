@@ -87,8 +87,7 @@ Result<int> become_guard(const std::string& run) {
 }
 
 // The agent of a whole job has a guard. `--part job|local` makes it the agent of one part;
-// --restart here|together applies to that part, and so does
-// --unwritten FD, see launch::PartOptions.
+// --restart here|together and --unwritten FD apply to that part, see launch::PartOptions.
 Result<int> run_agent(const std::string& run, const Options& options) {
   launch::AgentOptions agent{run, false, program_path(), {}, {}};
   const auto part = options.find("--part");

@@ -143,7 +143,7 @@ def unwritten_parts():
                 os.rmdir(folder + "/ledger.jsonl")
                 os.rename(folder + "/kept", folder + "/ledger.jsonl")
             said = asked(cluster, "why", run.path, 0)
-            check(("could not be written (exit code 74)" in said) == (state == "FAILED"), "why says so if the whole run's ledger has no end")
+            check(("could not be written (exit code 74)" in said) == (state == "FAILED"), "why says so only if the whole run's ledger has no end")
 
 
 def put_back(cluster, run):

@@ -96,7 +96,7 @@ void note_unreadable(const run::RunDirectory& run, const Error& failed, bool loc
   }
 }
 
-// With the end missing from the ledger, only the job's exit code shows why the run stopped.
+// If the end is missing from the ledger, only the job's exit code shows why the run stopped.
 Result<int> code_of_job(const AgentOptions& options, Result<int> code, bool is_recorded) {
   const bool is_job = !options.local && !options.part;
   return is_recorded || !is_job || !code || *code == 0 ? std::move(code) : exit_code(Errc::io);

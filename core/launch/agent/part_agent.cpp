@@ -143,7 +143,7 @@ void PartAgent::tick() {
   kill_at_ = now + k_between_kills;
 }
 
-// What its agent has recorded, or could not.
+// What its agent has recorded, followed by what it could not record.
 std::vector<run::Event> PartAgent::new_events() const {
   auto events = run::read_ledger(run_.ledger()).value_or(std::vector<run::Event>());
   const bool was_done = run::is_done(events);

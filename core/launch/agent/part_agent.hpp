@@ -92,7 +92,7 @@ class PartAgent {
   bool starts_together_;
   pid_t pid_ = 0;
   std::size_t events_before_ = 0;
-  UniqueFd unwritten_;  // in memory: what its ledger did not take, see PartOptions
+  UniqueFd unwritten_;  // in memory: events that are not in its ledger, see PartOptions
   bool is_done_ = false;
   bool end_requested_ = false;
   bool out_of_time_ = false;

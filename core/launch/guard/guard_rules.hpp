@@ -14,7 +14,7 @@ enum class NextStep {
   die,          // by the same signal, so that Slurm records it rather than an exit code
 };
 
-// `wait_status`: of the agent (wait(2)). `kills`: the agents of this job that signals ended,
+// `wait_status`: of the agent (wait(2)). `kills`: how many agents of this job signals have ended,
 // including this one.
 [[nodiscard]] NextStep after_agent(int wait_status, unsigned kills);
 

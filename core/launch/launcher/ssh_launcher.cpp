@@ -52,7 +52,7 @@ std::string describe_end(const Link& link, int code) {
   if (link.up) return fmt::format("{}: its ranks ended with code {}: {}", link.host, code, words);
   if (code == 0)
     return fmt::format(
-        "{}: no ranks, although the login succeeded ({}); does a start-up file of its "
+        "{}: no ranks, although the login succeeded ({}); does a start-up file of the "
         "shell, such as ~/.bashrc, exit?",
         link.host,
         words);

@@ -13,8 +13,9 @@
 namespace dts::launch {
 
 // Writes to `file` what can be learnt about `pid` and its children: the output of py-spy and gdb,
-// if installed, and the kernel's view (/proc: state and wait channel of each thread). If it is
-// `saving`, nothing pauses it: no gdb. Blocks for at most 25 s.
+// if installed, and the kernel's view (/proc: state and wait channel of each thread). A program
+// that may be `saving` is not paused: py-spy reads it while it runs, and gdb is omitted. Blocks for
+// at most 25 s, then for at most 3 s.
 [[nodiscard]] Result<void> write_stacks(pid_t pid, const std::string& file, bool saving);
 
 // `pid` and its descendants: at most 64 processes.

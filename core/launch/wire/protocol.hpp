@@ -260,10 +260,11 @@ struct Advise {
 
 struct ReadBack {};
 
+// Write the program's stacks to `file`.
 struct Stacks {
   std::string file;
   bool saving = false;  // the program may be saving, and must not be paused
-};                      // write the program's stacks
+};
 
 struct Stop {
   int signal = 15;

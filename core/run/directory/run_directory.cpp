@@ -243,8 +243,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// True if `checkpoints/` has a file that is newer than `time`; `named_by_step`: whether those whose
-// names are steps count.
+// True if `checkpoints/` has an entry that is newer than `time`. `named_by_step`: entries whose
+// names are steps count, too.
 bool has_newer(const RunDirectory& run, fs::file_time_type time, bool named_by_step) {
   std::error_code failed;
   fs::recursive_directory_iterator entry(

@@ -30,7 +30,7 @@ struct Outcome {
   std::vector<UnfitNode> unfit{};          // all nodes that failed their pre-flight check
   std::string part{};                      // in a composed run: the part that ended it
   bool port_changes = false;               // a port was taken that the next attempt will not use
-  std::string detail_if_saved{};  // empty, or `detail` if the program saved after the stop request
+  std::string detail_if_saved{};  // replaces `detail` if checkpoints show that it saved; or empty
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 

@@ -147,13 +147,13 @@ std::string around(const std::string& line, std::size_t at) {
   return (cut ? "... " : "") + printable(words, k_longest_line);
 }
 
-// Programs report such failures of a file and go on, for example with a second try.
+// Programs may report such a failure and continue, for example with a second try.
 bool must_be_last(Cause cause) {
   return cause == Cause::storage_error;
 }
 
-// The last line that shows `cause`. Where only the last error counts, those that it caused may
-// follow it: "The above exception was the direct cause of the following exception:".
+// The last line that shows `cause`. Where it must be the last error, only errors that it caused may
+// follow: "The above exception was the direct cause of the following exception:".
 std::optional<std::string> line_of(Cause cause, const std::vector<std::string>& lines) {
   bool is_followed = false;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {

@@ -39,8 +39,8 @@ std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, u
   return read_evidence(rank_words(run, attempt, rank, k_lines));
 }
 
-// Another rank that failed by itself, not because it lost its peers. If `may_be_store` is false,
-// nor because it lost their store: torchrun's is in the first of them.
+// Another rank that failed by itself, not because it lost its peers. Without `may_be_store`, one
+// that lost their store is not meant either: torchrun's ends with the first rank.
 std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
                                                      unsigned attempt,
                                                      unsigned world_size,

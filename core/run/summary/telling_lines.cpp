@@ -35,8 +35,8 @@ std::string prefix_of_worker(Place begin, Place end) {
   return digits.empty() ? std::string() : "[rank" + digits + "]:";
 }
 
-// What another program that ran after torchrun said about its own failure; not what torchrun's
-// caller says about torchrun's exit code.
+// The words of a program that ran, and failed, after torchrun; not what torchrun's caller says
+// about torchrun's exit code.
 Lines error_after(Place root, Place end) {
   Place report_end = std::find_if(
       root, end, [](const std::string& line) { return line.find("=====") != std::string::npos; });

@@ -8,9 +8,9 @@
 namespace dts::launch {
 namespace {
 
-constexpr int k_exited = 256;  // wait(2): the exit code times 256; the signal that ended it
+constexpr int k_exited = 256;  // wait(2): the exit code times 256, or the number of a signal
 
-TEST_CASE("the guard ends with its agent, unless a signal ended that one") {
+TEST_CASE("the guard exits with its agent's code; it restarts an agent that a signal ended") {
   struct Row {
     int status;
     unsigned kills;

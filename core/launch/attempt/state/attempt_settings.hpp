@@ -36,7 +36,7 @@ struct AttemptSettings {
   // attempt-<k>, which has the logs rank-<r>.log.
   [[nodiscard]] std::string folder() const { return run.attempt(number); }
 
-  // The file for the stacks of a rank's program.
+  // The file that takes the stacks of a rank's program.
   [[nodiscard]] std::string stacks(unsigned rank) const {
     return folder() + "/stacks-rank-" + std::to_string(rank) + ".txt";
   }

@@ -20,7 +20,8 @@ bool is_overdue(const RankState& rank) {
   return code_of(rank) == 128 + SIGKILL && rank.kill_sent;
 }
 
-// ", and had used no processor time for 9 s; its stacks are in FILE", if somebody looked.
+// ", and had used no processor time for 9 s; its stacks are in FILE"; empty if its stacks were not
+// requested.
 std::string last_seen(const RankState& rank) {
   constexpr unsigned k_idle = 2;  // seconds
   if (rank.stacks.empty()) return {};
@@ -91,7 +92,7 @@ std::optional<unsigned> EndedRanks::done_rank() const {
   return std::nullopt;
 }
 
-// True if no rank that did not save is anything but a torchrun, which exits 1 after every stop.
+// True if each rank either saved or is a torchrun that exited 1, as it does after every stop.
 bool EndedRanks::may_be_torchruns() const {
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
     const int code = code_of(one.second);

@@ -28,7 +28,7 @@ struct RankState {
   bool ended_unrequested = false;  // without a stop request before
   bool kill_sent = false;
   bool has_torchrun = false;  // its program started one
-  std::string stacks{};       // where they are, if it was still running when its time was nearly up
+  std::string stacks{};       // their file; empty unless its time was nearly up
 
   [[nodiscard]] const std::string& node() const { return hello.rank.node; }
 };

@@ -105,7 +105,7 @@ void RankExits::on_lost(Peer peer, Time now) {
   ending_.finish_if_all_ended();
 }
 
-// Learns what ranks do instead of saving, shortly before they are killed.
+// Asks for the stacks of ranks that have not ended, shortly before they are killed.
 void RankExits::look_at_overdue() {
   const auto& stop = ending_.asked_stop();
   if (!stop || !stop->programs_informed || std::exchange(looked_at_overdue_, true)) return;
