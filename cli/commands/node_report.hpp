@@ -10,8 +10,8 @@
 
 namespace dts::cli {
 
-// The GPUs that count as of this type (plan::gpus_by_type()), ascending; all without a type. Warns
-// if none of the products has such a name: then it is one of the site's own.
+// The GPUs that count as of this type (plan::gpus_by_type()), ascending; all of them if `type` is
+// empty. Warns if no product has this name, which is then one of the site's own.
 [[nodiscard]] std::vector<unsigned> gpus_of_type(const topo::NodeTopology& node,
                                                  const std::string& type);
 

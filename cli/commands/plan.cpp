@@ -138,12 +138,12 @@ std::vector<PlannedPart> parts_of(const Prepared& prepared) {
   return parts;
 }
 
-// The most cores for each rank of a part: those that the job asks for, unless it gets whole nodes.
-// 0: its share of the node.
+// The most cores for each rank of a part: the number that the job requests, unless it gets whole
+// nodes. 0: an equal share of the node.
 unsigned most_cores(const RunForecast& foreseen, const spec::JobSpec& job, const plan::Plan& part) {
   const bool asks = job.cpus_per_task || (job.cpus_per_gpu && part.gpus_per_node > 0);
   if (!asks || foreseen.outlook.whole_nodes) return part.cores_per_rank;
-  // Parts that share the nodes of the job have what the widest of them asks for.
+  // Parts that share the job's nodes have the cores that the widest of them requests.
   const plan::Plan& room = job.heterogeneous ? part : foreseen.prepared.plan;
   const unsigned cores =
       std::max(1U, room.ntasks_per_node * room.cpus_per_task / std::max(1U, part.ntasks_per_node));

@@ -45,8 +45,8 @@ std::uint64_t node_memory(const Site& site, const sched::PartitionInfo& partitio
   return least;
 }
 
-// True because of --exclusive, but not --exclusive=user and the like (sbatch(1)), or of the
-// partition if it is known.
+// True because of --exclusive, but not --exclusive=user and the like (sbatch(1)), or because of the
+// partition, null if it is not known.
 bool has_whole_nodes(const spec::JobSpec& spec, const sched::PartitionInfo* partition) {
   const auto exclusive = spec.slurm.find("exclusive");
   const bool asks = exclusive != spec.slurm.end() && exclusive->second.empty();

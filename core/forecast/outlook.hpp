@@ -57,7 +57,7 @@ struct Site {
 
 struct Outlook {
   Size size;
-  bool whole_nodes = false;  // as far as known, the job gets all processors and GPUs of its nodes
+  bool whole_nodes = false;  // the job gets all processors and GPUs of its nodes, as far as known
   Gpus gpus;                 // that it would be billed for; none if the site is not known
   std::optional<std::chrono::seconds> limit;  // requested limit, otherwise the partition's maximum
   Start start;

@@ -134,7 +134,7 @@ TEST_CASE("a node's topology gives each rank its cores, GPUs and adapter, and a 
   CHECK(contains(many.err, "--topology: 1000 GPUs requested"));
 }
 
-TEST_CASE("the ranks on a node's picture have the cores and GPUs that the job asks for") {
+TEST_CASE("in the picture of a node, ranks have the cores and GPUs that the job requests") {
   const Laptop laptop;
   std::string machine = *read_file(in_source("tests/data/topologies/uneven.xml"));
   const auto name_gpu = [&machine](const std::string& address, const std::string& model) {

@@ -113,8 +113,8 @@ void keep_together(const std::vector<User>& users,
     }
 }
 
-// Gives each adapter that nobody has to the user with the fewest, of those to whom it is as near as
-// their own. An adapter that fewer users may have comes first.
+// Assigns each idle adapter to the user with the fewest adapters, among the users that it is as
+// near to as their own. Adapters with fewer such users come first.
 void share_rest(const std::vector<User>& users, std::vector<std::vector<std::size_t>>& nics_of) {
   const std::size_t nics = users.front().distances.size();
   std::vector<std::vector<std::size_t>> takers(nics);

@@ -36,8 +36,8 @@ struct NicChoice {
 
 // Assigns an adapter to each GPU of each rank, and to each rank without GPUs. Minimises the total
 // distance, then the sum of the squares of the adapters' numbers of users, which evens out the
-// load. A minimum-cost flow with convex costs. Adapters that would be idle are assigned in
-// addition, to GPUs or ranks that are as near to them as to their own, in turn.
+// load. A minimum-cost flow with convex costs. Adapters that would be idle are then assigned as
+// well, in turn, to GPUs or ranks that are as near to them as to their own.
 void share_nics(const topo::NodeTopology& topology, std::vector<RankBinding>& ranks);
 
 }  // namespace dts::plan

@@ -21,8 +21,9 @@ auto place_of(const topo::Gpu& gpu, std::size_t depth) {
 // GPUs that have so far been close enough to stay together.
 using Unit = std::vector<unsigned>;
 
-// Takes a complete group out of `units`, the largest first, which have enough GPUs. To fit, the
-// first unit is followed by the largest ones that fit, otherwise by a part of the smallest.
+// Takes a complete group out of `units`, which have enough GPUs and are in descending order of
+// size. `fitting`: after the first unit, the largest that fits comes next, otherwise some GPUs of
+// the smallest.
 std::vector<unsigned> take_group(std::vector<Unit>& units, std::size_t size, Filling filling) {
   std::vector<unsigned> group;
   while (group.size() < size) {
@@ -66,8 +67,8 @@ class Packing {
   }
 
  private:
-  // Forms complete groups of GPUs with the same key. The remaining ones of a key stay together.
-  // The GPUs of a unit have the same key, as each key is a part of the ones before it.
+  // Forms complete groups of GPUs with the same key. The remaining ones of a key stay together. The
+  // GPUs of a unit always have the same key, because each level's key is a part of the one below.
   template <class KeyOf>
   void close_groups(const KeyOf& key_of) {
     std::map<decltype(key_of(0U)), std::vector<Unit>> pools;

@@ -9,10 +9,10 @@
 
 namespace dts::plan {
 
-// How a group is completed from several parts.
+// How a group is completed from several parts of the node.
 enum class Filling {
-  fitting,   // with parts that it takes in whole, wherever possible
-  in_order,  // with the largest parts, which may be divided
+  fitting,   // with the largest parts that fit whole, otherwise with some of the smallest
+  in_order,  // with the largest parts, of which the last may be divided
 };
 
 // Forms groups from the bottom up: behind one switch, behind one host bridge, in one NUMA node, in

@@ -123,12 +123,13 @@ std::vector<Node> demand_gpus(const std::vector<Node>& nodes,
                   wanted,
                   problems);
   const std::vector<std::string> names(types.begin(), types.end());
-  problems.push_back({option,
-                      fmt::format("no node{} has GPUs of type `{}`", scope, type),
-                      names.empty() ? fmt::format("the site names no types of GPUs there: {} {}",
-                                                  option,
-                                                  *spec.gpus_per_node)
-                                    : "there are: " + join(names, ", ")});
+  problems.push_back(
+      {option,
+       fmt::format("no node{} has GPUs of type `{}`", scope, type),
+       names.empty()
+           ? fmt::format(
+                 "the site names no types of GPUs there; use {} {}", option, *spec.gpus_per_node)
+           : "there are: " + join(names, ", ")});
   return {};
 }
 

@@ -193,7 +193,7 @@ void check_ranks(const Plan& plan, const spec::JobSpec& spec, Diagnostics& probl
                      counted(plan.gpus_per_node, "GPU"),
                      plan.ntasks_per_node - plan.gpus_per_node),
          fmt::format("use --ntasks-per-node {} (the default), or --ntasks-per-gpu if "
-                     "ranks share a GPU",
+                     "ranks are to share GPUs",
                      plan.gpus_per_node)});
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   if (ranks > k_most_ranks)

@@ -47,7 +47,7 @@ void check_node(const std::string& name,
         {"node " + name,
          fmt::format("{}, {} planned", counted(ranks.size(), "rank"), plan.ntasks_per_node),
          "the launcher packed them: pass --ntasks-per-node, not only the number of tasks"});
-  const bool share_gpus = plan.ntasks_per_node > plan.gpus_per_node;  // --ntasks-per-gpu
+  const bool share_gpus = plan.ntasks_per_node > plan.gpus_per_node;  // by --ntasks-per-gpu
   if (plan.gpus_per_node == 0 || share_gpus) return;
   std::size_t gpus = plan.gpus_per_node;
   // A separate list for each rank (Slurm's --gpu-bind) says nothing about the node; one list for

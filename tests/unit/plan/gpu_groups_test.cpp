@@ -110,7 +110,7 @@ TEST_CASE("a cpuset of few cores in one package does not mix GPUs of both") {
   CHECK(binding->score.near_cores == std::vector<unsigned>{2, 2, 5, 6});
 }
 
-TEST_CASE("packages of three GPUs and of one: a rank of four has those of one of each") {
+TEST_CASE("packages of three GPUs and of one: a rank of four GPUs has two packages") {
   std::vector<Place> places;
   for (const unsigned package : {0, 1, 2, 3, 4, 5, 6, 7, 0, 0, 1, 1, 2, 2, 3, 3}) {
     const auto gpu = static_cast<unsigned>(places.size());

@@ -74,7 +74,9 @@ TEST_CASE("sixteen GPUs: the nearest groups, and the most near cores for the poo
   CHECK(100 * worse <= checked);
 }
 
-TEST_CASE("sixty-four GPUs, as of eight MI300X in eight parts: a node is planned in no time") {
+TEST_CASE(
+    "sixty-four GPUs, as of eight MI300X in eight parts: planning a node takes little processor "
+    "time") {
   topo::NodeTopology node;
   for (unsigned core = 0; core < 192; ++core)
     node.cores.push_back({core / 96, core / 24, {}, {core}});

@@ -84,7 +84,7 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
        }},
       {"--gpus-per-node",
        "no node in partition low without n0 has GPUs of type `a100`",
-       "the site names no types of GPUs there: --gpus-per-node 8",
+       "the site names no types of GPUs there; use --gpus-per-node 8",
        [](auto& s) {
          s.gpus_per_node = 8;
          s.gpu_type = "a100";
