@@ -9,9 +9,9 @@
 
 namespace dts::convert {
 
-// Behind a program, such a line is unnecessary if it only ends the script, and lost otherwise. So
-// is one before the program of place `last` that acts on the code of a line that only the first of
-// many nodes runs.
+// After a program, such a line is unnecessary if it only ends the script, and lost otherwise. In
+// jobs of many nodes, a line before the last program, whose place is `last`, is lost if it acts on
+// the code of a line that only the first node runs.
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes);
 
 }  // namespace dts::convert

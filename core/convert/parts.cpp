@@ -72,7 +72,7 @@ bool may_fail(const Item& item) {
   return !is_for_environment(item);
 }
 
-// `is_code_read`: the next line reads the exit code, so that it must stay as it is.
+// `is_code_read`: the next line reads the exit code, which must therefore be kept.
 std::string line_of(const Part& part,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,

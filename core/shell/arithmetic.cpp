@@ -15,7 +15,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(k_blanks), text.size()));
 }
 
-// Behind a name: [i]
+// `text` follows a name: drops its index, [i].
 std::string_view without_index(std::string_view text) {
   if (!text.starts_with('[')) return text;
   const std::size_t close = text.find(']');

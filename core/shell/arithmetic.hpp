@@ -8,7 +8,7 @@
 
 namespace dts::shell {
 
-// The names before =, += and the like, and before or behind ++ and --, in order.
+// The names before =, += and the like, and before or after ++ and --, in the order of the text.
 [[nodiscard]] std::vector<std::string> names_set_by(std::string_view expression);
 
 }  // namespace dts::shell

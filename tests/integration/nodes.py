@@ -93,7 +93,7 @@ def preflight(launcher):
         run = cluster.submit("--nodes", "2", "--exclude", "n1", "--launcher", "srun", "--on", "launch=stop", *TELL)
         wait_for(120, "the run's end", run.is_over)
         ended = events(run, "attempt_ended")[0]
-        check(ended["node"] == "n2" and "the folder for temporary files: No space left on device" in ended["detail"], f"nor is TMPDIR: {ended['detail']}")
+        check(ended["node"] == "n2" and "the folder for temporary files: No space left on device" in ended["detail"], f"so does a full TMPDIR: {ended['detail']}")
 
 
 def spare(launcher):

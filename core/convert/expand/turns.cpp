@@ -15,8 +15,8 @@ std::optional<Turns> quoted(std::optional<Turns> turns) {
   return turns;
 }
 
-// for NODE in "${NODES[@]:1}": ${NODES[1]} and so on. for NODE in $(scontrol show hostnames): the
-// lines of such a list.
+// for NODE in "${NODES[@]:1}": ${NODES[1]} and so on. for NODE in $(scontrol show hostnames): a
+// command for each line of that list.
 std::optional<std::vector<std::string>> elements_of_nodes(const shell::Command& command,
                                                           const NodeValues& nodes) {
   using Kind = shell::Piece::Kind;

@@ -47,14 +47,15 @@ std::optional<bool> exports_all(const shell::Statement& statement) {
   return exports;
 }
 
-// #!/bin/bash -l: reads the user's files, which may define functions.
+// #!/bin/bash -l: the shell reads the user's files, which may define functions.
 bool has_login_shell(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('\n'));
   return first.starts_with("#!") && (first.find(" -l") != std::string_view::npos ||
                                      first.find("--login") != std::string_view::npos);
 }
 
-// A file whose functions a later line may call, unlike those of an environment.
+// It reads a file whose functions later lines may call; files of environments are
+// assumed to define none.
 bool reads_functions(const lint::Run& run) {
   constexpr std::string_view k_environments[] = {
       "activate", "conda.sh", "mamba.sh", "modules.sh", "lmod.sh", "bash", "profile"};
@@ -62,7 +63,7 @@ bool reads_functions(const lint::Run& run) {
          !is_one_of(k_environments, lint::base_name(run.words[1].value.text));
 }
 
-// gmx grompp -f md.mdp: functions that change the shell take no options.
+// gmx grompp -f md.mdp; functions that change the shell rarely take options.
 bool has_options(const lint::Run& run) {
   return std::any_of(run.words.begin() + 1, run.words.end(), [](const lint::ExpandedWord& word) {
     return word.value.text.size() > 1 && word.value.text[0] == '-';

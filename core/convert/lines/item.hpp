@@ -22,7 +22,7 @@ struct Item {
   std::vector<const lint::Run*> runs;    // commands of its own, in no substitution
   std::vector<const lint::Run*> inside;  // those of substitutions, and of texts for other shells
   std::vector<const lint::Run*> mains;   // of these: programs that do the job's work
-  // It calls a function of the script, or may call one of a file that a line before it reads.
+  // It calls a function that the script defines, or may call one of a file that was read before.
   bool calls_function = false;
   bool is_alone = false;  // nothing that is kept uses what it sets: only what it does is wanted
 

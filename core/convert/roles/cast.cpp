@@ -272,7 +272,7 @@ class Casting {
   NodeValues values_;
   Cast cast_;
   std::vector<std::size_t> places_;                       // of the programs in parts_
-  std::vector<Place> said_;                               // by these programs
+  std::vector<Place> said_;                               // what these programs say of theirs
   std::map<std::string, std::optional<NodeRange>> held_;  // nullopt: not always the same nodes
 };
 

@@ -30,7 +30,7 @@ struct World {
   std::vector<bool> is_split;  // for each program: of a world that cannot be put together
 };
 
-// `places`: of the programs in `parts`, with their nodes and what they say.
+// `places`: of the programs in `parts`; `nodes` and `all` are their nodes and what they say.
 [[nodiscard]] World world_of(const std::vector<Part>& parts,
                              const std::vector<std::size_t>& places,
                              const std::vector<std::optional<NodeRange>>& nodes,

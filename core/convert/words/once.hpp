@@ -26,8 +26,8 @@ inline constexpr const char* k_same_for_all =
 // Variables of the environment that hold the name of the node.
 inline constexpr std::string_view k_names_of_node[] = {"HOSTNAME", "SLURMD_NODENAME"};
 
-// The size of what `text` begins with if that expands to the name of the node on which the shell
-// runs: $HOSTNAME, ${HOSTNAME%%.*}, $(hostname -f); 0: it begins with something else.
+// The length of an expansion at the beginning of `text` that gives the name or address of the node
+// on which the shell runs: $HOSTNAME, ${HOSTNAME%%.*}, $(hostname -f). 0: there is none.
 [[nodiscard]] std::size_t size_of_own_name(std::string_view text);
 
 // Variables that the text expands and that are others on each node or in each rank.

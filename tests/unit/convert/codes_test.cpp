@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exit codes that lines before the program read, and which line is the program then.
+// Lines that read exit codes: they are not the program, and the line before them keeps its code.
 #include "tests/unit/convert/reduced.hpp"
 
 using namespace dts;

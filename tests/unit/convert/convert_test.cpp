@@ -143,7 +143,7 @@ TEST_CASE("a script's own lines are run on the first node, and what may set up a
   CHECK_FALSE(has(job_of("./unpack data\nsrun prog\n"), "on_first_node"));
 }
 
-TEST_CASE("what can be no function is a program, and is run on the first node") {
+TEST_CASE("a command that cannot be a function runs on the first node only") {
   const auto is_guarded = [](const std::string& first, const std::string& before) {
     const std::string text = first + "\n#SBATCH -N 2\n" + before + "prepare -f x\nsrun prog\n";
     return has(convert_script(text, with({})).job_file, "if on_first_node; then\nprepare -f x");

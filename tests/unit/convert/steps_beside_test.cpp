@@ -119,7 +119,7 @@ TEST_CASE("an argument that the script cannot do without is to be filled in") {
         Became::set_up);
 }
 
-TEST_CASE("options that only sbatch spells so") {
+TEST_CASE("values of --time and --export as sbatch takes them") {
   const auto of_option = [](const std::string& option) {
     return Reduced("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH " + option + "\nsrun ./a\n");
   };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: those that change where the script changes them, by arithmetic, eval, printf and unset,
-// and those of the script's own node.
+// Values of variables that the script changes by arithmetic, eval, printf and unset, and the name
+// of the script's own node.
 #include "tests/unit/convert/reduced.hpp"
 
 using namespace dts;
 using namespace dts::convert;
 
-TEST_CASE("a value that the script changes without an assignment is not known behind it") {
+TEST_CASE("a value that the script changes without an assignment is not known after it") {
   for (const std::string line : {"let N=N*2",
                                  "let \"N = N * 2\"",
                                  "((N=N*2))",

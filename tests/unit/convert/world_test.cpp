@@ -5,7 +5,7 @@
 using namespace dts;
 using namespace dts::convert;
 
-TEST_CASE("a training that is started node by node counts its nodes itself") {
+TEST_CASE("programs that differ only in their --node_rank are one training") {
   const std::string program =
       " torchrun --nnodes=$SLURM_NNODES --node_rank=$RANK --nproc_per_node=4 train.py &\n";
   const std::string listed =

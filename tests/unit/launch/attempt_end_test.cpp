@@ -261,7 +261,7 @@ TEST_CASE("ranks that only the stop ended may have been done") {
   }
 }
 
-TEST_CASE("what an overdue rank does is looked at once, shortly before it is killed") {
+TEST_CASE("the stacks of an overdue rank are requested once, shortly before it is killed") {
   const auto words_for = [](const std::string& state, unsigned idle) {
     JobStory job = a_running_job();
     job.stop(Cause::preempted, 20s).exits(1, 85).exits(2, 85).exits(3, 85).wait(16s);

@@ -93,7 +93,7 @@ TEST_CASE("torchrun's report does not hide what its workers said, and names the 
   CHECK(lost.cause == Cause::comm_timeout);
 }
 
-TEST_CASE("a program that fails after torchrun's report is heard, too") {
+TEST_CASE("a program that fails after torchrun's report is quoted, too") {
   const std::string report =
       torchrun_report(2, 1, "To enable traceback see: https://pytorch.org/docs");
   const auto lines_after = [&](const std::string& words) {
