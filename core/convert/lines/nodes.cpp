@@ -22,10 +22,10 @@ constexpr std::string_view k_programs[] = {
     "perl",   "R",      "julia", "Rscript", "split",  "sort",   "tensorboard"};
 
 // They change the shell, which each node's program needs.
-constexpr std::string_view k_shell[] = {"module",     "ml",    "source", ".",      "conda", "mamba",
-                                        "micromamba", "spack", "cd",     "export", "set",   "unset",
-                                        "shopt",      "umask", "eval",   "ulimit", "alias", "pyenv",
-                                        "pushd",      "popd",  "shift"};
+constexpr std::string_view k_shell[] = {
+    "module", "ml",     "source", ".",     "conda", "mamba",     "micromamba", "spack",
+    "cd",     "export", "set",    "unset", "shopt", "umask",     "eval",       "ulimit",
+    "alias",  "pyenv",  "pushd",  "popd",  "shift", "deactivate"};
 
 // They do no harm on each node.
 constexpr std::string_view k_no_matter_where[] = {

@@ -153,6 +153,9 @@ TEST_CASE("a command that cannot be a function runs on the first node only") {
   CHECK_FALSE(is_guarded("#!/bin/bash", "source env.sh\n"));
   CHECK_FALSE(is_guarded("#!/bin/bash", "source ~/.bashrc\n"));
   CHECK_FALSE(is_guarded("#!/bin/bash", "prepare() { export A=$1; }\n"));
+  const std::string leaves =
+      "#!/bin/bash\n#SBATCH -N 2\nsource v/bin/activate\ndeactivate\nsrun prog\n";
+  CHECK_FALSE(has(convert_script(leaves, with({})).job_file, "on_first_node; then\ndeactivate"));
   const std::string login = "#!/bin/bash -l\n#SBATCH -N 2\nuse_gpus\nsrun prog\n";
   CHECK_FALSE(has(convert_script(login, with({})).job_file, "on_first_node"));
 }
