@@ -15,7 +15,7 @@ std::optional<std::uint64_t> number_in(const lint::ProgramOption& one,
                                        const Item& item,
                                        const Resolver& resolver,
                                        const Known& known) {
-  // Out of range, and then huge if it is before the item, for a word of another line.
+  // The option may be in a line outside of the item: `begin` is then too large, or wraps around.
   const std::size_t begin = one.span.begin - item.span().begin;
   const std::string source = begin < item.source.size()
                                  ? item.source.substr(begin, one.span.end - one.span.begin)

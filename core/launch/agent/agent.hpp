@@ -16,7 +16,7 @@ namespace dts::launch {
 // job, see ComposedRun.
 struct PartOptions {
   bool returns_restarts = false;  // the caller handles restarts as well
-  int unwritten_fd = -1;          // for events that could not be written to the ledger; -1: none
+  int unwritten_fd = -1;          // takes a line for each event that is not in the ledger; -1: none
 };
 
 struct AgentOptions {

@@ -153,7 +153,7 @@ void RecordedAttempt::on_stop(const Attempt& attempt) {
   const AskedStop& stop = *attempt.asked_stop();
   const auto noted = note({.what = run::StopRequested{stop.cause, stop.detail}});
   if (!noted) log("{}", noted.error().message);
-  // Otherwise the ledger's time would be that of an earlier event.
+  // While events wait to be written, the ledger's time is that of an earlier event.
   if (in_.ledger.waiting().empty()) stopped_at_ = run::time_of_last_event(run_);
 }
 

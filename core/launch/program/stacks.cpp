@@ -98,7 +98,7 @@ Result<void> write_stacks(pid_t pid, const std::string& file, bool saving) {
   }
   std::vector<std::string> python{"py-spy", "dump", "--pid", number};
   if (saving) python.emplace_back("--nonblocking");
-  // The program that may be saving is killed 3 s after this begins, and we with it.
+  // A program that may be saving is killed 3 s after this begins, and so are we.
   text += "== py-spy\n" + view_of(std::move(python), seconds(saving ? 2 : 8));
   if (saving) return write_file(file, text);
   text += "== gdb\n" +
