@@ -198,11 +198,13 @@ std::vector<std::string> RecordedAttempt::nodes_taken(const AttemptRunner& runne
 // Adds to the attempt's outcome what is known by now about its cause.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
+  // Only now: settle_completion() would take "saved" for "every rank exited 0", and the run for
+  // done if it has reached its last step.
   if (!outcome.detail_if_saved.empty() && stopped_at_ && run::has_saved_after(run_, *stopped_at_)) {
     outcome.detail = outcome.detail_if_saved;
     outcome.unsaved = false;
   }
-  outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];
   outcome.port_changes = outcome.cause == run::Cause::rendezvous && master_port_ != 0 &&
