@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <string_view>
 
 namespace dts::run {
 namespace {
@@ -54,6 +56,21 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
       return std::pair{rank, *std::move(found)};
   }
   return std::nullopt;
+}
+
+// True for the line of an error that is not about other ranks or their store.
+bool is_own_error(const std::string& line) {
+  constexpr std::string_view k_of_peers[] = {"torch.distributed.Dist",
+                                             "c10d",
+                                             "process group",
+                                             "store->",
+                                             "store based barrier",
+                                             "imed out",
+                                             "imeout"};
+  return is_error(line) &&
+         std::none_of(std::begin(k_of_peers), std::end(k_of_peers), [&](std::string_view words) {
+           return line.find(words) != std::string::npos;
+         });
 }
 
 // True if the disk is full: a program that cannot save its state for lack of space cannot write its
@@ -142,7 +159,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.detail += "; no space is left at " + run.path;
     return outcome;
   }
-  const bool has_own_error = !own && std::any_of(words.begin(), words.end(), is_error);
+  const bool has_own_error = !own && std::any_of(words.begin(), words.end(), is_own_error);
   if (const auto other = culprit(run, attempt, world_size, *outcome.rank, !has_own_error)) {
     outcome.cause = other->second.cause;
     outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);

@@ -134,6 +134,8 @@ TEST_CASE("a rank with an error of its own is no victim of one that lost its sto
   CHECK(cause_of("[rank2]: ValueError: bad batch\n", "Address already in use\n") ==
         Cause::rendezvous);
   CHECK(cause_of("step 7\n", lost) == Cause::rendezvous);
+  CHECK(cause_of("RuntimeError: Timed out initializing process group in store based barrier\n",
+                 lost) == Cause::rendezvous);
   CHECK(cause_of("RuntimeError: Connection reset by peer\n", lost) == Cause::rendezvous);
 }
 
