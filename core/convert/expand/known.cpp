@@ -147,8 +147,10 @@ void Known::follow(const shell::Statement& statement) {
     }
     if (verb == "unset") {
       for (std::size_t i = 1; i < command->words.size(); ++i) {
-        own_.insert(literal_of(command->words[i]));
-        values_[literal_of(command->words[i])] = std::string();
+        const std::string name = literal_of(command->words[i]);
+        own_.insert(name);
+        values_[name] = std::string();
+        arrays_.erase(name);
       }
       return;
     }
