@@ -260,9 +260,8 @@ struct Advise {
 
 struct ReadBack {};
 
-// Write the program's stacks to `file`.
 struct Stacks {
-  std::string file;
+  std::string file;     // to write the program's stacks to
   bool saving = false;  // the program may be saving, and must not be paused
 };
 
