@@ -243,8 +243,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// True if `checkpoints/` has an entry that is newer than `time`. `named_by_step`: entries whose
-// names are steps count, too.
+// True if `checkpoints/` has a file that is newer than `time`, or a folder too deep to look into;
+// other folders are as new as what was last removed from them. `named_by_step`: entries whose names
+// are steps count, too.
 bool has_newer(const RunDirectory& run, fs::file_time_type time, bool named_by_step) {
   std::error_code failed;
   fs::recursive_directory_iterator entry(
@@ -255,8 +256,10 @@ bool has_newer(const RunDirectory& run, fs::file_time_type time, bool named_by_s
     const auto written = entry->last_write_time(gone);
     const bool is_none =
         is_temporary(name) || (!named_by_step && entry.depth() == 0 && names_step(name));
-    if (!gone && name != "fence" && !is_none && written > time) return true;
-    if (is_none || entry.depth() >= k_deepest) entry.disable_recursion_pending();
+    const bool is_deepest = entry.depth() >= k_deepest;
+    const bool counts = !is_none && name != "fence" && (is_deepest || !entry->is_directory(gone));
+    if (counts && !gone && written > time) return true;
+    if (is_none || is_deepest) entry.disable_recursion_pending();
   }
   return false;
 }

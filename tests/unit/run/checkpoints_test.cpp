@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <utility>
@@ -88,5 +89,9 @@ TEST_CASE("a program that saves under names of its own is seen to, one that only
   CHECK(saves_otherwise(run, attempt));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const unsigned next = take_attempt(run, "lease\n").value();
+  CHECK_FALSE(saves_otherwise(run, next));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(write_file(run.checkpoints() + "/epoch_1/last.pt.tmp", "half"));
+  REQUIRE(std::filesystem::remove(run.checkpoints() + "/epoch_1/last.pt"));  // its folder is newer
   CHECK_FALSE(saves_otherwise(run, next));
 }
