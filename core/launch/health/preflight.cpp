@@ -92,6 +92,7 @@ void judge_temporary_folder(const NodeFacts& facts, Findings& found) {
             may_fall_back ? "set TMPDIR to one that you can write to on every node"
             : is_full     ? "remove what earlier jobs left there"
                           : "look at that file system's mount on the node");
+  found.all.back().disk = error == EDQUOT;
 }
 
 void judge_shared_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& found) {

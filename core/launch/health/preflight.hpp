@@ -61,8 +61,10 @@ enum class Severity { note, warning, unfit };
 
 struct Finding {
   Severity severity = Severity::warning;
-  bool disk = false;  // of the user's making: no space or quota left in the run directory
-  std::string text;   // what was measured, the limit, and what to do
+  // Of the user's making: no space or quota left in the run directory, or no quota for temporary
+  // files.
+  bool disk = false;
+  std::string text;  // what was measured, the limit, and what to do
 };
 
 [[nodiscard]] std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand);
@@ -75,7 +77,7 @@ struct Finding {
 // The conclusion from the findings of one node.
 struct NodeVerdict {
   std::string unfit;  // reasons, separated by "; "; empty: the node is fit
-  bool disk = true;   // the only reason is the run directory's disk
+  bool disk = true;   // every reason is of the user's making: Finding::disk
   bool warned = false;
   std::vector<std::string> notes;  // all other findings, as texts for the log
 };
