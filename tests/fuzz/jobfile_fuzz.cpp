@@ -2,6 +2,7 @@
 // Job files, TOML and JSON: anything is refused with a message, or read; what is read survives
 // being written in either format.
 #include "core/spec/file/layers.hpp"
+#include "core/spec/file/locate.hpp"
 #include "core/spec/file/write.hpp"
 #include "core/spec/json.hpp"
 #include "tests/support/fuzz.hpp"
