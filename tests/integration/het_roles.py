@@ -232,7 +232,7 @@ def refused():
             return cluster.dtsubmit("submit", "--runs", cluster.runs, *words, "job.json", code=3).stderr
 
         text = said(roles=roles)
-        check("role `server`" in text and "`mem`" in text and "heterogeneous = true" in text, text)
+        check("job.json:1:12: roles[0]: `mem`: " in text and "heterogeneous = true" in text, text)
         text = said(heterogeneous=True, roles=roles[1:])
         check("two roles or more" in text, text)
         text = said(heterogeneous=True, command=["true"])
@@ -248,11 +248,11 @@ def refused():
         text = said(["--array", "0-3"], heterogeneous=True, roles=roles)
         check("--array" in text and "cannot be an array" in text, text)
         text = said(heterogeneous=True, roles=[roles[0], {**roles[1], "partition": "hihg"}])
-        check("role `train`: --partition" in text and "did you mean `high`" in text, text)
+        check("roles[1].partition: no partition `hihg`" in text and "did you mean `high`" in text, text)
         text = said(heterogeneous=True, roles=[roles[0], {**roles[1], "requeue": False}])
         check("belongs to the whole job" in text, text)
         text = said(heterogeneous=True, roles=[roles[0], {**roles[1], "gpus_per_node": 3}])
-        check("role `train`" in text and "3" in text, text)
+        check("roles[1].gpus_per_node: 3 GPUs" in text, text)
 
 
 if __name__ == "__main__":
