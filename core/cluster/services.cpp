@@ -75,10 +75,12 @@ Result<void> start_munged(const Programs& programs,
   });
 }
 
-// The options that the server and the program that prepares its folder share.
+// The options that the server and the program that prepares its folder share. Each has its own
+// folder for temporary tables, because a server that starts removes those of all others in it.
 std::vector<std::string> database_options(const Layout& layout) {
-  std::vector<std::string> options = {"--no-defaults",
-                                      "--datadir=" + layout.spec.folder + "/database"};
+  const std::string& folder = layout.spec.folder;
+  std::vector<std::string> options = {
+      "--no-defaults", "--datadir=" + folder + "/database", "--tmpdir=" + folder + "/run"};
   if (::geteuid() == 0) options.emplace_back("--user=root");  // it refuses root otherwise
   return options;
 }
