@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/base/variable_name.hpp"
 
 #include <fmt/format.h>
 
@@ -30,16 +31,6 @@ bool is_of_the_kernel(std::string_view target) {
   for (const std::string_view folder : {"/proc", "/sys"})
     if (target == folder || target.starts_with(std::string(folder) + "/")) return true;
   return target == "/dev" || target.find_first_not_of('/') == std::string_view::npos;
-}
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_variable_name(std::string_view name) {
-  return !name.empty() && is_letter(name[0]) && std::all_of(name.begin(), name.end(), [](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9');
-  });
 }
 
 // File name extensions that mark a file even without a slash.

@@ -2,21 +2,14 @@
 #include "core/spec/exports.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/base/variable_name.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
 namespace dts::spec {
 namespace {
-
-bool is_variable(std::string_view name) {
-  const auto fits = [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
-         std::all_of(name.begin(), name.end(), fits);
-}
 
 // Split at commas outside of quotation marks, which are removed; nullopt: one is not closed.
 std::optional<std::vector<std::string>> entries_of(const std::string& text) {
@@ -50,7 +43,7 @@ Result<Exports> parse_exports(const std::string& text) {
     const std::string name = entry.substr(0, equals);
     if (in_lower_case(entry) == "all") {
       exports.all = true;
-    } else if (!is_variable(name) || in_lower_case(entry) == "none") {
+    } else if (!is_variable_name(name) || in_lower_case(entry) == "none") {
       return fail(Errc::invalid,
                   fmt::format("`{}` is not the name of a variable", name),
                   "for example NONE, or HOME,EDITOR=vi, or ALL,DEBUG=1");

@@ -4,6 +4,7 @@
 #include "core/base/text/array_indices.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/base/variable_name.hpp"
 #include "core/sweep/csv.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +18,6 @@ namespace {
 
 constexpr std::size_t k_longest_shown = 60;
 constexpr const char* k_examples = "for example lr=0.1,0.01 or seed=1..3";
-
-bool is_letter(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -131,8 +128,7 @@ void add_field(const Field& field, bool only, Axis& axis, const Place& place) {
 }  // namespace
 
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= k_longest_name && is_letter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  return text.size() <= k_longest_name && is_variable_name(text);
 }
 
 std::string variable_of(std::string name) {

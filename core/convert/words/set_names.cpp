@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/variable_name.hpp"
 #include "core/convert/words/names.hpp"
 #include "core/shell/arithmetic.hpp"
 #include "core/shell/parse.hpp"
@@ -9,11 +10,6 @@ namespace dts::convert {
 namespace {
 
 using shell::Command;
-
-bool is_name(std::string_view word) {
-  return !word.empty() && shell::is_name_begin(word[0]) &&
-         std::all_of(word.begin(), word.end(), shell::is_name_char);
-}
 
 // export NAME, declare -x NAME
 bool exports(const Command& command) {
@@ -122,7 +118,7 @@ class Collector {
     const bool is_export = exports(one);
     for (std::size_t i = 1; i < one.words.size(); ++i) {
       const std::string word = literal_of(one.words[i]);
-      if (!is_name(word)) {
+      if (!is_variable_name(word)) {
         if (verb == "read" && word == "-a" && i + 1 < one.words.size())
           names_.arrays.insert(literal_of(one.words[i + 1]));
         if (verb == "printf" && word == "-v" && i + 1 < one.words.size())
