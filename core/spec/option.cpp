@@ -74,4 +74,10 @@ const Option* option_named(std::string_view long_name) {
   return nullptr;
 }
 
+const Option* option_of_key(std::string_view key) {
+  for (const Option& option : options())
+    if (option.file_key() == key || option.json_key() == key) return &option;
+  return nullptr;
+}
+
 }  // namespace dts::spec

@@ -72,6 +72,9 @@ struct Option {
 // The option with a long name, "--nodes"; nullptr if there is none.
 [[nodiscard]] const Option* option_named(std::string_view long_name);
 
+// The option with a key of a job file or of spec.json; nullptr if there is none.
+[[nodiscard]] const Option* option_of_key(std::string_view key);
+
 // The parts of options(), one file each.
 [[nodiscard]] std::vector<Option> layout_options();
 [[nodiscard]] std::vector<Option> running_options();

@@ -19,11 +19,12 @@ FACTORS = {"zero": [1, 2, 3], "ranks": [2, 3, 4, 6], "transport": ["mpi", "shm",
            "buckets": ["4K", "60K", "whole"], "overlap": ["on", "off"], "servers": [0, 2]}
 
 
-def text(trainer):
+def text(trainer, letters=60000):
     numbers = random.Random(1)
-    with open(trainer.path("t.txt"), "w", encoding="ascii") as file:
-        file.write("".join(numbers.choice("abcdefgh \n") for _ in range(60000)))
-    return ["--data", trainer.path("t.txt")]
+    path = trainer.path(f"{letters}.txt")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("".join(numbers.choice("abcdefgh \n") for _ in range(letters)))
+    return ["--data", path]
 
 
 def chained(trainer, model, layouts):
@@ -80,7 +81,7 @@ def train(trainer, stage, steps, save_every, ranks=4):
     """A GPT of 3.2 million parameters with AdamW, evaluations and gradient noise, from the last save to this step."""
     run = trainer.path(f"memory-{stage}")
     model = "gpt2,vocab_size=256,n_positions=16,n_embd=256,n_layer=4,n_head=4"
-    return run, trainer.start(ranks, ["--model", model, "--data", trainer.path("t.txt"), "--optimizer", "adamw", "--batch", 8,
+    return run, trainer.start(ranks, ["--model", model, *text(trainer, 6000), "--optimizer", "adamw", "--batch", 8,
                                       "--shards", 8, "--steps", steps, "--schedule", "constant", "--transport", "mpi",
                                       "--zero", stage, "--bucket-size", "256K", "--evaluate-every", 5, "--limit-train", 100,
                                       "--step-delay", 50, "--run-dir", run, "--checkpoint-dir", run + "-c", "--save-every", save_every])

@@ -28,13 +28,6 @@ const std::array<std::set<std::string_view>, 4> k_alternatives{
     std::set<std::string_view>{"per_node", "per_rank"},
     std::set<std::string_view>{"exclusive", "oversubscribe"}};
 
-// The option that a key names, in either spelling.
-const Option* option_of(const std::string& key) {
-  for (const Option& option : options())
-    if (option.file_key() == key || option.json_key() == key) return &option;
-  return nullptr;
-}
-
 GresItems gres_of(const Setting& setting) {
   const bool is_gres = setting.key == "gres" && setting.value->is_string();
   return is_gres ? split_gres(setting.value->get<std::string>()) : GresItems{};
@@ -121,7 +114,7 @@ Layer layer_of(const Document& document, Diagnostics& problems) {
     // Parts are kept: those without problems are checked further.
     const bool has_parts = name == "steps" || name == "roles";
     if ((problems.size() > known && !has_parts) || is_remark(name)) continue;
-    const Option* option = option_of(name);
+    const Option* option = option_of_key(name);
     const std::string key = option != nullptr ? option->file_key() : name;
     if (const auto [first, is_new] = spelled.emplace(key, name); !is_new) {
       problems.push_back(reading.at_key(
@@ -188,7 +181,7 @@ Layer only_groups(Layer layer, const std::set<Group>& groups) {
   layer.erase(std::remove_if(layer.begin(),
                              layer.end(),
                              [&](const Setting& setting) {
-                               const Option* option = option_of(setting.key);
+                               const Option* option = option_of_key(setting.key);
                                return option != nullptr && groups.count(option->group) == 0;
                              }),
               layer.end());

@@ -18,12 +18,6 @@ using nlohmann::ordered_json;
 
 constexpr const char* k_others_end = "others end";
 
-const Option* row_of_key(const std::string& key) {
-  for (const Option& row : options())
-    if (row.json_key() == key || row.file_key() == key) return &row;
-  return nullptr;
-}
-
 Error not_of_part(const Option& row) {
   if (row.json_key() == "job_name")
     return {Errc::invalid, "a part is called by its `name`", "write `name` instead"};
@@ -42,7 +36,7 @@ Result<void> read_name(const json& value, Part& part) {
 Result<void> read_time(const json& value, Part& part) {
   const auto text = value.is_string() ? value.get<std::string>() : value.dump();
   JobSpec scratch;
-  DTS_TRY(row_of_key("time")->value.parse(text, scratch));
+  DTS_TRY(option_of_key("time")->value.parse(text, scratch));
   part.time =
       *scratch.time == std::chrono::seconds::max() ? std::chrono::seconds(0) : *scratch.time;
   return {};
@@ -85,7 +79,7 @@ void read_part_key(const std::string& key,
       problems.push_back(reading.at_value(pointer, std::move(done).error()));
     return;
   }
-  const Option* row = row_of_key(key);
+  const Option* row = option_of_key(key);
   // check_parts() knows whether the job is heterogeneous.
   if (row != nullptr && !is_of_part(*row) && !(is_role && row->is_of_nodes))
     return problems.push_back(reading.at_key(pointer, not_of_part(*row)));
