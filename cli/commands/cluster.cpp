@@ -170,6 +170,13 @@ void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
       ->type_name("N");
   verb.add_option("--sockets", spec.sockets, "sockets that share the CPUs of a node [1]")
       ->type_name("N");
+  verb.add_option(
+          "--threads-per-core", spec.threads_per_core, "CPUs that are threads of one core [1]")
+      ->type_name("N");
+  verb.add_option("--reserved-cores",
+                  spec.reserved_cores,
+                  "cores of each node that no job gets (CoreSpecCount) [0]")
+      ->type_name("N");
 }
 
 // How it treats jobs.

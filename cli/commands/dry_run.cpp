@@ -29,7 +29,7 @@ void print_plan(const std::string& words, const plan::Plan& plan) {
              counted(plan.ntasks_per_node, "rank"),
              counted(plan.world_size, "rank"),
              counted(plan.gpus_per_node, "GPU"),
-             counted(plan.cpus_per_task, "core"));
+             counted(plan.cpus_per_task, "CPU"));
 }
 
 void print_reasons(const plan::Plan& plan) {
@@ -58,7 +58,7 @@ std::string sums_of(const Prepared& prepared) {
   std::string sums = counted(plan.world_size, "rank");
   if (plan.gpus_per_node > 0) sums += ", " + counted(plan.nodes * plan.gpus_per_node, "GPU");
   if (!spec.gpu_type.empty()) sums += fmt::format(" ({})", spec.gpu_type);
-  sums += ", " + counted(plan.world_size * plan.cpus_per_task, "core");
+  sums += ", " + counted(plan.world_size * plan.cpus_per_task, "CPU");
   return sums + "; " + memory_of(spec, plan);
 }
 

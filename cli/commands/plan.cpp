@@ -7,11 +7,13 @@
 #include "cli/commands/dry_run.hpp"
 #include "cli/commands/foresee.hpp"
 #include "cli/commands/node_report.hpp"
+#include "cli/commands/planned_options.hpp"
 #include "cli/commands/simulate_options.hpp"
 #include "cli/output/terminal.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/binding/binding.hpp"
+#include "core/plan/layout/cpus.hpp"
 #include "core/spec/parts.hpp"
 #include "core/topo/discover.hpp"
 
@@ -99,36 +101,6 @@ void check_assumptions(const std::vector<std::string>& assume, Diagnostics& prob
   for (const Diagnostic& problem : reliability::validate(model, 1)) problems.push_back(problem);
 }
 
-std::string text_of(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-const spec::Setting* setting_for(const spec::Layer& settings, const std::string& option) {
-  const spec::Option* row = spec::option_named("--" + option);
-  if (row == nullptr) return nullptr;
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const spec::Setting& one) {
-    return one.key == row->file_key();
-  });
-  return found == settings.end() ? nullptr : &*found;
-}
-
-// The plan's decisions, and requested options that the plan does not cover.
-std::vector<PlannedOption> options_of(const plan::Plan& plan, const spec::Layer& settings) {
-  std::vector<PlannedOption> options;
-  std::vector<const spec::Setting*> shown;
-  for (const plan::Reason& reason : plan.reasons) {
-    const spec::Setting* setting = setting_for(settings, reason.name);
-    shown.push_back(setting);
-    const bool is_asked = reason.as_asked && setting != nullptr;
-    options.push_back({reason.name, reason.value, is_asked ? setting->origin : reason.why});
-  }
-  for (const spec::Setting& setting : settings)
-    if (std::find(shown.begin(), shown.end(), &setting) == shown.end())
-      options.push_back({setting.key, text_of(*setting.value), setting.origin});
-  return options;
-}
-
 std::vector<PlannedPart> parts_of(const Prepared& prepared) {
   if (prepared.parts.empty()) return {{"the job", prepared.plan}};
   std::vector<PlannedPart> parts;
@@ -140,13 +112,17 @@ std::vector<PlannedPart> parts_of(const Prepared& prepared) {
 
 // The most cores for each rank of a part: the number that the job requests, unless it gets whole
 // nodes. 0: an equal share of the node.
-unsigned most_cores(const RunForecast& foreseen, const spec::JobSpec& job, const plan::Plan& part) {
+unsigned most_cores(const RunForecast& foreseen,
+                    const spec::JobSpec& job,
+                    const plan::Plan& part,
+                    unsigned cpus_per_core) {
   const bool asks = job.cpus_per_task || (job.cpus_per_gpu && part.gpus_per_node > 0);
   if (!asks || foreseen.outlook.whole_nodes) return part.cores_per_rank;
   // Parts that share the job's nodes have the cores that the widest of them requests.
   const plan::Plan& room = job.heterogeneous ? part : foreseen.prepared.plan;
-  const unsigned cores =
+  const unsigned cpus =
       std::max(1U, room.ntasks_per_node * room.cpus_per_task / std::max(1U, part.ntasks_per_node));
+  const unsigned cores = plan::whole_cores(cpus, job, cpus_per_core);
   return part.cores_per_rank == 0 ? cores : std::min(cores, part.cores_per_rank);
 }
 
@@ -156,11 +132,12 @@ Result<TopoReport> node_of(std::string machine,
                            const topo::NodeTopology& node,
                            const RunForecast& foreseen,
                            const spec::JobSpec& job,
-                           const plan::Plan& plan) {
+                           const plan::Plan& plan,
+                           unsigned cpus_per_core) {
   plan::BindRequest request = plan::request_of(plan.bind);
   request.ranks = plan.ntasks_per_node;
   request.smt = plan.smt;
-  request.cores_per_rank = most_cores(foreseen, job, plan);
+  request.cores_per_rank = most_cores(foreseen, job, plan, cpus_per_core);
   request.gpus = gpus_of_type(node, job.gpu_type);
   if (plan.gpus_per_node > request.gpus.size())
     return fail(
@@ -179,7 +156,8 @@ Result<TopoReport> node_of(std::string machine,
 Result<std::vector<TopoReport>> nodes_of(const PlanOptions& options,
                                          const std::optional<topo::NodeTopology>& node,
                                          const RunForecast& foreseen,
-                                         const std::vector<PlannedPart>& parts) {
+                                         const std::vector<PlannedPart>& parts,
+                                         const plan::ClusterView& cluster) {
   std::vector<TopoReport> nodes;
   if (!node) return nodes;
   const std::string machine =
@@ -191,7 +169,8 @@ Result<std::vector<TopoReport>> nodes_of(const PlanOptions& options,
                        *node,
                        foreseen,
                        spec::is_composed(job) ? spec::parts_of(job).at(i).job : job,
-                       parts[i].plan));
+                       parts[i].plan,
+                       plan::cpus_per_core(cluster, *node)));
     nodes.push_back(std::move(report));
   }
   return nodes;
@@ -245,7 +224,7 @@ Result<int> act(const PlanOptions& options, const std::vector<std::string>& comm
   DTS_ASSIGN(const RunForecast foreseen, foresee(options.job, command, site, options.assume));
   warn_of_program(foreseen.prepared.spec);
   PlanReport report = report_of(foreseen, site);
-  DTS_ASSIGN(report.nodes, nodes_of(options, node, foreseen, report.parts));
+  DTS_ASSIGN(report.nodes, nodes_of(options, node, foreseen, report.parts, site.cluster));
   for (const Variant& variant : variants)
     report.what_if.push_back(row_of(options, command, site, variant));
   if (!options.svg.empty()) DTS_TRY(write_file(options.svg, to_svg(report.nodes), 0644));

@@ -193,8 +193,14 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
                                   const std::vector<sched::PartitionInfo>& partitions) {
   plan::ClusterView view;
   for (const sched::NodeInfo& node : nodes)
-    view.nodes.push_back(
-        {node.name, node.cpus, node.gpus, node.memory_mib, !node.away, node.gpu_types});
+    view.nodes.push_back({node.name,
+                          node.cpus,
+                          node.gpus,
+                          node.memory_mib,
+                          !node.away,
+                          node.gpu_types,
+                          node.reserved_cpus,
+                          node.cpus_per_core});
   for (const sched::PartitionInfo& partition : partitions) {
     plan::ClusterView::Partition seen;
     seen.name = partition.name;
@@ -205,6 +211,7 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
     seen.max_time = partition.max_time_seconds < 0
                         ? std::chrono::seconds::max()
                         : std::chrono::seconds(partition.max_time_seconds);
+    seen.max_cpus_per_node = partition.max_cpus_per_node;
     view.partitions.push_back(std::move(seen));
   }
   return view;

@@ -48,7 +48,7 @@ std::string table(const Rows& rows, Last last) {
 }
 
 std::string layout_table(const PlanReport& report) {
-  Rows rows{{"", "NODES", "RANKS", "A NODE", "CORES A RANK", "GPUS A NODE", "SPARES"}};
+  Rows rows{{"", "NODES", "RANKS", "A NODE", "CPUS A RANK", "GPUS A NODE", "SPARES"}};
   for (const PlannedPart& part : report.parts) {
     const plan::Plan& plan = part.plan;
     rows.push_back({part.name});

@@ -23,11 +23,13 @@ namespace dts::plan {
 struct ClusterView {
   struct Node {
     std::string name;
-    unsigned cpus = 0;
+    unsigned cpus = 0;  // all of them, as the scheduler counts them
     unsigned gpus = 0;
     std::uint64_t memory_mib = 0;
     bool up = true;  // false: down, drained or failed; it may be back before the job begins
     std::map<std::string, unsigned> gpu_types{};  // of the GPUs whose type the site names
+    unsigned reserved_cpus = 0;                   // of `cpus`, for the system
+    unsigned cpus_per_core = 1;                   // at least 1
   };
 
   // A node that jobs should avoid if they can.
@@ -41,6 +43,7 @@ struct ClusterView {
     bool is_default = false;
     std::vector<std::string> nodes;
     std::chrono::seconds max_time{0};  // 0: unknown; seconds::max(): none
+    unsigned max_cpus_per_node = 0;    // that a job gets; 0: no limit
   };
 
   std::vector<Node> nodes;

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <type_traits>
@@ -213,6 +214,10 @@ sched::NodeInfo node_from(const json& object) {
   reader.read("away", node.away);
   reader.read("lost", node.lost);
   reader.read("cpus", node.cpus);
+  reader.read("reserved_cpus", node.reserved_cpus);
+  node.reserved_cpus = std::min(node.reserved_cpus, node.cpus);
+  reader.read("cpus_per_core", node.cpus_per_core);
+  node.cpus_per_core = std::max(node.cpus_per_core, 1U);
   reader.read("gpus", node.gpus);
   reader.read("gpu_types", node.gpu_types);
   reader.read("memory_mib", node.memory_mib);
@@ -230,6 +235,7 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("grace_seconds", partition.grace_seconds);
   partition.preemption = sched::preemption_of(reader.text("preemption"));
   reader.read("gives_whole_nodes", partition.gives_whole_nodes);
+  reader.read("max_cpus_per_node", partition.max_cpus_per_node);
   if (const auto found = object.find("billing"); found != object.end() && found->is_object())
     partition.billing = weights_from(*found);
   return partition;

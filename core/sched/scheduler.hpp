@@ -87,12 +87,14 @@ struct JobInfo {
 
 struct NodeInfo {
   std::string name;
-  std::string address;     // NodeAddr: the address that other nodes can connect to
-  std::uint32_t port = 0;  // its daemon's port; 0: unknown
-  std::string state;       // in the scheduler's own terms
-  bool away = false;       // accepts no jobs now
-  bool lost = false;       // down or silent: what ran there has ended or cannot be reached
-  std::uint32_t cpus = 0;
+  std::string address;              // NodeAddr: the address that other nodes can connect to
+  std::uint32_t port = 0;           // its daemon's port; 0: unknown
+  std::string state;                // in the scheduler's own terms
+  bool away = false;                // accepts no jobs now
+  bool lost = false;                // down or silent: what ran there has ended or cannot be reached
+  std::uint32_t cpus = 0;           // all of them, in the scheduler's numbering
+  std::uint32_t reserved_cpus = 0;  // of these, for the system: no job gets them
+  std::uint32_t cpus_per_core = 1;  // at least 1
   std::uint32_t gpus = 0;
   std::map<std::string, std::uint32_t> gpu_types{};  // those whose type the site names
   std::uint64_t memory_mib = 0;
@@ -113,8 +115,9 @@ struct PartitionInfo {
   std::int64_t max_time_seconds = 0;  // -1: unlimited
   std::int64_t grace_seconds = 0;
   Preemption preemption = Preemption::none;
-  bool gives_whole_nodes = false;    // to every job, whatever it requests
-  std::optional<Weights> billing{};  // absent: processors are billed
+  bool gives_whole_nodes = false;       // to every job, whatever it requests
+  std::uint32_t max_cpus_per_node = 0;  // that a job gets; 0: no limit
+  std::optional<Weights> billing{};     // absent: processors are billed
 };
 
 // A quality of service, which gives its jobs their own limits and preemption.

@@ -91,14 +91,16 @@ json node_json(const node_info_t& info) {
             {"state", node_state_word(info.node_state)},
             {"away", is_unavailable(node_state_word(info.node_state))},
             {"lost", is_lost(node_state_word(info.node_state))},
-            {"cpus", info.cpus},
             {"memory_mib", info.real_memory}};
+  add_cpus(node, {info.cpus, info.cpus_efctv, info.sockets, info.cores});
   add_gpus(node, text(info.gres));
   return node;
 }
 
 json partition_json(const partition_info_t& info) {
   const bool unlimited = info.max_time == INFINITE || info.max_time == NO_VAL;
+  const bool unlimited_cpus =
+      info.max_cpus_per_node == INFINITE || info.max_cpus_per_node == NO_VAL;
   return {{"name", text(info.name)},
           {"is_default", (info.flags & PART_FLAG_DEFAULT) != 0},
           {"up", info.state_up == PARTITION_UP},
@@ -107,6 +109,7 @@ json partition_json(const partition_info_t& info) {
           {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
           {"preemption", preemption_word(info.preempt_mode)},
           {"gives_whole_nodes", info.max_share == 0},  // OverSubscribe=EXCLUSIVE
+          {"max_cpus_per_node", unlimited_cpus ? 0U : info.max_cpus_per_node},
           {"billing", billing_json(text(info.billing_weights_str))}};
 }
 

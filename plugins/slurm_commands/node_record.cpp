@@ -52,8 +52,12 @@ json node_json(const Record& node) {
              {"state", state},
              {"away", is_unavailable(state)},
              {"lost", is_lost(state)},
-             {"cpus", node.number("CPUTot")},
              {"memory_mib", node.number("RealMemory")}};
+  const auto number = [&](const char* name) {
+    return static_cast<std::uint32_t>(node.number(name));
+  };
+  add_cpus(reply,
+           {number("CPUTot"), number("CPUEfctv"), number("Sockets"), number("CoresPerSocket")});
   add_gpus(reply, node.text("Gres"));
   return reply;
 }
@@ -67,6 +71,7 @@ json partition_json(const Record& partition) {
           {"grace_seconds", partition.number("GraceTime")},
           {"preemption", preemption_of(partition.text("PreemptMode"))},
           {"gives_whole_nodes", partition.text("OverSubscribe") == "EXCLUSIVE"},
+          {"max_cpus_per_node", partition.number("MaxCPUsPerNode")},
           {"billing", billing_json(partition.text("TRESBillingWeights"))}};
 }
 

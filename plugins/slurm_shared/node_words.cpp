@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -70,6 +71,14 @@ GpusByType gpus_by_type(std::string_view gres) {
   }
   add_entry(entry, gpus);
   return gpus;
+}
+
+void add_cpus(json& node, const NodeCpus& cpus) {
+  const std::uint32_t cores = cpus.sockets * cpus.cores_per_socket;
+  const bool knows = cpus.effective > 0 && cpus.effective < cpus.total;
+  node["cpus"] = cpus.total;
+  node["reserved_cpus"] = knows ? cpus.total - cpus.effective : 0;
+  node["cpus_per_core"] = cores == 0 ? 1 : std::max(1U, cpus.total / cores);
 }
 
 void add_gpus(json& node, std::string_view gres) {

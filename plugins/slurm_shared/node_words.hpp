@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -30,6 +31,18 @@ struct NodeState {
 
 // The same, or if the node accepts no jobs for another reason: drained, failed.
 [[nodiscard]] bool is_unavailable(std::string_view state);
+
+// A node's processors, as Slurm reports them.
+struct NodeCpus {
+  std::uint32_t total = 0;
+  std::uint32_t effective = 0;  // CPUEfctv, without reserved ones; 0: a release that has none
+  std::uint32_t sockets = 0;
+  std::uint32_t cores_per_socket = 0;
+};
+
+// Adds the members `cpus`, `reserved_cpus` and `cpus_per_core`: 1 where the site counts cores as
+// CPUs.
+void add_cpus(nlohmann::json& node, const NodeCpus& cpus);
 
 // The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2", by type; those without a type are "".
 [[nodiscard]] std::map<std::string, unsigned> gpus_by_type(std::string_view gres);

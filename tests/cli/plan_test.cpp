@@ -156,10 +156,14 @@ TEST_CASE("in the picture of a node, ranks have the cores and GPUs that the job 
     unsigned cores, unused;  // of each rank, of the node's 16
   } const table[] = {
       {{"--gpus-per-node", "4"}, 4, 0},
-      {{"--gpus-per-node", "4", "--cpus-per-task", "3"}, 3, 4},
-      {{"--gpus-per-node", "4", "--cpus-per-gpu", "1"}, 1, 12},
+      // Each core has two threads, and each of these is a CPU.
+      {{"--gpus-per-node", "4", "--cpus-per-task", "6"}, 3, 4},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "3"}, 2, 8},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "3", "--threads-per-core", "2"}, 2, 8},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "3", "--hint", "nomultithread"}, 3, 4},
+      {{"--gpus-per-node", "4", "--cpus-per-gpu", "2"}, 1, 12},
       {{"--gpus-per-node", "4", "--cpus-per-task", "3", "--exclusive"}, 4, 0},
-      {{"--gpus-per-node", "4", "--cpus-per-task", "3", "--cores-per-rank", "2"}, 2, 8},
+      {{"--gpus-per-node", "4", "--cpus-per-task", "6", "--cores-per-rank", "2"}, 2, 8},
   };
 
   for (const auto& row : table) {
@@ -168,7 +172,7 @@ TEST_CASE("in the picture of a node, ranks have the cores and GPUs that the job 
     CHECK(score["most_cores"] == row.cores);
     CHECK(score["unused_cores"] == row.unused);
   }
-  const Output wide = laptop.plan({"--topology", "node.xml"}, {"--cpus-per-task", "17"});
+  const Output wide = laptop.plan({"--topology", "node.xml"}, {"--cpus-per-task", "33"});
   CHECK(wide.exit_code == 3);
   CHECK(contains(wide.err, "17 requested, 16 cores"));
   CHECK(node({"--gpus-per-node", "l4:1"})["gpus"] == nlohmann::json({1}));

@@ -1,3 +1,6 @@
 # `dtsubmit plan`: its start is that of sbatch --test-only in many states of a queue, its cost what Slurm bills; both ways to Slurm.
 dts_script_test(plan_start integration 600 plan)
 dts_script_test(plan_cost integration 600 plan_cost)
+# The CPUs of a node that ranks share.
+dts_script_test(plan_cpus integration 300 node_cpus 0)
+dts_script_test(plan_cpus_reserved integration 300 node_cpus 1)

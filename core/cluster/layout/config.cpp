@@ -70,15 +70,17 @@ Lines node_lines(const Layout& layout) {
     const std::string name = node_name(layout, node);
     std::string value = fmt::format(
         "{} NodeHostname={} NodeAddr={} Port={} CPUs={} Sockets={} CoresPerSocket={} "
-        "ThreadsPerCore=1 RealMemory={}",
+        "ThreadsPerCore={} RealMemory={}",
         name,
         layout.own_host_names ? name : "localhost",
         layout.endpoints.node_address(node),
         layout.endpoints.node_port(node),
         cpus_of(spec),
         spec.sockets,
-        cpus_of(spec) / spec.sockets,
+        cpus_of(spec) / spec.sockets / spec.threads_per_core,
+        spec.threads_per_core,
         layout.memory_mib);
+    if (spec.reserved_cores > 0) value += fmt::format(" CoreSpecCount={}", spec.reserved_cores);
     const std::string type = spec.gpu_type.empty() ? "" : spec.gpu_type + ":";
     if (spec.gpus_per_node > 0) value += fmt::format(" Gres=gpu:{}{}", type, spec.gpus_per_node);
     if (!spec.features.empty()) value += " Feature=" + spec.features;

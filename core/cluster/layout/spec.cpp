@@ -3,6 +3,7 @@
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 
@@ -98,8 +99,8 @@ Result<void> fit_machine(ClusterSpec& spec) {
 unsigned cpus_of(const ClusterSpec& spec) {
   if (spec.cpus_per_node != 0) return spec.cpus_per_node;
   const unsigned wanted = std::max(spec.gpus_per_node, 4U);
-  const unsigned sockets = std::max(spec.sockets, 1U);
-  return (wanted + sockets - 1) / sockets * sockets;
+  const unsigned step = std::max(spec.sockets, 1U) * std::max(spec.threads_per_core, 1U);
+  return (wanted + step - 1) / step * step;
 }
 
 Result<void> validate(const ClusterSpec& spec) {
@@ -119,6 +120,18 @@ Result<void> validate(const ClusterSpec& spec) {
          fmt::format(
              "{} CPUs cannot be spread over {} sockets evenly", cpus_of(spec), spec.sockets),
          "choose a divisor of --cpus-per-node"});
+  const unsigned threads = spec.threads_per_core;
+  if (threads == 0 || (spec.sockets > 0 && cpus_of(spec) % (spec.sockets * threads) != 0))
+    problems.push_back({"--threads-per-core",
+                        fmt::format("{} CPUs on {} are not whole cores of {}",
+                                    cpus_of(spec),
+                                    counted(spec.sockets, "socket"),
+                                    counted(threads, "thread")),
+                        "choose a divisor of the CPUs of a socket"});
+  else if (spec.reserved_cores >= cpus_of(spec) / threads)
+    problems.push_back({"--reserved-cores",
+                        fmt::format("a node has {}", counted(cpus_of(spec) / threads, "core")),
+                        "leave at least one to jobs"});
   if (spec.constrain_cores && spec.proctrack != Proctrack::cgroup)
     problems.push_back({"--constrain-cores",
                         "only control groups can confine a job to its cores",

@@ -34,8 +34,10 @@ struct ClusterSpec {
   std::string features;        // of all nodes, comma-separated; empty: none
   unsigned cpus_per_node =
       0;  // claimed, up to 1024; 0: max(gpus_per_node, 4), rounded up to whole sockets
-  unsigned sockets = 1;  // the CPUs of a node are spread evenly over them
-  unsigned grace = 20;   // GraceTime of partition `low` in seconds
+  unsigned sockets = 1;           // the CPUs of a node are spread evenly over them
+  unsigned threads_per_core = 1;  // hardware threads, each of which is a CPU
+  unsigned reserved_cores = 0;    // of each node, for the system (CoreSpecCount)
+  unsigned grace = 20;            // GraceTime of partition `low` in seconds
   Proctrack proctrack = Proctrack::linuxproc;
   Auth auth = Auth::none;
   bool accounting = false;         // with slurmdbd and a database of its own

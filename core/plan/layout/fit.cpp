@@ -4,6 +4,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/plan/layout/cpus.hpp"
 
 #include <fmt/format.h>
 
@@ -172,6 +173,9 @@ std::optional<Partition> find_partition(const spec::JobSpec& spec,
     all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
     const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
     all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
+    const bool is_limited = all->max_cpus_per_node > 0 && one->max_cpus_per_node > 0;
+    all->max_cpus_per_node =
+        is_limited ? std::max(all->max_cpus_per_node, one->max_cpus_per_node) : 0;
   }
   return all;
 }
@@ -231,6 +235,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (!cluster.partitions.empty() && !partition) return fit;
   if (partition) {
     fit.partition = partition->name;
+    fit.max_cpus_per_node = partition->max_cpus_per_node;
     check_time(spec, *partition, problems);
   }
   const unsigned wanted = spec.nodes + spec.spares;
@@ -253,9 +258,10 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (spec.memory_mib.value_or(0) > 0)
     keep({"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }});
   if (!enough) fit.nodes.clear();
-  for (const Node& node : fit.nodes)
-    if (node.cpus > 0 && (fit.fewest_cpus == 0 || node.cpus < fit.fewest_cpus))
-      fit.fewest_cpus = node.cpus;
+  for (const Node& node : fit.nodes) {
+    const unsigned cpus = sure_cpus(node, spec, fit.max_cpus_per_node);
+    if (cpus > 0 && (fit.fewest_cpus == 0 || cpus < fit.fewest_cpus)) fit.fewest_cpus = cpus;
+  }
   return fit;
 }
 
@@ -268,9 +274,24 @@ void check_cpus(const spec::JobSpec& spec,
   if (nodes.empty()) return;
   const std::uint64_t need = std::uint64_t{tasks} * cpus_per_task;
   const char* option = spec.cpus_per_task ? "--cpus-per-task" : "--ntasks-per-node";
-  const std::string scope = fit.partition.empty() ? "" : " in partition " + fit.partition;
+  if (fit.max_cpus_per_node > 0 && need > fit.max_cpus_per_node) {
+    problems.push_back({option,
+                        fmt::format("{} CPUs per node requested, but partition {} gives a job at "
+                                    "most {} of a node",
+                                    need,
+                                    fit.partition,
+                                    fit.max_cpus_per_node),
+                        "ask for fewer, or for another partition"});
+    return;
+  }
+  std::string scope = fit.partition.empty() ? "" : " in partition " + fit.partition;
+  if (const unsigned threads = threads_per_core(spec); threads > 0)
+    scope += fmt::format(" with {} per core", counted(threads, "thread"));
   (void)demand(nodes,
-               {option, "CPUs", need, [](const Node& n) { return n.cpus; }},
+               {option,
+                "CPUs",
+                need,
+                [&](const Node& n) { return possible_cpus(n, spec, fit.max_cpus_per_node); }},
                scope,
                spec.nodes + spec.spares,
                problems);

@@ -6,6 +6,7 @@
 #include "core/base/text/units.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/layout/check_own_launcher.hpp"
+#include "core/plan/layout/cpus.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/fit.hpp"
 #include "core/plan/plan.hpp"
@@ -26,7 +27,7 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec) {
   plan.frameworks = spec.frameworks;
   plan.bind_threads = spec.bind_threads;
   plan.bind = spec.bind;
-  plan.smt = spec.smt;
+  plan.smt = spec.smt > 0 ? spec.smt : threads_per_core(spec);
   plan.cores_per_rank = spec.cores_per_rank;
   if (spec.bind.policy != spec::BindPolicy::automatic)
     decide(plan, "bind", spec.bind.text, k_as_asked);
@@ -42,6 +43,12 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec) {
            spec.bind_threads == "auto"
                ? "as requested: one core for each OpenMP thread but the main one"
                : "as requested: one core for each OpenMP thread");
+}
+
+std::string cpus_per_node(const spec::JobSpec& spec, const Fit& fit) {
+  const unsigned threads = threads_per_core(spec);
+  return counted(fit.fewest_cpus, "CPU") + " per node" +
+         (threads == 0 ? "" : fmt::format(" with {} per core", counted(threads, "thread")));
 }
 
 void choose_tasks(Plan& plan,
@@ -65,11 +72,10 @@ void choose_tasks(Plan& plan,
   }
   if (spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus >= *spec.cpus_per_task) {
     plan.ntasks_per_node = fit.fewest_cpus / *spec.cpus_per_task;
-    return decide(
-        plan,
-        k_what,
-        plan.ntasks_per_node,
-        fmt::format("{} CPUs per node / {} per rank", fit.fewest_cpus, *spec.cpus_per_task));
+    return decide(plan,
+                  k_what,
+                  plan.ntasks_per_node,
+                  fmt::format("{} / {} per rank", cpus_per_node(spec, fit), *spec.cpus_per_task));
   }
   decide(plan, k_what, plan.ntasks_per_node, "no GPUs requested: one rank per node");
 }
@@ -129,7 +135,7 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
                   k_what,
                   plan.cpus_per_task,
                   fmt::format("{} per GPU, {} shared by {}",
-                              counted(*spec.cpus_per_gpu, "core"),
+                              counted(*spec.cpus_per_gpu, "CPU"),
                               counted(plan.gpus_per_node, "GPU"),
                               counted(plan.ntasks_per_node, "rank")));
   }
@@ -139,9 +145,7 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   decide(plan,
          k_what,
          plan.cpus_per_task,
-         fmt::format("{} per node / {}",
-                     counted(fit.fewest_cpus, "CPU"),
-                     counted(plan.ntasks_per_node, "rank")));
+         fmt::format("{} / {}", cpus_per_node(spec, fit), counted(plan.ntasks_per_node, "rank")));
 }
 
 // Excludes the nodes to avoid, except as many as the job needs to run at all; those avoided longest

@@ -30,7 +30,11 @@ ranks keep to the processors that the job was given.
        .value = count_if_any(&JobSpec::smt),
        .help = "hardware threads of each core that ranks get [all]",
        .manual = R"(Hardware threads of each core that ranks get.
-The default is all.
+The default is what
+.B \-\-threads\-per\-core
+or
+.B \-\-hint
+requests of Slurm, otherwise all.
 )"},
       {.names = "--cores-per-rank",
        .value = count_if_any(&JobSpec::cores_per_rank),

@@ -62,10 +62,16 @@ Use it, for example, for a script that calls torchrun; a launcher that is visibl
        .is_rare = true},
       {.names = "-c,--cpus-per-task",
        .value = count(&JobSpec::cpus_per_task, 1),
-       .help = "cores for each rank [its share of the node]",
-       .manual = R"(Cores for each rank.
-The default is its share of the node.
-Without Slurm, the nearest cores are used, a number greater than the host's is refused, and
+       .help = "CPUs for each rank [its share of the node]",
+       .manual =
+           R"(CPUs for each rank, as Slurm counts them: on most sites, each hardware thread of a core is one.
+The default is its share of those that a job can have of a node: without those reserved for the system, within the
+partition's MaxCPUsPerNode, and only the threads of each core that
+.B \-\-threads\-per\-core
+or
+.B \-\-hint
+requests.
+Without Slurm, this many of the nearest cores are used, a number greater than the host's is refused, and
 .B \-\-cores\-per\-rank
 takes precedence.
 )"},

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/planned_options.hpp"
+
+#include "core/spec/option.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace dts::cli {
+namespace {
+
+std::string text_of(const nlohmann::json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+const spec::Setting* setting_for(const spec::Layer& settings, const std::string& option) {
+  const spec::Option* row = spec::option_named("--" + option);
+  if (row == nullptr) return nullptr;
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const spec::Setting& one) {
+    return one.key == row->file_key();
+  });
+  return found == settings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<PlannedOption> options_of(const plan::Plan& plan, const spec::Layer& settings) {
+  std::vector<PlannedOption> options;
+  std::vector<const spec::Setting*> shown;
+  for (const plan::Reason& reason : plan.reasons) {
+    const spec::Setting* setting = setting_for(settings, reason.name);
+    shown.push_back(setting);
+    const bool is_asked = reason.as_asked && setting != nullptr;
+    options.push_back({reason.name, reason.value, is_asked ? setting->origin : reason.why});
+  }
+  for (const spec::Setting& setting : settings)
+    if (std::find(shown.begin(), shown.end(), &setting) == shown.end())
+      options.push_back({setting.key, text_of(*setting.value), setting.origin});
+  return options;
+}
+
+}  // namespace dts::cli

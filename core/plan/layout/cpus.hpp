@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many CPUs of a node a job can have, as Slurm counts them. Pure, thread-safe.
+#pragma once
+
+#include "core/plan/plan.hpp"
+#include "core/spec/job_spec.hpp"
+#include "core/topo/topology.hpp"
+
+namespace dts::plan {
+
+// The hardware threads of each core that the job uses, from --threads-per-core, the T of
+// --extra-node-info S:C:T, or --hint: 1, unless it is `multithread` (sbatch(1)). 0: all.
+[[nodiscard]] unsigned threads_per_core(const spec::JobSpec& spec);
+
+// How many CPUs one core of a node is: as the cluster counts them, otherwise the hardware threads
+// of `node`. At least 1.
+[[nodiscard]] unsigned cpus_per_core(const ClusterView& cluster, const topo::NodeTopology& node);
+
+// The cores that a rank with that many CPUs has of a node with `cpus_per_core`.
+[[nodiscard]] unsigned whole_cores(unsigned cpus,
+                                   const spec::JobSpec& spec,
+                                   unsigned cpus_per_core);
+
+// The CPUs of a node that the ranks of a job surely get if they request them: without those that
+// are reserved for the system (CoreSpecCount and CpuSpecList in slurm.conf(5), --core-spec,
+// --thread-spec), of each core as many as the job uses, and of these at most `limit`
+// (MaxCPUsPerNode of the partition; 0: none). 0: unknown.
+[[nodiscard]] unsigned sure_cpus(const ClusterView::Node& node,
+                                 const spec::JobSpec& spec,
+                                 unsigned limit);
+
+// The same, but never less than they may get: a site that permits it lets a job that sets
+// --core-spec or --thread-spec change what is reserved.
+[[nodiscard]] unsigned possible_cpus(const ClusterView::Node& node,
+                                     const spec::JobSpec& spec,
+                                     unsigned limit);
+
+}  // namespace dts::plan
