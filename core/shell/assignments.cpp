@@ -12,11 +12,14 @@ std::size_t Reader::assignment_length() const {
   if (peek(length) == '[') {
     constexpr std::size_t k_longest_index = 256;
     const std::size_t open = length;
-    while (peek(length) != ']' && peek(length) != '\n' && peek(length) != '\0' &&
-           length - open < k_longest_index)
+    std::size_t depth = 0;  // a[b[0]]=1
+    do {
+      const char one = peek(length);
+      if (one == '\n' || one == '\0' || length - open > k_longest_index) return 0;
+      depth += one == '[' ? 1 : 0;
+      depth -= one == ']' ? 1 : 0;
       ++length;
-    if (peek(length) != ']') return 0;
-    ++length;
+    } while (depth > 0);
   }
   if (peek(length) == '+') ++length;
   return peek(length) == '=' ? length + 1 : 0;

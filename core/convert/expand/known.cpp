@@ -128,34 +128,44 @@ void Known::follow(const shell::Statement& statement) {
     return;
   }
   const Command* command = simple_command(statement);
-  const std::string verb = command == nullptr ? "" : first_word(*command);
+  const bool is_plain =
+      command != nullptr && !statement.background && command->redirections.empty();
+  if (!is_plain || !follow_plain(*command, names)) forget(names);
+}
+
+// False: the command is not one whose effect on variables is known.
+bool Known::follow_plain(const Command& command, const SetNames& names) {
+  const std::string verb = first_word(command);
   const bool is_declaration =
       verb == "export" || verb == "declare" || verb == "readonly" || verb == "typeset";
-  if (command != nullptr && !statement.background && command->redirections.empty()) {
-    if (command->words.empty() || is_declaration) {
-      SetNames others = names;  // N in M=$((N++))
-      for (const shell::Assignment& one : command->assignments) {
-        assign(one);
-        others.variables.erase(one.name);
-        others.arrays.erase(one.name);
-      }
-      return forget(others);
-    }
-    if (verb == ":") {
-      forget(names);
-      return set_defaults(*command);
-    }
-    if (verb == "unset") {
-      for (std::size_t i = 1; i < command->words.size(); ++i) {
-        const std::string name = literal_of(command->words[i]);
-        own_.insert(name);
-        values_[name] = std::string();
-        arrays_.erase(name);
-      }
-      return;
-    }
+  if (command.words.empty() || is_declaration) {
+    follow_assignments(command, names);
+    return true;
   }
-  forget(names);
+  if (verb == ":") {
+    set_defaults(command, names);
+    return true;
+  }
+  if (verb != "unset") return false;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string name = literal_of(command.words[i]);
+    own_.insert(name);
+    values_[name] = std::string();
+    arrays_.erase(name);
+  }
+  return true;
+}
+
+void Known::follow_assignments(const Command& command, const SetNames& names) {
+  SetNames others = names;  // N in M=$((N++))
+  for (const shell::Assignment& one : command.assignments) {
+    assign(one);
+    for (const std::string& name : set_within(one))
+      if (name != one.name) values_[name] = std::nullopt;
+    others.variables.erase(one.name);
+    others.arrays.erase(one.name);
+  }
+  forget(others);
 }
 
 void Known::assign(const shell::Assignment& one) {
@@ -180,7 +190,12 @@ void Known::assign(const shell::Assignment& one) {
 }
 
 // : ${NAME:=value}
-void Known::set_defaults(const Command& command) {
+void Known::set_defaults(const Command& command, const SetNames& names) {
+  SetNames others = names;
+  Names defaults;
+  for (const shell::Word& word : command.words) add_defaults(word, defaults);
+  for (const std::string& name : defaults) others.variables.erase(name);
+  forget(others);
   for (const shell::Word& word : command.words)
     for (const Piece& one : word.pieces)
       if (sets_default(one)) {

@@ -47,7 +47,9 @@ class Known {
 
   void see(const shell::Command& command);
   void assign(const shell::Assignment& one);
-  void set_defaults(const shell::Command& command);
+  [[nodiscard]] bool follow_plain(const shell::Command& command, const SetNames& names);
+  void follow_assignments(const shell::Command& command, const SetNames& names);
+  void set_defaults(const shell::Command& command, const SetNames& names);
   [[nodiscard]] KnownVariables variables() const;
   [[nodiscard]] std::optional<bool> add_several(const shell::Piece& one,
                                                 std::vector<std::string>& words) const;

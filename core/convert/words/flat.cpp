@@ -167,6 +167,8 @@ void Inliner::follow(const shell::Statement& statement, bool is_certain) {
       if (names.variables.count(one.name) + names.arrays.count(one.name) > 0) {
         assign(one);
         assigned.insert(one.name);
+        for (const std::string& other : set_within(one))
+          if (other != one.name) forget(other);
       }
   for (const auto* all : {&names.variables, &names.arrays})
     for (const std::string& name : *all) {

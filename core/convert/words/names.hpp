@@ -37,6 +37,9 @@ struct SetNames {
 
 [[nodiscard]] SetNames set_names(const shell::Statement& statement);
 
+// Those that the expansions of its value set: A in B=$((A += 1)) and in B=${A:=1}.
+[[nodiscard]] Names set_within(const shell::Assignment& one);
+
 // Every command of the statements, those within others and within substitutions included.
 void each_command(const shell::Statements& statements,
                   const std::function<void(const shell::Command&)>& see);

@@ -33,6 +33,11 @@ class Collector {
           this->command(command);
   }
 
+  void calculations_in(const shell::Assignment& one) {
+    expansions_in(one.value);
+    for (const shell::Word& element : one.elements) expansions_in(element);
+  }
+
  private:
   void command(const Command& one) {
     if (one.kind == Command::Kind::subshell) return;
@@ -67,11 +72,12 @@ class Collector {
     for (std::string& name : shell::names_set_by(expression)) names_.variables.insert(name);
   }
 
-  // $((N++)) within a word
-  void calculations_in(const shell::Word& word) {
+  // $((N++)) and ${N:=1} within a word
+  void expansions_in(const shell::Word& word) {
     for (const shell::Piece& piece : word.pieces) {
       if (piece.kind == shell::Piece::Kind::arithmetic) calculate(piece.text);
-      for (const shell::Word& inner : piece.words) calculations_in(inner);
+      if (sets_default(piece)) names_.variables.insert(piece.text);
+      for (const shell::Word& inner : piece.words) expansions_in(inner);
     }
   }
 
@@ -80,14 +86,11 @@ class Collector {
         one.kind == Command::Kind::arithmetic ||
         (one.kind == Command::Kind::each && one.name.empty());  // for ((i = 0; ...))
     for (const shell::Word& word : one.words) {
-      calculations_in(word);
+      expansions_in(word);
       for (const shell::Piece& piece : word.pieces)
         if (is_expression) calculate(piece.text);
     }
-    for (const shell::Assignment& part : one.assignments) {
-      calculations_in(part.value);
-      for (const shell::Word& element : part.elements) calculations_in(element);
-    }
+    for (const shell::Assignment& part : one.assignments) calculations_in(part);
   }
 
   static std::string text_of(const shell::Word& word) {
@@ -142,6 +145,12 @@ SetNames set_names(const shell::Statement& statement) {
   SetNames names;
   Collector(names).statement(statement);
   return names;
+}
+
+Names set_within(const shell::Assignment& one) {
+  SetNames names;
+  Collector(names).calculations_in(one);
+  return names.variables;
 }
 
 }  // namespace dts::convert

@@ -115,6 +115,9 @@ TEST_CASE("what only the job knows has no outcome") {
                               "grep -q x y",
                               "[ $RANDOM -gt 5 ]",
                               "read A; [ $A = x ]",
+                              "A=1 B=$((A += 1)); [ $A = 1 ]",
+                              "A=1 C=$((A += 1)) B=$A; [ $B = 1 ]",
+                              "echo ${B:=3}; [ -z \"$B\" ]",
                               "[[ ( -z $A ) ]]",
                               "[ a -a b ]"}) {
     CAPTURE(unknown);

@@ -114,6 +114,7 @@ TEST_CASE("assignments") {
   CHECK(tree("export a=(b) c") == "a=<b> export c");
   CHECK(tree("echo a=b") == "echo a=b");
   CHECK(tree("a[1]=b") == "a=b");
+  CHECK(tree("a[b[0]]=c") == "a=c");
   CHECK(tree("declare -A m=([x]=1)") == "m=<[x]=1> declare -A");
 }
 
@@ -175,6 +176,10 @@ TEST_CASE("which variables an arithmetic expression sets") {
       {"-- i", {"i"}},
       {"a = b == 2, c <<= 1", {"a", "c"}},
       {"a[i] += 1", {"a"}},
+      {"a[b[0]] = 1", {"a"}},
+      {"a[ b[c[1]] = 2 ] ++, d[0] == 1", {"a", "b"}},
+      {"a[b[0] = 1", {"b"}},
+      {"a] = b[1", {}},
       {"a == 1 && b >= 2 && c != 3 && d <= 4", {}},
       {"$a = 1 + 2x", {}},
       {"a ++ + b", {"a"}},
@@ -184,6 +189,9 @@ TEST_CASE("which variables an arithmetic expression sets") {
     CAPTURE(row.first);
     CHECK(names_set_by(row.first) == row.second);
   }
+  std::string open;  // in linear time
+  while (open.size() < 2'000'000) open += "a[";
+  CHECK(names_set_by(open + "=1").empty());
 }
 
 TEST_CASE("deep nesting, long lines and strange bytes end") {
