@@ -23,7 +23,6 @@
 
 #include <chrono>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 namespace dts::cli {
@@ -51,10 +50,8 @@ Result<const lint::Rule*> rule_named(const std::string& option, const std::strin
                       : "`dtsubmit lint --rules` lists them");
 }
 
-constexpr std::chrono::seconds k_controller_patience{
-    2};  // limit if there is a controller: a hook must not wait for it
-
-using AssumedRelease = std::pair<std::optional<Release>, ReleaseFrom>;
+constexpr std::chrono::seconds k_controller_patience{2};
+constexpr const char* k_controller = "controller";  // of --slurm
 
 std::optional<Release> release_of_controller() {
   DetachedCall<Result<sched::ConfigInfo>> call;
@@ -78,11 +75,29 @@ std::optional<Release> release_here() {
   return std::nullopt;
 }
 
-// The cluster to which jobs go matters more than what is installed on this machine.
-AssumedRelease assumed_release() {
-  if (const auto release = release_of_controller()) return {release, ReleaseFrom::controller};
-  if (const auto release = release_here()) return {release, ReleaseFrom::installed};
-  return {std::nullopt, ReleaseFrom::nowhere};
+// What the release for --slurm is. Only `controller` uses the network.
+std::optional<Release> settled_release(const std::string& typed,
+                                       ReleaseFrom& from,
+                                       Diagnostics& problems) {
+  if (typed.empty()) {
+    const auto release = release_here();
+    from = release ? ReleaseFrom::installed : ReleaseFrom::nowhere;
+    return release;
+  }
+  const bool asks = typed == k_controller;
+  from = asks ? ReleaseFrom::controller : ReleaseFrom::option;
+  auto release = asks ? release_of_controller() : release_of(typed);
+  if (release) return release;
+  if (asks)
+    problems.push_back(
+        {"--slurm",
+         fmt::format("the controller did not answer within {} s", k_controller_patience.count()),
+         "write its release: 24.11"});
+  else
+    problems.push_back({"--slurm",
+                        fmt::format("`{}` is not a release of Slurm", typed),
+                        "write year and month, for example 24.11, or `controller`"});
+  return std::nullopt;
 }
 
 // Relative to this folder, from which the job would be submitted.
@@ -112,20 +127,12 @@ Result<lint::Options> read(const LintOptions& typed, ReleaseFrom& from) {
     problems.push_back({"--severity",
                         fmt::format("`{}` is none", typed.severity),
                         "write note, warning or error"});
-  if (!typed.slurm.empty()) {
-    options.site.slurm = release_of(typed.slurm);
-    if (!options.site.slurm)
-      problems.push_back({"--slurm",
-                          fmt::format("`{}` is not a release of Slurm", typed.slurm),
-                          "write year and month: 24.11"});
-  }
+  if (!typed.files.empty() || !typed.slurm.empty())
+    options.site.slurm = settled_release(typed.slurm, from, problems);
   if (typed.json && typed.sarif) problems.push_back({"--json", "cannot go with --sarif"});
   if (typed.files.empty() && !typed.lists_rules && typed.explained.empty())
     problems.push_back({"", "no file is named", "dtsubmit lint FILE..., or - for standard input"});
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
-  from = ReleaseFrom::option;
-  const bool is_needed = !typed.files.empty() && typed.slurm.empty();
-  if (is_needed) std::tie(options.site.slurm, from) = assumed_release();
   options.site.folder_exists = folder_exists;
   return options;
 }
@@ -223,7 +230,9 @@ void add_lint(CLI::App& app, Invocation& invocation) {
   verb->add_option("files", options->files, "batch scripts and job files; - for standard input")
       ->type_name("FILE");
   verb->add_option(
-          "--slurm", options->slurm, "the release of Slurm to check for [the controller's]")
+          "--slurm",
+          options->slurm,
+          "the release of Slurm to check for, or `controller` to ask it [that installed here]")
       ->type_name("RELEASE");
   verb->add_option(
           "--severity", options->severity, "report this and worse: note, warning or error [note]")

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace dts;
 using namespace dts::tests;
@@ -311,7 +312,24 @@ TEST_CASE("shell in a job file is read: the set-up, and what a shell is given") 
   CHECK(session.lint({"good.toml"}).exit_code == 0);
 }
 
-TEST_CASE("without --slurm and a controller the release is that of what is installed, or any") {
+TEST_CASE("the controller is asked only with --slurm controller") {
+  LintSession session;
+  const std::string asked = session.file("asked");
+  REQUIRE(write_file(session.file("scontrol"),
+                     "#!/bin/sh\n[ \"$1\" = --version ] || touch " + asked +
+                         "\n[ \"$1\" = --version ] && echo slurm 23.02.1\n",
+                     0755));
+  session.environment["PATH"] = session.path + ":" + session.environment["PATH"];
+  session.environment["DTSUBMIT_SCHEDULER"] = "slurm-commands";
+  CHECK(session.dtsubmit({"lint", "job.sh"}).exit_code == 1);
+  CHECK_FALSE(std::filesystem::exists(asked));
+  const Output output = session.dtsubmit({"lint", "--slurm", "controller", "job.sh"});
+  CHECK(std::filesystem::exists(asked));
+  CHECK(output.exit_code == 2);
+  CHECK(contains(output.err, "--slurm: the controller did not answer within 2 s"));
+}
+
+TEST_CASE("without --slurm the release is that of what is installed, or any") {
   const LintSession session;
   const auto document = nlohmann::json::parse(session.dtsubmit({"lint", "job.sh", "--json"}).out);
   const bool is_known = document["slurm_from"] == "installed" && document["slurm"].is_string();

@@ -50,7 +50,7 @@ void check_settings(const Setting (&settings)[N],
   for (const Assigned& one : subject.runs.assigned)
     for (const Setting& setting : settings)
       if (one.name == setting.name && one.name != harmless && one.is_literal &&
-          trim(one.value.text) == setting.value &&
+          in_lower_case(trim(one.value.text)) == in_lower_case(setting.value) &&
           (setting.value != "lo" || subject.job.has_many_nodes()))
         report.add(one.span, fmt::format("{}={}: {}", one.name, setting.value, setting.effect));
 }

@@ -41,7 +41,10 @@ std::string last_of(const Subject& subject) {
     const bool keeps_code = run.name() == "exit" && run.words.size() < 2;
     if (!keeps_code) last = &run;
   }
-  const std::string name = last == nullptr ? "" : base_name(last->name());
+  // A command in quotes: ssh HOST "stop.sh; sync".
+  const std::string name =
+      last == nullptr ? ""
+                      : base_name(last->name().substr(0, last->name().find_first_of(" \t\n;")));
   return name.empty() || name[0] == k_unknown || last->around.is_conditional ? "what follows"
                                                                              : "`" + name + "`";
 }

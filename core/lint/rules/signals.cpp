@@ -44,9 +44,27 @@ void check_trap_delayed(const Subject& subject, Report& report) {
   }
 }
 
+// trap requeue USR1, in a script without --signal that sends itself nothing.
+void check_signal_never_sent(const Subject& subject, Report& report) {
+  const bool is_option_open =
+      subject.directive("signal") != nullptr || subject.header.directives.empty();
+  if (is_option_open || subject.says("kill -") || subject.says("scancel")) return;
+  for (const char* const name : {"USR1", "USR2"})
+    for (const Run* trap : traps_for(subject, name)) {
+      if (trap->around.inner > 0) continue;  // in a shell within a step
+      report.add(
+          trap->span,
+          fmt::format("nothing sends SIG{} to this shell: Slurm does so only with --signal=B:",
+                      name),
+          fmt::format("#SBATCH --signal=B:{}@120", name));
+      return;
+    }
+}
+
 void check_signal_misses_shell(const Subject& subject, Report& report) {
   const auto asked = asked_signal(subject);
-  if (!asked || asked->is_for_shell) return;
+  if (!asked) return check_signal_never_sent(subject, report);
+  if (asked->is_for_shell) return;
   for (const Run* trap : traps_for(subject, asked->name)) {
     if (trap->around.inner > 0) continue;  // in a shell within a step
     report.add(asked->span,
@@ -108,7 +126,8 @@ std::vector<Rule> signal_rules() {
       {.id = "signal-misses-shell",
        .severity = Severity::warning,
        .title = "the script traps a signal that it does not get",
-       .reason = "Without B:, --signal goes to the job's steps, not to the batch shell.",
+       .reason = "Without B:, --signal goes to the job's steps, not to the batch shell. Without "
+                 "--signal, Slurm sends no signal of that kind before the time limit.",
        .fix = "write --signal=B:NAME@SECONDS",
        .check = check_signal_misses_shell},
       {.id = "signal-kills-launcher",

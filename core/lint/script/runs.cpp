@@ -135,6 +135,7 @@ class Walker {
 
   void forget(const std::string& name) {
     runs_.variables.set(name, {std::string(1, k_unknown) + "{" + name + "}", true});
+    runs_.changed.insert(name);
   }
 
   void assign(const shell::Assignment& one, const Command& command, const Surroundings& around) {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,7 +60,8 @@ struct Run {
 struct Runs {
   std::vector<Run> runs;
   std::vector<Assigned> assigned;
-  Variables variables;  // their values at the end of the script
+  Variables variables;            // their values at the end of the script
+  std::set<std::string> changed;  // set by loops, read, arithmetic and the like
   std::size_t statements = 0;
   std::size_t spent = 0;  // bytes of expanded words; beyond a limit, reading stops
 };

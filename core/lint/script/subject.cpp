@@ -42,7 +42,8 @@ bool optimizes(const Run& run) {
 // A script for another interpreter has #SBATCH lines as well, but no commands that we can read.
 bool is_shell_script(std::string_view text) {
   if (!text.starts_with("#!")) return true;
-  const std::string_view line = text.substr(2, text.find('\n') - 2);
+  std::string line(text.substr(2, text.find('\n') - 2));
+  std::replace(line.begin(), line.end(), '\t', ' ');
   for (const std::string& word : split(trim(line), ' ')) {
     const std::string name = base_name(std::string(trim(word)));
     if (name.empty() || name == "env" || name[0] == '-') continue;

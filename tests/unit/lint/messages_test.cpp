@@ -48,6 +48,28 @@ TEST_CASE("the exit code of a job is that of its last command") {
   CHECK(mentions(says("exit-lost", "srun python train.py\necho done\nexit 0\n"), "of `exit`,"));
   CHECK(mentions(says("exit-lost", "srun python train.py\necho a\nif b; then c; fi\n"),
                  "of what follows,"));
+  CHECK(mentions(says("exit-lost", "srun python train.py\n\"stop.sh ; echo\ndone\" x\n"),
+                 "of `stop.sh`,"));
+}
+
+TEST_CASE("a signal that nothing sends") {
+  const std::string trap = "trap 'scontrol requeue $SLURM_JOB_ID' USR1\n";
+  const std::string work = "srun python train.py &\nwait\n";
+  CHECK(mentions(says("signal-misses-shell", trap + work), "nothing sends SIGUSR1 to this shell"));
+  for (const std::string& body :
+       {"#SBATCH --signal=B:USR1@60\n" + trap,
+        trap + "(sleep 9; kill -USR1 $$) &\n",
+        trap + "scancel -s USR1 -b $SLURM_JOB_ID\n",
+        std::string("trap 'rm -f lock' EXIT TERM\n"),
+        "srun bash -c \"" + std::string("trap 'touch x' USR1; ./a\"\n")}) {
+    CAPTURE(body);
+    CHECK(says("signal-misses-shell", body + work).empty());
+  }
+}
+
+TEST_CASE("values of settings have any case of letters") {
+  CHECK_FALSE(says("debug-left-on", "export NCCL_DEBUG=info\nsrun prog\n").empty());
+  CHECK(says("debug-left-on", "export NCCL_DEBUG=warn\nsrun prog\n").empty());
 }
 
 TEST_CASE("deepspeed takes all GPUs of a node for each task") {
