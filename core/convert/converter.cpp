@@ -6,6 +6,7 @@
 #include "core/convert/job/requests.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/needed.hpp"
+#include "core/convert/own_shells.hpp"
 #include "core/convert/parts.hpp"
 #include "core/convert/program/layout.hpp"
 #include "core/convert/program/shell_program.hpp"
@@ -24,7 +25,6 @@ namespace dts::convert {
 namespace {
 
 constexpr const char* k_no_shell_text = "it cannot be read as part of a shell script";
-
 constexpr const char* k_starts_ranks =
     "it starts ranks with srun or mpirun itself: name the program that it starts";
 
@@ -97,6 +97,7 @@ class Converter {
     for (Program& program : programs_) set_sizes(program, sizes);
     keep_needed(parts_, programs_, rendezvous_);
     lose_steps(parts_, rendezvous_);
+    if (!cast_.has_roles()) lose_what_shells_share(parts_, programs_, places_);
     if (cast_.has_roles()) lose_hosts(programs_, parts_);
     write_rows();
     write_steps(sizes);
@@ -106,8 +107,7 @@ class Converter {
   [[nodiscard]] Facts facts() const {
     const std::size_t at = programs_.size();
     const bool has_own = cast_.has_roles() && at < cast_.nodes.size() && cast_.nodes[at];
-    return {has_own ? cast_.nodes[at]->size() : subject_.job.nodes.value_or(1),
-            subject_.job.gpus_per_node};
+    return {has_own ? cast_.nodes[at]->size() : nodes(), subject_.job.gpus_per_node};
   }
 
   void make_programs() {
@@ -120,10 +120,9 @@ class Converter {
         programs_.back().failures = part.failures;
         Program& program = programs_.back();
         if (cast_.is_split[programs_.size() - 1]) program.losses.emplace_back(k_split_world);
-        if (is_beside && cast_.roles.empty()) program.losses.emplace_back(k_side_by_side);
+        if (is_beside && cast_.roles.empty()) program.losses.push_back(side_by_side(nodes()));
         if (program.names_nodes && !are_first_nodes(program, programs_.size() - 1))
-          program.losses.emplace_back(
-              "srun --nodelist: dtsubmit has no counterpart for a single step");
+          program.losses.emplace_back(k_own_nodes);
         is_beside = is_beside || leaves_running(part.item);
       }
       is_beside = is_beside && !waits(part.item);
@@ -240,7 +239,9 @@ class Converter {
     return row;
   }
 
-  [[nodiscard]] bool has_many_nodes() const { return subject_.job.nodes.value_or(1) > 1; }
+  [[nodiscard]] std::uint64_t nodes() const { return subject_.job.nodes.value_or(1); }
+
+  [[nodiscard]] bool has_many_nodes() const { return nodes() > 1; }
 
   void write_steps(const Sizes& sizes) {
     draft_.are_roles = cast_.has_roles();

@@ -251,7 +251,9 @@ std::string note_on_kept(const Part& part,
                          const Rendezvous& rendezvous,
                          bool is_tear_down) {
   const std::string note = is_first_node(part.item, rendezvous, has_many_nodes)
-                               ? "becomes the name of the first node"
+                               ? std::string("becomes the ") +
+                                     (asks_for_address(part.item) ? "address" : "name") +
+                                     " of the first node"
                                : note_on(part.item, has_many_nodes, is_tear_down);
   return is_tear_down ? note_on_tear_down(part.item, note) : note;
 }
@@ -267,7 +269,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
-    if (i < own && only_removes(part.item)) continue;
+    if (i < own && is_run_once(part.item)) continue;
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
     made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down, is_code_read);

@@ -115,6 +115,19 @@ std::vector<FlatWord> from_folder_before(std::vector<FlatWord> words) {
   return words;
 }
 
+// Hands on all functions if one of `names` is a function.
+std::string functions_of_files(const Names& names, const std::string& state) {
+  const std::string all = state.empty() ? "declare -f" : state + "; declare -f";
+  return "if [ -n \"$(declare -F " +
+         join(std::vector<std::string>(names.begin(), names.end()), " ") + ")\" ]; then\nexport " +
+         k_state + "=\"$(" + all + ")\"\nfi\n";
+}
+
+// The program's shell begins with what the set-up hands on in SCRIPT_STATE.
+bool takes_state(const Program& program, const SetUpText& set_up) {
+  return !program.functions.empty() || !declarations(set_up, names_in(program, set_up)).empty();
+}
+
 bool uses_arguments(const std::string& text) {
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t next = at + 1;
@@ -150,6 +163,7 @@ std::string with_exports(const SetUpText& set_up,
     for (const std::string& name : set_by_files(set_up, program, options)) names.push_back(name);
   if (!names.empty()) text += "export " + join(names, " ") + "\n";
   if (!state.empty()) text += std::string("export ") + k_state + "=\"$(" + state + ")\"\n";
+  if (!program.functions.empty()) text += functions_of_files(program.functions, state);
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";
   return text;
 }
@@ -164,8 +178,7 @@ std::vector<std::string> command_of(const Program& program,
     return command;
   }
   std::string text;
-  if (!declarations(set_up, names_in(program, set_up)).empty())
-    text += std::string("eval \"$") + k_state + "\"\n";
+  if (takes_state(program, set_up)) text += std::string("eval \"$") + k_state + "\"\n";
   if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   const std::string words =
@@ -200,7 +213,7 @@ Names handed_on(const Program& program, const SetUpText& set_up) {
   used.merge(used_names(program.folder));
   for (const std::string& name : used)
     if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);
-  if (!declarations(set_up, names_in(program, set_up)).empty()) names.insert(k_state);
+  if (takes_state(program, set_up)) names.insert(k_state);
   if (set_up.sets.changes_folder) names.insert(k_folder);
   return names;
 }

@@ -2,6 +2,7 @@
 #include "core/convert/lines/effects.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/tools.hpp"
 #include "core/lint/script/program.hpp"
 
 #include <algorithm>
@@ -115,39 +116,62 @@ void each_inside(const Item& item, const std::function<void(const shell::Command
 
 }  // namespace
 
-bool writes_file(const Item& item) {
-  bool writes = false;
-  each_command(*item.statement, [&](const shell::Command& command) {
-    for (const shell::Redirection& one : command.redirections) {
-      const std::string target = literal_of(one.target);
-      const bool is_stream = one.sign.find('&') != std::string::npos || target == "/dev/null" ||
-                             target == "/dev/stderr" || target == "/dev/stdout";
-      if (one.sign.find('>') != std::string::npos && !is_stream) writes = true;
-    }
-    if (first_word(command) == "tee") writes = true;
+namespace {
+
+// > FILE, &> FILE; not 2>&1 and > /dev/null
+bool writes(const shell::Redirection& one) {
+  const std::string target = literal_of(one.target);
+  const bool is_descriptor =
+      one.sign == ">&" && !target.empty() &&
+      (target == "-" || target.find_first_not_of("0123456789") == std::string::npos);
+  const bool is_stream =
+      target == "/dev/null" || target == "/dev/stderr" || target == "/dev/stdout";
+  return one.sign.find('>') != std::string::npos && !is_descriptor && !is_stream;
+}
+
+// sed -i, perl -pi -e
+bool edits_in_place(const shell::Command& command) {
+  const std::string verb = lint::base_name(first_word(command));
+  return (verb == "sed" || verb == "perl") &&
+         std::any_of(command.words.begin(), command.words.end(), [](const shell::Word& word) {
+           const std::string text = literal_of(word);
+           const std::size_t letters = std::min(text.find_first_not_of("-npEr"), text.size());
+           return text.starts_with("--in-place") ||
+                  (text.starts_with('-') && text.substr(letters).starts_with('i'));
+         });
+}
+
+// Of a file that lists hosts.
+bool is_name_of_list(const shell::Word& file) {
+  const shell::Piece* only = only_piece(file);
+  if (only != nullptr && only->kind == shell::Piece::Kind::parameter) return true;
+  std::string name;
+  for (const shell::Piece& piece : file.pieces) name += piece.text;
+  name = in_lower_case(name);
+  constexpr std::string_view k_of_lists[] = {
+      "host", "node", "machine", "list", "addr", "ip", "master", "rank"};
+  return std::any_of(std::begin(k_of_lists), std::end(k_of_lists), [&name](std::string_view part) {
+    return name.find(part) != std::string::npos;
   });
-  return writes;
+}
+
+}  // namespace
+
+bool writes_file(const Item& item) {
+  bool found = false;
+  each_command(*item.statement, [&](const shell::Command& command) {
+    found = found || first_word(command) == "tee" ||
+            std::any_of(command.redirections.begin(), command.redirections.end(), writes);
+  });
+  return found;
 }
 
 bool only_writes_lists(const Item& item) {
   bool are_lists = true;
   each_command(*item.statement, [&](const shell::Command& command) {
-    for (const shell::Redirection& one : command.redirections) {
-      if (one.sign.find('>') == std::string::npos || one.sign.find('&') != std::string::npos)
-        continue;
-      const shell::Piece* only = only_piece(one.target);
-      if (only != nullptr && only->kind == shell::Piece::Kind::parameter) continue;
-      std::string name;
-      for (const shell::Piece& piece : one.target.pieces) name += piece.text;
-      name = in_lower_case(name);
-      constexpr std::string_view k_of_lists[] = {
-          "host", "node", "machine", "list", "addr", "ip", "master", "rank", "/dev/null"};
-      are_lists =
-          are_lists &&
-          std::any_of(std::begin(k_of_lists), std::end(k_of_lists), [&name](std::string_view part) {
-            return name.find(part) != std::string::npos;
-          });
-    }
+    for (const shell::Redirection& one : command.redirections)
+      are_lists = are_lists && (!writes(one) || is_name_of_list(one.target));
+    if (edits_in_place(command)) are_lists = are_lists && is_name_of_list(command.words.back());
   });
   return are_lists;
 }
@@ -171,13 +195,36 @@ bool reads_settings(const Item& item) {
   });
 }
 
-bool only_removes(const Item& item) {
+bool reads_only(const std::string& command) {
+  return is_one_of(k_readers, command);
+}
+
+bool is_run_once(const Item& item) {
   constexpr std::string_view k_removers[] = {"rm", "mv", "rmdir"};
   const SetNames& sets = item.sets;
-  return sets.variables.empty() && sets.arrays.empty() && sets.functions.empty() &&
-         sets.exported.empty() && !sets.changes_folder &&
-         std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-           return is_one_of(k_removers, run->name());
+  const bool sets_nothing = sets.variables.empty() && sets.arrays.empty() &&
+                            sets.functions.empty() && sets.exported.empty() && !sets.changes_folder;
+  const auto removes = [&](const lint::Run* run) { return is_one_of(k_removers, run->name()); };
+  if (sets_nothing && std::any_of(item.runs.begin(), item.runs.end(), removes)) return true;
+  if ((!sets_nothing && !item.is_alone) || item.statement->background) return false;
+  const std::string source = in_lower_case(item.source);
+  for (const std::string_view own : {"tmp",
+                                     "/dev/shm",
+                                     "local",
+                                     "slurm_",
+                                     "scontrol",
+                                     "hostname",
+                                     "start",
+                                     "serve",
+                                     "daemon",
+                                     "mps",
+                                     "ray ",
+                                     "dask",
+                                     "redis",
+                                     "mongo"})
+    if (source.find(own) != std::string::npos) return false;
+  return writes_file(item) || std::any_of(item.runs.begin(), item.runs.end(), [](const auto* run) {
+           return does_work(*run);
          });
 }
 

@@ -19,8 +19,13 @@ namespace dts::convert {
 // shells export what they set.
 [[nodiscard]] bool reads_settings(const Item& item);
 
-// True if it removes or moves files and sets nothing: rm -rf out
-[[nodiscard]] bool only_removes(const Item& item);
+// True for commands that leave nothing behind: tail, date
+[[nodiscard]] bool reads_only(const std::string& command);
+
+// True if it only moves, removes or writes files or runs programs, which the script does once: rm
+// -rf out, echo head > table.csv, ./prepare. Not what a later step may need again: servers, and
+// what is on the node's own disk or depends on the job's nodes or id.
+[[nodiscard]] bool is_run_once(const Item& item);
 
 // True if a substitution in it may have other effects than reading: NEXT=$(./prepare).
 [[nodiscard]] bool acts_inside(const Item& item);

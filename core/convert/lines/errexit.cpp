@@ -10,16 +10,6 @@
 namespace dts::convert {
 namespace {
 
-// The script's first line turns the option on: #!/bin/bash -e. `letter`: 0 if it has none.
-bool begins_with(std::string_view text, std::string_view name, char letter) {
-  if (!text.starts_with("#!")) return false;
-  const std::vector<std::string> words = split(text.substr(0, text.find('\n')), ' ');
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return word == name || (letter != 0 && word.starts_with('-') && !word.starts_with("--") &&
-                            word.find(letter) != std::string::npos);
-  });
-}
-
 // What set -e, +e, -euo pipefail or -o errexit make of the option. nullopt: `run` does not change
 // it. `letter`: 0 if the option has none.
 std::optional<bool> option_of(const lint::Run& run, std::string_view name, char letter) {
@@ -44,8 +34,19 @@ void change(bool& option, const lint::Run& run, std::string_view name, char lett
 
 }  // namespace
 
+bool is_set_at_start(std::string_view text, std::string_view name, char letter) {
+  if (!text.starts_with("#!")) return false;
+  std::string first(text.substr(0, text.find_first_of("\r\n")));
+  std::replace(first.begin(), first.end(), '\t', ' ');
+  const std::vector<std::string> words = split(first, ' ');
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word == name || (letter != 0 && word.starts_with('-') && !word.starts_with("--") &&
+                            word.find(letter) != std::string::npos);
+  });
+}
+
 Errexit::Errexit(std::string_view text)
-    : now_{begins_with(text, "errexit", 'e'), begins_with(text, "pipefail", 0)} {}
+    : now_{is_set_at_start(text, "errexit", 'e'), is_set_at_start(text, "pipefail", 0)} {}
 
 void Errexit::follow(const Item& item) {
   for (const lint::Run* run : item.runs) {

@@ -14,6 +14,10 @@ struct Failures {
   bool count_in_pipe = false;  // in a pipeline, those of every command count: set -o pipefail
 };
 
+// True if the script's first line turns the option on: #!/bin/bash -el, #!/bin/bash --login.
+// `letter`: 0 if it has none.
+[[nodiscard]] bool is_set_at_start(std::string_view text, std::string_view name, char letter);
+
 class Errexit {
  public:
   // As in the script's first line: #!/bin/bash -e.

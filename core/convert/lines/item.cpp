@@ -2,6 +2,7 @@
 #include "core/convert/lines/item.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/errexit.hpp"
 #include "core/convert/words/extent.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/lint/script/program.hpp"
@@ -47,20 +48,43 @@ std::optional<bool> exports_all(const shell::Statement& statement) {
   return exports;
 }
 
-// #!/bin/bash -l: the shell reads the user's files, which may define functions.
-bool has_login_shell(std::string_view text) {
-  const std::string_view first = text.substr(0, text.find('\n'));
-  return first.starts_with("#!") && (first.find(" -l") != std::string_view::npos ||
-                                     first.find("--login") != std::string_view::npos);
+// eval "$(conda shell.bash hook)": what these print defines no function but those of their own
+// names, which are no programs anyway.
+bool is_hook_of_tool(std::string_view text) {
+  constexpr std::string_view k_tools[] = {"conda",
+                                          "mamba",
+                                          "micromamba",
+                                          "pixi",
+                                          "pyenv",
+                                          "spack",
+                                          "module",
+                                          "modulecmd",
+                                          "lmod",
+                                          "direnv",
+                                          "ssh-agent",
+                                          "dircolors",
+                                          "opam",
+                                          "brew",
+                                          "resize",
+                                          "perl",
+                                          "poetry",
+                                          "uv"};
+  const std::string begin = std::string(1, lint::k_unknown) + "(";
+  if (!text.starts_with(begin)) return false;
+  text.remove_prefix(begin.size());
+  return is_one_of(k_tools, lint::base_name(std::string(text.substr(0, text.find_first_of(" )")))));
 }
 
-// It reads a file whose functions later lines may call; files of environments are
-// assumed to define none.
+// It reads a file or evaluates a text whose functions later lines may call; files of environments
+// are assumed to define none.
 bool reads_functions(const lint::Run& run) {
   constexpr std::string_view k_environments[] = {
       "activate", "conda.sh", "mamba.sh", "modules.sh", "lmod.sh", "bash", "profile"};
-  return (run.name() == "source" || run.name() == ".") && run.words.size() > 1 &&
-         !is_one_of(k_environments, lint::base_name(run.words[1].value.text));
+  if (run.words.size() < 2) return false;
+  const std::string& first = run.words[1].value.text;
+  if (run.name() == "source" || run.name() == ".")
+    return !is_one_of(k_environments, lint::base_name(first));
+  return run.name() == "eval" && first.starts_with(lint::k_unknown) && !is_hook_of_tool(first);
 }
 
 // gmx grompp -f md.mdp; functions that change the shell rarely take options.
@@ -70,10 +94,12 @@ bool has_options(const lint::Run& run) {
   });
 }
 
+// `has_login_shell`: #!/bin/bash -l. The shell reads the user's files, which may define functions.
 void find_calls(std::vector<Item>& items, bool has_login_shell) {
   Names functions;
   bool reads_files = false;
   for (Item& item : items) {
+    item.follows_file = reads_files;
     for (const lint::Run* run : item.runs) {
       const bool may_be_of_login = has_login_shell && !has_options(*run);
       item.calls_function =
@@ -116,7 +142,7 @@ std::vector<Item> items_of(const lint::Subject& subject) {
     const bool is_own = run.around.inner == 0 && !run.around.is_in_substitution;
     (is_own ? items[run.statement].runs : items[run.statement].inside).push_back(&run);
   }
-  find_calls(items, has_login_shell(subject.text));
+  find_calls(items, is_set_at_start(subject.text, "--login", 'l'));
   for (const lint::Run* run : lint::outer_work_of(subject))
     if (run->around.inner == 0 && !run->around.is_in_substitution && run->statement < items.size())
       items[run->statement].mains.push_back(run);

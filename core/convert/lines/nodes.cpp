@@ -4,7 +4,8 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/words/once.hpp"
-#include "core/shell/syntax.hpp"
+#include "core/lint/lint.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
 
@@ -13,13 +14,22 @@ namespace {
 
 // Programs, not functions that a sourced file may have set to change the shell.
 constexpr std::string_view k_programs[] = {
-    "scp",    "ssh",    "rsync", "pip",     "pip3",   "git",    "make",       "cmake",
-    "wget",   "curl",   "unzip", "mv",      "rm",     "python", "python3",    "huggingface-cli",
-    "uv",     "poetry", "npm",   "aws",     "gsutil", "gcc",    "nvcc",       "bash",
-    "sh",     "cp",     "tar",   "gzip",    "gunzip", "zip",    "ln",         "touch",
-    "rclone", "azcopy", "s3cmd", "mail",    "sed",    "awk",    "chmod",      "find",
-    "dvc",    "hf",     "zstd",  "7z",      "xz",     "sqsh",   "enroot",     "rmdir",
-    "perl",   "R",      "julia", "Rscript", "split",  "sort",   "tensorboard"};
+    "scp",         "ssh",      "rsync",       "pip",
+    "pip3",        "git",      "make",        "cmake",
+    "wget",        "curl",     "unzip",       "mv",
+    "rm",          "python",   "python3",     "huggingface-cli",
+    "uv",          "poetry",   "npm",         "aws",
+    "gsutil",      "gcc",      "nvcc",        "bash",
+    "sh",          "cp",       "tar",         "gzip",
+    "gunzip",      "zip",      "ln",          "touch",
+    "rclone",      "azcopy",   "s3cmd",       "mail",
+    "sed",         "awk",      "chmod",       "find",
+    "dvc",         "hf",       "zstd",        "7z",
+    "xz",          "sqsh",     "enroot",      "rmdir",
+    "perl",        "R",        "julia",       "Rscript",
+    "split",       "sort",     "tensorboard", "java",
+    "matlab",      "octave",   "docker",      "podman",
+    "singularity", "apptainer"};
 
 // They change the shell, which each node's program needs.
 constexpr std::string_view k_shell[] = {
@@ -34,18 +44,12 @@ constexpr std::string_view k_no_matter_where[] = {
     "local", "hostname", "stat",       "free",  "df",   "id",     "lscpu", "cat",   "false",
     "read",  "declare",  "nvidia-smi", "wandb", "exit", "return", "let",   "break", "continue"};
 
-bool is_program(const lint::Run& run) {
-  return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run));
-}
-
 constexpr std::string_view k_first_node =
     "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
 
-// Has a ' or a backslash that does not join lines: what looks like $(hostname) may then be text.
-bool may_quote_dollar(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '\'' || (text[i] == '\\' && text.substr(i + 1, 1) != "\n")) return true;
-  return false;
+std::string first_node(OwnPlace place) {
+  std::string name(k_first_node);
+  return place == OwnPlace::address ? address_of(name) : name;
 }
 
 bool names_script(std::string_view text) {
@@ -55,6 +59,11 @@ bool names_script(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_program(const lint::Run& run) {
+  return run.name().find('/') != std::string::npos || is_one_of(k_programs, verb_of(run)) ||
+         run.launch.starts_processes;
+}
 
 RunsOn runs_on(const Item& item) {
   const auto any = [&](const auto& has) {
@@ -77,16 +86,13 @@ RunsOn runs_on(const Item& item) {
 }
 
 std::string with_first_node(const Item& item, std::string text) {
-  if (!item.only_sets() || !item.sets.functions.empty() || !item.tail.empty() ||
-      may_quote_dollar(text))
-    return text;
-  for (std::size_t at = text.find_first_of("$`"); at != std::string::npos;
-       at = text.find_first_of("$`", at)) {
-    const std::size_t size = size_of_own_name(std::string_view(text).substr(at));
-    if (size > 0) text.replace(at, size, k_first_node);
-    at += size > 0 ? k_first_node.size() : 1;
-  }
-  return text;
+  if (!item.only_sets() || !item.sets.functions.empty() || !item.tail.empty()) return text;
+  std::vector<lint::Finding> edits(1);
+  each_expansion(shell::parse(text).statements, [&edits](const shell::Piece& piece) {
+    const OwnPlace place = own_place(piece);
+    if (place != OwnPlace::none) edits[0].edits.push_back({piece.span, first_node(place)});
+  });
+  return edits[0].edits.empty() ? text : lint::apply_edits(text, edits);
 }
 
 std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
@@ -98,7 +104,8 @@ std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   // A tear-down has the time of its own.
   if (!is_tear_down && !same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
   const std::string source = has_many_nodes ? with_first_node(item, item.source) : item.source;
-  if (source != item.source) notes.emplace_back("its node's name becomes that of the first node");
+  if (source != item.source)
+    notes.emplace_back("its node's name or address becomes that of the first node");
   std::vector<std::string> anew = computed_anew(source);
   for (const std::string& name : variables_of_node(source)) anew.push_back("$" + name);
   if (where != RunsOn::first && has_many_nodes && !item.sets.variables.empty() && !anew.empty())

@@ -15,6 +15,9 @@ enum class RunsOn {
   each_unlike  // on each, since it may be needed there, where the script does it on the first alone
 };
 
+// True if it is a program, not a function that a sourced file may have defined: ./prog, python.
+[[nodiscard]] bool is_program(const lint::Run& run);
+
 // For jobs of several nodes.
 [[nodiscard]] RunsOn runs_on(const Item& item);
 

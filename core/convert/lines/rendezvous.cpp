@@ -209,12 +209,30 @@ bool is_first_node(const Item& item, const Rendezvous& rendezvous, bool has_many
          });
 }
 
+bool asks_for_address(const Item& item) {
+  return has_one_of(item.source,
+                    {"hostname -i",
+                     "hostname -I",
+                     "hostname --ip",
+                     "hostname --all-ip",
+                     "ip addr",
+                     "ip a ",
+                     "ip -4",
+                     "ip route",
+                     "ifconfig",
+                     "getent",
+                     "nslookup",
+                     "dig ",
+                     "gethostbyname"});
+}
+
 std::string first_node_line(const Item& item) {
+  const std::string name = "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
+  const std::string value = asks_for_address(item) ? address_of(name) : name;
   std::string text;
-  for (const std::string& name : item.sets.variables) {
+  for (const std::string& one : item.sets.variables) {
     if (!text.empty()) text += "\n";
-    text += (item.sets.exported.count(name) > 0 ? "export " : "") + name +
-            "=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
+    text += (item.sets.exported.count(one) > 0 ? "export " : "") + one + "=" + value;
   }
   return text;
 }

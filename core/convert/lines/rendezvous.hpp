@@ -36,8 +36,11 @@ struct Rendezvous {
                                  const Rendezvous& rendezvous,
                                  bool has_many_nodes);
 
-// Corrects lines that name the first node for when every node runs them: they give its name, even
-// if the script used its address.
+// True if it uses a node's address, not its name: hostname -i, ip addr, getent.
+[[nodiscard]] bool asks_for_address(const Item& item);
+
+// Corrects lines that name the first node for when every node runs them: they give its name, or its
+// address if the script does so.
 [[nodiscard]] std::string first_node_line(const Item& item);
 
 // The same for a line whose variables differ in the roles of a job; empty if they do not.

@@ -2,12 +2,18 @@
 #include "core/convert/program/batch_values.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/known_text.hpp"
 #include "core/convert/words/once.hpp"
 
 namespace dts::convert {
 namespace {
 
-constexpr const char* k_master = "MASTER_ADDR";
+// Of a segment's source. What is more than one expansion has none.
+OwnPlace place_in(const std::string& source) {
+  const auto word = word_in(source);
+  const shell::Piece* piece = word ? only_piece(*word) : nullptr;
+  return piece == nullptr ? OwnPlace::none : own_place(*piece);
+}
 
 }  // namespace
 
@@ -15,10 +21,11 @@ void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context
   const std::uint64_t nodes = context.subject.job.nodes.value_or(1);
   if (nodes < 2 || context.facts.nodes != nodes) return;
   for (FlatWord& word : words)
-    for (Segment& one : word)
-      if (one.kind == Segment::Kind::source && !one.text.empty() &&
-          size_of_own_name(one.text) == one.text.size())
-        one = {Segment::Kind::source, std::string("$") + k_master, one.quoted};
+    for (Segment& one : word) {
+      if (one.kind != Segment::Kind::source) continue;
+      const OwnPlace place = place_in(one.text);
+      if (place != OwnPlace::none) one = {Segment::Kind::source, "$MASTER_ADDR", one.quoted};
+    }
 }
 
 Names own_values(const std::vector<FlatWord>& words) {

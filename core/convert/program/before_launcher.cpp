@@ -2,6 +2,7 @@
 #include "core/convert/program/before_launcher.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/lint/script/program.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,7 @@ void drop_dry_run(std::vector<FlatWord>& words,
 }
 
 void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made) {
+  std::vector<std::string> skipped;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string word = plain(words[i]).value_or("");
     const std::size_t equals = word.find('=');
@@ -52,10 +54,18 @@ void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched
       made.notes.emplace_back("time: the run directory has the times");
       while (i + 1 < count) ++i;
     } else if (word != "exec" && word != "nohup" && word != "env" && word != "command") {
-      made.losses.push_back(
-          fmt::format("`{}` before the launcher is not run", to_source(words[i])));
+      skipped.push_back(to_source(words[i]));
     }
   }
+  if (skipped.empty()) return;
+  constexpr std::string_view k_containers[] = {
+      "singularity", "apptainer", "docker", "podman", "shifter"};
+  made.losses.push_back(fmt::format(
+      "`{}` before the launcher is not run{}",
+      join(skipped, " "),
+      is_one_of(k_containers, lint::base_name(skipped[0]))
+          ? ": write the image as `container`, in which each rank's program is then started"
+          : ""));
 }
 
 }  // namespace dts::convert

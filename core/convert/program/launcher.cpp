@@ -196,7 +196,7 @@ class Reading {
       return one.name != name || one.value.text == begin + "}" ||
              one.value.text.starts_with(begin + ":-");
     };
-    return runs_.variables.find_array(name) != nullptr ||
+    return runs_.variables.find_array(name) != nullptr || runs_.changed.count(name) > 0 ||
            (runs_.variables.find(name) != nullptr &&
             !std::all_of(runs_.assigned.begin(), runs_.assigned.end(), is_its_own));
   }

@@ -57,8 +57,11 @@ class Layout {
       drop("ntasks", "the program's launcher sets --ntasks-per-node");
     if (is_own("ntasks") && !is_own("ntasks-per-node")) {
       const auto per_node = number("ntasks-per-node");
-      const std::uint64_t nodes = number("nodes").value_or(1);
-      if (per_node && *per_node * nodes != *number("ntasks"))
+      const std::uint64_t ranks = number("ntasks").value_or(0);
+      const bool fits = per_node.value_or(0) > 0 &&
+                        (has("nodes") ? *per_node * number("nodes").value_or(1) == ranks
+                                      : ranks % *per_node == 0);
+      if (per_node && !fits)
         drop("ntasks-per-node", "the program's launcher sets the number of ranks");
     }
     share_cores();

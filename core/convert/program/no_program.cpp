@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/program/no_program.hpp"
 
+#include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/nodes.hpp"
+#include "core/convert/lines/tools.hpp"
+#include "core/convert/program/shell_program.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +32,54 @@ bool calls_function(const Item& item, const ProgramContext& context) {
          std::none_of(item.words.begin(), item.words.end(), is_launcher);
 }
 
+namespace {
+
+// run_training, not ./prog, python, srun prog, tail or a function of the script.
+bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
+  const std::string& name = run.name();
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char one) {
+    return shell::is_name_char(one) || one == '-' || one == '.';
+  });
+  return is_name && run.launch.launcher == lint::Launcher::none && !is_program(run) &&
+         !reads_only(name) && !is_auxiliary(name) && !is_function(name, context);
+}
+
+}  // namespace
+
+void keep_functions(const Item& item, const ProgramContext& context, Program& program) {
+  if (!item.follows_file) return;
+  Names functions;
+  for (const lint::Run* run : item.mains)
+    if (may_be_of_file(*run, context)) functions.insert(run->name());
+  if (!functions.empty() && program.text.empty()) program = shell_program(item, context);
+  for (const lint::Run* run : item.inside)  // --data "$(folder_of_data)"
+    if (run->around.inner == 0 && may_be_of_file(*run, context)) functions.insert(run->name());
+  if (functions.empty() || !program.needs_shell()) return;
+  program.functions = std::move(functions);
+  program.notes.push_back(
+      join(std::vector<std::string>(program.functions.begin(), program.functions.end()), ", ") +
+      ": if a file that the script reads defines it, the program's shell has the file's functions, "
+      "but none of its variables that are not exported");
+}
+
+namespace {
+
+// RUN="srun -n $(nproc)"; $RUN ./prog: the launcher of a command that is kept with it.
+bool hides_launcher(const Item& item, const Program& program) {
+  return program.settings.count("launcher") == 0 && program.losses.empty() &&
+         std::any_of(item.mains.begin(), item.mains.end(), [](const lint::Run* run) {
+           const lint::Launcher launcher = run->launch.launcher;
+           return launcher == lint::Launcher::srun || launcher == lint::Launcher::mpirun;
+         });
+}
+
+}  // namespace
+
 void lose_program(const Item& item, const ProgramContext& context, Program& program) {
+  if (hides_launcher(item, program) && !program.words.empty())
+    program.losses.push_back(
+        fmt::format("the launcher in {}, whose value is known only in the job's shell",
+                    to_source({program.words[0]})));
   const std::string name = program.words.empty() ? "" : plain(program.words[0]).value_or("");
   if (!name.empty() && is_function(name, context)) {
     program.losses.push_back(fmt::format(

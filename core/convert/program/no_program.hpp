@@ -9,6 +9,10 @@ namespace dts::convert {
 // True if `item` calls a function of the script, and no launcher is among the arguments.
 [[nodiscard]] bool calls_function(const Item& item, const ProgramContext& context);
 
+// Of a command without a launcher that may be a function of a file that the script has read before:
+// keeps it as text for a shell that gets these functions.
+void keep_functions(const Item& item, const ProgramContext& context, Program& program);
+
 // Reports this for srun "$@" without arguments, srun $CMD without CMD, and commands that only the
 // script's shell can run.
 void lose_program(const Item& item, const ProgramContext& context, Program& program);

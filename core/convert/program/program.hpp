@@ -31,7 +31,8 @@ struct Program {
   std::map<std::string, std::string> dropped{};  // why it needs none of these options of the job
   // $1 and so on at its start; nullopt: as the script gets them.
   std::optional<std::vector<std::string>> arguments{};
-  Names needs;  // variables of the shell that submits, without which something is lost
+  Names functions{};  // that it may call of files that the set-up reads
+  Names needs;        // variables of the shell that submits, without which something is lost
 
   // What goes with a part of it: both for people.
   void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);

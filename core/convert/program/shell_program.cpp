@@ -161,7 +161,11 @@ bool is_run_once(const Item& item, const Program& program, const lint::Job& job)
     if (is_launched && run->around.reads_loop_input) return false;  // it would read all lines
     has_launcher = has_launcher || is_launched;
   }
-  if (!has_launcher) return false;
+  const bool is_open =
+      std::any_of(program.blanks.begin(), program.blanks.end(), [](const Blank& one) {
+        return one.option.starts_with("ntasks");
+      });
+  if (!has_launcher || is_open) return false;
   if (program.settings.count("ntasks") > 0) return number_in(program.settings, "ntasks") == 1U;
   const auto own = number_in(program.settings, "ntasks-per-node");
   const auto nodes = number_in(program.settings, "nodes");
@@ -185,6 +189,11 @@ void lose_steps_beside(const Item& item, Program& program) {
   }
 }
 
+constexpr const char* k_loop_side_by_side =
+    "a loop that starts programs in the background: write a sweep, whose elements run side by "
+    "side, "
+    "each in a job of its own";
+
 // Behind `item`, the script waits before it does anything other than print.
 bool waits_next(const Item& item, const lint::Subject& subject) {
   for (const lint::Run& run : subject.runs.runs) {
@@ -198,12 +207,46 @@ bool waits_next(const Item& item, const lint::Subject& subject) {
 
 }  // namespace
 
+std::string side_by_side(std::uint64_t nodes) {
+  return nodes > 1
+             ? "programs in the background: write each as one of [[roles]]"
+             : "programs side by side on one node: let one program start them all and wait for "
+               "them; [[roles]] would each get a node of their own";
+}
+
+namespace {
+
+// Lets the text wait for its programs in the background where the script does; otherwise they are
+// lost. Returns their number. `is_alone`: the text is run once.
+std::size_t wait_for_backgrounds(const Item& item,
+                                 const ProgramContext& context,
+                                 bool is_alone,
+                                 Program& program) {
+  std::size_t backgrounds = 0;
+  std::size_t conditionals = 0;
+  bool is_in_loop = false;
+  for (const lint::Run* run : item.mains) {
+    backgrounds += run->around.is_background ? 1 : 0;
+    conditionals += run->around.is_conditional ? 1 : 0;
+    is_in_loop = is_in_loop || run->around.is_in_loop;
+  }
+  if (backgrounds == 0) return 0;
+  // if ...; then A & else B & fi: one of them runs, and is waited for.
+  if (!is_in_loop && (item.mains.size() == 1 || conditionals == item.mains.size()))
+    program.text += "\nwait $!";
+  else if (is_alone && (waits(item) || waits_next(item, context.subject)))
+    program.text += "\nwait";
+  else
+    program.losses.push_back(is_in_loop ? k_loop_side_by_side : side_by_side(context.facts.nodes));
+  return backgrounds;
+}
+
+}  // namespace
+
 Program shell_program(const Item& item, const ProgramContext& context) {
   Program program;
   bool has_launcher = false;
   bool is_in_loop = false;
-  std::size_t backgrounds = 0;
-  std::size_t conditionals = 0;
   Cutter cutter(std::string(context.subject.text.substr(item.span().begin,
                                                         item.span().end - item.span().begin)),
                 item.span().begin);
@@ -212,23 +255,14 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     cut_told(*run, context.facts, cutter, program);
     has_launcher = has_launcher || run->launch.launcher != lint::Launcher::none;
     is_in_loop = is_in_loop || run->around.is_in_loop;
-    backgrounds += run->around.is_background ? 1 : 0;
-    conditionals += run->around.is_conditional ? 1 : 0;
   }
   program.text = cutter.text() + item.tail;
   if (submits(item)) program.losses.emplace_back(k_submits);
   const bool is_alone = !has_launcher && context.facts.nodes < 2;
-  // if ...; then A & else B & fi: one of them runs, and is waited for.
-  if (backgrounds > 0 && !is_in_loop &&
-      (item.mains.size() == 1 || conditionals == item.mains.size()))
-    program.text += "\nwait $!";
-  else if (backgrounds > 0 && is_alone && waits_next(item, context.subject))
-    program.text += "\nwait";
-  else if (backgrounds > 0)
-    program.losses.emplace_back(k_side_by_side);
+  const std::size_t backgrounds = wait_for_backgrounds(item, context, is_alone, program);
   lose_steps_beside(item, program);
   if (is_alone || is_run_once(item, program, context.subject.job)) return program;
-  if (is_in_loop)
+  if (is_in_loop && backgrounds == 0)
     program.losses.emplace_back(
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");
   for (const lint::Run* run : item.runs) {

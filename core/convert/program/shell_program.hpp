@@ -5,12 +5,17 @@
 
 #include "core/convert/program/program.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace dts::convert {
 
-inline constexpr const char* k_side_by_side =
-    "programs in the background: write each as one of [[roles]]";
+inline constexpr const char* k_own_nodes =
+    "srun --nodelist: dtsubmit has no counterpart for a single step: it runs on the first of the "
+    "job's nodes; programs on nodes of their own are [[roles]]";
+
+// Of programs in the background of a job on `nodes`: what to do about them, for people.
+[[nodiscard]] std::string side_by_side(std::uint64_t nodes);
 
 [[nodiscard]] Program shell_program(const Item& item, const ProgramContext& context);
 

@@ -135,6 +135,7 @@ class Stage {
                    Program& made) {
     made.text += pauses + text_of_program(one, parts_[place].item.statement->background);
     made.needs.insert(one.needs.begin(), one.needs.end());
+    made.functions.insert(one.functions.begin(), one.functions.end());
     for (const std::string& note : one.notes)
       if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
         made.notes.push_back(note);

@@ -91,34 +91,49 @@ std::string same_for_all(std::string_view text) {
   return lines;
 }
 
-std::size_t size_of_own_name(std::string_view text) {
-  constexpr std::string_view k_options[] = {"",
-                                            " -s",
-                                            " -f",
-                                            " -i",
-                                            " -I",
-                                            " --short",
-                                            " --fqdn",
-                                            " --long",
-                                            " --ip-address",
-                                            " --all-ip-addresses"};
-  for (const auto& [open, close] : {std::pair{"$(", ")"}, {"`", "`"}})
-    for (const std::string_view path : {"hostname", "/bin/hostname", "/usr/bin/hostname"})
-      for (const std::string_view option : k_options) {
-        const std::string whole = std::string(open).append(path).append(option) + close;
-        if (text.starts_with(whole)) return whole.size();
-      }
-  for (const std::string_view name : k_names_of_node) {
-    for (const std::string_view short_name : {"", "%%.*", "%.*"}) {
-      const std::string whole = "${" + std::string(name).append(short_name) + "}";
-      if (text.starts_with(whole)) return whole.size();
-    }
-    const std::size_t end = name.size() + 1;
-    if (text.starts_with('$') && text.substr(1).starts_with(name) &&
-        (text.size() == end || !shell::is_name_char(text[end])))
-      return end;
-  }
-  return 0;
+namespace {
+
+// ${HOSTNAME%%.*}, ${HOSTNAME%.*} and ${HOSTNAME}
+bool is_name_of_node(const shell::Piece& piece) {
+  return is_one_of(k_names_of_node, piece.text) &&
+         (piece.operation.empty() || piece.operation == "%%.*" || piece.operation == "%.*");
+}
+
+// hostname and filters that take one of its words: hostname -I | awk '{print $1}'
+OwnPlace place_printed_by(const shell::Pipeline& pipeline) {
+  constexpr std::string_view k_hostname[] = {"hostname", "/bin/hostname", "/usr/bin/hostname"};
+  constexpr std::string_view k_of_names[] = {"-s", "-f", "--short", "--fqdn", "--long"};
+  constexpr std::string_view k_of_addresses[] = {"-i", "-I", "--ip-address", "--all-ip-addresses"};
+  constexpr std::string_view k_filters[] = {"awk", "cut", "head", "tr", "xargs"};
+  const auto& commands = pipeline.commands;
+  const bool is_plain = std::all_of(commands.begin(), commands.end(), [](const auto& one) {
+    return one.kind == shell::Command::Kind::simple && one.redirections.empty();
+  });
+  if (!is_plain || !is_one_of(k_hostname, first_word(commands[0])) ||
+      commands[0].words.size() > 2 ||
+      !std::all_of(commands.begin() + 1, commands.end(), [&](const auto& one) {
+        return is_one_of(k_filters, first_word(one));
+      }))
+    return OwnPlace::none;
+  const std::string option = commands[0].words.size() > 1 ? literal_of(commands[0].words[1]) : "";
+  if (is_one_of(k_of_addresses, option)) return OwnPlace::address;
+  const bool is_name = commands[0].words.size() == 1 || is_one_of(k_of_names, option);
+  return is_name && commands.size() == 1 ? OwnPlace::name : OwnPlace::none;
+}
+
+}  // namespace
+
+OwnPlace own_place(const shell::Piece& piece) {
+  if (piece.kind == shell::Piece::Kind::parameter)
+    return is_name_of_node(piece) ? OwnPlace::name : OwnPlace::none;
+  const bool is_one_pipeline = piece.kind == shell::Piece::Kind::command &&
+                               piece.commands.size() == 1 && !piece.commands[0].background &&
+                               piece.commands[0].pipelines.size() == 1;
+  return is_one_pipeline ? place_printed_by(piece.commands[0].pipelines[0]) : OwnPlace::none;
+}
+
+std::string address_of(const std::string& host) {
+  return "$(getent ahostsv4 \"" + host + "\" | awk '{ print $1; exit }')";
 }
 
 Names variables_of_node(std::string_view text) {

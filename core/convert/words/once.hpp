@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/convert/words/names.hpp"
+#include "core/shell/syntax.hpp"
 
 #include <string>
 #include <string_view>
@@ -26,9 +27,17 @@ inline constexpr const char* k_same_for_all =
 // Variables of the environment that hold the name of the node.
 inline constexpr std::string_view k_names_of_node[] = {"HOSTNAME", "SLURMD_NODENAME"};
 
-// The length of an expansion at the beginning of `text` that gives the name or address of the node
-// on which the shell runs: $HOSTNAME, ${HOSTNAME%%.*}, $(hostname -f). 0: there is none.
-[[nodiscard]] std::size_t size_of_own_name(std::string_view text);
+// What an expansion gives of the node on which the shell runs.
+enum class OwnPlace {
+  none,
+  name,     // $HOSTNAME, ${HOSTNAME%%.*}, $(hostname -f)
+  address,  // $(hostname -i), $(hostname -I | awk '{print $1}')
+};
+
+[[nodiscard]] OwnPlace own_place(const shell::Piece& piece);
+
+// An expansion that gives the address of `host`, a name, an address or an expansion.
+[[nodiscard]] std::string address_of(const std::string& host);
 
 // Variables that the text expands and that are others on each node or in each rank.
 [[nodiscard]] Names variables_of_node(std::string_view text);

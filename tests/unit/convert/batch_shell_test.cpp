@@ -145,7 +145,7 @@ TEST_CASE("the name of the script's node is the same for all ranks") {
   const Made rank = made_of_script("srun prog $SLURM_PROCID\n");
   CHECK(rank.explains("srun", "SLURM_PROCID: each rank has its own"));
   const Made log = made_of_script("export LOG=$HOSTNAME.log\nsrun prog\n");
-  CHECK(log.explains("export LOG", "its node's name becomes that of the first node"));
+  CHECK(log.explains("export LOG", "its node's name or address becomes that of the first node"));
   const Made text = made_of_script("T='prog $SLURM_PROCID'\nsrun other\nsrun bash -c \"$T\"\n");
   CHECK_FALSE(text.explains("T=", "SLURM_PROCID"));
 }

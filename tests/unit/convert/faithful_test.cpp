@@ -73,6 +73,11 @@ TEST_CASE("one program's size leaves that of the others as the script has it") {
   CHECK(count_of(each, "ntasks_per_node = \"4\"") == 1);
   CHECK(count_of(each, "gpus_per_task = \"1\"") == 1);
   CHECK(count_of(each, "gpus_per_node = \"4\"") == 1);
+  // Without --nodes, their number follows from the ranks on each.
+  const Reduced many = of_options("-n 40 --ntasks-per-node=20", "srun -n $SLURM_NTASKS ./a\n");
+  CHECK(many.made.is_lossless());
+  CHECK(many.job_has("\nntasks = 40\n"));
+  CHECK(many.job_has("ntasks_per_node = 20\n"));
   // A step's own number of ranks replaces the job's.
   const Reduced own =
       of_options("-N1 --ntasks-per-node=8", "python a.py\nsrun -N1 -n1 ./b\nsrun ./c\n");

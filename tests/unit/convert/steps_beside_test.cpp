@@ -267,7 +267,7 @@ TEST_CASE("a message at the end is not the program") {
 TEST_CASE("what is refused of some steps is taken out of these, however many they are") {
   std::string body = "python first.py\n";
   for (int i = 0; i < 30; ++i)
-    body += "echo " + std::string(600, 'x') + " >> log\npython a.py " + std::to_string(i) + "\n";
+    body += "mkdir " + std::string(600, 'x') + "\npython a.py " + std::to_string(i) + "\n";
   const Reduced made = of_one_node(body);
   CHECK_FALSE(made.made.job_file.empty());
   CHECK(made.became("python a.py 0") == Became::program);

@@ -33,6 +33,10 @@ TEST_CASE("a value that the script changes without an assignment is not known af
     CAPTURE(line);
     CHECK(of_one_node("N=2\n" + line + "\nsrun ./a $N\n").job_has("\"2\""));
   }
+  // Also within one line.
+  CHECK(of_one_node("A=1 B=$((A += 1))\n./a $A $B\n").job_has("exec ./a $A $B"));
+  CHECK(of_one_node("A=1 B=${C:=3}\n./a $A $B $C\n").job_has("exec ./a 1 $B $C"));
+  CHECK(of_one_node("A=1 B=$((A += 1)) A=5\n./a $A\n").job_has("\"5\""));
   // It is computed once, not in each place that uses it.
   CHECK(of_one_node("N=2\nM=$((N++))\nsrun ./a $M $N\n").job_has("N=2\nM=$((N++)) || true\n"));
 }
@@ -60,6 +64,33 @@ TEST_CASE("the value of a launcher's option is no program, and no missing option
             .made.job_file.find("\"program\"") == std::string::npos);
 }
 
+TEST_CASE("a size that the script itself counts is no blank to fill in") {
+  const std::string why = "its value is known only in the job's shell";
+  for (const std::string line :
+       {"((N=$(wc -l < hosts)*4))", "read N < hosts", "for N in $(cat f); do :; done"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node(line + "\nmpirun -np $N ./a\n");
+    CHECK(made.became("mpirun") == Became::lost);
+    CHECK(made.says("mpirun", why));
+  }
+  // A loop over the number of ranks cannot run in each of them.
+  for (const std::string loop :
+       {"for i in {65..128}; do mpirun -np $i ./a | tail -n 1 >> f; done\n",
+        "for i in 1 2; do mpirun -np $RANKS ./a | tail >> f$i; done\n"}) {
+    CAPTURE(loop);
+    CHECK(of_one_node(loop).became("for i") == Became::lost);
+  }
+}
+
+TEST_CASE("a launcher that a variable hides is a loss") {
+  for (const std::string line : {"RUN=\"srun -n $(nproc)\"\n", "RUN=\"mpirun -np `nproc`\"\n"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node(line + "$RUN ./a b\n");
+    CHECK(made.became("$RUN ./a") == Became::lost);
+    CHECK(made.says("$RUN ./a", "the launcher in $RUN, whose value is known only in the job's"));
+  }
+}
+
 TEST_CASE("a program that which finds is that program") {
   const Reduced found = of_one_node("srun -n 2 $(which prog) a\n");
   CHECK(found.made.is_lossless());
@@ -71,16 +102,26 @@ TEST_CASE("what the script's shell sets from its node's name is the first node's
   const std::string first = "$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)";
   const Reduced url = of_nodes("export A=\"tcp://$(hostname -s):$P/${HOSTNAME}\"\nsrun ./a $A\n");
   CHECK(url.job_has("export A=\"tcp://" + first + ":$P/" + first + "\"\n"));
-  for (const std::string name : {"${HOSTNAME%%.*}",
-                                 "${HOSTNAME%.*}",
-                                 "$(hostname -f)",
-                                 "$(/bin/hostname -i)",
-                                 "`hostname`"}) {
+  for (const std::string name :
+       {"${HOSTNAME%%.*}", "${HOSTNAME%.*}", "$(hostname -f)", "`hostname`"}) {
     CAPTURE(name);
     CHECK(of_nodes("export A=tcp://" + name + ":1\nsrun ./a $A\n")
               .job_has("export A=tcp://" + first + ":1\n"));
     CHECK(of_nodes("srun ./a " + name + "\n").job_has("./a $MASTER_ADDR"));
   }
+  // An address stays one.
+  for (const std::string address : {"$(/bin/hostname -i)",
+                                    "$(hostname -I | awk '{print $1}')",
+                                    "`hostname -I | cut -d' ' -f1`"}) {
+    CAPTURE(address);
+    const Reduced made = of_nodes("export A=tcp://" + address + ":1\nsrun ./a $A\n");
+    CHECK(made.job_has("export A=tcp://$(getent ahostsv4 \"" + first +
+                       "\" | awk '{ print $1; exit }'):1\n"));
+    CHECK(of_nodes("srun ./a " + address + "\n").job_has("./a $MASTER_ADDR"));
+  }
+  const Reduced ip = of_nodes("head_ip=$(srun -N1 -n1 hostname -i)\nexport head_ip\nsrun ./a\n");
+  CHECK(ip.job_has("head_ip=$(getent ahostsv4 "));
+  CHECK(ip.says("head_ip", "becomes the address of the first node"));
   CHECK(of_nodes("export A=$HOSTNAMES:1\nsrun ./a\n").job_has("A=$HOSTNAMES:1"));
   CHECK(of_nodes("export A='$(hostname)'\nsrun ./a\n").job_has("A='$(hostname)'"));
   CHECK(of_one_node("export A=x$(hostname)\n./a\n").job_has("A=x$(hostname)"));

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/own_shells.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr const char* k_other_shell =
+    "$$ is the number of the script's only shell; set-up, programs and tear-down have shells of "
+    "their own: write $SLURM_JOB_ID instead";
+
+// $$ in a name that other lines have to find. Not in kill $$ and echo $$.
+bool has_shell_number(const Item& item) {
+  constexpr std::string_view k_own[] = {"kill", "ps", "pgrep", "pkill", "echo", "taskset"};
+  bool uses = false;
+  each_expansion({*item.statement},
+                 [&uses](const shell::Piece& piece) { uses = uses || piece.text == "$"; });
+  return uses && std::none_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+           return is_one_of(k_own, run->name());
+         });
+}
+
+void lose_line(Part& part, const std::string& why) {
+  part.is_kept = false;
+  part.verdict = {Verdict::Kind::lost, why};
+}
+
+void lose_shell_numbers(std::vector<Part>& parts,
+                        std::vector<Program>& programs,
+                        const std::vector<std::size_t>& places) {
+  bool is_in_set_up = false;
+  std::vector<Part*> behind;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].is_kept || parts[i].role != Role::around || !has_shell_number(parts[i].item))
+      continue;
+    if (i > places.back())
+      behind.push_back(&parts[i]);
+    else
+      is_in_set_up = true;
+  }
+  std::vector<Program*> named;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (has_shell_number(parts[places[i]].item)) named.push_back(&programs[i]);
+  if (named.size() + (is_in_set_up ? 1 : 0) + (behind.empty() ? 0 : 1) < 2) return;
+  for (Program* program : named) program->losses.emplace_back(k_other_shell);
+  for (Part* part : behind) lose_line(*part, k_other_shell);
+}
+
+// The variables that `item` uses and does not set first.
+Names taken_by(const Item& item) {
+  Names taken = used_names(item.source);
+  for (const auto* own : {&item.sets.variables, &item.sets.arrays})
+    for (const std::string& name : *own) taken.erase(name);
+  return taken;
+}
+
+// Of the programs before, whose shells have ended.
+class LostVariables {
+ public:
+  void see_program(const Item& item) {
+    names_.insert(item.sets.variables.begin(), item.sets.variables.end());
+    names_.insert(item.sets.arrays.begin(), item.sets.arrays.end());
+  }
+
+  void see_line(const Item& item) {
+    for (const auto* all : {&item.sets.variables, &item.sets.arrays})
+      for (const std::string& name : *all) names_.erase(name);
+  }
+
+  // Empty: it uses none.
+  [[nodiscard]] std::string loss(const Item& item) const {
+    for (const std::string& name : taken_by(item))
+      if (names_.count(name) > 0)
+        return "uses " + name + ", which the statement of a program sets: its shell ends with it";
+    return "";
+  }
+
+ private:
+  Names names_;
+};
+
+// Keeps the line's verdict unless it uses such a variable.
+void see_line(Part& part, LostVariables& lost) {
+  const std::string why = lost.loss(part.item);
+  if (!why.empty()) lose_line(part, why);
+  lost.see_line(part.item);
+}
+
+void lose_variables(std::vector<Part>& parts,
+                    std::vector<Program>& programs,
+                    const std::vector<std::size_t>& places) {
+  LostVariables lost;
+  std::size_t begin = 0;
+  for (std::size_t next = 0; next <= places.size(); ++next) {
+    const std::size_t end = next < places.size() ? places[next] + 1 : parts.size();
+    std::vector<const Item*> own;  // what the program consists of
+    for (std::size_t i = begin; i < end; ++i) {
+      if (parts[i].role == Role::around && parts[i].is_kept) see_line(parts[i], lost);
+      if (parts[i].role == Role::program) own.push_back(&parts[i].item);
+    }
+    begin = end;
+    if (next == places.size()) break;
+    for (const Item* item : own)
+      if (const std::string why = lost.loss(*item); !why.empty())
+        programs[next].losses.push_back(why);
+    for (const Item* item : own) lost.see_program(*item);
+  }
+}
+
+}  // namespace
+
+void lose_what_shells_share(std::vector<Part>& parts,
+                            std::vector<Program>& programs,
+                            const std::vector<std::size_t>& places) {
+  if (places.empty()) return;
+  lose_shell_numbers(parts, programs, places);
+  lose_variables(parts, programs, places);
+}
+
+}  // namespace dts::convert

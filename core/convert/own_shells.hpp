@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lines of a script share as lines of one shell, and programs and tear-down, which have shells
+// of their own, do not: the shell's number and the variables of programs. Pure.
+#pragma once
+
+#include "core/convert/parts.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace dts::convert {
+
+// Programs, and lines behind them, are lost if they use $$ and another of the job's shells does,
+// too, or a variable that only the statement of an earlier program sets. `places`: of the programs
+// in `parts`.
+void lose_what_shells_share(std::vector<Part>& parts,
+                            std::vector<Program>& programs,
+                            const std::vector<std::size_t>& places);
+
+}  // namespace dts::convert

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Set-up, each program and tear-down have shells of their own, where a script has one.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+TEST_CASE("the number of the script's shell is another in each shell of the job") {
+  const std::string why = "write $SLURM_JOB_ID instead";
+  const Reduced all = of_one_node("mkdir /tmp/x-$$\n./a --out /tmp/x-$$\ncp -r /tmp/x-$$ .\n");
+  CHECK(all.says("./a", why));
+  CHECK(all.became("cp -r") == Became::lost);
+  CHECK(of_one_node("mkdir x-$$\n./a\nrm -r x-$$\n").became("rm -r") == Became::lost);
+  for (const std::string body : {"O=/tmp/x-$$\nmkdir $O\n./a --out $O\ncp -r $O .\n",
+                                 "./a --out /tmp/x-$$\n",
+                                 "mkdir '/tmp/x-$$'\n./a '/tmp/x-$$'\n",
+                                 "[ -f x ] || kill $$\n./a x-$$\n"}) {
+    CAPTURE(body);
+    CHECK(of_one_node(body).made.is_lossless());
+  }
+}
+
+TEST_CASE("what only the statement of a program sets is not there behind it") {
+  const std::string why = ", which the statement of a program sets: its shell ends with it";
+  const Reduced step = of_one_node(
+      "for i in $(cat l); do srun -n 1 ./a $i; done\nif [ -f x ]; then\n  srun -n 1 ./b $i\nfi\n");
+  CHECK(step.says("if [ -f x ]", "uses i" + why));
+  const Reduced behind = of_one_node(
+      "if [ -f x ]; then\n  n=2\n  srun -n 1 ./a\nelse\n  n=1\n  srun -n 1 ./b\nfi\n"
+      "cp log log.$n\necho $((n + 1)) > next\n");
+  CHECK(behind.became("cp log") == Became::lost);
+  CHECK(behind.says("cp log", "uses n" + why));
+  CHECK(behind.became("echo $((n") == Became::lost);
+  CHECK(of_one_node("srun ./a ${C:=3}\nsrun ./b $C\n").says("srun ./b", "uses C" + why));
+  for (const std::string body :
+       {"N=4\nsrun ./a $N\ncp log log.$N\n",
+        "for i in $(cat l); do srun -n 1 ./a $i; done\nfor i in 1 2; do cp l l.$i; done\n",
+        "for i in $(cat l); do srun -n 1 ./a $i; done\ni=3\ncp l l.$i\n",
+        "if [ -f x ]; then\n  n=2\n  srun -n 1 ./a $n\nfi\ncp log out\n"}) {
+    CAPTURE(body);
+    CHECK(of_one_node(body).made.is_lossless());
+  }
+}
+
+TEST_CASE("lines that make files run once, before the step that follows them") {
+  struct Row {
+    std::string line;
+    std::size_t count;  // of the set-ups that have it
+  };
+
+  for (const Row& row : {Row{"echo size,time > table.csv", 1},
+                         {"gmx grompp -f a.mdp", 1},
+                         {"rm -rf old", 1},
+                         {"mkdir -p out", 2},
+                         {"source env.sh", 2},
+                         {"cp data.tar /tmp", 2},
+                         {"gmx grompp -f $TMPDIR/a.mdp", 2},
+                         {"echo $SLURM_JOB_ID > id", 2},
+                         {"nvidia-cuda-mps-control -d", 2},
+                         {"scontrol show hostnames > hostfile", 2}}) {
+    CAPTURE(row.line);
+    const Reduced made =
+        of_one_node(row.line + "\nexport A=$(cat hostfile)\nsrun ./a $A\nsrun ./b\n");
+    std::size_t count = 0;
+    const std::string& job = made.made.job_file;
+    for (std::size_t at = job.find(row.line); at != std::string::npos;
+         at = job.find(row.line, at + 1))
+      ++count;
+    CHECK(count == row.count);
+  }
+}
+
+TEST_CASE("a statement that waits for its own programs in the background is kept") {
+  const Reduced loop = of_one_node(
+      "for i in 1 2; do\n  for m in a b c; do\n    python t.py $m $i &\n  done\n  wait\ndone\n");
+  CHECK(loop.made.is_lossless());
+  CHECK(loop.job_has("python t.py $m $i &"));
+  CHECK(loop.job_has("  wait\ndone\nwait"));
+}
+
+TEST_CASE("what to do about programs side by side depends on their nodes") {
+  CHECK(
+      of_one_node("srun -n 1 ./a &\nsrun -n 2 ./b &\nwait\n")
+          .says("srun -n 2", "programs side by side on one node: let one program start them all"));
+  CHECK(of_nodes("for f in $(cat l); do srun -n 1 ./a $f & done\nwait\n")
+            .says("for f", "a loop that starts programs in the background: write a sweep"));
+}
