@@ -143,6 +143,15 @@ void drop_rendezvous_functions(std::vector<Part>& parts, const Rendezvous& rende
   }
 }
 
+// Of a trap whose last word is `condition`, and what does the same.
+std::string when_trapped(const lint::ExpandedWord& condition) {
+  const std::string& name = condition.value.text;
+  if (name == "EXIT" || name == "0") return "at the end: --teardown runs lines after the program";
+  if (name == "ERR") return "after a failure: --on sets what to do then";
+  return "at a signal: dtsubmit receives the signals, saves and continues; --teardown runs lines "
+         "after the program";
+}
+
 void lose_traps(std::vector<Part>& parts) {
   std::map<std::string, const Item*> functions;
   for (const Part& part : parts)
@@ -157,10 +166,7 @@ void lose_traps(std::vector<Part>& parts) {
     const std::string& handler = words[has_end ? 2 : 1].value.text;
     const std::string verb = handler.starts_with('-') ? "" : work_of_trap(handler, functions);
     if (!verb.empty())
-      part.verdict = {Verdict::Kind::lost,
-                      "runs `" + verb +
-                          "` at a signal: dtsubmit receives the signals, saves and continues; "
-                          "--teardown runs lines after the program"};
+      part.verdict = {Verdict::Kind::lost, "runs `" + verb + "` " + when_trapped(words.back())};
   }
 }
 

@@ -125,9 +125,12 @@ std::string facts_of(std::string_view text, const Known& known) {
     const KnownText value = known.variable(name);
     if (value.kind == KnownText::Kind::some) facts.push_back(name + " is set");
     if (!value.is_exact()) continue;
-    if (value.text.empty())
+    // Every word of arithmetic may be a name.
+    const bool is_expanded = text.find("$" + name) != std::string_view::npos ||
+                             text.find("${" + name) != std::string_view::npos;
+    if (value.text.empty() && (value.is_set || is_expanded))
       facts.push_back(name + (value.is_set ? " is empty" : " is not set"));
-    else
+    else if (!value.text.empty())
       facts.push_back(name + " is " + value.text.substr(0, k_longest));
   }
   return join(facts, ", ");

@@ -194,7 +194,8 @@ class Expander {
     const Statements& body = command.bodies[0];
     const Span range = extent_of(text_, script_, body);
     if (turns->second.empty()) {
-      drop({command.span}, "not run: the loop has no iterations, " + reason(command.span));
+      drop({command.span},
+           "not run: the loop has no iterations, " + reason({command.span.begin, range.begin}));
       made_.script.insert(":");
       return true;
     }

@@ -108,6 +108,7 @@ void Draft::take_back(const std::string& option, const std::string& why) {
 void Draft::lose(RowIndex row, const std::string& why) {
   if (row >= rows.size()) return;
   Row& one = rows[row];
+  if (one.became == Became::lost && one.why.find(why) != std::string::npos) return;
   one.why = one.became == Became::lost && !one.why.empty() ? one.why + "; " + why : why;
   one.became = Became::lost;
   one.what.clear();

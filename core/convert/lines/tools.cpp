@@ -149,7 +149,7 @@ bool ends_service(const lint::Run& run) {
   if (verb_of(run).starts_with("stop")) return true;
   if (run.words.size() < 2) return false;
   constexpr std::string_view k_ends[] = {
-      "stop", "shutdown", "down", "rm", "kill", "instance", "--shutdown", "logout"};
+      "stop", "shutdown", "down", "rm", "remove", "kill", "instance", "--shutdown", "logout"};
   return is_one_of(k_ends, run.words[1].value.text);
 }
 

@@ -49,7 +49,7 @@ bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
 void keep_functions(const Item& item, const ProgramContext& context, Program& program) {
   if (!item.follows_file) return;
   Names functions;
-  for (const lint::Run* run : item.mains)
+  for (const lint::Run* run : item.runs)
     if (may_be_of_file(*run, context)) functions.insert(run->name());
   if (!functions.empty() && program.text.empty()) program = shell_program(item, context);
   for (const lint::Run* run : item.inside)  // --data "$(folder_of_data)"
@@ -58,8 +58,9 @@ void keep_functions(const Item& item, const ProgramContext& context, Program& pr
   program.functions = std::move(functions);
   program.notes.push_back(
       join(std::vector<std::string>(program.functions.begin(), program.functions.end()), ", ") +
-      ": if a file that the script reads defines it, the program's shell has the file's functions, "
-      "but none of its variables that are not exported");
+      " may be of a file that the script reads: the program's shell has the file's functions, but "
+      "of "
+      "its variables only those that are exported");
 }
 
 namespace {

@@ -266,9 +266,11 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     program.losses.emplace_back(
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");
   for (const lint::Run* run : item.runs) {
+    const Span name = run->words.empty() ? Span{} : run->words.front().span;
     if (!is_main(item, run) && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
       program.losses.push_back(
-          fmt::format("`{}` alongside the program: every rank would run it", run->name()));
+          fmt::format("`{}` alongside the program: every rank would run it",
+                      context.subject.text.substr(name.begin, name.end - name.begin)));
   }
   return program;
 }

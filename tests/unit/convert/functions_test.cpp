@@ -10,7 +10,7 @@ TEST_CASE("a program that may be a function of a file is run by a shell that has
     CAPTURE(begin);
     const Reduced made = of_one_node(begin + "run_training x\n");
     CHECK(made.made.is_lossless());
-    CHECK(made.says("run_training", "run_training: if a file that the script reads defines it"));
+    CHECK(made.says("run_training", "run_training may be of a file that the script reads"));
     CHECK(made.job_has("if [ -n \"$(declare -F run_training)\" ]; then\nexport SCRIPT_STATE="));
     CHECK(made.job_has("eval \"$SCRIPT_STATE\"\nrun_training x"));
     // Of several nodes, each.
@@ -38,6 +38,7 @@ TEST_CASE("functions of a file that words of a program call are there") {
   // Within a statement, too.
   CHECK(of_one_node("source lib.sh\nfor f in a b; do post_process $f; done\n")
             .job_has("$(declare -F post_process)"));
+  CHECK(of_one_node("source lib.sh\npython t.py || failed\n").job_has("$(declare -F failed)"));
 }
 
 TEST_CASE("a login shell reads files that may define functions, however its option is written") {

@@ -78,6 +78,18 @@ TEST_CASE("a statement that waits for its own programs in the background is kept
   CHECK(loop.job_has("  wait\ndone\nwait"));
 }
 
+TEST_CASE("messages name what is in the script, once, and nothing else") {
+  const Reduced loop = of_one_node(
+      "n=0\nfor ((i = 1; i <= n; i++)); do\n  echo $x STARTING\n  srun -n 2 ./a $i\ndone\nsrun "
+      "./b\n");
+  CHECK(loop.row("for ((").why == "not run: the loop has no iterations, n is 0");
+  const Reduced beside =
+      of_nodes("for i in $(cat l); do\n  $CHECK $i\n  $CHECK\n  srun ./a $i\ndone\n");
+  CHECK(beside.says("for i", "`$CHECK` alongside the program: every rank would run it"));
+  const std::string& why = beside.row("for i").why;
+  CHECK(why.find("$CHECK") == why.rfind("$CHECK"));
+}
+
 TEST_CASE("what to do about programs side by side depends on their nodes") {
   CHECK(
       of_one_node("srun -n 1 ./a &\nsrun -n 2 ./b &\nwait\n")
