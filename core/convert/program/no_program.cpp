@@ -65,6 +65,17 @@ void keep_functions(const Item& item, const ProgramContext& context, Program& pr
 
 namespace {
 
+// alias NAME=...
+bool is_alias(const std::string& name, const ProgramContext& context) {
+  const auto& runs = context.subject.runs.runs;
+  return std::any_of(runs.begin(), runs.end(), [&name](const lint::Run& run) {
+    return run.name() == "alias" &&
+           std::any_of(run.words.begin(), run.words.end(), [&name](const lint::ExpandedWord& word) {
+             return word.value.text.starts_with(name + "=");
+           });
+  });
+}
+
 // RUN="srun -n $(nproc)"; $RUN ./prog: the launcher of a command that is kept with it.
 bool hides_launcher(const Item& item, const Program& program) {
   return program.settings.count("launcher") == 0 && program.losses.empty() &&
@@ -90,6 +101,9 @@ void lose_program(const Item& item, const ProgramContext& context, Program& prog
     program.words.clear();
     return;
   }
+  if (!name.empty() && is_alias(name, context))
+    program.losses.push_back(fmt::format(
+        "`{}` is an alias of the script: write the command that it stands for instead", name));
   if (!program.words.empty()) return;
   program.losses.emplace_back(
       "no program is left: its name comes from variables or arguments that are empty here; set "

@@ -28,6 +28,15 @@ TEST_CASE("a program that may be a function of a file is run by a shell that has
   }
 }
 
+TEST_CASE("an alias of the script is no program") {
+  const std::string aliases = "shopt -s expand_aliases\nalias run='python -u' go=./go\n";
+  for (const std::string line : {"run t.py\n", "go fast\n"}) {
+    CAPTURE(line);
+    CHECK(of_one_node(aliases + line).says(line, "is an alias of the script"));
+  }
+  CHECK(of_one_node(aliases + "python t.py\n").made.is_lossless());
+}
+
 TEST_CASE("functions of a file that words of a program call are there") {
   const Reduced made =
       of_one_node("source lib.sh\nsrun ./a \"$(folder_of data)\" $(tail -n 1 x)\n");
