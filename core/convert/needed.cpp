@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/codes.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/left_launcher.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/shell/parse.hpp"
 
@@ -246,6 +247,15 @@ void keep_needed(std::vector<Part>& parts,
 
 namespace {
 
+// What still starts ranks in the text of the line; empty: nothing.
+std::string launcher_of(const Part& part) {
+  const Item& item = part.item;
+  if (!item.sets.functions.empty() || item.only_sets()) return "";
+  return launcher_in(part.verdict.text.empty()
+                         ? item.source.substr(0, item.source.size() - item.tail.size())
+                         : part.verdict.text);
+}
+
 // Of a line that has to be run; empty: it starts no step.
 std::string step_loss(const Part& part, const Rendezvous& rendezvous, const Names& lost_functions) {
   const Item& item = part.item;
@@ -272,7 +282,11 @@ void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous) {
   Names lost_functions;
   for (Part& part : parts) {
     if (!part.is_kept || part.role != Role::around) continue;
-    const std::string why = step_loss(part, rendezvous, lost_functions);
+    std::string why = step_loss(part, rendezvous, lost_functions);
+    const std::string launcher = why.empty() ? launcher_of(part) : "";
+    if (!launcher.empty())
+      why = "`" + launcher +
+            "` in it starts ranks, which a set-up cannot: write it as one of [[steps]]";
     if (why.empty()) continue;
     const Names& functions = part.item.sets.functions;
     lost_functions.insert(functions.begin(), functions.end());

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/left_launcher.hpp"
 #include "core/convert/lines/nodes.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/program/shell_program.hpp"
@@ -88,6 +89,15 @@ bool hides_launcher(const Item& item, const Program& program) {
 }  // namespace
 
 void lose_program(const Item& item, const ProgramContext& context, Program& program) {
+  const std::string source = program.source();
+  const std::string launcher = program.losses.empty() && source.ends_with(item.tail)
+                                   ? launcher_in(source.substr(0, source.size() - item.tail.size()))
+                                   : "";
+  if (!launcher.empty())
+    program.losses.push_back(fmt::format(
+        "`{}` in it would start ranks within the program: name the program that it starts",
+        launcher));
+  if (!program.text.empty()) return;
   if (hides_launcher(item, program) && !program.words.empty())
     program.losses.push_back(
         fmt::format("the launcher in {}, whose value is known only in the job's shell",

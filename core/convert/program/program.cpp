@@ -287,7 +287,7 @@ bool Program::needs_shell() const {
 Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program = made_of(item, inliner, context);
   keep_functions(item, context, program);
-  if (program.text.empty()) lose_program(item, context, program);
+  lose_program(item, context, program);
   program.arguments = inliner.arguments();
   if (!program.arguments && uses_arguments(*item.statement))
     program.losses.emplace_back(

@@ -78,6 +78,26 @@ TEST_CASE("a statement that waits for its own programs in the background is kept
   CHECK(loop.job_has("  wait\ndone\nwait"));
 }
 
+TEST_CASE("no launcher is left in a program or a set-up without a loss") {
+  for (const std::string line :
+       {"eval srun -n $(nproc) ./a @x\n",
+        "eval mpirun -np \\$[$N*2] ./a\n",
+        "ls -d */ | xargs -l -P 4 bash -c 'cd $0; pwd; srun -n 4 ./a'\n",
+        "for i in $(cat l); do\n  cd $i\n  A=1 ibrun -np 1 gmx x\ndone\n"}) {
+    CAPTURE(line);
+    CHECK_FALSE(of_one_node(line).made.is_lossless());
+    CHECK_FALSE(of_one_node(line + "srun ./b\n").made.is_lossless());
+  }
+  for (const std::string line :
+       {"./run --launcher=srun --np 2\n",
+        "if [ -f x ]; then\n  # srun ./b\n  ./a\n  echo srun -n 1 ./b\nfi\n",
+        "./a <<E\nsrun ./b\nE\n",
+        "which mpirun ; ./a\n"}) {
+    CAPTURE(line);
+    CHECK(of_one_node(line).made.is_lossless());
+  }
+}
+
 TEST_CASE("messages name what is in the script, once, and nothing else") {
   const Reduced loop = of_one_node(
       "n=0\nfor ((i = 1; i <= n; i++)); do\n  echo $x STARTING\n  srun -n 2 ./a $i\ndone\nsrun "
