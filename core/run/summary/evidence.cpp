@@ -12,8 +12,8 @@
 namespace dts::run {
 
 // Messages of Linux (errno(3), signal(7)), the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
-// Gloo, TensorFlow, XLA and Open MPI; of R, Rust and Go those for exhausted memory. Words that a
-// program also prints when all is well ("timeout") are omitted.
+// Gloo, TensorFlow, JAX, Ray and Open MPI; of R, Rust and Go those for exhausted memory. Words that
+// a program also prints when all is well ("timeout") are omitted.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> k_patterns{
       {Cause::out_of_memory, "CUDA out of memory"},
@@ -62,6 +62,8 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, about its worker
       {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
       {Cause::rank_killed, "Signal 7 (SIGBUS) received by PID"},
+      {Cause::rank_killed, "ActorDiedError: The actor died unexpectedly"},  // Ray
+      {Cause::rank_killed, "WorkerCrashedError: The worker died unexpectedly"},
       {Cause::rendezvous, "The client socket has timed out after"},
       {Cause::rendezvous, "The server socket has failed to listen"},
       {Cause::rendezvous, "The client socket has failed to connect to"},
@@ -85,6 +87,9 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::comm_timeout, "Socket closed"},
       {Cause::comm_timeout, "Transport endpoint is not connected"},
       {Cause::comm_timeout, "heartbeat timeout"},
+      {Cause::comm_timeout, "Shutdown barrier in coordination service has failed"},  // JAX
+      {Cause::comm_timeout, "Polled an error from coordination service"},
+      {Cause::comm_timeout, "the JAX distributed service detected fatal errors"},
       {Cause::comm_timeout, "MPI_ERR_PROC_FAILED"},
       {Cause::comm_timeout, "*** An error occurred in MPI_"},
       {Cause::comm_timeout, "communication with remote MPI process"},

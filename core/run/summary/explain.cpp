@@ -7,6 +7,7 @@
 #include "core/base/text/utf8.hpp"
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/evidence.hpp"
+#include "core/run/summary/raised_error.hpp"
 #include "core/run/summary/summary.hpp"
 #include "core/run/summary/telling_lines.hpp"
 
@@ -14,8 +15,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
-#include <iterator>
 #include <string_view>
 
 namespace dts::run {
@@ -58,19 +59,19 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
   return std::nullopt;
 }
 
-// True for the line of an error that is not about other ranks or their store.
-bool is_own_error(const std::string& line) {
-  constexpr std::string_view k_of_peers[] = {"torch.distributed.Dist",
-                                             "c10d",
-                                             "process group",
-                                             "store->",
-                                             "store based barrier",
-                                             "imed out",
-                                             "imeout"};
-  return is_error(line) &&
-         std::none_of(std::begin(k_of_peers), std::end(k_of_peers), [&](std::string_view words) {
-           return line.find(words) != std::string::npos;
-         });
+// The rank whose program raised an error of its own, after which it, or a rank that waited for it,
+// lost the others: `first`, the first that ended, or another one.
+std::optional<std::pair<unsigned, std::string>> rank_that_raised(const RunDirectory& run,
+                                                                 unsigned attempt,
+                                                                 unsigned world_size,
+                                                                 unsigned first) {
+  if (auto error = raised_error(rank_words(run, attempt, first, k_lines)))
+    return std::pair{first, std::move(error->line)};
+  for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank)
+    if (rank != first)
+      if (auto error = raised_error(rank_words(run, attempt, rank, k_lines)))
+        return std::pair{rank, std::move(error->line)};
+  return std::nullopt;
 }
 
 // True if the disk is full: a program that cannot save its state for lack of space cannot write its
@@ -110,6 +111,63 @@ std::string why_unsaved(const Outcome& outcome, const RunDirectory& run, unsigne
   return fmt::format("; rank {}: {}", *outcome.unsaved_rank, trim(own->line));
 }
 
+// `outcome` of a rank that may be the victim of another one, or of its node, as theirs. `words`:
+// the rank's last lines.
+Outcome outcome_of_culprit(Outcome outcome,
+                           const std::vector<std::string>& words,
+                           const RunDirectory& run,
+                           unsigned attempt,
+                           unsigned world_size) {
+  if (is_full(run.path)) {
+    outcome.cause = Cause::disk_full;
+    outcome.detail += "; no space is left at " + run.path;
+    return outcome;
+  }
+  const bool has_own_error =
+      outcome.cause == Cause::user_exit && std::any_of(words.begin(), words.end(), is_own_error);
+  if (const auto other = culprit(run, attempt, world_size, *outcome.rank, !has_own_error)) {
+    outcome.cause = other->second.cause;
+    outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
+    outcome.rank = other->first;
+    outcome.node.clear();  // no longer this rank's
+  } else if (outcome.cause == Cause::user_exit && outcome.exit_code == k_lost_server) {
+    outcome.cause = Cause::launcher_died;
+    outcome.detail += ", as Open MPI does when the launcher's daemon on its node is gone";
+  }
+  return outcome;
+}
+
+// True for an end of the first rank that an error of another, or of its own before it, may explain.
+bool may_follow_an_error(const Outcome& outcome) {
+  const bool aborted = outcome.cause == Cause::rank_killed && outcome.exit_code == 128 + SIGABRT;
+  return outcome.cause == Cause::comm_timeout || outcome.cause == Cause::hang || aborted ||
+         (outcome.cause == Cause::rendezvous && !says_port_is_taken(outcome.detail));
+}
+
+// `outcome` as that of the rank that raised an error, if one did. `how`: how the first rank ended.
+// A hang stays one: the error is only likely to be its reason.
+Outcome outcome_of_raised(Outcome outcome,
+                          const std::string& how,
+                          const RunDirectory& run,
+                          unsigned attempt,
+                          unsigned world_size) {
+  const unsigned first = outcome.rank.value_or(0);
+  const auto raised = rank_that_raised(run, attempt, world_size, first);
+  if (!raised) return outcome;
+  const auto& [rank, error] = *raised;
+  if (rank != first) outcome.node.clear();  // no longer this rank's
+  outcome.rank = rank;
+  if (outcome.cause == Cause::hang) {
+    outcome.detail = fmt::format("rank {} had raised {}; {}", rank, error, outcome.detail);
+    return outcome;
+  }
+  outcome.detail =
+      rank == first ? how + ": " + error : fmt::format("rank {}: {}; then {}", rank, error, how);
+  outcome.cause = Cause::user_exit;
+  outcome.exit_code = 1;  // Python's for an uncaught error
+  return outcome;
+}
+
 }  // namespace
 
 LastWords last_words(const RunDirectory& run,
@@ -130,9 +188,11 @@ std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attem
 
     const std::string log = run.rank_log(attempt, rank);
     if (::stat(log.c_str(), &found) != 0) return std::nullopt;
-    const auto last = last_lines(log, 1);
-    if (!last.empty() && is_error(last[0]))
-      return LastError{rank, printable(trim(last[0]), k_longest_error), found.st_mtime};
+    const auto last = last_lines(log, k_lines);
+    if (!last.empty() && is_error(last.back()))
+      return LastError{rank, printable(trim(last.back()), k_longest_error), found.st_mtime};
+    if (auto raised = raised_error(last))
+      return LastError{rank, std::move(raised->line), found.st_mtime};
   }
   return std::nullopt;
 }
@@ -148,28 +208,18 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.detail += why;
     outcome.detail_if_saved.clear();
   }
+  if (outcome.cause == Cause::hang)
+    return outcome_of_raised(std::move(outcome), {}, run, attempt, world_size);
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
+  const std::string how = outcome.detail;
   if (own) {
     outcome.cause = own->cause;
     outcome.detail += ": " + std::string(trim(own->line));
   }
-  if (!may_be_secondary(outcome.cause)) return outcome;
-  if (is_full(run.path)) {
-    outcome.cause = Cause::disk_full;
-    outcome.detail += "; no space is left at " + run.path;
-    return outcome;
-  }
-  const bool has_own_error = !own && std::any_of(words.begin(), words.end(), is_own_error);
-  if (const auto other = culprit(run, attempt, world_size, *outcome.rank, !has_own_error)) {
-    outcome.cause = other->second.cause;
-    outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
-    outcome.rank = other->first;
-    outcome.node.clear();  // no longer this rank's
-  } else if (outcome.cause == Cause::user_exit && outcome.exit_code == k_lost_server) {
-    outcome.cause = Cause::launcher_died;
-    outcome.detail += ", as Open MPI does when the launcher's daemon on its node is gone";
-  }
-  return outcome;
+  if (may_be_secondary(outcome.cause))
+    outcome = outcome_of_culprit(std::move(outcome), words, run, attempt, world_size);
+  if (!may_follow_an_error(outcome)) return outcome;
+  return outcome_of_raised(std::move(outcome), how, run, attempt, world_size);
 }
 
 Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned attempt) {

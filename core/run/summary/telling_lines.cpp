@@ -2,6 +2,7 @@
 #include "core/run/summary/telling_lines.hpp"
 
 #include "core/run/summary/evidence.hpp"
+#include "core/run/summary/raised_error.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -69,6 +70,8 @@ std::vector<std::string> telling_lines(const std::vector<std::string>& lines, st
     const Place killed = last_with(root, lines.end(), "traceback : Signal ");
     if (killed != lines.end()) found.push_back(*killed);
   }
+  if (const auto raised = raised_error(found); raised && raised->is_followed)
+    found.resize(raised->end);
   Lines later = report == lines.end() ? Lines() : error_after(root, lines.end());
   keep_last(later, most / 2);
   keep_last(found, most - later.size());

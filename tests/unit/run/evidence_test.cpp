@@ -79,6 +79,10 @@ const std::vector<Message> k_messages{
     {Cause::rank_killed, "  traceback : Signal 9 (SIGKILL) received by PID 4711"},
     {Cause::rank_killed, "  traceback : Signal 11 (SIGSEGV) received by PID 4711"},
     {Cause::rank_killed, "  traceback : Signal 7 (SIGBUS) received by PID 4711"},
+    {Cause::rank_killed,
+     "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task."},
+    {Cause::rank_killed,
+     "ray.exceptions.WorkerCrashedError: The worker died unexpectedly while executing this task."},
     {Cause::rendezvous,
      "RuntimeError: The client socket has timed out after 300s while trying to connect to (n1, "
      "29500)."},
@@ -115,6 +119,15 @@ const std::vector<Message> k_messages{
     {Cause::comm_timeout, "OSError: [Errno 107] Transport endpoint is not connected"},
     {Cause::comm_timeout,
      "The following tasks are unhealthy (stopped sending heartbeats): heartbeat timeout"},
+    {Cause::comm_timeout,
+     "E1129 01:10:11.933755   22440 coordination_service.cc:1520] Shutdown "
+     "barrier in coordination service has failed:"},
+    {Cause::comm_timeout,
+     "E1129 01:10:11.934170   22438 coordination_service_agent.cc:289] Polled an error from "
+     "coordination service (this can be an error from this or another task)."},
+    {Cause::comm_timeout,
+     "F1129 01:10:11.934329   22438 client.h:80] Terminating process because the JAX distributed "
+     "service detected fatal errors. This most likely indicates that another task died;"},
     {Cause::rendezvous, "[n1:00042] *** An error occurred in MPI_Init"},
     {Cause::comm_timeout, "[n1:00042] *** An error occurred in MPI_Sendrecv"},
     {Cause::comm_timeout, "MPI_ERR_PROC_FAILED: Process Failure"},
@@ -132,6 +145,8 @@ const std::vector<const char*> k_innocent{
     "listening on 0.0.0.0:29500",
     "ModuleNotFoundError: No module named 'trainer'",
     "GPU 0 is used for training",
+    "ray.exceptions.ActorDiedError: The actor died because of an error raised in its creation task",
+    "ray.exceptions.RayTaskError(ValueError): ray::W.step() (pid=1, ip=10.0.0.1)",
 };
 
 }  // namespace

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/summary/raised_error.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/run/summary/evidence.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace dts::run {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t k_longest_error = 400;
+
+template <std::size_t count>
+bool has_any(std::string_view line, const std::array<std::string_view, count>& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view one) {
+    return line.find(one) != std::string_view::npos;
+  });
+}
+
+template <std::size_t count>
+bool begins_with_any(std::string_view line, const std::array<std::string_view, count>& words) {
+  return std::any_of(
+      words.begin(), words.end(), [&](std::string_view one) { return line.starts_with(one); });
+}
+
+// Errors with these words may have been caused by another rank.
+bool may_be_of_peers(std::string_view line) {
+  constexpr std::array<std::string_view, 20> k_words{
+      "peer",   "rank",   "onnect",  "ocket",   "NCCL",      "nccl",    "Gloo",
+      "gloo",   "MPI",    "Horovod", "UNAVAIL", "Unavail",   "ABORTED", "Aborted",
+      "ancell", "CANCEL", "arrier",  "remote",  "coordinat", "died"};
+  return has_any(line, k_words);
+}
+
+// What stands before the traceback of an error that does not end the program.
+bool announces_survivor(std::string_view line) {
+  constexpr std::array<std::string_view, 3> k_words{
+      "Exception ignored in", "Exception in thread", "ERROR"};
+  return has_any(line, k_words) || (line.starts_with("Process ") && line.ends_with(':'));
+}
+
+// What is printed after the error while the program ends.
+bool belongs_to_end(std::string_view line) {
+  constexpr std::array<std::string_view, 5> k_begins{
+      " ", "\t", "-----", "For simplicity, JAX has removed", "wandb: "};
+  return line.empty() || begins_with_any(line, k_begins);
+}
+
+bool is_about_peers(const std::string& line) {
+  const auto shown = read_evidence({line});
+  return shown && (shown->cause == Cause::comm_timeout || shown->cause == Cause::rendezvous);
+}
+
+std::string_view without_rank(std::string_view line) {
+  if (!line.starts_with("[rank")) return line;
+  const std::size_t end = line.find("]: ");
+  return end == std::string_view::npos ? line : line.substr(end + 3);
+}
+
+}  // namespace
+
+bool is_own_error(std::string_view line) {
+  constexpr std::array<std::string_view, 7> k_of_peers{"torch.distributed.Dist",
+                                                       "c10d",
+                                                       "process group",
+                                                       "store->",
+                                                       "store based barrier",
+                                                       "imed out",
+                                                       "imeout"};
+  return is_error(line) && !has_any(line, k_of_peers);
+}
+
+std::optional<RaisedError> raised_error(const Lines& last_lines) {
+  const auto begins = [](const std::string& line) {
+    return without_rank(line).starts_with("Traceback (most recent call last):");
+  };
+  const auto last = std::find_if(last_lines.rbegin(), last_lines.rend(), begins);
+  if (last == last_lines.rend()) return std::nullopt;
+  if (const auto before = std::next(last);
+      before != last_lines.rend() && announces_survivor(*before))
+    return std::nullopt;
+  const auto is_of_traceback = [](const std::string& line) {
+    return without_rank(line).starts_with(' ');
+  };
+  const auto error = std::find_if_not(last.base(), last_lines.end(), is_of_traceback);
+  if (error == last_lines.end() || !is_own_error(*error) || may_be_of_peers(without_rank(*error)) ||
+      read_evidence({*error}))
+    return std::nullopt;
+  const auto next =
+      std::find_if_not(std::next(error), last_lines.end(), [](const std::string& line) {
+        return belongs_to_end(without_rank(line));
+      });
+  const bool is_followed = next != last_lines.end();
+  if (is_followed && !is_about_peers(*next)) return std::nullopt;
+  return RaisedError{printable(trim(*error), k_longest_error),
+                     static_cast<std::size_t>(error - last_lines.begin()) + 1,
+                     is_followed};
+}
+
+}  // namespace dts::run

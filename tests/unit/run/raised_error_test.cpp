@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors of programs that had not ended when their peers failed.
+#include "core/run/summary/raised_error.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
+#include "core/run/summary/explain.hpp"
+#include "core/run/summary/telling_lines.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts;
+using namespace dts::run;
+
+const std::string k_own_traceback =
+    "step 4 [4 5]\nTraceback (most recent call last):\n  File \"jx.py\", line 33, in <module>\n"
+    "    raise ValueError(\"shapes (3,) and (4,) not aligned\")\n"
+    "ValueError: shapes (3,) and (4,) not aligned\n";
+
+// JAX 0.10, five minutes after the error: its exit handler waited for the other process.
+const std::string k_jax_of_leader =
+    "E1129 01:11:26.620296   23413 coordination_service.cc:1520] [11525007720003059550] Shutdown "
+    "barrier in coordination service has failed:\n"
+    "DEADLINE_EXCEEDED: Barrier timed out. Id: Shutdown::11525007720003059550::0.\n"
+    "# of tasks that reached the barrier: 1/2.\n";
+const std::string k_jax_of_all =
+    "E1129 01:11:26.621520   23446 coordination_service_agent.cc:289] Polled an error from "
+    "coordination service (this can be an error from this or another task).\n"
+    "F1129 01:11:26.621672   23446 client.h:80] Terminating process because the JAX distributed "
+    "service detected fatal errors. This most likely indicates that another task died\n"
+    "*** Check failure stack trace: ***\n    @     0x7f1960240634  (unknown)\n";
+
+const Outcome k_aborted{Cause::rank_killed, 134, "rank 1 on n1 was killed by SIGABRT", 1U, "n1"};
+
+Outcome explained(Outcome outcome, const std::vector<std::string>& logs) {
+  const tests::TemporaryFolder folder;
+  const RunDirectory run{folder.path};
+  REQUIRE(make_folders(run.attempt(1)));
+  for (unsigned rank = 0; rank < logs.size(); ++rank)
+    REQUIRE(write_file(run.rank_log(1, rank), logs[rank]));
+  return explain(std::move(outcome), run, 1, static_cast<unsigned>(logs.size()));
+}
+
+}  // namespace
+
+TEST_CASE("the error that a program of JAX raised is the cause, not the echo five minutes later") {
+  const std::string error = "ValueError: shapes (3,) and (4,) not aligned";
+
+  const Outcome other = explained(k_aborted, {k_own_traceback + k_jax_of_leader, k_jax_of_all});
+  CHECK(other.cause == Cause::user_exit);
+  CHECK(other.rank == 0U);
+  CHECK(other.node.empty());
+  CHECK(other.exit_code == 1);
+  CHECK(other.detail == "rank 0: " + error + "; then " + k_aborted.detail);
+
+  const Outcome own = explained(k_aborted, {k_jax_of_leader, k_own_traceback + k_jax_of_all});
+  CHECK(own.cause == Cause::user_exit);
+  CHECK(own.rank == 1U);
+  CHECK(own.node == "n1");
+  CHECK(own.detail == k_aborted.detail + ": " + error);
+
+  const Outcome lost = explained(k_aborted, {"step 4\n" + k_jax_of_leader, k_jax_of_all});
+  CHECK(lost.cause == Cause::comm_timeout);  // a process was lost: another attempt
+  CHECK(lost.rank == 1U);
+  const std::string disk = "OSError: [Errno 28] No space left on device\n";
+  CHECK(explained(k_aborted, {disk, k_jax_of_all}).cause == Cause::disk_full);
+  CHECK(explained(k_aborted, {"step 4\n", "step 4\n"}).cause == Cause::rank_killed);
+}
+
+TEST_CASE("the lines that are shown of such a program end with its error") {
+  const auto lines = telling_lines(split(k_own_traceback + k_jax_of_all, '\n'), 3);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines.back() == "ValueError: shapes (3,) and (4,) not aligned");
+}
+
+TEST_CASE("a rank that lost the store of one that failed is its victim, unless a port was taken") {
+  const auto cause_of = [](const std::string& words) {
+    return explained({Cause::user_exit, 1, "rank 1 on n1 exited 1", 1U, "n1"},
+                     {k_own_traceback, words})
+        .cause;
+  };
+  CHECK(cause_of("torch.distributed.DistNetworkError: failed to recv, got 0 bytes\n") ==
+        Cause::user_exit);
+  CHECK(cause_of("OSError: [Errno 98] Address already in use\n") == Cause::rendezvous);
+}
+
+TEST_CASE("a hang names the rank that had raised an error, and stays a hang") {
+  const Outcome hang{Cause::hang, 1, "no progress for 21 s", 1U, "n1"};
+  const Outcome raised = explained(hang, {k_own_traceback, "step 4\n"});
+  CHECK(raised.cause == Cause::hang);
+  CHECK(raised.rank == 0U);
+  CHECK(raised.detail ==
+        "rank 0 had raised ValueError: shapes (3,) and (4,) not aligned; no progress for 21 s");
+  CHECK(explained(hang, {"step 4\n", "step 4\n"}).rank == 1U);
+}
+
+TEST_CASE("an error counts as raised if only what ends a program follows its traceback") {
+  const std::string at = "Traceback (most recent call last):\n  File \"a.py\", line 3\n";
+  const std::string error = "KeyError: 'x'\n";
+
+  struct Row {
+    std::string log;
+    bool counts;
+  };
+
+  const std::vector<Row> rows{
+      {at + error, true},
+      {"[rank1]: Traceback (most recent call last):\n[rank1]:   File \"a.py\"\n[rank1]: KeyError: "
+       "'x'\n",
+       true},
+      {at + error + "--------------------\nFor simplicity, JAX has removed its internal frames\n",
+       true},
+      {at + error + "wandb: \nwandb: Find logs at: wandb/run-1/logs\n", true},
+      {at + error + "\tsize mismatch for fc.weight\n", true},
+      {at + error + "RuntimeError: Connection closed by peer\n", true},
+      {at +
+           "OSError: x\n\nDuring handling of the above exception, another exception occurred:\n\n" +
+           at + error,
+       true},
+      {error, false},  // a line of a log
+      {at + error + "trying again\n", false},
+      {"ERROR:root:bad batch\n" + at + error, false},
+      {"Exception ignored in: <function Iter.__del__ at 0x7f>\n" + at + error, false},
+      {"Exception in thread Thread-3 (run):\n" + at + error, false},
+      {"Process SpawnProcess-1:\n" + at + error, false},
+      {at + "RuntimeError: Connection closed by peer\n", false},
+      {at + "horovod.common.exceptions.HorovodInternalError: x\n", false},
+      {at + "tensorflow.python.framework.errors_impl.UnavailableError: x\n", false},
+      {at + "MemoryError\n", false},  // known evidence
+      {at + "KeyboardInterrupt\n", false},
+      {at, false},
+      {"", false},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.log);
+    CHECK(raised_error(split(row.log, '\n')).has_value() == row.counts);
+  }
+}
