@@ -53,6 +53,15 @@ TEST_CASE("a program that goes into the background is named, once") {
   check_outcome(job, Cause::completed, 0, "every rank exited 0");
 }
 
+TEST_CASE("a rank that fails after others had exited 0 says so: it may have lost them") {
+  JobStory one = a_running_job();
+  one.exits(0, 0).exits(2, 1).settle().killed_ranks_exit();
+  check_outcome(one, Cause::user_exit, 1, "rank 2 on n1 exited 1, after rank 0 on n0 had exited 0");
+  JobStory two = a_running_job();
+  two.exits(0, 0).exits(3, 0).exits(2, 1).settle().killed_ranks_exit();
+  check_outcome(two, Cause::user_exit, 1, "1, after rank 0 on n0 and 1 more had exited 0");
+}
+
 TEST_CASE("of several failures, the first is the cause") {
   JobStory job = a_running_job();
   job.exits(1, 3).exits(0, 1).exits(2, 134).settle().killed_ranks_exit();

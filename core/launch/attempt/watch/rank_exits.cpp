@@ -68,6 +68,18 @@ void RankExits::withdraw_secondary_failure(Time now) {
   if (settle_until_ != Time::max() && now < settle_until_ && !ending_.begun()) ending_.withdraw();
 }
 
+// ", after rank 0 on n0 had exited 0": a rank that ends without waiting for the others, for example
+// without a barrier after its last step, makes them lose a peer.
+std::string RankExits::after_done_ranks() const {
+  const auto is_done = [](const auto& one) { return one.second.exit_code == 0; };
+  const auto first = std::find_if(ranks_.begin(), ranks_.end(), is_done);
+  if (first == ranks_.end()) return {};
+  const auto more = std::count_if(ranks_.begin(), ranks_.end(), is_done) - 1;
+  return fmt::format(", after {}{} had exited 0",
+                     ranks_.where(first->first),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 // When a program is killed, MPI can make its peers fail before its own rank has reported that. A
 // rank that is killed shortly after the first failure is therefore taken as the cause.
 void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
@@ -75,10 +87,11 @@ void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
   if (killed) withdraw_secondary_failure(now);
   ending_.blame({cause_of_exit(message),
                  message.code,
-                 fmt::format("{} {}{}",
+                 fmt::format("{} {}{}{}",
                              ranks_.where(rank),
                              describe_exit(message.code),
-                             message.out_of_memory ? ", by the kernel for lack of memory" : ""),
+                             message.out_of_memory ? ", by the kernel for lack of memory" : "",
+                             after_done_ranks()),
                  rank});
   const bool may_be_victim = !killed && message.code != k_no_restart;
   if (!may_be_victim || !all_run_ || ending_.begun()) return ending_.kill_all(now);

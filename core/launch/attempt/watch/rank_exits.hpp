@@ -46,6 +46,7 @@ class RankExits {
  private:
   void warn_of_left(unsigned rank, const std::string& command);
   void look_at_overdue();
+  [[nodiscard]] std::string after_done_ranks() const;
   void on_failed(unsigned rank, const Exited& message, Time now);
 
   const AttemptSettings& settings_;
