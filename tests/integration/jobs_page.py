@@ -21,6 +21,16 @@ with open(os.environ["DTSUBMIT_RUN_DIR"] + "/metrics.jsonl", "a") as file:
     file.write(json.dumps({"event": "step", "attempt": int(os.environ["DTSUBMIT_ATTEMPT"]), "step": 1, "loss": 0.5}) + "\\n")
 print("trained", sys.argv[1:], flush=True)
 """
+# Stands in for Ray's program, which is not in Debian: a head that goes into the background, and a worker that stays.
+RAY = """#!/bin/sh
+set -eu
+case "$1 $2 $DTSUBMIT_ROLE" in
+  "start --head head") echo "$DTSUBMIT_ROLE_HEAD_ADDR:$DTSUBMIT_ROLE_HEAD_PORT" >"$DTSUBMIT_JOB_DIR/head" ;;
+  "health-check --address workers") test "$(cat "$DTSUBMIT_JOB_DIR/head")" = "$3" ;;
+  "start --address workers") exec sleep 1000 ;;
+  *) exit 1 ;;
+esac
+"""
 SERVER = "import time\nwhile True:\n    time.sleep(0.1)\n"
 
 
@@ -53,8 +63,9 @@ def prepare(place):
     write(place + "/server.py", SERVER)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place + "/env"], check=True)
     os.makedirs(place + "/bin")
-    write(place + "/bin/torchrun", TORCHRUN)
-    os.chmod(place + "/bin/torchrun", 0o755)
+    for name, text in (("torchrun", TORCHRUN), ("ray", RAY)):
+        write(f"{place}/bin/{name}", text)
+        os.chmod(f"{place}/bin/{name}", 0o755)
     make_image(place)
     os.makedirs(place + "/image/data")
     need_charliecloud(place + "/image")

@@ -47,6 +47,9 @@ constexpr std::string_view k_use_program =
     "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR "
     "from dtsubmit";
 
+constexpr std::string_view k_use_roles =
+    "make its head and its workers two roles of a job file: RAY in dtsubmit-jobs(7)";
+constexpr std::string_view k_use_torchrun_itself = "write torchrun and its program, without torchx";
 constexpr std::string_view k_use_accelerate = "write accelerate launch in its place";
 
 constexpr KnownLauncher of_accelerate(std::string_view program, std::string_view verb) {
@@ -118,7 +121,10 @@ constexpr KnownLauncher k_launchers[] = {
     {"-m paddle.distributed.launch", "", Kind::node, k_torchrun_count, false, {}, k_use_program},
     {"ray", "job submit", Kind::node, "", false, {}, k_use_program},
     {"ray", "submit", Kind::node, "", false, {}, k_use_program},
-    {"ray", "start", Kind::node, "", false, {}, k_use_program},
+    {"ray", "start", Kind::node, "", false, {}, k_use_roles},
+    {"torchx", "run -s slurm", Kind::submission, "", false, {}, k_use_torchrun_itself},
+    {"torchx", "run --scheduler slurm", Kind::submission, "", false, {}, k_use_torchrun_itself},
+    {"torchx", "run", Kind::node, "", false, {}, k_use_torchrun_itself},
     {"mpirun"},
     {"mpiexec"},
     {"mpiexec.hydra"},
