@@ -132,6 +132,20 @@ def alone():
     check(servers == 1, f"the server began {servers} times")
 
 
+def places(launcher="mpirun"):
+    """Each rank of each role runs on a node of its role, whichever node the batch script has."""
+    say = ["sh", "-c", "trap 'exit 85' TERM; echo on $SLURMD_NODENAME; sleep 2"]
+    with Cluster("linuxproc", nodes=5, gpus=0, grace=5) as cluster:
+        run = submit(cluster, launcher=launcher, roles=[{"name": "one", "nodes": 2, "command": say}, {"name": "two", "command": say},
+                                                        {"name": "three", "nodes": 2, "command": say}])
+        check(run.finish(90)["done"], f"{run.ledger()}")
+        for name in ("one", "two", "three"):
+            role = part(run, name)
+            nodes = role.status()["attempts"][0]["nodes"]
+            said = sorted(line[3:] for rank in range(len(nodes)) for line in log_of(role, 1, rank).splitlines() if line.startswith("on "))
+            check(said == sorted(nodes), f"the ranks of {name} run on {said}, its nodes are {nodes}")
+
+
 def here():
     """On one machine without Slurm."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
@@ -143,4 +157,4 @@ def here():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, together, alone, here)}[sys.argv[1]]()
+    {f.__name__: f for f in (preempted, fails, together, alone, places, here)}[sys.argv[1]](*sys.argv[2:])

@@ -3,10 +3,12 @@
 
 #include "core/base/os/process.hpp"
 #include "core/base/os/program_file.hpp"
+#include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace dts::launch {
@@ -104,20 +106,31 @@ Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
               "srun");
 }
 
-// Selects the component for the srun that starts mpirun's daemons. PRRTE removes the variable from
-// srun's environment since release 3.0.7 (prte_init()), because Slurm sets it as well, which leaves
-// only the command line.
-void add_component(LauncherCommand& command,
-                   const LaunchRequest& request,
-                   unsigned release,
-                   const Lookup& environment) {
-  const plan::Plan& plan = request.plan;
-  if (!plan.component || request.local) return;
+// What the srun that starts mpirun's daemons must be told: the component of a heterogeneous job, or
+// the nodes of a part that is not on mpirun's own node. mpirun names nodes only if it needs fewer
+// than it was given, and srun would then take any of the whole job's.
+std::string argument_for_daemons(const LaunchRequest& request, const Lookup& environment) {
+  if (request.local) return {};
+  if (request.plan.component) return fmt::format("--het-group={}", *request.plan.component);
+  const std::string own = environment("SLURMD_NODENAME").value_or("");
+  const bool is_elsewhere =
+      !own.empty() && !request.nodes.empty() &&
+      std::find(request.nodes.begin(), request.nodes.end(), own) == request.nodes.end();
+  return is_elsewhere ? "--nodelist=" + fold_hostlist(request.nodes) : "";
+}
+
+// Adds it. PRRTE removes the variable from srun's environment since release 3.0.7 (prte_init()),
+// because Slurm sets it as well, which leaves only the command line.
+void add_argument_for_daemons(LauncherCommand& command,
+                              const LaunchRequest& request,
+                              unsigned release,
+                              const Lookup& environment) {
+  const std::string argument = argument_for_daemons(request, environment);
+  if (argument.empty()) return;
   const char* name =
       release < k_prrte_release ? "OMPI_MCA_plm_slurm_args" : "PRTE_MCA_plm_slurm_args";
   const std::string given = environment(name).value_or("");
-  const std::string arguments =
-      fmt::format("{}{}--het-group={}", given, given.empty() ? "" : " ", *plan.component);
+  const std::string arguments = given + (given.empty() ? "" : " ") + argument;
   if (release < k_prrte_release)
     command.environment.emplace_back(name, arguments);
   else
@@ -129,7 +142,7 @@ Result<LauncherCommand> start_by_mpirun(const LaunchRequest& request,
                                         const Lookup& environment) {
   const unsigned release = open_mpi_release(answer).value_or(0);
   LauncherCommand command = mpirun_command(request, release);
-  add_component(command, request, release, environment);
+  add_argument_for_daemons(command, request, release, environment);
   command.description = answer;
   return command;
 }

@@ -250,6 +250,26 @@ TEST_CASE("the steps of a role of a heterogeneous job belong to its component") 
                    {"mpirun", "--prtemca", "plm_slurm_args", "--external-launcher " + group}));
 }
 
+TEST_CASE("a part on other nodes than mpirun's own names them for its daemons") {
+  LaunchRequest request = request_for(2, 4);
+  request.nodes = {"n1", "n2"};
+  const auto arguments = [&](const char* own) {
+    const auto lookup = [&](const char* name) -> std::optional<std::string> {
+      if (std::string_view(name) == "SLURMD_NODENAME") return own;
+      return std::nullopt;
+    };
+    const auto command = k_mpirun_launcher.command(request, "mpirun (Open MPI) 4.1.4", lookup);
+    REQUIRE(command);
+    for (const auto& variable : command->environment)
+      if (variable.first == "OMPI_MCA_plm_slurm_args") return variable.second;
+    return std::string();
+  };
+  CHECK(arguments("n0") == "--nodelist=n[1-2]");
+  CHECK(arguments("n1").empty());
+  request.nodes.clear();
+  CHECK(arguments("n0").empty());
+}
+
 TEST_CASE("the best of srun's MPI types is chosen, by its whole name") {
   const char* both = "MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n";
   CHECK(mpi_type_of(both, {}) == "pmix");
