@@ -60,8 +60,11 @@ std::vector<Cause> all_causes() {
 }
 
 bool says_port_is_taken(std::string_view detail) {
-  constexpr std::string_view k_words[] = {
-      "Address already in use", "address already in use", "EADDRINUSE"};
+  constexpr std::string_view k_words[] = {"Address already in use",
+                                          "address already in use",
+                                          "EADDRINUSE",
+                                          "Failed to add port to server",  // gRPC's: JAX
+                                          "Could not start gRPC server"};  // TensorFlow's
   return std::any_of(std::begin(k_words), std::end(k_words), [&](std::string_view words) {
     return detail.find(words) != detail.npos;
   });

@@ -72,6 +72,8 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::rendezvous, "RendezvousTimeoutError"},
       {Cause::rendezvous, "RendezvousConnectionError"},
       {Cause::rendezvous, "Address already in use"},
+      {Cause::rendezvous, "Failed to add port to server"},  // JAX, which then dies of SIGSEGV
+      {Cause::rendezvous, "Could not start gRPC server"},   // TensorFlow
       {Cause::rendezvous, "*** An error occurred in MPI_Init"},
       {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
       {Cause::comm_timeout, "NCCL communicator was aborted"},

@@ -100,6 +100,11 @@ const std::vector<Message> k_messages{
      "torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: The connection to the "
      "C10d store has failed."},
     {Cause::rendezvous, "OSError: [Errno 98] Address already in use"},
+    {Cause::rendezvous,
+     "E1129 02:03:16.256265    5361 add_port.cc:83] Failed to add port to server: No address added "
+     "out of total 1 resolved for '[::]:45678'"},
+    {Cause::rendezvous,
+     "tensorflow.python.framework.errors_impl.UnknownError: Could not start gRPC server"},
     {Cause::comm_timeout,
      "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=31, OpType=ALLREDUCE"},
     {Cause::comm_timeout, "RuntimeError: NCCL communicator was aborted on rank 3."},

@@ -85,6 +85,8 @@ TEST_CASE("a rank that lost the store of one that failed is its victim, unless a
   CHECK(cause_of("torch.distributed.DistNetworkError: failed to recv, got 0 bytes\n") ==
         Cause::user_exit);
   CHECK(cause_of("OSError: [Errno 98] Address already in use\n") == Cause::rendezvous);
+  CHECK(cause_of("UnknownError: Could not start gRPC server\n") == Cause::rendezvous);
+  CHECK(cause_of("Failed to add port to server: No address added\n") == Cause::rendezvous);
 }
 
 TEST_CASE("a hang names the rank that had raised an error, and stays a hang") {

@@ -80,7 +80,7 @@ std::string EndedRanks::describe_unsaved(bool programs_informed) const {
     if (programs_informed && code == 128 + stop_signal_)
       words += ", which its program does not handle";
     if (is_torchruns(state) && code == 1)
-      words += ", as torchrun does even if its workers have saved";
+      words += ", as torchrun and the like do even if their workers have saved";
   }
   return more == 0 ? words
                    : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
