@@ -46,7 +46,7 @@ std::string kernel_view(pid_t pid) {
 }
 
 // The output of `argv` if the program is installed. A tool that fails reports the reason itself.
-std::string view_of(std::vector<std::string> argv, seconds limit) {
+std::string view_of(std::vector<std::string> argv, std::chrono::milliseconds limit) {
   if (!find_program(argv[0])) return fmt::format("({} is not installed)\n", argv[0]);
   const std::string name = argv[0];
   Command command;
@@ -54,6 +54,43 @@ std::string view_of(std::vector<std::string> argv, seconds limit) {
   const auto output = run_process(std::move(command), limit);
   if (!output) return fmt::format("({}: {})\n", name, output.error().message);
   return output->out + output->err;
+}
+
+bool is_python(pid_t pid) {
+  std::error_code failed;
+  const auto file = std::filesystem::read_symlink(proc_path(pid, "exe"), failed).filename();
+  return file.string().starts_with("python");
+}
+
+// py-spy beside the interpreter of a process, as in a virtual environment that is not in our PATH;
+// otherwise the one in PATH.
+std::string py_spy_for(pid_t pid) {
+  const std::string command = proc(pid, "cmdline");
+  const std::filesystem::path interpreter = command.substr(0, command.find('\0'));
+  if (!interpreter.has_parent_path()) return "py-spy";
+  const std::filesystem::path from = proc_path(pid, "cwd");
+  const auto beside = (from / interpreter.parent_path() / "py-spy").string();
+  return find_program(beside) ? beside : "py-spy";
+}
+
+// The stacks of each process of Python in the program's family: torchrun's workers, or what a
+// script runs.
+std::string python_view(pid_t pid, bool saving) {
+  std::vector<pid_t> family = family_of(pid);
+  std::erase_if(family, [](pid_t one) { return !is_python(one); });
+  if (family.empty()) family.push_back(pid);  // it may embed an interpreter
+  // A program that may be saving is killed 3 s after this begins, and so are we.
+  const auto until = std::chrono::steady_clock::now() + seconds(saving ? 2 : 8);
+  std::string text;
+  for (const pid_t one : family) {
+    const auto left = until - std::chrono::steady_clock::now();
+    if (left <= seconds(0)) break;
+    std::vector<std::string> words{py_spy_for(one), "dump", "--pid", std::to_string(one)};
+    if (saving) words.emplace_back("--nonblocking");
+    text += "== py-spy\n" +
+            view_of(std::move(words), std::chrono::duration_cast<std::chrono::milliseconds>(left));
+  }
+  return text;
 }
 
 }  // namespace
@@ -96,10 +133,7 @@ Result<void> write_stacks(pid_t pid, const std::string& file, bool saving) {
     std::replace(words.begin(), words.end(), '\0', ' ');
     text += fmt::format("== process {}: {}\n{}", one, words, kernel_view(one));
   }
-  std::vector<std::string> python{"py-spy", "dump", "--pid", number};
-  if (saving) python.emplace_back("--nonblocking");
-  // A program that may be saving is killed 3 s after this begins, and so are we.
-  text += "== py-spy\n" + view_of(std::move(python), seconds(saving ? 2 : 8));
+  text += python_view(pid, saving);
   if (saving) return write_file(file, text);
   text += "== gdb\n" +
           view_of({"gdb", "-p", number, "-batch", "-nx", "-ex", "thread apply all backtrace 40"},
