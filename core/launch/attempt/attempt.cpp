@@ -72,7 +72,7 @@ void Attempt::on_rank(unsigned rank, FromRank& message, Time now) {
                  [&](const Launched& m) { exits_.on_launched(rank, m, now); },
                  [&](const Exited& m) { exits_.on_exited(rank, m, now); },
                  [&](const Progress& m) { hangs_.on_progress(rank, m, now); },
-                 [&](const Dumped&) { hangs_.on_dumped(rank, now); },
+                 [&](const Dumped& m) { hangs_.on_dumped(rank, m, now); },
                  [&](const Signalled& m) {
                    if (!news_.signalled) news_.signalled.emplace(rank, m.signal);
                  },

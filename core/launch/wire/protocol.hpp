@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of the control channel between each `rank` and the `agent`: one JSON object per
-// line. Pure.
+// The control channel between each `rank` and the `agent`: one JSON object per line. Pure.
 //
 //   rank  -> agent   hello, topology, measured, clock, listening, reached, set_up_ended, bound,
-//                    started, launched, signalled, progress, dumped, exited, failed; or, instead
-//                    of hello, refused from a process that cannot determine its rank
+//                    started, launched, signalled, progress, dumped, exited, failed; or only
+//                    refused, from a process that cannot determine its rank
 //   step  -> agent   notice, from a process that is no rank but receives the step's signals;
 //                    attached, from a process that has to end when the agent does
-//   launcher -> agent  not_launched, from our own launcher (`dtsubmit ssh`)
-//   a user's command -> agent  verify
+//   others -> agent  not_launched, from our own launcher (`dtsubmit ssh`); verify, from a command
 //   agent -> rank    ask_clock, listen, probe, set_up, go, advise, read_back, stacks, stop, kill,
 //                    bye
 //
@@ -151,7 +149,9 @@ struct Progress {
   bool asleep = false;         // it sleeps, rather than waits for another process
 };  // sent every 30 s, when progress stops, and when a value becomes known for the first time
 
-struct Dumped {};  // the requested stacks have been written
+struct Dumped {
+  bool written = true;  // false: the requested stacks could not be written
+};
 
 struct Failed {
   std::string message;
@@ -254,11 +254,11 @@ struct Go {
   std::string umask{};                // umask of the program, octal; empty: inherited
 };
 
+struct ReadBack {};
+
 struct Advise {
   std::uint64_t milliseconds = 0;  // between two checkpoints
 };
-
-struct ReadBack {};
 
 struct Stacks {
   std::string file;     // to write the program's stacks to

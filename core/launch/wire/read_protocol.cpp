@@ -223,7 +223,7 @@ constexpr Reader<FromRank> k_from_rank[] = {
     {"signalled", [](const json& j) -> FromRank { return Signalled{number(j, "signal")}; }},
     {"exited", [](const json& j) -> FromRank { return exited_from(j); }},
     {"progress", [](const json& j) -> FromRank { return progress_from(j); }},
-    {"dumped", [](const json&) -> FromRank { return Dumped{}; }},
+    {"dumped", [](const json& j) -> FromRank { return Dumped{j.at("written").get<bool>()}; }},
     {"failed", [](const json& j) -> FromRank { return failed_from(j); }},
     {"refused",
      [](const json& j) -> FromRank {

@@ -162,8 +162,8 @@ std::string to_line(const FromRank& message) {
                         {"input", m.pace.input},
                         {"pause", m.pace.pause}};
           },
-          [](const Dumped&) {
-            return json{{"type", "dumped"}};
+          [](const Dumped& m) {
+            return json{{"type", "dumped"}, {"written", m.written}};
           },
           [](const Failed& m) {
             return json{{"type", "failed"}, {"message", m.message}, {"program", m.program}};

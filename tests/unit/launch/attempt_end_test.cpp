@@ -271,7 +271,7 @@ TEST_CASE("ranks that only the stop ended may have been done") {
 }
 
 TEST_CASE("the stacks of an overdue rank are requested once, shortly before it is killed") {
-  const auto words_for = [](const std::string& state, unsigned idle) {
+  const auto words_for = [](const std::string& state, unsigned idle, bool written = true) {
     JobStory job = a_running_job();
     job.stop(Cause::preempted, 20s).exits(1, 85).exits(2, 85).exits(3, 85).wait(16s);
     CHECK(job.count<Stacks>() == 0);
@@ -281,7 +281,10 @@ TEST_CASE("the stacks of an overdue rank are requested once, shortly before it i
     Progress seen;
     seen.state = state;
     seen.idle_seconds = idle;
-    job.says(job.peer_of(0), seen).wait(3s).killed_ranks_exit();
+    job.says(job.peer_of(0), seen)
+        .says(job.peer_of(0), Dumped{written})
+        .wait(3s)
+        .killed_ranks_exit();
     return job.outcome().detail;
   };
   const std::string file = "; its stacks are in /runs/a/attempt-1/stacks-rank-0.txt";
@@ -289,6 +292,7 @@ TEST_CASE("the stacks of an overdue rank are requested once, shortly before it i
   CHECK(words_for("S", 9).ends_with(overdue + "had used no processor time for 9 s" + file));
   CHECK(words_for("R", 0).ends_with(overdue + "was still using the processor" + file));
   CHECK(words_for("T", 9).ends_with(overdue + "was stopped by a signal" + file));
+  CHECK(words_for("T", 9, false).ends_with(overdue + "was stopped by a signal"));
   JobStory in_time = a_running_job();
   in_time.stop(Cause::preempted, 20s).all_exit(85).wait(20s);
   CHECK(in_time.count<Stacks>() == 0);

@@ -25,8 +25,8 @@ class Hang : public JobStory {
     return *this;
   }
 
-  Hang& dumped(unsigned rank) {
-    says(peer_of(rank), Dumped{});
+  Hang& dumped(unsigned rank, bool written = true) {
+    says(peer_of(rank), Dumped{written});
     return *this;
   }
 
@@ -71,6 +71,16 @@ TEST_CASE("once the stacks are dumped the job ends, and the rank that is behind 
   CHECK(job.outcome().rank == 2U);
   CHECK(job.outcome().node == "n1");
   CHECK(job.outcome().exit_code == 128 + SIGKILL);
+}
+
+TEST_CASE("the files of a hang are named if there is any") {
+  const auto words_if = [](bool written) {
+    Hang job;
+    job.reports(0, 40, 300).dumped(0, written).dumped(1, false).dumped(2, false).dumped(3, false);
+    return job.killed_ranks_exit().outcome().detail;
+  };
+  CHECK(words_if(true).ends_with("; stacks are in /runs/a/attempt-1/stacks-rank-*.txt"));
+  CHECK(words_if(false).ends_with("; no stacks could be written in /runs/a/attempt-1"));
 }
 
 TEST_CASE("a rank stopped by a signal is named before one that is behind") {

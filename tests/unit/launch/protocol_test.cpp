@@ -73,6 +73,7 @@ const std::vector<FromRank> k_from_rank{
     Progress{},
     Progress{18'446'744'073'709'551'615ULL, 300, "S", {1500, 4, 203, 12, 61000}},
     Dumped{},
+    Dumped{false},
     Exited{0},
     Exited{255},
     Exited{137, true},

@@ -21,17 +21,17 @@ bool is_overdue(const RankState& rank) {
 }
 
 // ", and had used no processor time for 9 s; its stacks are in FILE"; empty if its stacks were not
-// requested.
+// requested. A full disk takes none.
 std::string last_seen(const RankState& rank) {
   constexpr unsigned k_idle = 2;  // seconds
-  if (rank.stacks.empty()) return {};
+  if (!rank.looked_at) return {};
   const Progress& seen = rank.progress;
   const std::string what =
       seen.state == "T" ? "was stopped by a signal"
       : seen.idle_seconds >= k_idle
           ? fmt::format("had used no processor time for {} s", seen.idle_seconds)
           : "was still using the processor";
-  return fmt::format(", and {}; its stacks are in {}", what, rank.stacks);
+  return ", and " + what + (rank.stacks.empty() ? "" : "; its stacks are in " + rank.stacks);
 }
 
 int exit_code_of(const AskedStop& stop) {

@@ -28,7 +28,8 @@ struct RankState {
   bool ended_unrequested = false;  // without a stop request before
   bool kill_sent = false;
   bool has_torchrun = false;  // its program started one
-  std::string stacks{};       // their file; empty unless its time was nearly up
+  bool looked_at = false;     // its time was nearly up, and its stacks were requested
+  std::string stacks{};       // the file that they were written to; empty: none
 
   [[nodiscard]] const std::string& node() const { return hello.rank.node; }
 };

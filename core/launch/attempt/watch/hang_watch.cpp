@@ -44,7 +44,8 @@ void HangWatch::on_progress(unsigned rank, const Progress& message, Time now) {
     if (!its.exit_code) ranks_.send(other, Stacks{settings_.stacks(other)});
 }
 
-void HangWatch::on_dumped(unsigned rank, Time now) {
+void HangWatch::on_dumped(unsigned rank, const Dumped& message, Time now) {
+  if (message.written) ranks_.at(rank).stacks = settings_.stacks(rank);
   dumped_.insert(rank);
   if (hang_ && std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
         return dumped_.count(one.first) > 0 || one.second.exit_code;
@@ -59,12 +60,13 @@ void HangWatch::end_hang(Time now) {
   run::Outcome outcome{
       run::Cause::hang,
       128 + SIGKILL,
-      fmt::format("no progress for {} s at step {}; {}; stacks are in {}/stacks-rank-*.txt",
-                  stalled,
-                  of_first.step,
-                  blamed.why,
-                  settings_.folder()),
+      fmt::format("no progress for {} s at step {}; {}", stalled, of_first.step, blamed.why),
       blamed.rank};
+  const bool any_stacks = std::any_of(
+      ranks_.begin(), ranks_.end(), [](const auto& one) { return !one.second.stacks.empty(); });
+  outcome.detail += any_stacks
+                        ? fmt::format("; stacks are in {}/stacks-rank-*.txt", settings_.folder())
+                        : fmt::format("; no stacks could be written in {}", settings_.folder());
   outcome.stalled = seconds(stalled);
   ending_.end(std::move(outcome), now);
 }

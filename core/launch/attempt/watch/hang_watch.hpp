@@ -23,7 +23,7 @@ class HangWatch {
   // Call it when all ranks run.
   void begin(Time now);
   void on_progress(unsigned rank, const Progress& message, Time now);
-  void on_dumped(unsigned rank, Time now);
+  void on_dumped(unsigned rank, const Dumped& message, Time now);
 
   // A new checkpoint was seen.
   void on_checkpoint(Time now) { quiet_.on_sign(now); }

@@ -124,8 +124,8 @@ void RankExits::look_at_overdue() {
   if (!stop || !stop->programs_informed || std::exchange(looked_at_overdue_, true)) return;
   for (auto& [rank, state] : ranks_) {
     if (state.exit_code) continue;
-    state.stacks = settings_.stacks(rank);
-    ranks_.send(rank, Stacks{state.stacks, true});
+    state.looked_at = true;
+    ranks_.send(rank, Stacks{settings_.stacks(rank), true});
   }
 }
 
