@@ -26,8 +26,6 @@ namespace dts::run {
 namespace {
 
 constexpr std::string_view k_attempt = "attempt-";
-constexpr std::string_view k_step = "step-";
-constexpr int k_deepest = 2;  // levels of folders below checkpoints/ that are searched
 
 // No process reads the folder before it has its final name.
 Result<void> write_all(const RunDirectory& staging, const Files& files) {
@@ -197,104 +195,9 @@ Result<void> sync_attempt(const RunDirectory& run, unsigned number) {
   return raised ? linked : raised;
 }
 
-namespace {
-
-bool is_temporary(std::string_view name) {
-  return name.find(".tmp") != std::string_view::npos;
-}
-
-// "step-000000120", "step-120.pt"; "step-last" names no step.
-bool names_step(std::string_view name) {
-  return name.size() > k_step.size() && name.starts_with(k_step) && name[k_step.size()] >= '0' &&
-         name[k_step.size()] <= '9';
-}
-
-// The step's digits without leading zeros; empty for step 0 and for other names.
-std::string_view step_digits(std::string_view name) {
-  if (!names_step(name)) return {};
-  name.remove_prefix(k_step.size());
-  name = name.substr(0, name.find_first_not_of("0123456789"));
-  name.remove_prefix(std::min(name.find_first_not_of('0'), name.size()));
-  return name;
-}
-
-}  // namespace
-
-bool is_later_checkpoint(const std::string& a, const std::string& b) {
-  const std::string_view step_a = step_digits(a);
-  const std::string_view step_b = step_digits(b);
-  return std::tuple(step_a.size(), step_a, a) > std::tuple(step_b.size(), step_b, b);
-}
-
-std::string newest_checkpoint(const RunDirectory& run) {
-  std::string newest;
-  for (std::string& name : list_folder(run.checkpoints()))
-    if (names_step(name) && !is_temporary(name) && is_later_checkpoint(name, newest))
-      newest = std::move(name);
-  return newest;
-}
-
 std::string read_metrics(const RunDirectory& run) {
   constexpr std::uint64_t k_most = std::uint64_t{1} << 32;
   return read_own_file(run.metrics(), k_most, Others::may_write).value_or("");
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-// True if `checkpoints/` has a file that is newer than `time`, or a folder too deep to look into;
-// other folders are as new as what was last removed from them. `named_by_step`: entries whose names
-// are steps count, too.
-bool has_newer(const RunDirectory& run, fs::file_time_type time, bool named_by_step) {
-  std::error_code failed;
-  fs::recursive_directory_iterator entry(
-      run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
-  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
-    const std::string name = entry->path().filename();
-    std::error_code gone;
-    const auto written = entry->last_write_time(gone);
-    const bool is_none =
-        is_temporary(name) || (!named_by_step && entry.depth() == 0 && names_step(name));
-    const bool is_deepest = entry.depth() >= k_deepest;
-    const bool counts = !is_none && name != "fence" && (is_deepest || !entry->is_directory(gone));
-    if (counts && !gone && written > time) return true;
-    if (is_none || is_deepest) entry.disable_recursion_pending();
-  }
-  return false;
-}
-
-std::optional<std::chrono::system_clock::time_point> time_of(const std::string& file) {
-  struct stat info {};
-
-  if (::stat(file.c_str(), &info) != 0) return std::nullopt;
-  return std::chrono::system_clock::from_time_t(info.st_mtime);
-}
-
-}  // namespace
-
-std::optional<std::chrono::system_clock::time_point> last_report(const RunDirectory& run) {
-  return time_of(run.metrics());
-}
-
-std::optional<std::chrono::system_clock::time_point> began(const RunDirectory& run) {
-  return time_of(run.attempt(1) + "/epoch");
-}
-
-bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
-  std::error_code failed;
-  const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
-  return !failed && has_newer(run, began, false);
-}
-
-std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {
-  std::error_code failed;
-  const auto time = fs::last_write_time(run.ledger(), failed);
-  return failed ? std::nullopt : std::optional(time);
-}
-
-bool has_saved_after(const RunDirectory& run, fs::file_time_type time) {
-  return has_newer(run, time, true);
 }
 
 }  // namespace dts::run

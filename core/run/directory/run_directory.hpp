@@ -135,7 +135,8 @@ struct Files {
 [[nodiscard]] std::optional<std::filesystem::file_time_type> time_of_last_event(
     const RunDirectory& run);
 
-// True if the program has written to checkpoints/ after `time`, under whatever name.
+// True if the program has written to checkpoints/ after `time`, under whatever name, and no file
+// written since is visibly incomplete.
 [[nodiscard]] bool has_saved_after(const RunDirectory& run, std::filesystem::file_time_type time);
 
 }  // namespace dts::run

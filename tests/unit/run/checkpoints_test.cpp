@@ -95,3 +95,22 @@ TEST_CASE("a program that saves under names of its own is seen to, one that only
   REQUIRE(std::filesystem::remove(run.checkpoints() + "/epoch_1/last.pt"));  // its folder is newer
   CHECK_FALSE(saves_otherwise(run, next));
 }
+
+TEST_CASE("a file that was being written when its program was killed is not a save") {
+  const std::string archive = "PK\x03\x04 archive/data.pkl";
+  const auto has_saved = [](const std::vector<std::string>& texts) {
+    const TemporaryFolder folder;
+    const RunDirectory run = checkpointed_run(folder);
+    const auto before = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(1);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      REQUIRE(write_file(run.checkpoints() + "/last-" + std::to_string(i) + ".pt", texts[i]));
+    return has_saved_after(run, before);
+  };
+  CHECK_FALSE(has_saved({}));
+  CHECK(has_saved({"weights"}));
+  CHECK_FALSE(has_saved({""}));
+  CHECK_FALSE(has_saved({archive}));
+  CHECK(has_saved({archive + "PK\x05\x06 and the rest of its directory"}));
+  CHECK_FALSE(has_saved({"weights", archive}));
+  CHECK(has_saved({"weights", ""}));  // an empty file may be a mark
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of run_directory.hpp concerns the program's own files: its checkpoints and when it wrote.
+#include "core/base/files/files.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace dts::run {
+namespace {
+
+constexpr std::string_view k_step = "step-";
+constexpr int k_deepest = 2;  // levels of folders below checkpoints/ that are searched
+
+bool is_temporary(std::string_view name) {
+  return name.find(".tmp") != std::string_view::npos;
+}
+
+// "step-000000120", "step-120.pt"; "step-last" names no step.
+bool names_step(std::string_view name) {
+  return name.size() > k_step.size() && name.starts_with(k_step) && name[k_step.size()] >= '0' &&
+         name[k_step.size()] <= '9';
+}
+
+// The step's digits without leading zeros; empty for step 0 and for other names.
+std::string_view step_digits(std::string_view name) {
+  if (!names_step(name)) return {};
+  name.remove_prefix(k_step.size());
+  name = name.substr(0, name.find_first_not_of("0123456789"));
+  name.remove_prefix(std::min(name.find_first_not_of('0'), name.size()));
+  return name;
+}
+
+}  // namespace
+
+bool is_later_checkpoint(const std::string& a, const std::string& b) {
+  const std::string_view step_a = step_digits(a);
+  const std::string_view step_b = step_digits(b);
+  return std::tuple(step_a.size(), step_a, a) > std::tuple(step_b.size(), step_b, b);
+}
+
+std::string newest_checkpoint(const RunDirectory& run) {
+  std::string newest;
+  for (std::string& name : list_folder(run.checkpoints()))
+    if (names_step(name) && !is_temporary(name) && is_later_checkpoint(name, newest))
+      newest = std::move(name);
+  return newest;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What in `checkpoints/` is newer than `time`: files, and folders too deep to look into; other
+// folders are as new as what was last removed from them. `named_by_step`: entries whose names are
+// steps count, too.
+std::vector<fs::path> newer_files(const RunDirectory& run,
+                                  fs::file_time_type time,
+                                  bool named_by_step) {
+  std::vector<fs::path> newer;
+  std::error_code failed;
+  fs::recursive_directory_iterator entry(
+      run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
+  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    const std::string name = entry->path().filename();
+    std::error_code gone;
+    const auto written = entry->last_write_time(gone);
+    const bool is_none =
+        is_temporary(name) || (!named_by_step && entry.depth() == 0 && names_step(name));
+    const bool is_deepest = entry.depth() >= k_deepest;
+    const bool counts = !is_none && name != "fence" && (is_deepest || !entry->is_directory(gone));
+    if (counts && !gone && written > time) newer.push_back(entry->path());
+    if (is_none || is_deepest) entry.disable_recursion_pending();
+  }
+  return newer;
+}
+
+// True for a file that its writer has begun and not ended, as far as its format shows that: a ZIP
+// file, which torch.save() and numpy.savez() write, without the directory at its end.
+bool is_cut_short(const fs::path& path) {
+  constexpr std::uintmax_t k_longest_end = (1U << 16) + 22;  // with a comment
+  std::error_code failed;
+  const std::uintmax_t size = fs::file_size(path, failed);
+  if (failed) return false;  // a folder, or gone
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(4, '\0');
+  if (!file.read(begin.data(), 4) || begin != "PK\x03\x04") return false;
+  std::string end(static_cast<std::size_t>(std::min(size, k_longest_end)), '\0');
+  file.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+  return file.read(end.data(), static_cast<std::streamsize>(end.size())) &&
+         end.find("PK\x05\x06") == std::string::npos;
+}
+
+std::optional<std::chrono::system_clock::time_point> time_of(const std::string& file) {
+  struct stat info {};
+
+  if (::stat(file.c_str(), &info) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(info.st_mtime);
+}
+
+}  // namespace
+
+std::optional<std::chrono::system_clock::time_point> last_report(const RunDirectory& run) {
+  return time_of(run.metrics());
+}
+
+std::optional<std::chrono::system_clock::time_point> began(const RunDirectory& run) {
+  return time_of(run.attempt(1) + "/epoch");
+}
+
+bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
+  std::error_code failed;
+  const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
+  return !failed && !newer_files(run, began, false).empty();
+}
+
+std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {
+  std::error_code failed;
+  const auto time = fs::last_write_time(run.ledger(), failed);
+  return failed ? std::nullopt : std::optional(time);
+}
+
+bool has_saved_after(const RunDirectory& run, fs::file_time_type time) {
+  const auto newer = newer_files(run, time, true);
+  const auto has_content = [](const fs::path& file) {
+    std::error_code failed;
+    return !fs::is_empty(file, failed) && !failed;
+  };
+  return std::any_of(newer.begin(), newer.end(), has_content) &&
+         std::none_of(newer.begin(), newer.end(), is_cut_short);
+}
+
+}  // namespace dts::run
