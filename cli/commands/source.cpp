@@ -2,6 +2,7 @@
 #include "cli/commands/source.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/files/own_file.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
@@ -127,6 +128,15 @@ std::string provenance_record(const Submitted& submitted, const Source& source) 
   for (const auto& [name, value] : provenance::recorded_environment(environment_entries()))
     environment[name] = value;
   return record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string recorded_variable(const run::RunDirectory& run, const char* name) {
+  const auto text = read_own_file(run.provenance());
+  const auto record = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  if (!record.is_object() || !record.contains("environment")) return {};
+  const nlohmann::json& environment = record["environment"];
+  const auto found = environment.find(name);
+  return found != environment.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 }  // namespace dts::cli

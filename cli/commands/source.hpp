@@ -43,4 +43,7 @@ struct Submitted {
 // The text of provenance.json.
 [[nodiscard]] std::string provenance_record(const Submitted& submitted, const Source& source);
 
+// The value that variable `name` had when the run was submitted; empty: unset, or not recorded.
+[[nodiscard]] std::string recorded_variable(const run::RunDirectory& run, const char* name);
+
 }  // namespace dts::cli

@@ -7,6 +7,7 @@
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/source.hpp"
 #include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
@@ -134,6 +135,7 @@ Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection)
   ask_scheduler(run, known);
   if (known.summary.job.empty()) known.agent_lives = run::agent_lives(run);
   read_last_words(run, known);
+  if (attempts.empty()) known.bash_env = recorded_variable(run, "BASH_ENV");
   known.now = std::time(nullptr);
   return known;
 }

@@ -83,6 +83,15 @@ std::string accounted_words(const RunFacts& known) {
       has_run ? fmt::format(" It ran for {}.", ago(job.end_time - job.start_time)) : "");
 }
 
+// " The batch script's bash first read ..."; empty without BASH_ENV.
+std::string bash_env_words(const RunFacts& known) {
+  if (known.bash_env.empty()) return {};
+  return fmt::format(
+      " The batch script's bash first read {} (BASH_ENV), and an `exit` there ends the job: "
+      "`bash -c 'echo ok'` shows whether it does.",
+      known.bash_env);
+}
+
 // The agent had no time to record the end, so the scheduler's record is used.
 void explain_lost(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
@@ -122,7 +131,7 @@ void explain_lost(const RunFacts& known, Explanation& why) {
         "It ended at {}, {} ago.", utc(known.job->end_time), ago(known.now - known.job->end_time)));
   if (known.job->accounted) why.answer.push_back(accounted_words(known));
   if (attempt == nullptr)
-    why.answer.push_back("No attempt ever began.");
+    why.answer.push_back("No attempt ever began." + bash_env_words(known));
   else if (under_way(known) != nullptr)
     why.answer.push_back(
         fmt::format("Attempt {} was under way, since {}.", attempt->number, attempt->started));

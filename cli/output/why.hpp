@@ -37,8 +37,9 @@ struct RunFacts {
   std::optional<run::LastError> last_error;  // of an attempt that runs
   std::optional<LastWords> batch_words;      // of the batch script, if any
   std::optional<bool> agent_lives;           // if that is visible from here
-  std::string checkpoint;                    // the newest one; empty: none
-  std::int64_t last_metric = 0;              // when metrics.jsonl last grew
+  std::string bash_env;          // BASH_ENV at submission, if no attempt has begun; empty: none
+  std::string checkpoint;        // the newest one; empty: none
+  std::int64_t last_metric = 0;  // when metrics.jsonl last grew
   std::int64_t now = 0;
 };
 

@@ -37,11 +37,15 @@ void add_last_error(const RunFacts& known, Explanation& why) {
   const auto& error = known.last_error;
   if (!error || known.now - error->written < k_quiet) return;
   why.answer.push_back(
-      fmt::format("The last words of rank {}, {} ago, are an error, but it has not ended: {}",
+      fmt::format("The last words of rank {}{}, {} ago, are an error, but it has not ended: {}",
                   error->rank,
+                  error->part.empty() ? "" : " of " + error->part,
                   ago(known.now - error->written),
                   error->line));
-  why.next.push_back(fmt::format("dtsubmit logs {} --rank {}", known.name, error->rank));
+  why.next.push_back(fmt::format("dtsubmit logs {}{} --rank {}",
+                                 known.name,
+                                 error->part.empty() ? "" : "/" + error->part,
+                                 error->rank));
 }
 
 }  // namespace

@@ -5,7 +5,10 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/directory/rank_logs.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/raised_error.hpp"
 #include "core/run/summary/summary.hpp"
@@ -183,6 +186,14 @@ LastWords last_words(const RunDirectory& run,
 }
 
 std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attempt) {
+  for (const PartDirectory& part : parts_of(run)) {
+    const auto events = read_ledger(part.run.ledger());
+    const auto open = events ? unfinished_attempt(*events) : std::nullopt;
+    auto error = open ? find_last_error(part.run, *open) : std::nullopt;
+    if (!error) continue;
+    error->part = part.name;
+    return error;
+  }
   for (unsigned rank = 0; rank < k_most_logs; ++rank) {
     struct stat found {};
 
@@ -190,9 +201,9 @@ std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attem
     if (::stat(log.c_str(), &found) != 0) return std::nullopt;
     const auto last = last_lines(log, k_lines);
     if (!last.empty() && is_error(last.back()))
-      return LastError{rank, printable(trim(last.back()), k_longest_error), found.st_mtime};
+      return LastError{"", rank, printable(trim(last.back()), k_longest_error), found.st_mtime};
     if (auto raised = raised_error(last))
-      return LastError{rank, std::move(raised->line), found.st_mtime};
+      return LastError{"", rank, std::move(raised->line), found.st_mtime};
   }
   return std::nullopt;
 }

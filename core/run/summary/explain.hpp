@@ -28,12 +28,14 @@ struct LastWords {
 
 // A rank that may have failed without ending, for example because MPI_Finalize waits for its peers.
 struct LastError {
+  std::string part{};  // of a composed run: whose rank it is
   unsigned rank = 0;
   std::string line{};
   std::int64_t written = 0;  // Unix seconds, by the clock of the file system
 };
 
-// The first rank of an attempt whose log ends with an error. Reads the ends of at most 256 logs.
+// The first rank of an attempt whose log ends with an error; for a composed run, in the attempts of
+// its parts that have no end yet. Reads the ends of at most 256 logs of each.
 [[nodiscard]] std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attempt);
 
 // `outcome` with the cause that the failed rank's last lines show, if any. If that rank may be the

@@ -103,7 +103,15 @@ std::vector<Situation> lost_situations() {
   alive.known.agent_lives = true;
   RunEvents log = RunEvents().slurm(JobState::failed, "NonZeroExitCode", 127);
   log.known.batch_words = {"the batch script", "/runs/r/slurm-41.log", {"dtsubmit: not found"}};
+  RunEvents bash = RunEvents().slurm(JobState::failed, "NonZeroExitCode", 3);
+  bash.known.bash_env = "/home/u/.bash_env";
   return {
+      {"BASH_ENV",
+       bash,
+       Standing::lost,
+       {"ended with exit code 3",
+        "No attempt ever began. The batch script's bash first read /home/u/.bash_env (BASH_ENV), "
+        "and an `exit` there ends the job"}},
       {"agent killed",
        RunEvents()
            .begin(1, 10)

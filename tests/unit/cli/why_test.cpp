@@ -111,26 +111,30 @@ std::vector<Situation> pending_situations() {
   };
 }
 
+// A run with a rank whose last words are an error.
+RunEvents failing(const std::string& part, unsigned rank, std::int64_t seconds_ago) {
+  return RunEvents().begin(1, 280).slurm(JobState::running, "None").knows([&](auto& known) {
+    known.last_error = run::LastError{part, rank, "KeyError: 'loss'", known.now - seconds_ago};
+  });
+}
+
 std::vector<Situation> running_situations() {
   const char* const k_metrics =
       "{\"event\":\"start\",\"attempt\":1,\"step\":0,\"total\":200}\n"
       "{\"event\":\"step\",\"attempt\":1,\"step\":140}\n";
   return {
       {"a rank that failed and does not end",
-       RunEvents().begin(1, 280).slurm(JobState::running, "None").knows([](auto& known) {
-         known.last_error = run::LastError{3, "KeyError: 'loss'", known.now - 50};
-       }),
+       failing("", 3, 50),
        Standing::running,
        {"The last words of rank 3, 50 s ago, are an error, but it has not ended: KeyError: "
         "'loss'\n",
         "next: dtsubmit logs 41 --rank 3\n"}},
-      {"a rank that may be about to end",
-       RunEvents().begin(1, 280).slurm(JobState::running, "None").knows([](auto& known) {
-         known.last_error = run::LastError{3, "KeyError: 'loss'", known.now - 29};
-       }),
+      {"a rank of a role that failed and does not end",
+       failing("server", 0, 50),
        Standing::running,
-       {},
-       {"an error"}},
+       {"The last words of rank 0 of server, 50 s ago, are an error",
+        "next: dtsubmit logs 41/server --rank 0\n"}},
+      {"a rank that may be about to end", failing("", 3, 29), Standing::running, {}, {"an error"}},
       {"in the middle",
        RunEvents()
            .begin(1, 280)

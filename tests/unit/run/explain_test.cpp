@@ -4,6 +4,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "core/run/summary/telling_lines.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -123,6 +124,25 @@ TEST_CASE("a rank whose log ends with an error is found while it runs") {
        {"step 3\n", "Validation error: 0.12\n", "Error 3.1 %\n", "ErrorRate: 0.1\n"})
     CHECK_FALSE(logs.says(1, words).last_error());
   CHECK(logs.says(1, "KeyError: 3\n").last_error());
+}
+
+TEST_CASE("the error of a rank of a part is found while the part runs") {
+  const tests::TemporaryFolder folder;
+  const RunDirectory run{folder.path};
+  const RunDirectory done{run.path + "/steps/1-prepare"};
+  const RunDirectory part{run.path + "/steps/2-train"};
+  const AttemptStarted began;
+  for (const RunDirectory* one : {&done, &part}) {
+    REQUIRE(make_folders(one->attempt(1)));
+    for (const std::string& file : {one->spec(), one->plan()}) REQUIRE(write_file(file, "{}"));
+    REQUIRE(append_event(one->ledger(), {.attempt = 1, .what = began}));
+    REQUIRE(write_file(one->rank_log(1, 0), "ValueError: of " + one->path));
+  }
+  REQUIRE(append_event(done.ledger(), {.attempt = 1, .what = AttemptEnded{}}));
+  const auto found = find_last_error(run, 1);
+  REQUIRE(found);
+  CHECK(found->part == "train");
+  CHECK(found->line == "ValueError: of " + part.path);
 }
 
 TEST_CASE("a rank with an error of its own is no victim of one that lost its store") {
