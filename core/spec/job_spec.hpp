@@ -122,8 +122,9 @@ struct Part {
   std::chrono::seconds time{0};           // total for all its attempts; 0: no limit
   OnFailure on_failure = OnFailure::all;  // of a role
   bool until_others_end = false;          // a role that never ends by itself, such as a server
-  bool has_unreadable_keys = false;       // which `given` lacks
-  JobSpec job{};                          // the part as a job of its own
+  std::string waits_for{};  // a role begins when this one listens at its port; empty: at once
+  bool has_unreadable_keys = false;  // which `given` lacks
+  JobSpec job{};                     // the part as a job of its own
 };
 
 }  // namespace dts::spec

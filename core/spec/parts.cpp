@@ -195,6 +195,18 @@ void check_whole(const JobSpec& spec, Diagnostics& problems) {
                         "omit \"until\" from the one that does the work"});
 }
 
+void check_waits_for(const JobSpec& spec, const Part& part, Diagnostics& problems) {
+  if (part.waits_for.empty()) return;
+  for (const Part& earlier : parts_of(spec)) {
+    if (&earlier == &part) break;
+    if (earlier.name == part.waits_for) return;
+  }
+  problems.push_back(
+      {words_of(spec, part),
+       fmt::format("it waits for `{}`, and no role before it has that name", part.waits_for),
+       "name a role that the list has before this one"});
+}
+
 }  // namespace
 
 std::string part_words(bool is_role, const std::string& name) {
@@ -230,6 +242,7 @@ void check_parts(const JobSpec& spec, Diagnostics& problems) {
   for (const Part& part : parts_of(spec)) {
     const std::string words = words_of(spec, part);
     if (!part.name.empty() || !part.has_unreadable_keys) check_name(part, words, taken, problems);
+    check_waits_for(spec, part, problems);
     if (part.job.command.empty() && !part.has_unreadable_keys)
       problems.push_back(
           {words, "it has no command", R"(add `command`, a list: ["python3", "train.py"])"});

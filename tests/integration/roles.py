@@ -156,5 +156,35 @@ def here():
         check(SUM in cluster.dtsubmit("logs", "last/train", "--runs", cluster.runs).stdout, "the sum is right")
 
 
+# Listens only after 3 s, and leaves connections without a word alone.
+LATE = """
+import os, socket, time
+time.sleep(3)
+listener = socket.create_server(("", int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"])))
+while True:
+    connection, _ = listener.accept()
+    with connection:
+        connection.sendall(connection.recv(99))
+"""
+
+# Connects once.
+IMPATIENT = """
+import os, socket
+with socket.create_connection((os.environ["DTSUBMIT_ROLE_SERVER_ADDR"], int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"]))) as server:
+    server.sendall(b"the answer")
+    print(server.recv(99).decode(), flush=True)
+"""
+
+
+def waits():
+    """A role that connects at once begins when the other one listens."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        write(cluster.place, LATE, IMPATIENT)
+        server, train = roles(cluster.place)
+        run = submit(cluster, roles=[server, {**train, "waits_for": "server"}])
+        check(run.finish(90)["done"], f"{run.ledger()}")
+        check("the answer" in log_of(part(run, "train")), log_of(part(run, "train")))
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, together, alone, places, here)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preempted, fails, together, alone, places, here, waits)}[sys.argv[1]](*sys.argv[2:])

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 
 namespace dts::launch {
 namespace {
@@ -28,13 +29,6 @@ constexpr std::chrono::milliseconds k_tick{200};
 constexpr seconds k_role_patience{120};   // for a role to save when another role ends it
 constexpr seconds k_server_patience{30};  // for a role with nothing left to do
 constexpr unsigned k_most_vanished = 3;   // agents of parts that may vanish in one job
-constexpr seconds k_longest_pause{60};    // before roles restart together
-
-// The pause before restart number `restart`: 0, 1, 2, 4 ... 60 s.
-seconds pause_before(unsigned restart) {
-  if (restart <= 1) return seconds(0);
-  return std::min(k_longest_pause, seconds(1U << std::min(restart - 2, 16U)));
-}
 
 }  // namespace
 
@@ -121,7 +115,7 @@ void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
 // Ends the roles that never end by themselves, once every other role is done.
 void ComposedRun::end_waiting_roles(const std::vector<PartAgent*>& parts) {
   const bool others_run = std::any_of(parts.begin(), parts.end(), [](const PartAgent* part) {
-    return part->runs() && !part->part().until_others_end;
+    return part->is_active() && !part->part().until_others_end;
   });
   if (others_run) return;
   for (PartAgent* part : parts)
@@ -142,18 +136,25 @@ void ComposedRun::kill_orphans_of_agents(const std::vector<PartAgent*>& parts) c
   kill_children(spared);
 }
 
+// Starts the parts that wait no longer. Errors: only that the first part cannot be started.
+Result<void> ComposedRun::start_ready(const std::vector<PartAgent*>& parts) {
+  for (PartAgent* part : parts) {
+    if (is_ending()) part->stop_waiting();
+    if (!part->may_start(parts)) continue;
+    const auto started = part->start(options_, variables_of(*part));
+    if (started) continue;
+    for (PartAgent* other : parts) other->request_end(k_server_patience);
+    log("{}", started.error().message);
+    if (part == parts.front()) return started;
+  }
+  return {};
+}
+
 Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAgent*>& parts) {
   std::vector<run::PartEnd> ends;
-  for (PartAgent* part : parts)
-    if (const auto started = part->start(options_, variables_of(*part)); !started) {
-      for (PartAgent* other : parts) other->request_end(k_server_patience);
-      log("{}", started.error().message);
-      if (ends.empty() && part == parts.front()) return tl::unexpected<Error>(started.error());
-    }
-  const auto any_runs = [&] {
-    return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return part->runs(); });
-  };
-  while (any_runs()) {
+  for (PartAgent* part : parts) part->prepare(shared_);
+  while (std::any_of(parts.begin(), parts.end(), std::mem_fn(&PartAgent::is_active))) {
+    DTS_TRY(start_ready(parts));
     listen(parts);
     for (PartAgent* part : parts) {
       part->tick();
@@ -178,6 +179,19 @@ void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const
   }
 }
 
+// `due`: how many parts were to run. Not all have begun if a stop arrived while one waited.
+Result<run::Verdict> ComposedRun::judge(const std::vector<run::PartEnd>& ends, std::size_t due) {
+  vanished_ += static_cast<unsigned>(std::count_if(ends.begin(), ends.end(), [](const auto& end) {
+    return !end.decided && !end.end_requested;
+  }));
+  run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
+  // A part knows whether its own nodes are down, but not whether those of the others are.
+  if (verdict.outcome.cause == run::Cause::requeued) end_.explain(verdict.outcome);
+  if (verdict.decision.action != run::Action::done || ends.size() == due) return verdict;
+  if (is_ending()) return ended_between();
+  return fail(Errc::io, "not every part could be started; the agent's log says why");
+}
+
 // Runs the parts side by side, and again whenever one of them needs a restart.
 Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& parts) {
   for (unsigned restart = 1;; ++restart) {
@@ -186,16 +200,11 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
       if (!part->is_done()) left.push_back(part);
     DTS_ASSIGN(const auto ends, run_once(left));
     if (!presence_.is_present_now()) return fail(Errc::io, run::vanished_words(run_));
-    vanished_ += static_cast<unsigned>(std::count_if(ends.begin(), ends.end(), [](const auto& end) {
-      return !end.decided && !end.end_requested;
-    }));
-    run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
-    // A part knows whether its own nodes are down, but not whether those of the others are.
-    if (verdict.outcome.cause == run::Cause::requeued) end_.explain(verdict.outcome);
+    DTS_ASSIGN(run::Verdict verdict, judge(ends, left.size()));
     if (verdict.decision.action == run::Action::done) note_waiting_roles(parts);
     if (verdict.decision.action != run::Action::restart) return verdict;
     log("{}", verdict.decision.why);
-    const auto until = std::chrono::steady_clock::now() + pause_before(restart);
+    const auto until = std::chrono::steady_clock::now() + run::pause_before(restart);
     while (!is_ending() && std::chrono::steady_clock::now() < until) listen({});
     if (is_ending()) return ended_between();
   }
@@ -218,8 +227,7 @@ Result<run::Verdict> ComposedRun::run_all() {
   return run::judge_parts({}, false);
 }
 
-// The verdict if no part has decided anything. In particular, the job must not end with exit code
-// 0.
+// The verdict if no part has decided anything. The job must not end with exit code 0.
 run::Verdict ComposedRun::given_up(const Error& failed) {
   const bool damaged = parts_.size() < spec::parts_of(job_.spec).size();
   run::Outcome outcome{damaged ? run::Cause::run_damaged : run::Cause::launch_failed,

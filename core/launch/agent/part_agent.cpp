@@ -76,7 +76,17 @@ Variables variables_of_share(const std::vector<std::string>& nodes,
           {"SLURM_GPUS_PER_NODE", gpus}};
 }
 
+bool PartAgent::may_start(const std::vector<PartAgent*>& parts) {
+  if (!awaited_) return false;
+  const auto other = std::find_if(parts.begin(), parts.end(), [&](const PartAgent* part) {
+    return part->part().name == part_.waits_for;
+  });
+  if (other == parts.end()) return true;
+  return (*other)->runs() ? awaited_->is_open() : !(*other)->waits();
+}
+
 Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variables) {
+  awaited_.reset();
   DTS_ASSIGN(const auto before, run::read_ledger(run_.ledger()));
   events_before_ = before.size();
   end_requested_ = out_of_time_ = false;
@@ -122,6 +132,7 @@ void PartAgent::signal(int number) const {
 }
 
 void PartAgent::request_end(seconds patience) {
+  stop_waiting();
   if (!runs() || end_requested_) return;
   end_requested_ = true;
   ::sigqueue(pid_, k_stop_request, {.sival_int = k_of_another_part});

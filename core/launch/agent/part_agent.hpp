@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
+#include "core/launch/agent/after/role_port.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/run/ledger/part_ends.hpp"
@@ -45,10 +46,24 @@ class PartAgent {
         nodes_(std::move(nodes)),
         starts_together_(begins_together) {}
 
+  // The part is to run, but may have to wait for another one. `variables` as for start().
+  void prepare(const Variables& variables) { awaited_.emplace(part_, variables); }
+
+  [[nodiscard]] bool waits() const { return awaited_.has_value(); }
+
+  // True for a part that waits, if the part that it waits for is ready, or is not among those of
+  // `parts` that wait or run.
+  [[nodiscard]] bool may_start(const std::vector<PartAgent*>& parts);
+
+  // It will not be started.
+  void stop_waiting() { awaited_.reset(); }
+
   // `variables`: what the part's programs learn about the whole run.
   [[nodiscard]] Result<void> start(const AgentOptions& whole, const Variables& variables);
 
   [[nodiscard]] bool runs() const { return pid_ > 0; }
+
+  [[nodiscard]] bool is_active() const { return runs() || waits(); }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
@@ -90,6 +105,7 @@ class PartAgent {
   plan::Plan plan_;
   std::vector<std::string> nodes_;
   bool starts_together_;
+  std::optional<RolePort> awaited_;  // set while the part waits
   pid_t pid_ = 0;
   std::size_t events_before_ = 0;
   UniqueFd unwritten_;  // in memory: events that are not in its ledger, see PartOptions

@@ -56,6 +56,12 @@ Result<void> read_until(const json& value, Part& part) {
   return {};
 }
 
+Result<void> read_waits_for(const json& value, Part& part) {
+  if (!value.is_string()) return fail(Errc::invalid, "expected the name of a role");
+  part.waits_for = value.get<std::string>();
+  return {};
+}
+
 using ReadOwn = Result<void> (*)(const json&, Part&);
 
 // Reader of a key that is not an option.
@@ -64,6 +70,7 @@ ReadOwn own_key(const std::string& key, bool is_role) {
   if (key == "time") return read_time;
   if (key == "on_failure" && is_role) return read_on_failure;
   if (key == "until" && is_role) return read_until;
+  if (key == "waits_for" && is_role) return read_waits_for;
   return nullptr;
 }
 
@@ -155,6 +162,7 @@ ordered_json parts_to_json(const JobSpec& spec) {
     if (part.time.count() > 0) object["time"] = format_time_limit(part.time);
     if (are_roles) object["on_failure"] = part.on_failure == OnFailure::all ? "all" : "alone";
     if (part.until_others_end) object["until"] = k_others_end;
+    if (!part.waits_for.empty()) object["waits_for"] = part.waits_for;
     for (const Option& row : options()) {
       if (!row.value.write || !is_of_each_part(row, spec.heterogeneous)) continue;
       auto value = row.value.write(part.job);

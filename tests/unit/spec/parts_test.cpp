@@ -124,7 +124,8 @@ TEST_CASE("steps and roles survive JSON") {
         std::string(k_three),
         std::string(R"("spares": 1, "roles": [
           {"name": "server", "command": ["s"], "until": "others end", "time": "1-00:00:00"},
-          {"name": "train", "command": ["t"], "nodes": 3, "on_failure": "alone"}])")}) {
+          {"name": "train", "command": ["t"], "nodes": 3, "on_failure": "alone",
+           "waits_for": "server"}])")}) {
     const auto spec = typed_job(members);
     for (const Diagnostic& problem : validate(*spec)) FAIL_CHECK(to_text(problem));
     const std::string text = to_json(*spec);
@@ -137,6 +138,7 @@ TEST_CASE("steps and roles survive JSON") {
       CHECK(parts_of(*back)[i].time == parts_of(*spec)[i].time);
       CHECK(parts_of(*back)[i].on_failure == parts_of(*spec)[i].on_failure);
       CHECK(parts_of(*back)[i].until_others_end == parts_of(*spec)[i].until_others_end);
+      CHECK(parts_of(*back)[i].waits_for == parts_of(*spec)[i].waits_for);
     }
   }
 }
@@ -177,6 +179,8 @@ TEST_CASE("all mistakes in the parts of a file are reported at once, with their 
   CHECK(contains(problems_of(R"("steps": 7)"), "expected a list of objects"));
   CHECK(contains(problems_of(R"("roles": [{"name": "a", "until": "later"}])"), "others end"));
   CHECK(contains(problems_of(R"("roles": [{"name": "a", "on_failure": "no"}])"), "alone"));
+  CHECK(contains(problems_of(R"("roles": [{"name": "a", "waits_for": 1}])"), "name of a role"));
+  CHECK(contains(problems_of(R"("steps": [{"name": "a", "waits_for": "b"}])"), "only a role has"));
 }
 
 constexpr const char* k_het = R"("heterogeneous": true, "partition": "cpu", "mem": "1G",
@@ -254,6 +258,10 @@ TEST_CASE("impossible parts are refused, each by name") {
   CHECK(
       contains(problems_of(R"("roles": [{"name": "b", "command": ["b"], "until": "others end"}])"),
                "each of them waits for the others"));
+  for (const char* name : {"a", "b", "c"})
+    CHECK(contains(problems_of(R"("roles": [{"name": "a", "command": ["a"], "waits_for": ")" +
+                               std::string(name) + R"("}, {"name": "b", "command": ["b"]}])"),
+                   "role `a`: it waits for `" + std::string(name) + "`, and no role before it"));
   std::string many;
   for (int i = 0; i < 100; ++i)
     many += std::string(i > 0 ? "," : "") + R"({"name": "s)" + std::to_string(i) +
