@@ -35,6 +35,13 @@ int try_to_write(const std::string& folder) {
   return error;
 }
 
+// One that programs fall back on and that has space; empty: none.
+std::string another_temporary_folder(const std::string& full) {
+  for (const char* folder : {"/tmp", "/var/tmp"})
+    if (folder != full && try_to_write(folder) == 0) return folder;
+  return {};
+}
+
 // The space available to a plain user; nullopt if the file system does not report it.
 std::optional<std::uint64_t> free_bytes(const std::string& folder) {
   struct statvfs found {};
@@ -70,6 +77,8 @@ NodeFacts measure_node(const std::string& folder, GpuUse use) {
   facts.tmp = getenv_lookup("TMPDIR").value_or("");
   if (facts.tmp.empty()) facts.tmp = "/tmp";  // as programs take it
   facts.tmp_errno = try_to_write(facts.tmp);
+  if (facts.tmp_errno == ENOSPC || facts.tmp_errno == EDQUOT)
+    facts.other_tmp = another_temporary_folder(facts.tmp);
   facts.shm_errno = try_to_write("/dev/shm");
   facts.shm_free = free_bytes("/dev/shm");
   facts.loopback_errno = try_loopback();

@@ -37,7 +37,8 @@ class Findings {
  public:
   template <class... Arguments>
   void add(Severity severity, fmt::format_string<Arguments...> words, Arguments&&... arguments) {
-    all.push_back({severity, false, fmt::format(words, std::forward<Arguments>(arguments)...)});
+    all.push_back(
+        {severity, false, fmt::format(words, std::forward<Arguments>(arguments)...), false});
   }
 
   std::vector<Finding> all;
@@ -79,20 +80,23 @@ void judge_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& fo
             asked);
 }
 
-// Programs fall back on another folder if this one is absent or forbidden, but not if it is full.
+// Programs fall back on another folder if this one is absent or forbidden, but only some, such as
+// Python, if it is full.
 void judge_temporary_folder(const NodeFacts& facts, Findings& found) {
   const int error = facts.tmp_errno;
   if (error == 0) return;
   const bool may_fall_back = error == ENOENT || error == ENOTDIR || error == EACCES;
   const bool is_full = error == ENOSPC || error == EDQUOT;
   found.add(may_fall_back ? Severity::warning : Severity::unfit,
-            "cannot write in {}, the folder for temporary files: {}; {}",
+            "cannot write in {}, the folder for temporary files: {}; {}{}",
             facts.tmp,
             std::strerror(error),
             may_fall_back ? "set TMPDIR to one that you can write to on every node"
             : is_full     ? "remove what earlier jobs left there"
-                          : "look at that file system's mount on the node");
+                          : "look at that file system's mount on the node",
+            facts.other_tmp.empty() ? "" : ", or set TMPDIR to " + facts.other_tmp);
   found.all.back().disk = error == EDQUOT;
+  found.all.back().tolerable = is_full && !facts.other_tmp.empty();
 }
 
 void judge_shared_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& found) {
@@ -208,6 +212,7 @@ NodeVerdict verdict_on(const std::string& node, const std::vector<Finding>& find
     if (finding.severity == Severity::unfit) {
       verdict.unfit += (verdict.unfit.empty() ? "" : "; ") + finding.text;
       verdict.disk = verdict.disk && finding.disk;
+      verdict.tolerable = verdict.tolerable && finding.tolerable;
     } else {
       verdict.notes.push_back(
           fmt::format("pre-flight{}: {}: {}", warning ? ", a warning" : "", node, finding.text));

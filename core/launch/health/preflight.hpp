@@ -37,6 +37,7 @@ struct NodeFacts {
   std::optional<std::uint64_t> memory{};    // bytes, MemAvailable of proc(5)
   std::string tmp{};                        // the folder for temporary files: TMPDIR, or /tmp
   int tmp_errno = 0;                        // the same for it
+  std::string other_tmp{};                  // if it is full: one that is not; empty: none
   int shm_errno = 0;                        // the same for /dev/shm
   std::optional<std::uint64_t> shm_free{};  // bytes
   int loopback_errno = 0;                   // of connecting to itself, at 127.0.0.1 or ::1
@@ -65,6 +66,8 @@ struct Finding {
   // files.
   bool disk = false;
   std::string text;  // what was measured, the limit, and what to do
+  // Only some programs fail from it, so a node that has it is used if there is no better one.
+  bool tolerable = false;
 };
 
 [[nodiscard]] std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand);
@@ -76,8 +79,9 @@ struct Finding {
 
 // The conclusion from the findings of one node.
 struct NodeVerdict {
-  std::string unfit;  // reasons, separated by "; "; empty: the node is fit
-  bool disk = true;   // every reason is of the user's making: Finding::disk
+  std::string unfit;      // reasons, separated by "; "; empty: the node is fit
+  bool disk = true;       // every reason is of the user's making: Finding::disk
+  bool tolerable = true;  // every reason is Finding::tolerable
   bool warned = false;
   std::vector<std::string> notes;  // all other findings, as texts for the log
 };

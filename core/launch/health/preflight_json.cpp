@@ -64,6 +64,7 @@ NodeFacts facts_from(const json& j) {
   facts.memory = amount(j, "memory");
   if (const auto tmp = j.find("tmp"); tmp != j.end()) facts.tmp = tmp->get<std::string>();
   facts.tmp_errno = error_number(j, "tmp_errno");
+  facts.other_tmp = j.value("other_tmp", "");
   facts.shm_errno = error_number(j, "shm_errno");
   facts.shm_free = amount(j, "shm_free");
   facts.loopback_errno = error_number(j, "loopback_errno");
@@ -78,6 +79,7 @@ json to_json(const NodeFacts& facts) {
   json j{{"write_errno", facts.write_errno},
          {"tmp", facts.tmp},
          {"tmp_errno", facts.tmp_errno},
+         {"other_tmp", facts.other_tmp},
          {"shm_errno", facts.shm_errno},
          {"loopback_errno", facts.loopback_errno},
          {"no_nvml", facts.no_nvml}};

@@ -27,6 +27,14 @@ NodeFacts with_shm(int error) {
   return facts;
 }
 
+NodeFacts full_tmp(const std::string& other) {
+  NodeFacts facts = roomy();
+  facts.tmp = "/tmp";
+  facts.tmp_errno = ENOSPC;
+  facts.other_tmp = other;
+  return facts;
+}
+
 NodeFacts unwritable(int error) {
   NodeFacts facts = roomy();
   facts.write_errno = error;
@@ -134,6 +142,21 @@ TEST_CASE("a problem on all nodes, or a full disk, is no single node's fault") {
   broken.meet().clocks().node_says(0, unwritable(EROFS)).killed_ranks_exit();
   check_ended(broken, Cause::launch_failed, "Read-only");
   CHECK(broken.outcome().node == "n0");
+}
+
+TEST_CASE("a full /tmp on every node ends only programs that need it") {
+  Checked some;
+  some.meet().clocks().node_says(0, full_tmp("/var/tmp")).node_says(1, roomy());
+  some.killed_ranks_exit();
+  check_ended(some, Cause::launch_failed, "n0: cannot write in /tmp");
+  Checked all;
+  all.meet().clocks().node_says(0, full_tmp("/var/tmp")).node_says(1, full_tmp("/var/tmp"));
+  CHECK(all.count<Go>() == 4);
+  CHECK(all.notes().find("a warning: n1: cannot write in /tmp") != std::string::npos);
+  Checked none;
+  none.meet().clocks().node_says(0, full_tmp("/var/tmp")).node_says(1, full_tmp(""));
+  none.killed_ranks_exit();
+  check_ended(none, Cause::launch_failed, "on every node of the job");
 }
 
 TEST_CASE("a node that answers late is unfit; if most are late, it is the file system") {

@@ -84,6 +84,10 @@ TEST_CASE("each limit of a node, from both sides") {
        [](auto& f, auto&) { f.tmp_errno = ENOSPC; },
        "unfit",
        "/local/tmp, the folder for temporary files: No space"},
+      {"tmp full, another not",
+       [](auto& f, auto&) { f.tmp_errno = ENOSPC, f.other_tmp = "/var/tmp"; },
+       "unfit",
+       "or set TMPDIR to /var/tmp"},
       {"tmp over quota",
        [](auto& f, auto&) { f.tmp_errno = EDQUOT; },
        "unfit (disk)",
@@ -162,6 +166,7 @@ TEST_CASE("a node's facts arrive as sent, and nothing else is accepted") {
   NodeFacts facts = sound();
   facts.write_errno = EROFS;
   facts.tmp_errno = EDQUOT;
+  facts.other_tmp = "/var/tmp";
   facts.shm_errno = ENOSPC;
   facts.loopback_errno = ENETDOWN;
   facts.no_nvml = "none \"here\"";

@@ -94,8 +94,21 @@ bool NodeCheck::judge(Time now) {
     news_.notes.insert(news_.notes.end(), verdict.notes.begin(), verdict.notes.end());
     if (!verdict.unfit.empty()) unfit.emplace(node, std::move(verdict));
   }
+  if (is_the_best_there_is(unfit)) {
+    for (const auto& [node, verdict] : unfit)
+      news_.notes.push_back(fmt::format("pre-flight, a warning: {}: {}", node, verdict.unfit));
+    unfit.clear();
+  }
   if (!unfit.empty()) end_unfit(unfit, now);
   return unfit.empty();
+}
+
+// True if all nodes have a fault that only some programs fail from, and there is no reason to
+// expect better ones. A single node may be the only one, but not if an attempt came before.
+bool NodeCheck::is_the_best_there_is(const std::map<std::string, NodeVerdict>& unfit) const {
+  return unfit.size() == nodes_.size() && (nodes_.size() > 1 || settings_.number > 1) &&
+         std::all_of(
+             unfit.begin(), unfit.end(), [](const auto& one) { return one.second.tolerable; });
 }
 
 // A fault that all nodes have is not a fault of a single node, nor is a full disk: other nodes

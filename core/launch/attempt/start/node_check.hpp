@@ -59,6 +59,7 @@ class NodeCheck {
   [[nodiscard]] Node* of(unsigned rank);  // null: this rank measures nothing
   [[nodiscard]] std::vector<Finding> findings_of(const std::string& node) const;
   [[nodiscard]] Finding too_late() const;
+  [[nodiscard]] bool is_the_best_there_is(const std::map<std::string, NodeVerdict>& unfit) const;
   void end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now);
 
   const AttemptSettings& settings_;
