@@ -10,6 +10,7 @@
 #include "core/launch/health/node_doubt.hpp"
 #include "core/launch/health/quarantine.hpp"
 #include "core/launch/job/classify.hpp"
+#include "core/launch/job/successor.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
@@ -236,6 +237,8 @@ run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
 }
 
 Result<AttemptEnd> RecordedAttempt::run() {
+  if (std::string trouble = enter_work_folder(run_); !trouble.empty())
+    on_event({.what = run::Warning{std::move(trouble)}});
   AttemptRunner runner(runner_settings());
   auto ended_by = try_attempt(runner);
   output_.reset();

@@ -17,7 +17,12 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -29,6 +34,32 @@ Result<std::string> work_folder(const run::RunDirectory& run) {
   if (!record.is_object() || !record.contains("folder") || !record["folder"].is_string())
     return fail(Errc::invalid, run.provenance() + ": no \"folder\"");
   return record["folder"].get<std::string>();
+}
+
+namespace {
+
+constexpr const char* k_fallback = "/tmp";  // of slurmstepd
+
+// Empty if there is no such folder any more.
+std::string folder_here() {
+  struct stat found {};
+
+  std::error_code failed;
+  const std::filesystem::path here = std::filesystem::current_path(failed);
+  const bool is_gone = failed || ::stat(".", &found) != 0 || found.st_nlink == 0;
+  return is_gone ? "" : here.string();
+}
+
+}  // namespace
+
+std::string enter_work_folder(const run::RunDirectory& run) {
+  const auto folder = work_folder(run);
+  const std::string here = folder_here();
+  if (!folder || (!here.empty() && (here != k_fallback || *folder == k_fallback))) return {};
+  if (::chdir(folder->c_str()) == 0) return {};
+  const std::string why =
+      fmt::format("the working folder {} cannot be entered: {}", *folder, std::strerror(errno));
+  return here.empty() ? why : fmt::format("{}; the program runs in {}", why, here);
 }
 
 std::vector<std::string> scrubbed_environment() {

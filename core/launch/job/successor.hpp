@@ -21,6 +21,12 @@ namespace dts::launch {
 // --snapshot a copy of it. Error: provenance.json cannot be read.
 [[nodiscard]] Result<std::string> work_folder(const run::RunDirectory& run);
 
+// Enters the run's working folder again if ours was removed, or is a stale handle of a network file
+// system, or if Slurm has started the job in /tmp because the folder was not there. Returns what is
+// wrong if that fails, as a sentence without a full stop; otherwise empty. Changes the process's
+// working folder, so call it while no other thread depends on it.
+[[nodiscard]] std::string enter_work_folder(const run::RunDirectory& run);
+
 // The submission that the run's files describe, with our own environment. Error: a file of the run
 // directory cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The working folder of a job that is gone, and back.
+#include "core/base/files/files.hpp"
+#include "core/launch/job/successor.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace fs = std::filesystem;
+using namespace dts;
+
+namespace {
+
+struct HereAgain {
+  ~HereAgain() { fs::current_path(before); }
+
+  fs::path before = fs::current_path();
+};
+
+}  // namespace
+
+TEST_CASE("an attempt enters its working folder again if it was removed and is back") {
+  const tests::TemporaryFolder folder;
+  const HereAgain again;
+  const run::RunDirectory run{folder.path};
+  const std::string work = fs::canonical(folder.path).string() + "/work";
+  REQUIRE(write_file(run.provenance(), "{\"folder\": \"" + work + "\"}"));
+  fs::create_directory(work);
+  fs::current_path(work);
+  CHECK(launch::enter_work_folder(run).empty());
+  fs::remove(work);
+  CHECK(launch::enter_work_folder(run) ==
+        "the working folder " + work + " cannot be entered: No such file or directory");
+  fs::create_directory(work);
+  CHECK(launch::enter_work_folder(run).empty());
+  CHECK(fs::current_path() == work);
+}
+
+TEST_CASE("a job that Slurm has started in /tmp enters its folder, and any other stays") {
+  const tests::TemporaryFolder folder;
+  const HereAgain again;
+  const run::RunDirectory run{folder.path};
+  const std::string work = fs::canonical(folder.path).string() + "/work";
+  REQUIRE(write_file(run.provenance(), "{\"folder\": \"" + work + "\"}"));
+  fs::current_path("/tmp");
+  CHECK(launch::enter_work_folder(run).ends_with(
+      "No such file or directory; the program runs in /tmp"));
+  fs::create_directory(work);
+  CHECK(launch::enter_work_folder(run).empty());
+  CHECK(fs::current_path() == work);
+  fs::current_path(folder.path);  // as a set-up may have it
+  CHECK(launch::enter_work_folder(run).empty());
+  CHECK(fs::current_path() == fs::canonical(folder.path));
+}
