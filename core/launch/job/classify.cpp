@@ -64,6 +64,12 @@ bool may_be_lost_node(run::Cause cause) {
          cause == run::Cause::user_exit;
 }
 
+// A record does not say who or what requeued the job.
+std::string unknown_requeue_words(const sched::JobInfo& job) {
+  if (!job.description.empty()) return "; the scheduler says: " + job.description;
+  return "; by a user, by gang scheduling, or for a node that was down for a moment";
+}
+
 }  // namespace
 
 run::Outcome explain_by_job(run::Outcome outcome,
@@ -79,6 +85,7 @@ run::Outcome explain_by_job(run::Outcome outcome,
     outcome.detail +=
         "; the controller was restarted meanwhile and does not know why: assumed to be a "
         "preemption";
+  if (outcome.cause == run::Cause::requeued) outcome.detail += unknown_requeue_words(job);
   const run::Kind kind = run::kind_of(outcome.cause);
   const auto gone = std::find_if(nodes.used.begin(), nodes.used.end(), is_down);
   if (gone != nodes.used.end() && (kind == run::Kind::crash || kind == run::Kind::launch)) {

@@ -115,6 +115,19 @@ TEST_CASE("a stop whose reason the controller lost counts as a preemption, a cra
     CHECK(launch::classify(observed, job, {false, true}) == observed);
 }
 
+TEST_CASE("a requeue that is nobody's is said to be that") {
+  sched::JobInfo job;
+  job.state = JobState::pending;
+  const auto words = [&](const std::vector<std::string>& down) {
+    return launch::explain_by_job({Cause::signalled, 85, "signal 15"}, job, {{"n0"}, down, {}})
+        .detail;
+  };
+  CHECK(words({}).starts_with("signal 15; by a user, by gang scheduling, or"));
+  CHECK(words({"n0"}) == "signal 15; down: n0");
+  job.description = "launch failed requeued held";
+  CHECK(words({}) == "signal 15; the scheduler says: launch failed requeued held");
+}
+
 TEST_CASE("only a pending job has been requeued") {
   for (const Record& record : k_records) {
     CAPTURE(record.what);
