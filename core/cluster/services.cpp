@@ -155,7 +155,7 @@ Result<void> start_slurmdbd(const Programs& programs,
 Result<void> register_cluster(const Programs& programs, const Layout& layout) {
   const std::string account = std::string("account=") + k_account;
   for (const std::vector<std::string>& what :
-       {std::vector<std::string>{"cluster", layout.spec.name},
+       {std::vector<std::string>{"cluster", slurm_name(layout.spec)},
         {"account", k_account, "description=private cluster", "organization=dtsubmit"},
         {"user", layout.user, account, std::string("default") + account}}) {
     Command command;

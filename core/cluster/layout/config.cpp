@@ -22,7 +22,7 @@ std::string range(const std::string& prefix, unsigned count) {
 Lines controller_lines(const Layout& layout) {
   const std::string& folder = layout.spec.folder;
   const std::string at = layout.endpoints.controller_address();
-  return {{"ClusterName", layout.spec.name},
+  return {{"ClusterName", slurm_name(layout.spec)},
           {"SlurmctldHost", fmt::format("localhost({})", at)},
           {"SlurmctldPort", std::to_string(layout.endpoints.port)},
           {"FirstJobId", std::to_string(layout.endpoints.first_job())},

@@ -3,6 +3,7 @@
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/hash.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
@@ -153,6 +154,13 @@ Result<std::string> clusters_folder() {
   auto folder = state_folder();
   if (!folder) folder.error().hint = "set one, or give --folder";
   return std::move(folder).map([](const std::string& state) { return state + "/clusters"; });
+}
+
+std::string slurm_name(const ClusterSpec& spec) {
+  constexpr std::size_t k_longest = 31;  // Slurm accepts 40 bytes
+  const auto usual = clusters_folder();
+  if (usual && *usual + "/" + spec.name == spec.folder) return spec.name;
+  return spec.name.substr(0, k_longest) + "-" + to_hex(hash64(spec.folder)).substr(0, 8);
 }
 
 Result<void> validate_folder(const std::string& folder) {

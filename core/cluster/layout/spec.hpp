@@ -59,6 +59,10 @@ struct ClusterSpec {
 // Errc::invalid if neither XDG_STATE_HOME nor HOME is set.
 [[nodiscard]] Result<std::string> clusters_folder();
 
+// ClusterName in slurm.conf. Programs keep what they learn about nodes by this name, so clusters of
+// one name in different folders differ in it.
+[[nodiscard]] std::string slurm_name(const ClusterSpec& spec);
+
 // Errc::invalid for a folder that Slurm cannot work in: its path has characters with a meaning in
 // slurm.conf, or is so long that slurmstepd's sockets below it would not fit into sockaddr_un
 // (unix(7): 108 bytes).

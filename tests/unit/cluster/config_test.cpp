@@ -53,6 +53,18 @@ TEST_CASE("two clusters of one machine never give out the same job ids") {
   CHECK(has_line(render_slurm_conf(other), "FirstJobId=7"));
 }
 
+TEST_CASE("two clusters of one name in different folders have different names for Slurm") {
+  Layout other = small_layout();
+  const std::string name = slurm_name(other.spec);
+  CHECK(has_line(render_slurm_conf(other), "ClusterName=" + name));
+  other.spec.folder += "2";
+  CHECK(slurm_name(other.spec) != name);
+  other.spec.name = std::string(40, 'x');
+  CHECK(slurm_name(other.spec).size() == 40);
+  other.spec.folder = clusters_folder().value() + "/" + other.spec.name;
+  CHECK(slurm_name(other.spec) == other.spec.name);
+}
+
 TEST_CASE("slurm.conf has a preemptible default partition and one that preempts it") {
   const std::string text = render_slurm_conf(small_layout());
   CHECK(has_line(
