@@ -8,6 +8,7 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
 #include "core/plan/program/inner_program.hpp"
+#include "core/plan/program/own_launcher.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/stage.hpp"
 
@@ -90,11 +91,25 @@ void warn_of_script(const std::vector<std::string>& command) {
             "is the path right? do the nodes have it?");
 }
 
+// A launcher that names its hosts reaches them by ssh, whatever nodes the job gets.
+void warn_of_hosts(const std::vector<std::string>& command) {
+  const plan::OwnLauncher launcher = plan::find_own_launcher(command);
+  if (launcher.kind != plan::OwnLauncher::Kind::node) return;
+  const auto hosts = plan::option_of(launcher, "--hostfile --hosts -H");
+  if (hosts)
+    warn_with(fmt::format("{} starts processes on the hosts that {} names, outside of the job "
+                          "unless they are its nodes",
+                          launcher.name,
+                          shell_quote(*hosts)),
+              "omit that option: without it, only the job's node is used");
+}
+
 // The problem with the program, if any; warnings are printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
   if (!spec.container.image.empty()) return problem_of_image(spec.container, reach);
   warn_of_script(spec.command);
+  warn_of_hosts(spec.command);
   if (is_found_by_set_up(spec)) return std::nullopt;
   const std::string& name = spec.command[0];
   const auto found = resolve_program(name);

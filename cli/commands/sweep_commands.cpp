@@ -2,6 +2,7 @@
 #include "cli/commands/sweep_commands.hpp"
 
 #include "cli/commands/held_signals.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/os/log.hpp"
@@ -164,6 +165,7 @@ Result<void> cancel_sweep(const run::RunDirectory& run) {
   if (view.array.empty())
     return fail(Errc::not_found, run.path + " has no job: its submission did not succeed");
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  DTS_TRY(check_cluster(*scheduler, run, view.array));
   const HeldSignals whole;
   for (const ElementView& seen : view.elements)
     if (!seen.is_over()) DTS_TRY(report_before_signal(launch::cut_chain(*scheduler, seen.run)));

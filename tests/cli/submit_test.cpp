@@ -30,6 +30,16 @@ TEST_CASE("a dry run prints plan and script as they were, and writes nothing") {
   CHECK(list_folder(session.path).empty());
 }
 
+TEST_CASE("a launcher that names its hosts gets a warning on one node, too") {
+  const Session session;
+  const auto said = [&](const Words& words) {
+    return session.dtsubmit(with({"submit", "--dry-run", "--time", "9", "--"}, words)).err;
+  };
+  CHECK(contains(said({"deepspeed", "--hostfile=my hosts", "t.py"}),
+                 "deepspeed starts processes on the hosts that 'my hosts' names"));
+  CHECK_FALSE(contains(said({"deepspeed", "t.py", "--hostfile", "x"}), "starts processes"));
+}
+
 TEST_CASE("a dry run in JSON is one document, as it was") {
   const Session session;
   const Output output = session.dtsubmit(with(with(k_job, {"--dry-run", "--json"}), k_program));
