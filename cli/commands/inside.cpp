@@ -7,6 +7,7 @@
 #include "core/base/text/text.hpp"
 #include "core/drill/reach.hpp"
 #include "core/launch/agent/agent.hpp"
+#include "core/launch/agent/revive/revive.hpp"
 #include "core/launch/agent/staged_nodes.hpp"
 #include "core/launch/guard/guard.hpp"
 #include "core/launch/health/check_step.hpp"
@@ -159,10 +160,11 @@ bool is_srun_of_hydra(const std::vector<std::string>& words) {
 bool is_inside_verb(const std::vector<std::string>& words) {
   if (words.empty()) return false;
   const std::string& word = words.front();
-  constexpr std::array<std::string_view, 15> k_words{"agent",
+  constexpr std::array<std::string_view, 16> k_words{"agent",
                                                      "guard",
                                                      "probe",
                                                      "rank",
+                                                     "revive",
                                                      "sentinel",
                                                      "stacks",
                                                      "orted",
@@ -197,6 +199,7 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (verb == "guard") return launch::guard_agent(program_path(), run->second);
   if (verb == "stage") return stage_here(run->second, options);
   DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
+  if (verb == "revive") return launch::revive_job(run->second, attempt);
   if (verb == "measure") return measure(run->second, attempt, options);
   if (verb == "unstage") return unstage(run->second, attempt, options);
   if (verb == "ssh") return launch::run_ssh_launcher(run->second, attempt);

@@ -177,7 +177,7 @@ def forgotten():
             wait_for(180, f"job {run.job} is forgotten", lambda: not cluster.run("squeue", "-h", "-t", "all", "-j", str(run.job), code=None).stdout)
             wait_for(30, "the accounting", lambda: cluster.run("sacct", "-n", "-X", "-P", "-o", "End", "-j", str(run.job)).stdout.strip() != "Unknown")
 
-        killed = cluster.submit("--nodes", "1", *FOR_EVER)
+        killed = cluster.submit("--nodes", "1", "--no-requeue", *FOR_EVER)
         lost = cluster.submit("--nodes", "1", "--no-requeue", *FOR_EVER)
         for run in (killed, lost):
             wait_for(120, "the ranks", lambda run=run: started(run))

@@ -211,7 +211,7 @@ def manners(launcher):
     yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
     yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))
     yield cell("kill-agent", kill("agent"), "agent_lost", ("",))
-    yield cell("kill-guard", kill("guard"), "agent_lost", ("",), by_hand=True)
+    yield cell("kill-guard", kill("guard"), "agent_lost", ("",))
     # A slow run still exists when Slurm misses the daemon and requeues the job.
     yield cell("kill-stepd", kill_batch_daemon, ("completed", "agent_lost", "requeued"), ("done", "", "wait"), delay=300)
     # The agent of a lost node waits up to 90 s for the scheduler to end it.

@@ -132,17 +132,20 @@ def kills(flavour):
     """kill -9 of a program, of its rank process, of mpirun, of the agent, of its guard."""
     with Cluster(flavour, nodes=2, gpus=2, grace=20) as cluster:
         expected = cluster.train_alone(*SHORT)
-        for what, cause in (("program", "rank_killed"), ("rank", "rank_killed"), ("mpirun", "launcher_died"), ("agent", "agent_lost"),
-                            ("guard", "agent_lost")):
-            run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "-p", "low", "--", DTTRAIN, *SLOW)
+        for what, cause, *options in (("program", "rank_killed"), ("rank", "rank_killed"), ("mpirun", "launcher_died"), ("agent", "agent_lost"),
+                                      ("guard", "agent_lost"), ("guard", "agent_lost", "--no-requeue")):
+            run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "-p", "low", *options, "--", DTTRAIN, *SLOW)
             run.reach_step(25)
             run.kill(what)
-            if what == "guard":
+            if options:
                 wait_for(60, "the job's end", lambda: cluster.job_state(run.job) == "FAILED")
                 told = cluster.dtsubmit("status", run.path).stdout
                 check("      1  unknown " in told, f"an attempt of a job that is over does not run: {told}")
                 cluster.dtsubmit("requeue", str(run.job), "--runs", cluster.runs)
+                run.job = run.status()["job"]
             status = run.finish()
+            if what == "guard" and not options:
+                check([e["detail"] for e in run.ledger() if e["event"] == "requeued"] == ["its batch process was killed"], f"the job came back: {run.ledger()}")
             first = status["attempts"][0]
             # Whichever process notices first names the cause; a dead mpirun takes ranks with it.
             check(first["cause"] in (cause, "rank_killed"), f"kill -9 of {what}: cause {first['cause']}")

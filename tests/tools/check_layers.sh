@@ -58,7 +58,8 @@ BEGIN {
   arrows["core/launch/job"] = "core/launch/wire/ core/sweep/ core/script/ core/plan/ core/run/ core/sched/ core/spec/ core/base/"
   arrows["core/launch/program"] = "core/launch/wire/ core/plan/ core/base/"
   arrows["core/launch/container"] = "core/spec/container.hpp core/spec/container_runtimes.inc core/plan/plan.hpp core/base/"
-  arrows["core/launch/launcher"] = "core/spec/launchers.inc core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
+  arrows["core/launch/launcher/revival"] = "core/base/"
+  arrows["core/launch/launcher"] = "core/launch/launcher/revival/ core/spec/launchers.inc core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
   arrows["core/launch/rank"] = "core/spec/container.hpp core/stage/ core/launch/container/ core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
@@ -68,6 +69,7 @@ BEGIN {
   arrows["core/launch/attempt"] = "core/launch/attempt/ " arrows["core/launch/attempt/state"]
   arrows["core/launch/agent/runner"] = "core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/topo/topology.hpp core/base/"
   arrows["core/launch/agent/after"] = "core/sweep/ core/launch/job/ core/plugin/ core/run/ core/sched/ core/spec/ core/plan/ core/base/"
+  arrows["core/launch/agent/revive"] = "core/launch/guard/guard_rules.hpp core/launch/job/ core/plugin/ core/run/ core/sched/ core/base/"
   arrows["core/launch/guard"] = "core/launch/attempt/state/exit_code.hpp core/launch/job/stop_way.hpp core/base/"
   arrows["core/launch/agent"] = "core/script/log_link.hpp core/sweep/ core/launch/agent/after/ core/launch/agent/runner/ core/stage/ core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
   arrows["core/check"] = "core/base/"

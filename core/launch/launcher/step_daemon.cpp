@@ -12,6 +12,7 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/identity.hpp"
 #include "core/launch/launcher/mpiexec.hpp"
+#include "core/launch/launcher/revival/revival.hpp"
 #include "core/launch/wire/channel.hpp"
 #include "core/launch/wire/node_name.hpp"
 
@@ -68,6 +69,11 @@ void report_daemon_death(const std::string& daemon, int signal) {
   if (!told) log("{}, but the agent could not be notified: {}", why, told.error().message);
 }
 
+void begin(Revival& revival) {
+  revival.begin(getenv_lookup("DTSUBMIT_RUN_DIR").value_or(""),
+                getenv_lookup("DTSUBMIT_ATTEMPT").value_or(""));
+}
+
 // A connection that lasts as long as the agent does.
 std::optional<LineConnection> attach() {
   const auto channel = own_channel();
@@ -91,6 +97,7 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
   command.blocked_signals = {SIGTERM, SIGINT, SIGHUP};
   command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(const pid_t daemon, start_process(command));
+  Revival revival;
   // On a node that Slurm has lost, nothing ends the step: orted waits for an mpirun that is gone.
   std::optional<LineConnection> agent = attach();
   Clock::time_point limit = Clock::time_point::max();
@@ -105,6 +112,7 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
     if (waiting[1].revents != 0 && !agent->receive()) {
       log("the agent is gone: ending {} in {} s", argv.front(), k_orphan_limit.count());
       limit = Clock::now() + k_orphan_limit;
+      begin(revival);
       waiting[1].fd = -1;
     }
     const auto signal = read_signal(signals.get());
@@ -136,13 +144,14 @@ Result<int> run_sentinel() {
   pass_on(0);
   std::optional<LineConnection> agent = attach();
   if (!agent) return 0;  // it has been killed meanwhile
+  Revival revival;
   std::array<pollfd, 2> waiting{{{signals.get(), POLLIN, 0}, {agent->fd(), POLLIN, 0}}};
   while (wait_for_any(waiting, Clock::time_point::max())) {
-    if (const auto signal = read_signal(signals.get())) {
-      pass_on(*signal);
-      break;
-    }
-    if (waiting[1].revents != 0 && !agent->receive()) break;
+    const auto signal = read_signal(signals.get());
+    if (signal) pass_on(*signal);
+    const bool is_gone = waiting[1].revents != 0 && !agent->receive();
+    if (is_gone) begin(revival);
+    if (signal || is_gone) break;
   }
   return 0;
 }

@@ -107,7 +107,7 @@ bool Program::adopt_wrapped_program(int code) {
 void Program::kill_leftovers() {
   ::kill(-group_, SIGKILL);
   pid_ = 0;
-  kill_children({});
+  kill_children(spared_);
   pump_.reset();  // all its writers are gone
 }
 

@@ -57,6 +57,11 @@ class Program {
   // Sends SIGKILL to the whole process group.
   void kill();
 
+  // Our own child `pid`, which is no leftover of the program; 0: none.
+  void spare(pid_t pid) {
+    if (pid != 0) spared_.push_back(pid);
+  }
+
   // Collects ended children. Returns the program's exit code (or 128 + signal) once it has ended;
   // by then everything it left behind has been killed and its log is complete.
   [[nodiscard]] std::optional<int> reap();
@@ -70,6 +75,7 @@ class Program {
 
   pid_t pid_ = 0;
   pid_t group_ = 0;
+  std::vector<pid_t> spared_;
   bool is_wrapper_ = false;
   std::string left_running_;
   int stop_signal_ = 0;  // the signal of the requested stop; 0: none yet

@@ -6,7 +6,6 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
-#include "core/base/os/process_table.hpp"
 #include "core/base/os/program_file.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
@@ -29,12 +28,6 @@ constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the ag
 constexpr std::chrono::seconds k_bye_limit{30};
 // The longest time between the scheduler's signals to the first and the last process of a job.
 constexpr milliseconds k_signal_spread{500};
-
-bool is_of_slurm(pid_t sender) {
-  if (sender == 0) return true;  // the kernel does not show us the sender
-  const auto process = process_info(sender);
-  return !process || process->name.rfind("slurm", 0) == 0;
-}
 
 Failed unstartable(const Error& why) {
   const std::string hint = why.hint.empty() ? "" : fmt::format(" ({})", why.hint);
@@ -129,7 +122,7 @@ void RankProcess::handle(const Stacks& message) {
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
   const auto started = start_process(command);
-  if (!started) return say(Dumped{});
+  if (!started) return say(Dumped{false});
   stacks_ = *started;
 }
 
@@ -195,6 +188,8 @@ void RankProcess::report_exit(int code) {
 
 void RankProcess::on_agent_lost() {
   agent_alive_ = false;
+  revival_.begin(place_.run_directory, std::to_string(place_.attempt));
+  program_.spare(revival_.pid());
   if (!program_.running()) {
     over_ = true;
     return;
@@ -208,9 +203,10 @@ void RankProcess::on_signals() {
   while (const auto sent = read_sent_signal(signals_.get())) {
     const int* signal = &sent->number;
     if (*signal == SIGCHLD) {
-      if (stacks_ > 0 && ::waitpid(stacks_, nullptr, WNOHANG) == stacks_) {
+      int ended_as = 0;
+      if (stacks_ > 0 && ::waitpid(stacks_, &ended_as, WNOHANG) == stacks_) {
         stacks_ = 0;
-        say(Dumped{});
+        say(Dumped{ended_as == 0});
       }
       if (const auto ended = set_up_.reap()) say(*ended);
       // Program::reap() waits for any child, and must not take the set-up's exit status.

@@ -6,6 +6,7 @@
 #include "core/base/net/line_connection.hpp"
 #include "core/base/os/detached_call.hpp"
 #include "core/launch/health/preflight.hpp"
+#include "core/launch/launcher/revival/revival.hpp"
 #include "core/launch/program/find_launched.hpp"
 #include "core/launch/program/oom.hpp"
 #include "core/launch/program/program.hpp"
@@ -47,6 +48,7 @@ class RankProcess {
         worker_(std::move(worker)),
         segments_(std::move(segments)),
         measurement_(std::move(measurement)),
+        place_(place),
         container_(place),
         set_up_({place.node, place.run_directory},
                 run::stage_record({place.run_directory}, place.attempt, place.node)) {}
@@ -94,6 +96,8 @@ class RankProcess {
   RankSegments segments_;                // declared before the program, so destroyed after it
   DetachedCall<NodeFacts> measurement_;  // in the first rank of a node
   std::string nonce_;
+  Revival revival_;
+  RankPlace place_;
   RankContainer container_;
   Program program_;
   OomCounter oom_;

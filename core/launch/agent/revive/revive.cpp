@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/revive/revive.hpp"
+
+#include "core/base/os/log.hpp"
+#include "core/launch/guard/guard_rules.hpp"
+#include "core/launch/job/own_job.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/directory/lease.hpp"
+#include "core/run/directory/parts.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Slurm knows of a batch process's death within a second.
+constexpr std::chrono::seconds k_wait{5};
+constexpr std::chrono::milliseconds k_query{500};
+constexpr std::chrono::seconds k_patience{5};  // for a lost reply; KillWait may be 5 s, too
+
+// The event that began the run's attempt, if it has no end.
+std::optional<run::Event> open_attempt(const run::RunDirectory& run) {
+  const auto events = run::read_ledger(run.ledger());
+  const auto number = events ? run::unfinished_attempt(*events) : std::nullopt;
+  if (!number) return std::nullopt;
+  const auto began = std::find_if(events->rbegin(), events->rend(), [&](const run::Event& event) {
+    return event.is<run::AttemptStarted>() && event.attempt == *number;
+  });
+  return began == events->rend() ? std::nullopt : std::optional(*began);
+}
+
+// True if the guard gives up when this attempt's agent dies, which looks as if it was killed.
+bool is_last_agent(const run::RunDirectory& run, unsigned attempt) {
+  const auto own = run::read_lease(run, attempt);
+  const auto events = run::read_ledger(run.ledger());
+  unsigned kills = 1;
+  if (!own || !events) return false;
+  for (const run::Event& event : *events) {
+    const auto* ended = event.as<run::AttemptEnded>();
+    if (ended == nullptr || ended->cause != run::Cause::agent_lost) continue;
+    const auto lease = run::read_lease(run, event.attempt);
+    if (lease && lease->job == own->job && lease->restart_count == own->restart_count) ++kills;
+  }
+  return kills >= k_most_kills;
+}
+
+// An agent that ended by itself has exited with a code.
+bool is_killed(const sched::JobInfo& job) {
+  return job.state == sched::JobState::out_of_memory ||
+         (job.state == sched::JobState::failed && job.exit_signal != 0);
+}
+
+// The record of a job that ends within k_wait; nullopt if it goes on.
+Result<std::optional<sched::JobInfo>> ended_job(sched::Scheduler& scheduler,
+                                                const run::RunDirectory& run,
+                                                const sched::JobId& id) {
+  const auto until = Clock::now() + k_wait;
+  while (Clock::now() < until) {
+    DTS_ASSIGN(sched::JobInfo job, job_of_run(scheduler, run, id));
+    if (sched::is_terminal(job.state)) return std::optional(std::move(job));
+    if (job.state != sched::JobState::running) break;
+    std::this_thread::sleep_for(k_query);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
+  const run::RunDirectory part{run_directory};
+  const run::RunDirectory run = run::whole_of(part);
+  const auto own = open_attempt(part);
+  const auto whole = open_attempt(run);
+  if (!own || own->attempt != attempt || !whole || whole->job.empty()) return 0;
+  if (is_last_agent(run, whole->attempt)) return 0;
+  DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  DTS_ASSIGN(const auto job, ended_job(*scheduler, run, whole->job));
+  const auto now = open_attempt(run);
+  if (!job || !is_killed(*job) || !now || now->attempt != whole->attempt) return 0;
+  DTS_TRY(sched::requeue_once(*scheduler, whole->job, {.limit = k_patience}));
+  DTS_TRY(run::append_event(
+      run.ledger(), {.job = whole->job, .what = run::Requeued{"its batch process was killed"}}));
+  return 0;
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dtsubmit revive`: puts a job back into the queue whose batch process was killed, so that nobody
+// was left to decide. Its next agent then treats that as the loss of a node.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <string>
+
+namespace dts::launch {
+
+// `run_directory`: of the run, or of the part of it, whose attempt `attempt` has lost its agent.
+// Waits some seconds for the scheduler to end the job. Does nothing if the job goes on, or ended in
+// any other way. Returns 0; errors: those of the ledger and of the scheduler.
+[[nodiscard]] Result<int> revive_job(const std::string& run_directory, unsigned attempt);
+
+}  // namespace dts::launch
