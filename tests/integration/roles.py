@@ -186,5 +186,17 @@ def waits():
         check("the answer" in log_of(part(run, "train")), log_of(part(run, "train")))
 
 
+def guard_killed():
+    """kill -9 of the batch process: a process of a role's step puts the job back into the queue."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        role = {"command": ["sh", "-c", "trap 'exit 85' TERM; while [ $DTSUBMIT_ATTEMPT = 1 ]; do sleep 0.1; done"]}
+        run = submit(cluster, roles=[{"name": "a", **role}, {"name": "b", **role}])
+        for name in ("a", "b"):
+            wait_for_ranks(part(run, name))
+        run.kill("guard")
+        check(run.finish(90)["done"], f"{run.ledger()}")
+        check(causes(run) == ["agent_lost", "completed"], f"{causes(run)}")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, together, alone, places, here, waits)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preempted, fails, together, alone, places, here, waits, guard_killed)}[sys.argv[1]](*sys.argv[2:])

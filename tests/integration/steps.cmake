@@ -2,7 +2,7 @@
 foreach(scenario preempted some_gpus fails out_of_time at_the_limit agent_killed chained stopped lost_node)
   dts_script_test(steps_${scenario} integration 600 steps ${scenario})
 endforeach()
-foreach(scenario preempted fails together alone here waits)
+foreach(scenario preempted fails together alone here waits guard_killed)
   dts_script_test(roles_${scenario} integration 600 roles ${scenario})
 endforeach()
 foreach(launcher srun mpirun mpiexec)

@@ -147,11 +147,10 @@ Result<int> run_sentinel() {
   Revival revival;
   std::array<pollfd, 2> waiting{{{signals.get(), POLLIN, 0}, {agent->fd(), POLLIN, 0}}};
   while (wait_for_any(waiting, Clock::time_point::max())) {
-    const auto signal = read_signal(signals.get());
-    if (signal) pass_on(*signal);
-    const bool is_gone = waiting[1].revents != 0 && !agent->receive();
-    if (is_gone) begin(revival);
-    if (signal || is_gone) break;
+    if (const auto signal = read_signal(signals.get())) pass_on(*signal);
+    if (waiting[1].revents == 0 || agent->receive()) continue;
+    begin(revival);
+    break;
   }
   return 0;
 }

@@ -22,7 +22,7 @@ namespace dts::launch {
 // `dtsubmit ARGUMENTS`, if one of them is hydra-srun: replaces itself by srun, see shielded_srun().
 [[nodiscard]] Result<int> become_srun(const std::vector<std::string>& arguments);
 
-// `dtsubmit sentinel`: waits for a signal, reports it and ends, or ends when the agent is gone.
+// `dtsubmit sentinel`: reports signals, and ends when the agent is gone.
 [[nodiscard]] Result<int> run_sentinel();
 
 }  // namespace dts::launch

@@ -27,6 +27,12 @@ constexpr std::chrono::seconds k_wait{5};
 constexpr std::chrono::milliseconds k_query{500};
 constexpr std::chrono::seconds k_patience{5};  // for a lost reply; KillWait may be 5 s, too
 
+// True if the run, or the part of one, needs no more agents.
+bool has_ended(const run::RunDirectory& run) {
+  const auto events = run::read_ledger(run.ledger());
+  return !events || run::final_decision(*events) != nullptr;
+}
+
 // The event that began the run's attempt, if it has no end.
 std::optional<run::Event> open_attempt(const run::RunDirectory& run) {
   const auto events = run::read_ledger(run.ledger());
@@ -78,9 +84,11 @@ Result<std::optional<sched::JobInfo>> ended_job(sched::Scheduler& scheduler,
 Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
   const run::RunDirectory part{run_directory};
   const run::RunDirectory run = run::whole_of(part);
-  const auto own = open_attempt(part);
   const auto whole = open_attempt(run);
-  if (!own || own->attempt != attempt || !whole || whole->job.empty()) return 0;
+  if (!whole || whole->job.empty() || has_ended(part)) return 0;
+  // The agent of a part may have noticed the death of that of the whole, and have ended its
+  // attempt.
+  if (part.path == run.path && whole->attempt != attempt) return 0;
   if (is_last_agent(run, whole->attempt)) return 0;
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_ASSIGN(const auto job, ended_job(*scheduler, run, whole->job));
