@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/guard/guard_rules.hpp"
 
+#include "core/launch/launcher/revival/revival.hpp"
+
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <map>
+#include <optional>
+#include <string>
 
 namespace dts::launch {
 namespace {
@@ -35,6 +40,22 @@ TEST_CASE("the guard exits with its agent's code; it restarts an agent that a si
 TEST_CASE("ranks without an agent get less time to save if the scheduler wants the job to end") {
   CHECK(time_for_orphans(false) == std::chrono::seconds(30));
   CHECK(time_for_orphans(true) == std::chrono::seconds(10));
+}
+
+TEST_CASE("one process of a step brings the job back, the last, and none outside of steps") {
+  using Variables = std::map<std::string, std::string>;
+  const auto is_last = [](const Variables& variables) {
+    return is_last_of_step([&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  Variables task{{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}};
+  CHECK(is_last(task));
+  task["SLURM_PROCID"] = "2";
+  CHECK_FALSE(is_last(task));
+  CHECK_FALSE(is_last({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}));  // the batch script
+  CHECK_FALSE(is_last({}));
 }
 
 }  // namespace

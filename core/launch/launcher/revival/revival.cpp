@@ -6,6 +6,7 @@
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/os/program_file.hpp"
+#include "core/base/text/text.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,9 +21,14 @@ bool is_of_slurm(pid_t process) {
   return !known || known->name.rfind("slurm", 0) == 0;
 }
 
+bool is_last_of_step(const Lookup& lookup) {
+  const auto own = parse_number(lookup("SLURM_PROCID").value_or(""));
+  const auto all = parse_number(lookup("SLURM_STEP_NUM_TASKS").value_or(""));
+  return lookup("SLURM_STEP_ID") && own && all && *own + 1 == *all;
+}
+
 void Revival::begin(const std::string& run_directory, const std::string& attempt) {
-  const bool is_first = getenv_lookup("SLURM_STEP_ID") && getenv_lookup("SLURM_PROCID") == "0";
-  if (pid_ != 0 || !is_first || !is_of_slurm(::getppid())) return;
+  if (pid_ != 0 || !is_last_of_step(getenv_lookup) || !is_of_slurm(::getppid())) return;
   Command command;
   command.argv = {program_path(), "revive", "--run", run_directory, "--attempt", attempt};
   command.own_group = true;
