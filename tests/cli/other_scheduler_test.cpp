@@ -138,7 +138,7 @@ TEST_CASE("the elements of a sweep that was submitted to another cluster are not
   REQUIRE(session.dtsubmit({"submit", "--sweep", "x=1,2", "--", "/bin/true"}).exit_code == 0);
   session.environment["SLURM_CONF"] = session.file("second.conf");
   REQUIRE(write_file(session.file("tickets.json"), "[]"));
-  for (const char* verb : {"stop", "requeue"}) {
+  for (const char* verb : {"stop", "cancel", "requeue"}) {
     const Output output = session.dtsubmit({verb, "last"});
     CHECK(output.exit_code == 4);
     CHECK(output.out.empty());

@@ -157,10 +157,10 @@ Result<std::string> clusters_folder() {
 }
 
 std::string slurm_name(const ClusterSpec& spec) {
-  constexpr std::size_t k_longest = 31;  // Slurm accepts 40 bytes
   const auto usual = clusters_folder();
-  if (usual && *usual + "/" + spec.name == spec.folder) return spec.name;
-  return spec.name.substr(0, k_longest) + "-" + to_hex(hash64(spec.folder)).substr(0, 8);
+  const bool is_named = spec.name != ClusterSpec{}.name;
+  if (is_named || (usual && *usual + "/" + spec.name == spec.folder)) return spec.name;
+  return spec.name + "-" + to_hex(hash64(spec.folder)).substr(0, 8);
 }
 
 Result<void> validate_folder(const std::string& folder) {

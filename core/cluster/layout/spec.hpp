@@ -59,8 +59,8 @@ struct ClusterSpec {
 // Errc::invalid if neither XDG_STATE_HOME nor HOME is set.
 [[nodiscard]] Result<std::string> clusters_folder();
 
-// ClusterName in slurm.conf. Programs keep what they learn about nodes by this name, so clusters of
-// one name in different folders differ in it.
+// ClusterName in slurm.conf. Programs keep what they learn about nodes by this name, so clusters
+// without a --name in different folders differ in it.
 [[nodiscard]] std::string slurm_name(const ClusterSpec& spec);
 
 // Errc::invalid for a folder that Slurm cannot work in: its path has characters with a meaning in

@@ -53,16 +53,17 @@ TEST_CASE("two clusters of one machine never give out the same job ids") {
   CHECK(has_line(render_slurm_conf(other), "FirstJobId=7"));
 }
 
-TEST_CASE("two clusters of one name in different folders have different names for Slurm") {
-  Layout other = small_layout();
-  const std::string name = slurm_name(other.spec);
-  CHECK(has_line(render_slurm_conf(other), "ClusterName=" + name));
-  other.spec.folder += "2";
-  CHECK(slurm_name(other.spec) != name);
-  other.spec.name = std::string(40, 'x');
-  CHECK(slurm_name(other.spec).size() == 40);
-  other.spec.folder = clusters_folder().value() + "/" + other.spec.name;
-  CHECK(slurm_name(other.spec) == other.spec.name);
+TEST_CASE("clusters without a name in different folders have different names for Slurm") {
+  Layout layout = small_layout();
+  CHECK(has_line(render_slurm_conf(layout), "ClusterName=lab"));
+  layout.spec.name = ClusterSpec{}.name;
+  const std::string name = slurm_name(layout.spec);
+  CHECK(name.starts_with("default-"));
+  CHECK(has_line(render_slurm_conf(layout), "ClusterName=" + name));
+  layout.spec.folder += "2";
+  CHECK(slurm_name(layout.spec) != name);
+  layout.spec.folder = clusters_folder().value() + "/default";
+  CHECK(slurm_name(layout.spec) == "default");
 }
 
 TEST_CASE("slurm.conf has a preemptible default partition and one that preempts it") {
