@@ -235,6 +235,13 @@ TEST_CASE("nodes and their states are read as sinfo would put them") {
   CHECK(first["port"] == 25526);
   CHECK(first["state"] == "mixed");
   CHECK(first["cpus"] == 16);
+  CHECK(first["reserved_cpus"] == 0);
+  CHECK(first["cpus_per_core"] == 1);
+  const json threaded = node_json(
+      record("NodeName=n0 CoresPerSocket=8\n   CPUAlloc=0 CPUEfctv=14 CPUTot=16\n   Sockets=1\n"));
+  CHECK(threaded["cpus"] == 16);
+  CHECK(threaded["reserved_cpus"] == 2);
+  CHECK(threaded["cpus_per_core"] == 2);
   CHECK(first["gpus"] == 8);
   CHECK(first["memory_mib"] == 12052);
   CHECK(first["away"] == false);
@@ -266,16 +273,18 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
                                                {"grace_seconds", 20},
                                                {"preemption", "requeue"},
                                                {"gives_whole_nodes", false},
+                                               {"max_cpus_per_node", 0},
                                                {"billing", nullptr}}));
   CHECK(partition_json(partitions[1])["preemption"] == "none");
-  const json other =
-      partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
-                            "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE\n"));
+  const json other = partition_json(
+      record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
+             "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE MaxCPUsPerNode=12\n"));
   CHECK(other["max_time_seconds"] == 26 * 3600);
   CHECK(other["up"] == false);
   CHECK(other["nodes"] == "");
   CHECK(other["preemption"] == "suspend");
   CHECK(other["gives_whole_nodes"] == true);
+  CHECK(other["max_cpus_per_node"] == 12);
 }
 
 TEST_CASE("the lines of the configuration are read by name") {
