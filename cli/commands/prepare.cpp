@@ -211,7 +211,10 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
     seen.max_time = partition.max_time_seconds < 0
                         ? std::chrono::seconds::max()
                         : std::chrono::seconds(partition.max_time_seconds);
+    seen.min_nodes = partition.min_nodes;
+    seen.max_nodes = partition.max_nodes;
     seen.max_cpus_per_node = partition.max_cpus_per_node;
+    seen.max_memory_mib = partition.max_memory_mib;
     view.partitions.push_back(std::move(seen));
   }
   return view;

@@ -43,7 +43,11 @@ struct ClusterView {
     bool is_default = false;
     std::vector<std::string> nodes;
     std::chrono::seconds max_time{0};  // 0: unknown; seconds::max(): none
-    unsigned max_cpus_per_node = 0;    // that a job gets; 0: no limit
+    // Of a job; 0: no limit.
+    unsigned min_nodes = 0;
+    unsigned max_nodes = 0;
+    unsigned max_cpus_per_node = 0;
+    std::uint64_t max_memory_mib = 0;  // of each node
   };
 
   std::vector<Node> nodes;

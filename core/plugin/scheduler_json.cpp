@@ -235,7 +235,10 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("grace_seconds", partition.grace_seconds);
   partition.preemption = sched::preemption_of(reader.text("preemption"));
   reader.read("gives_whole_nodes", partition.gives_whole_nodes);
+  reader.read("min_nodes", partition.min_nodes);
+  reader.read("max_nodes", partition.max_nodes);
   reader.read("max_cpus_per_node", partition.max_cpus_per_node);
+  reader.read("max_memory_mib", partition.max_memory_mib);
   if (const auto found = object.find("billing"); found != object.end() && found->is_object())
     partition.billing = weights_from(*found);
   return partition;

@@ -115,9 +115,13 @@ struct PartitionInfo {
   std::int64_t max_time_seconds = 0;  // -1: unlimited
   std::int64_t grace_seconds = 0;
   Preemption preemption = Preemption::none;
-  bool gives_whole_nodes = false;       // to every job, whatever it requests
-  std::uint32_t max_cpus_per_node = 0;  // that a job gets; 0: no limit
-  std::optional<Weights> billing{};     // absent: processors are billed
+  bool gives_whole_nodes = false;  // to every job, whatever it requests
+  // Of a job; 0: no limit.
+  std::uint32_t min_nodes = 0;
+  std::uint32_t max_nodes = 0;
+  std::uint32_t max_cpus_per_node = 0;
+  std::uint64_t max_memory_mib = 0;  // of each node
+  std::optional<Weights> billing{};  // absent: processors are billed
 };
 
 // A quality of service, which gives its jobs their own limits and preemption.

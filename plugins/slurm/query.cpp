@@ -97,10 +97,12 @@ json node_json(const node_info_t& info) {
   return node;
 }
 
+std::uint32_t limit(std::uint32_t number) {
+  return number == INFINITE || number == NO_VAL ? 0 : number;
+}
+
 json partition_json(const partition_info_t& info) {
   const bool unlimited = info.max_time == INFINITE || info.max_time == NO_VAL;
-  const bool unlimited_cpus =
-      info.max_cpus_per_node == INFINITE || info.max_cpus_per_node == NO_VAL;
   return {{"name", text(info.name)},
           {"is_default", (info.flags & PART_FLAG_DEFAULT) != 0},
           {"up", info.state_up == PARTITION_UP},
@@ -109,7 +111,11 @@ json partition_json(const partition_info_t& info) {
           {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
           {"preemption", preemption_word(info.preempt_mode)},
           {"gives_whole_nodes", info.max_share == 0},  // OverSubscribe=EXCLUSIVE
-          {"max_cpus_per_node", unlimited_cpus ? 0U : info.max_cpus_per_node},
+          {"min_nodes", limit(info.min_nodes)},
+          {"max_nodes", limit(info.max_nodes)},
+          {"max_cpus_per_node", limit(info.max_cpus_per_node)},
+          // With the flag, and so for "none", it is not a limit per node.
+          {"max_memory_mib", (info.max_mem_per_cpu & MEM_PER_CPU) != 0 ? 0 : info.max_mem_per_cpu},
           {"billing", billing_json(text(info.billing_weights_str))}};
 }
 

@@ -71,7 +71,10 @@ json partition_json(const Record& partition) {
           {"grace_seconds", partition.number("GraceTime")},
           {"preemption", preemption_of(partition.text("PreemptMode"))},
           {"gives_whole_nodes", partition.text("OverSubscribe") == "EXCLUSIVE"},
+          {"min_nodes", partition.number("MinNodes")},
+          {"max_nodes", partition.number("MaxNodes")},
           {"max_cpus_per_node", partition.number("MaxCPUsPerNode")},
+          {"max_memory_mib", partition.number("MaxMemPerNode")},
           {"billing", billing_json(partition.text("TRESBillingWeights"))}};
 }
 

@@ -273,18 +273,25 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
                                                {"grace_seconds", 20},
                                                {"preemption", "requeue"},
                                                {"gives_whole_nodes", false},
+                                               {"min_nodes", 0},
+                                               {"max_nodes", 0},
                                                {"max_cpus_per_node", 0},
+                                               {"max_memory_mib", 0},
                                                {"billing", nullptr}}));
   CHECK(partition_json(partitions[1])["preemption"] == "none");
-  const json other = partition_json(
-      record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
-             "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE MaxCPUsPerNode=12\n"));
+  const json other =
+      partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
+                            "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE MaxCPUsPerNode=12 "
+                            "MinNodes=2 MaxNodes=4 MaxMemPerNode=2000\n"));
   CHECK(other["max_time_seconds"] == 26 * 3600);
   CHECK(other["up"] == false);
   CHECK(other["nodes"] == "");
   CHECK(other["preemption"] == "suspend");
   CHECK(other["gives_whole_nodes"] == true);
   CHECK(other["max_cpus_per_node"] == 12);
+  CHECK(other["min_nodes"] == 2);
+  CHECK(other["max_nodes"] == 4);
+  CHECK(other["max_memory_mib"] == 2000);
 }
 
 TEST_CASE("the lines of the configuration are read by name") {

@@ -4,3 +4,4 @@ dts_script_test(plan_cost integration 600 plan_cost)
 # The CPUs of a node that ranks share.
 dts_script_test(plan_cpus integration 300 node_cpus 0)
 dts_script_test(plan_cpus_reserved integration 300 node_cpus 1)
+dts_script_test(plan_limits integration 300 partition_limits)

@@ -5,6 +5,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/plan/layout/cpus.hpp"
+#include "core/plan/layout/partition.hpp"
 
 #include <fmt/format.h>
 
@@ -134,62 +135,6 @@ std::vector<Node> demand_gpus(const std::vector<Node>& nodes,
   return {};
 }
 
-using Partition = ClusterView::Partition;
-
-const Partition* partition_named(const std::string& name,
-                                 const ClusterView& cluster,
-                                 Diagnostics& problems) {
-  std::vector<std::string> names;
-  for (const Partition& partition : cluster.partitions) {
-    if (name.empty() ? partition.is_default : partition.name == name) return &partition;
-    names.push_back(partition.name);
-  }
-  if (names.empty()) return nullptr;  // nothing is known
-  const std::string all = "there are: " + join(names, ", ");
-  const auto near = nearest(name, names);
-  if (name.empty())
-    problems.push_back({"--partition", "none given, and the cluster has no default", all});
-  else
-    problems.push_back({"--partition",
-                        fmt::format("no partition `{}`", name),
-                        near ? fmt::format("did you mean `{}`? {}", *near, all) : all});
-  return nullptr;
-}
-
-// If several partitions are named, the scheduler takes one of them. Returns all their nodes with
-// the longest of their limits: what does not fit this fits none of them.
-std::optional<Partition> find_partition(const spec::JobSpec& spec,
-                                        const ClusterView& cluster,
-                                        Diagnostics& problems) {
-  std::optional<Partition> all;
-  for (const std::string& name : split(spec.partition, ',')) {
-    const Partition* one = partition_named(name, cluster, problems);
-    if (one == nullptr) return std::nullopt;
-    if (!all) {
-      all = *one;
-      continue;
-    }
-    all->name += "," + one->name;
-    all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
-    const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
-    all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
-    const bool is_limited = all->max_cpus_per_node > 0 && one->max_cpus_per_node > 0;
-    all->max_cpus_per_node =
-        is_limited ? std::max(all->max_cpus_per_node, one->max_cpus_per_node) : 0;
-  }
-  return all;
-}
-
-void check_time(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
-  if (!spec.time || partition.max_time.count() == 0 || *spec.time <= partition.max_time) return;
-  problems.push_back({"--time",
-                      fmt::format("{} exceeds partition {}'s limit of {}",
-                                  format_time_limit(*spec.time),
-                                  partition.name,
-                                  format_time_limit(partition.max_time)),
-                      "ask for less: the run continues in further attempts"});
-}
-
 // The nodes that the job may get, and how a message names them.
 struct Candidates {
   std::vector<Node> nodes;
@@ -199,7 +144,7 @@ struct Candidates {
 
 Candidates find_candidates(const spec::JobSpec& spec,
                            const ClusterView& cluster,
-                           const std::optional<Partition>& partition) {
+                           const std::optional<ClusterView::Partition>& partition) {
   Candidates found;
   std::set<std::string> members, excluded;
   if (partition) {
@@ -236,7 +181,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (partition) {
     fit.partition = partition->name;
     fit.max_cpus_per_node = partition->max_cpus_per_node;
-    check_time(spec, *partition, problems);
+    check_limits(spec, *partition, problems);
   }
   const unsigned wanted = spec.nodes + spec.spares;
   Candidates found = find_candidates(spec, cluster, partition);

@@ -15,7 +15,7 @@ struct Fit {
   std::string partition;                 // its name; empty: unknown
   bool known = false;                    // false: nothing is known about the nodes
   unsigned fewest_cpus = 0;              // that a job gets of a node large enough; 0: unknown
-  unsigned max_cpus_per_node = 0;        // as of the partition
+  unsigned max_cpus_per_node = 0;        // as in the partition
   std::vector<ClusterView::Node> nodes;  // those with enough GPUs and memory
   std::vector<ClusterView::Node> all;    // the partition's, whatever their resources
 };

@@ -198,4 +198,35 @@ TEST_CASE("counts that multiply past any machine are refused, not wrapped around
   CHECK_FALSE(refused(spec).empty());
 }
 
+TEST_CASE("a job that exceeds a limit of its partition is refused") {
+  ClusterView view = cluster();
+  ClusterView::Partition& low = view.partitions[0];
+  low.min_nodes = 2;
+  low.max_nodes = 2;
+  low.max_memory_mib = 2000;
+  spec::JobSpec spec = request(3);
+  spec.memory_mib = 4000;
+  const Diagnostics many = refused(spec, view);
+  REQUIRE(many.size() == 2);
+  CHECK(many[0].message == "3 nodes requested, but partition low gives a job at most 2");
+  CHECK(many[1].message ==
+        "4000 MiB requested, but partition low gives a job at most 2000 of a node");
+  const Diagnostics few = refused(request(1), view);
+  REQUIRE(few.size() == 1);
+  CHECK(few[0].message == "1 node requested, but partition low gives a job at least 2");
+  // Spare nodes are part of the job.
+  spec = request(1);
+  spec.spares = 1;
+  CHECK(planned(spec, view).nodes == 1);
+  // A QOS may lift both limits on nodes.
+  spec = request(3);
+  spec.slurm["qos"] = "wide";
+  CHECK(planned(spec, view).nodes == 3);
+  // One of several partitions permits it.
+  spec.slurm.clear();
+  spec.nodes = 1;
+  spec.partition = "low,cpu";
+  CHECK(planned(spec, view).nodes == 1);
+}
+
 }  // namespace dts::plan

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/layout/partition.hpp"
+
+#include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace dts::plan {
+namespace {
+
+using Partition = ClusterView::Partition;
+
+const Partition* partition_named(const std::string& name,
+                                 const ClusterView& cluster,
+                                 Diagnostics& problems) {
+  std::vector<std::string> names;
+  for (const Partition& partition : cluster.partitions) {
+    if (name.empty() ? partition.is_default : partition.name == name) return &partition;
+    names.push_back(partition.name);
+  }
+  if (names.empty()) return nullptr;  // nothing is known
+  const std::string all = "there are: " + join(names, ", ");
+  const auto near = nearest(name, names);
+  if (name.empty())
+    problems.push_back({"--partition", "none given, and the cluster has no default", all});
+  else
+    problems.push_back({"--partition",
+                        fmt::format("no partition `{}`", name),
+                        near ? fmt::format("did you mean `{}`? {}", *near, all) : all});
+  return nullptr;
+}
+
+// 0 is no limit.
+template <class Number>
+Number larger_limit(Number one, Number other) {
+  return one > 0 && other > 0 ? std::max(one, other) : 0;
+}
+
+void check_time(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
+  if (!spec.time || partition.max_time.count() == 0 || *spec.time <= partition.max_time) return;
+  problems.push_back({"--time",
+                      fmt::format("{} exceeds partition {}'s limit of {}",
+                                  format_time_limit(*spec.time),
+                                  partition.name,
+                                  format_time_limit(partition.max_time)),
+                      "ask for less: the run continues in further attempts"});
+}
+
+// A QOS may exempt its jobs from both limits (PartitionMinNodes and PartitionMaxNodes,
+// sacctmgr(1)).
+void check_nodes(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
+  if (spec.slurm.count("qos") > 0) return;
+  const unsigned wanted = spec.nodes + spec.spares;
+  const bool are_many = partition.max_nodes > 0 && wanted > partition.max_nodes;
+  if (!are_many && wanted >= partition.min_nodes) return;
+  problems.push_back({"--nodes",
+                      fmt::format("{} requested, but partition {} gives a job at {} {}",
+                                  counted(wanted, "node"),
+                                  partition.name,
+                                  are_many ? "most" : "least",
+                                  are_many ? partition.max_nodes : partition.min_nodes),
+                      "ask for another number, or for another partition"});
+}
+
+void check_memory(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
+  const std::uint64_t wanted = spec.memory_mib.value_or(0);
+  if (partition.max_memory_mib == 0 || wanted <= partition.max_memory_mib) return;
+  problems.push_back({"--mem",
+                      fmt::format("{} MiB requested, but partition {} gives a job at most {} of a "
+                                  "node",
+                                  wanted,
+                                  partition.name,
+                                  partition.max_memory_mib),
+                      "ask for less, or for another partition"});
+}
+
+}  // namespace
+
+std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
+                                                     const ClusterView& cluster,
+                                                     Diagnostics& problems) {
+  std::optional<Partition> all;
+  for (const std::string& name : split(spec.partition, ',')) {
+    const Partition* one = partition_named(name, cluster, problems);
+    if (one == nullptr) return std::nullopt;
+    if (!all) {
+      all = *one;
+      continue;
+    }
+    all->name += "," + one->name;
+    all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
+    const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
+    all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
+    all->min_nodes = std::min(all->min_nodes, one->min_nodes);
+    all->max_nodes = larger_limit(all->max_nodes, one->max_nodes);
+    all->max_cpus_per_node = larger_limit(all->max_cpus_per_node, one->max_cpus_per_node);
+    all->max_memory_mib = larger_limit(all->max_memory_mib, one->max_memory_mib);
+  }
+  return all;
+}
+
+void check_limits(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
+  check_time(spec, partition, problems);
+  check_nodes(spec, partition, problems);
+  check_memory(spec, partition, problems);
+}
+
+}  // namespace dts::plan

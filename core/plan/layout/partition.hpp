@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The partition of a job, and its limits. Pure, thread-safe.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/plan/plan.hpp"
+
+#include <optional>
+
+namespace dts::plan {
+
+// The partition that the job names, or the default one. If several are named, the scheduler takes
+// one of them: all their nodes with the widest of their limits, so what does not fit this fits
+// none of them. nullopt, with a problem if the cluster's partitions are known: there is none.
+[[nodiscard]] std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
+                                                                   const ClusterView& cluster,
+                                                                   Diagnostics& problems);
+
+// Appends a problem for each limit on time, nodes and memory that the job exceeds. Otherwise Slurm
+// would accept the job and never start it (EnforcePartLimits in slurm.conf(5)).
+void check_limits(const spec::JobSpec& spec,
+                  const ClusterView::Partition& partition,
+                  Diagnostics& problems);
+
+}  // namespace dts::plan
