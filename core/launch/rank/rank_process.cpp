@@ -231,7 +231,7 @@ void RankProcess::read_agent() {
     else
       log("{}", message.error().message);
   }
-  if (!alive) on_agent_lost();
+  if (!alive && !over_) on_agent_lost();  // after Bye, that is the end of the attempt
 }
 
 RankProcess::Time RankProcess::next_event() const {

@@ -3,6 +3,7 @@
 
 #include "core/base/text/units.hpp"
 #include "core/run/directory/run_directory.hpp"
+#include "core/run/ledger/decision.hpp"
 
 #include <algorithm>
 #include <map>
@@ -112,6 +113,14 @@ std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events) {
   }
   if (open.empty()) return std::nullopt;
   return *open.rbegin();
+}
+
+bool is_asked_to_stop(const std::vector<Event>& events, unsigned attempt) {
+  return std::any_of(events.begin(), events.end(), [attempt](const Event& event) {
+    const auto* stop = event.as<StopRequested>();
+    return stop != nullptr && event.attempt == attempt && stop->cause == Cause::stopped &&
+           stop->detail != k_asked_by_part;
+  });
 }
 
 const Event* final_decision(const std::vector<Event>& events) {

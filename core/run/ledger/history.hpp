@@ -27,6 +27,10 @@ struct FailureRecord {
 // The latest attempt that started and has no end; nullopt if all have ended.
 [[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);
 
+// True if a user has asked the attempt to stop; not if another part of the job did, as it had
+// ended.
+[[nodiscard]] bool is_asked_to_stop(const std::vector<Event>& events, unsigned attempt);
+
 // The decision that ended the run; null if the ledger shows that it continues. Points into
 // `events`.
 [[nodiscard]] const Event* final_decision(const std::vector<Event>& events);

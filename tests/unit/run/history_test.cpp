@@ -2,6 +2,8 @@
 // What the ledger says of earlier attempts: crashes, progress between them, and who never ended.
 #include "core/run/ledger/history.hpp"
 
+#include "core/run/ledger/decision.hpp"
+
 #include <doctest/doctest.h>
 
 namespace {
@@ -145,6 +147,20 @@ TEST_CASE("the newest attempt without an end is the unfinished one") {
   CHECK(unfinished_attempt(RunEvents().attempt("preempted", "", "").unfinished().events()) == 2U);
   CHECK(unfinished_attempt(RunEvents().unfinished().attempt("preempted", "", "").events()) == 1U);
   CHECK(unfinished_attempt(RunEvents().unfinished().unfinished().events()) == 2U);
+}
+
+TEST_CASE("an attempt is asked to stop by a user, not by a scheduler or another part") {
+  const auto is_asked = [](Cause cause, const char* detail) {
+    std::vector<Event> events = RunEvents().unfinished().events();
+    events.push_back({.time = "t", .attempt = 1, .what = StopRequested{cause, detail}});
+    CHECK_FALSE(is_asked_to_stop(events, 2));
+    return is_asked_to_stop(events, 1);
+  };
+  CHECK(is_asked(Cause::stopped, k_asked_by_user));
+  CHECK(is_asked(Cause::stopped, "signal 2"));
+  CHECK_FALSE(is_asked(Cause::stopped, k_asked_by_part));
+  CHECK_FALSE(is_asked(Cause::signalled, "signal 15"));
+  CHECK_FALSE(is_asked(Cause::time_limit, "the time limit is near"));
 }
 
 TEST_CASE("time counts from each attempt's start to its end, and a clock set back counts nothing") {

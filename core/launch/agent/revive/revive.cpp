@@ -27,10 +27,12 @@ constexpr std::chrono::seconds k_wait{5};
 constexpr std::chrono::milliseconds k_query{500};
 constexpr std::chrono::seconds k_patience{5};  // for a lost reply; KillWait may be 5 s, too
 
-// True if the run, or the part of one, needs no more agents.
-bool has_ended(const run::RunDirectory& run) {
+// True if the run, or the part of one, needs no more agents: it has ended, or a user has asked this
+// attempt to stop.
+bool is_to_end(const run::RunDirectory& run, unsigned attempt) {
   const auto events = run::read_ledger(run.ledger());
-  return !events || run::final_decision(*events) != nullptr;
+  return !events || run::final_decision(*events) != nullptr ||
+         run::is_asked_to_stop(*events, attempt);
 }
 
 // The event that began the run's attempt, if it has no end.
@@ -85,7 +87,7 @@ Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
   const run::RunDirectory part{run_directory};
   const run::RunDirectory run = run::whole_of(part);
   const auto whole = open_attempt(run);
-  if (!whole || whole->job.empty() || has_ended(part)) return 0;
+  if (!whole || whole->job.empty() || is_to_end(part, attempt)) return 0;
   // The agent of a part may have noticed the death of that of the whole, and have ended its
   // attempt.
   if (part.path == run.path && whole->attempt != attempt) return 0;

@@ -10,8 +10,9 @@
 namespace dts::launch {
 
 // `run_directory`: of the run, or of the part of it, whose attempt `attempt` has lost its agent.
-// Waits some seconds for the scheduler to end the job. Does nothing if the job goes on, or ended in
-// any other way. Returns 0; errors: those of the ledger and of the scheduler.
+// Waits some seconds for the scheduler to end the job. Does nothing if the job goes on, has ended
+// in any other way, or a user has asked it to stop. Returns 0; errors: those of the ledger and of
+// the scheduler.
 [[nodiscard]] Result<int> revive_job(const std::string& run_directory, unsigned attempt);
 
 }  // namespace dts::launch
