@@ -28,12 +28,22 @@ bool begins_with_any(std::string_view line, const std::array<std::string_view, c
       words.begin(), words.end(), [&](std::string_view one) { return line.starts_with(one); });
 }
 
+std::string_view without_rank(std::string_view line) {
+  if (!line.starts_with("[rank")) return line;
+  const std::size_t end = line.find("]: ");
+  return end == std::string_view::npos ? line : line.substr(end + 3);
+}
+
+bool begins_traceback(const std::string& line) {
+  return without_rank(line).starts_with("Traceback (most recent call last):");
+}
+
 // Errors with these words may have been caused by another rank.
 bool may_be_of_peers(std::string_view line) {
-  constexpr std::array<std::string_view, 20> k_words{
-      "peer",   "rank",   "onnect",  "ocket",   "NCCL",      "nccl",    "Gloo",
-      "gloo",   "MPI",    "Horovod", "UNAVAIL", "Unavail",   "ABORTED", "Aborted",
-      "ancell", "CANCEL", "arrier",  "remote",  "coordinat", "died"};
+  constexpr std::array<std::string_view, 23> k_words{
+      "peer",   "rank",   "Rank",    "onnect",    "ocket",   "NCCL",     "nccl",    "Gloo",
+      "gloo",   "MPI",    "Horovod", "UNAVAIL",   "Unavail", "ABORTED",  "Aborted", "ancell",
+      "CANCEL", "arrier", "remote",  "coordinat", "died",    "DEADLINE", "EOFError"};
   return has_any(line, k_words);
 }
 
@@ -42,6 +52,25 @@ bool announces_survivor(std::string_view line) {
   constexpr std::array<std::string_view, 3> k_words{
       "Exception ignored in", "Exception in thread", "ERROR"};
   return has_any(line, k_words) || (line.starts_with("Process ") && line.ends_with(':'));
+}
+
+// The line between two tracebacks of a chain of errors.
+bool joins_errors(std::string_view line) {
+  return line.find("he above exception") != std::string_view::npos;
+}
+
+// Of a chain of errors that led to one another, the first; `last` begins its last traceback.
+Lines::const_reverse_iterator first_of_chain(const Lines& lines,
+                                             Lines::const_reverse_iterator last) {
+  while (true) {
+    const auto joint = std::find_if(std::next(last), lines.rend(), [](const std::string& line) {
+      return !without_rank(line).empty();
+    });
+    if (joint == lines.rend() || !joins_errors(*joint)) return last;
+    const auto earlier = std::find_if(joint, lines.rend(), begins_traceback);
+    if (earlier == lines.rend()) return last;
+    last = earlier;
+  }
 }
 
 // What is printed after the error while the program ends.
@@ -54,12 +83,6 @@ bool belongs_to_end(std::string_view line) {
 bool is_about_peers(const std::string& line) {
   const auto shown = read_evidence({line});
   return shown && (shown->cause == Cause::comm_timeout || shown->cause == Cause::rendezvous);
-}
-
-std::string_view without_rank(std::string_view line) {
-  if (!line.starts_with("[rank")) return line;
-  const std::size_t end = line.find("]: ");
-  return end == std::string_view::npos ? line : line.substr(end + 3);
 }
 
 }  // namespace
@@ -75,22 +98,32 @@ bool is_own_error(std::string_view line) {
   return is_error(line) && !has_any(line, k_of_peers);
 }
 
+namespace {
+
+bool is_of_traceback(const std::string& line) {
+  return without_rank(line).starts_with(' ');
+}
+
+// The line of an error that neither a peer nor the machine explains.
+bool is_of_program(const std::string& line) {
+  return is_own_error(line) && !may_be_of_peers(without_rank(line)) && !read_evidence({line});
+}
+
+}  // namespace
+
 std::optional<RaisedError> raised_error(const Lines& last_lines) {
-  const auto begins = [](const std::string& line) {
-    return without_rank(line).starts_with("Traceback (most recent call last):");
-  };
-  const auto last = std::find_if(last_lines.rbegin(), last_lines.rend(), begins);
+  const auto last = std::find_if(last_lines.rbegin(), last_lines.rend(), begins_traceback);
   if (last == last_lines.rend()) return std::nullopt;
-  if (const auto before = std::next(last);
+  const auto first = first_of_chain(last_lines, last);
+  if (const auto before = std::next(first);
       before != last_lines.rend() && announces_survivor(*before))
     return std::nullopt;
-  const auto is_of_traceback = [](const std::string& line) {
-    return without_rank(line).starts_with(' ');
-  };
   const auto error = std::find_if_not(last.base(), last_lines.end(), is_of_traceback);
-  if (error == last_lines.end() || !is_own_error(*error) || may_be_of_peers(without_rank(*error)) ||
-      read_evidence({*error}))
-    return std::nullopt;
+  if (error == last_lines.end() || !is_of_program(*error)) return std::nullopt;
+  const bool led_by_another = std::any_of(first.base(), error, [](const std::string& line) {
+    return !is_of_traceback(line) && is_error(line) && !is_of_program(line);
+  });
+  if (led_by_another) return std::nullopt;
   const auto next =
       std::find_if_not(std::next(error), last_lines.end(), [](const std::string& line) {
         return belongs_to_end(without_rank(line));

@@ -23,7 +23,8 @@ struct RaisedError {
 // ended it: nothing follows but what libraries print while the program ends, and what its peers'
 // failure makes them print. A program that failed may take minutes to end, for example while JAX or
 // MPI_Finalize waits for the other ranks, and these fail first. nullopt for errors that were
-// logged, ignored, or of a thread, and for those that the loss of a peer may have caused.
+// logged, ignored, or of a thread, and for those that the loss of a peer may have caused, itself or
+// by an earlier error of their chain ("During handling of the above exception").
 [[nodiscard]] std::optional<RaisedError> raised_error(const std::vector<std::string>& last_lines);
 
 }  // namespace dts::run

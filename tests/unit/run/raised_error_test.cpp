@@ -127,8 +127,21 @@ TEST_CASE("an error counts as raised if only what ends a program follows its tra
       {"ERROR:root:bad batch\n" + at + error, false},
       {"Exception ignored in: <function Iter.__del__ at 0x7f>\n" + at + error, false},
       {"Exception in thread Thread-3 (run):\n" + at + error, false},
+      {"Exception in thread Thread-3 (run):\n" + at +
+           "OSError: x\n\nThe above exception was the direct cause of the following "
+           "exception:\n\n" +
+           at + error,
+       false},
+      {at +
+           "RuntimeError: NCCL error\n\nDuring handling of the above exception, another exception "
+           "occurred:\n\n" +
+           at + error,
+       false},
       {"Process SpawnProcess-1:\n" + at + error, false},
       {at + "RuntimeError: Connection closed by peer\n", false},
+      {at + "EOFError\n", false},  // of a process that it read from
+      {at + "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: x\n", false},
+      {at + "RuntimeError: Rank 1 is gone\n", false},
       {at + "horovod.common.exceptions.HorovodInternalError: x\n", false},
       {at + "tensorflow.python.framework.errors_impl.UnavailableError: x\n", false},
       {at + "MemoryError\n", false},  // known evidence
