@@ -99,6 +99,13 @@ bool is_name_of_node(const shell::Piece& piece) {
          (piece.operation.empty() || piece.operation == "%%.*" || piece.operation == "%.*");
 }
 
+// awk -F. '{print $4}': it takes a part of a name or address.
+bool splits_at_dots(const shell::Command& filter) {
+  return std::any_of(filter.words.begin() + 1, filter.words.end(), [](const shell::Word& word) {
+    return literal_of(word).find('.') != std::string::npos;
+  });
+}
+
 // hostname and filters that take one of its words: hostname -I | awk '{print $1}'
 OwnPlace place_printed_by(const shell::Pipeline& pipeline) {
   constexpr std::string_view k_hostname[] = {"hostname", "/bin/hostname", "/usr/bin/hostname"};
@@ -112,7 +119,7 @@ OwnPlace place_printed_by(const shell::Pipeline& pipeline) {
   if (!is_plain || !is_one_of(k_hostname, first_word(commands[0])) ||
       commands[0].words.size() > 2 ||
       !std::all_of(commands.begin() + 1, commands.end(), [&](const auto& one) {
-        return is_one_of(k_filters, first_word(one));
+        return is_one_of(k_filters, first_word(one)) && !splits_at_dots(one);
       }))
     return OwnPlace::none;
   const std::string option = commands[0].words.size() > 1 ? literal_of(commands[0].words[1]) : "";

@@ -119,6 +119,11 @@ TEST_CASE("what the script's shell sets from its node's name is the first node's
                        "\" | awk '{ print $1; exit }'):1\n"));
     CHECK(of_nodes("srun ./a " + address + "\n").job_has("./a $MASTER_ADDR"));
   }
+  for (const std::string part :
+       {"$(hostname -I | cut -d. -f4)", "$(hostname -i | awk -F. '{print $4}')"}) {
+    CAPTURE(part);
+    CHECK(of_nodes("export A=" + part + "\nsrun ./a $A\n").job_has("export A=" + part + "\n"));
+  }
   const Reduced ip = of_nodes("head_ip=$(srun -N1 -n1 hostname -i)\nexport head_ip\nsrun ./a\n");
   CHECK(ip.job_has("head_ip=$(getent ahostsv4 "));
   CHECK(ip.says("head_ip", "becomes the address of the first node"));
