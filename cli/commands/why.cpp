@@ -21,6 +21,7 @@
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/explain.hpp"
 #include "core/script/log_link.hpp"
+#include "core/spec/exports.hpp"
 #include "core/spec/json.hpp"
 
 #include <CLI/CLI.hpp>
@@ -116,6 +117,22 @@ std::string name_of(const run::RunDirectory& run,
   return by_job ? known.summary.job.text() : shell_quote(run.path);
 }
 
+// True if the job gets this variable of the submitting shell.
+bool is_exported(const spec::JobSpec& spec, const std::string& name) {
+  const auto list = spec.slurm.find("export");
+  if (list == spec.slurm.end()) return true;
+  const auto exports = spec::parse_exports(list->second);
+  return exports &&
+         (exports->all || std::count(exports->names.begin(), exports->names.end(), name) > 0);
+}
+
+// The batch script's BASH_ENV; empty: none.
+std::string bash_env_of(const run::RunDirectory& run) {
+  const auto spec = launch::read_spec(run);
+  const bool has_none = spec && !is_exported(*spec, "BASH_ENV");
+  return has_none ? "" : recorded_variable(run, "BASH_ENV");
+}
+
 Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection) {
   RunFacts known;
   known.run_directory = run.path;
@@ -135,7 +152,7 @@ Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection)
   ask_scheduler(run, known);
   if (known.summary.job.empty()) known.agent_lives = run::agent_lives(run);
   read_last_words(run, known);
-  if (attempts.empty()) known.bash_env = recorded_variable(run, "BASH_ENV");
+  if (attempts.empty()) known.bash_env = bash_env_of(run);
   known.now = std::time(nullptr);
   return known;
 }
