@@ -232,7 +232,7 @@ void add_lint(CLI::App& app, Invocation& invocation) {
   verb->add_option(
           "--slurm",
           options->slurm,
-          "the release of Slurm to check for, or `controller` to ask it [that installed here]")
+          "the release of Slurm to check for, or `controller` to ask it [the installed one]")
       ->type_name("RELEASE");
   verb->add_option(
           "--severity", options->severity, "report this and worse: note, warning or error [note]")

@@ -60,8 +60,7 @@ void keep_functions(const Item& item, const ProgramContext& context, Program& pr
   program.notes.push_back(
       join(std::vector<std::string>(program.functions.begin(), program.functions.end()), ", ") +
       " may be of a file that the script reads: the program's shell has the file's functions, but "
-      "of "
-      "its variables only those that are exported");
+      "of its variables only those that are exported");
 }
 
 namespace {

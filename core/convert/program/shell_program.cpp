@@ -191,8 +191,7 @@ void lose_steps_beside(const Item& item, Program& program) {
 
 constexpr const char* k_loop_side_by_side =
     "a loop that starts programs in the background: write a sweep, whose elements run side by "
-    "side, "
-    "each in a job of its own";
+    "side, each in a job of its own";
 
 // Behind `item`, the script waits before it does anything other than print.
 bool waits_next(const Item& item, const lint::Subject& subject) {

@@ -106,9 +106,9 @@ Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
               "srun");
 }
 
-// What the srun that starts mpirun's daemons must be told: the component of a heterogeneous job, or
-// the nodes of a part that is not on mpirun's own node. mpirun names nodes only if it needs fewer
-// than it was given, and srun would then take any of the whole job's.
+// The option that the srun which starts mpirun's daemons needs: the component of a heterogeneous
+// job, or the nodes of a part that is not on mpirun's own node. mpirun names nodes only if it needs
+// fewer than it was given, and srun would then take any of the whole job's.
 std::string argument_for_daemons(const LaunchRequest& request, const Lookup& environment) {
   if (request.local) return {};
   if (request.plan.component) return fmt::format("--het-group={}", *request.plan.component);

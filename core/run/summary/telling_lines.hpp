@@ -14,7 +14,7 @@ namespace dts::run {
 // and of these only those of the worker that failed first if they name their worker
 // ("[rank3]: ..."). If a signal ended that worker, the report's line about that follows. The words
 // of a program that ran after torchrun, and failed as well, come last. What a program printed about
-// its peers after an error of its own (raised_error.hpp) is left out.
+// its peers after an error of its own (raised_error.hpp) is omitted.
 [[nodiscard]] std::vector<std::string> telling_lines(const std::vector<std::string>& lines,
                                                      std::size_t most);
 
