@@ -3,7 +3,6 @@
 
 #include "core/base/text/units.hpp"
 #include "core/run/directory/run_directory.hpp"
-#include "core/run/ledger/decision.hpp"
 
 #include <algorithm>
 #include <map>
@@ -121,6 +120,22 @@ bool is_asked_to_stop(const std::vector<Event>& events, unsigned attempt) {
     return stop != nullptr && event.attempt == attempt && stop->cause == Cause::stopped &&
            stop->detail != k_asked_by_part;
   });
+}
+
+unsigned agents_lost_in_a_row(const std::vector<Event>& events) {
+  unsigned lost = 0;
+  std::string checkpoint;
+  for (const Event& event : events) {
+    if (event.is<Resumed>()) lost = 0;
+    const auto* started = event.as<AttemptStarted>();
+    if (started != nullptr && is_later_checkpoint(started->checkpoint, checkpoint)) {
+      checkpoint = started->checkpoint;
+      lost = 0;
+    }
+    if (const auto* ended = event.as<AttemptEnded>())
+      lost = ended->cause == Cause::agent_lost ? lost + 1 : 0;
+  }
+  return lost;
 }
 
 const Event* final_decision(const std::vector<Event>& events) {

@@ -31,6 +31,10 @@ struct FailureRecord {
 // ended.
 [[nodiscard]] bool is_asked_to_stop(const std::vector<Event>& events, unsigned attempt);
 
+// How many attempts in a row, up to the last that ended, have lost their agent without a new
+// checkpoint since, or `dtsubmit requeue`.
+[[nodiscard]] unsigned agents_lost_in_a_row(const std::vector<Event>& events);
+
 // The decision that ended the run; null if the ledger shows that it continues. Points into
 // `events`.
 [[nodiscard]] const Event* final_decision(const std::vector<Event>& events);

@@ -2,8 +2,6 @@
 // What the ledger says of earlier attempts: crashes, progress between them, and who never ended.
 #include "core/run/ledger/history.hpp"
 
-#include "core/run/ledger/decision.hpp"
-
 #include <doctest/doctest.h>
 
 namespace {
@@ -161,6 +159,21 @@ TEST_CASE("an attempt is asked to stop by a user, not by a scheduler or another 
   CHECK_FALSE(is_asked(Cause::stopped, k_asked_by_part));
   CHECK_FALSE(is_asked(Cause::signalled, "signal 15"));
   CHECK_FALSE(is_asked(Cause::time_limit, "the time limit is near"));
+}
+
+TEST_CASE("agents that are lost in a row count until a checkpoint, another end or a requeue") {
+  const char* const lost = "agent_lost";
+  CHECK(agents_lost_in_a_row({}) == 0);
+  RunEvents twice;
+  twice.attempt(lost, "", "").attempt(lost, "", "");
+  CHECK(agents_lost_in_a_row(twice.events()) == 2);
+  CHECK(agents_lost_in_a_row(RunEvents(twice).unfinished().events()) == 2);
+  CHECK(agents_lost_in_a_row(RunEvents(twice).attempt("rank_killed", "", "").events()) == 0);
+  CHECK(agents_lost_in_a_row(RunEvents(twice).resumed().attempt(lost, "", "").events()) == 1);
+  const char* const step = "step-000000050";
+  CHECK(agents_lost_in_a_row(RunEvents(twice).attempt(lost, step, "").events()) == 1);
+  CHECK(agents_lost_in_a_row(
+            RunEvents(twice).attempt(lost, step, "").attempt(lost, step, "").events()) == 2);
 }
 
 TEST_CASE("time counts from each attempt's start to its end, and a clock set back counts nothing") {

@@ -3,10 +3,13 @@
 
 #include "core/base/os/log.hpp"
 #include "core/launch/guard/guard_rules.hpp"
+#include "core/launch/job/assignment.hpp"
 #include "core/launch/job/own_job.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/parts.hpp"
+#include "core/run/ledger/decision.hpp"
+#include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 
@@ -26,6 +29,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds k_wait{5};
 constexpr std::chrono::milliseconds k_query{500};
 constexpr std::chrono::seconds k_patience{5};  // for a lost reply; KillWait may be 5 s, too
+
+constexpr const char* k_killed = "its batch process was killed";
 
 // True if the run, or the part of one, needs no more agents: it has ended, or a user has asked this
 // attempt to stop.
@@ -61,6 +66,21 @@ bool is_last_agent(const run::RunDirectory& run, unsigned attempt) {
   return kills >= k_most_kills;
 }
 
+// True if the loss of the attempt's agent lets the run continue: --on, its budgets and --no-requeue
+// are the user's, and what kills one guard after another would do so for ever.
+Result<bool> may_return(const run::RunDirectory& run, unsigned attempt) {
+  DTS_ASSIGN(const auto spec, read_spec(run));
+  DTS_ASSIGN(const auto policy, read_policy(spec));
+  DTS_ASSIGN(auto events, run::read_ledger(run.ledger()));
+  const run::Outcome lost{run::Cause::agent_lost, 1, k_killed};
+  events.push_back({.attempt = attempt, .what = run::ended_event(lost)});
+  if (run::agents_lost_in_a_row(events) >= k_most_kills) return false;
+  run::Circumstances now = run::count_failures(events);
+  now.in_scheduler = true;
+  now.may_requeue = spec.requeue;
+  return run::decide(lost, now, policy).action == run::Action::requeue;
+}
+
 // An agent that ended by itself has exited with a code.
 bool is_killed(const sched::JobInfo& job) {
   return job.state == sched::JobState::out_of_memory ||
@@ -91,14 +111,14 @@ Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
   // The agent of a part may have noticed the death of that of the whole, and have ended its
   // attempt.
   if (part.path == run.path && whole->attempt != attempt) return 0;
-  if (is_last_agent(run, whole->attempt)) return 0;
+  DTS_ASSIGN(const bool may, may_return(run, whole->attempt));
+  if (!may || is_last_agent(run, whole->attempt)) return 0;
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_ASSIGN(const auto job, ended_job(*scheduler, run, whole->job));
   const auto now = open_attempt(run);
   if (!job || !is_killed(*job) || !now || now->attempt != whole->attempt) return 0;
   DTS_TRY(sched::requeue_once(*scheduler, whole->job, {.limit = k_patience}));
-  DTS_TRY(run::append_event(
-      run.ledger(), {.job = whole->job, .what = run::Requeued{"its batch process was killed"}}));
+  DTS_TRY(run::append_event(run.ledger(), {.job = whole->job, .what = run::Requeued{k_killed}}));
   return 0;
 }
 
