@@ -80,7 +80,7 @@ TEST_CASE("the files of a hang are named if there is any") {
     return job.killed_ranks_exit().outcome().detail;
   };
   CHECK(words_if(true).ends_with("; stacks are in /runs/a/attempt-1/stacks-rank-*.txt"));
-  CHECK(words_if(false).ends_with("; no stacks could be written in /runs/a/attempt-1"));
+  CHECK(words_if(false).ends_with("; no stacks were written to /runs/a/attempt-1"));
 }
 
 TEST_CASE("a rank stopped by a signal is named before one that is behind") {

@@ -66,7 +66,7 @@ void HangWatch::end_hang(Time now) {
       ranks_.begin(), ranks_.end(), [](const auto& one) { return !one.second.stacks.empty(); });
   outcome.detail += any_stacks
                         ? fmt::format("; stacks are in {}/stacks-rank-*.txt", settings_.folder())
-                        : fmt::format("; no stacks could be written in {}", settings_.folder());
+                        : fmt::format("; no stacks were written to {}", settings_.folder());
   outcome.stalled = seconds(stalled);
   ending_.end(std::move(outcome), now);
 }
