@@ -122,8 +122,7 @@ bool is_exported(const spec::JobSpec& spec, const std::string& name) {
   const auto list = spec.slurm.find("export");
   if (list == spec.slurm.end()) return true;
   const auto exports = spec::parse_exports(list->second);
-  return exports &&
-         (exports->all || std::count(exports->names.begin(), exports->names.end(), name) > 0);
+  return exports && spec::passes_on(*exports, name);
 }
 
 // The batch script's BASH_ENV; empty: none.

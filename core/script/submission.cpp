@@ -45,9 +45,7 @@ std::vector<std::string> exported(std::vector<std::string> environment, const st
     const bool is_set = std::any_of(exports->settings.begin(),
                                     exports->settings.end(),
                                     [&](const std::string& one) { return name_of(one) == name; });
-    const bool is_named =
-        std::find(exports->names.begin(), exports->names.end(), name) != exports->names.end();
-    return is_set || !(exports->all || is_named || is_always_exported(name));
+    return is_set || !(spec::passes_on(*exports, name) || is_always_exported(name));
   };
   std::erase_if(environment, is_withheld);
   environment.insert(environment.end(), exports->settings.begin(), exports->settings.end());

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace dts::spec {
@@ -53,6 +54,15 @@ Result<Exports> parse_exports(const std::string& text) {
   }
   exports.logs_in = !exports.all;
   return exports;
+}
+
+bool passes_on(const Exports& exports, const std::string& name) {
+  const bool is_named =
+      std::find(exports.names.begin(), exports.names.end(), name) != exports.names.end();
+  return (exports.all || is_named) &&
+         std::none_of(exports.settings.begin(),
+                      exports.settings.end(),
+                      [&](const std::string& one) { return one.starts_with(name + "="); });
 }
 
 }  // namespace dts::spec

@@ -20,4 +20,7 @@ struct Exports {
 // with commas is in quotation marks. Errc::invalid for anything that names no variable.
 [[nodiscard]] Result<Exports> parse_exports(const std::string& text);
 
+// True if the job gets the value that the submitting shell gives this variable.
+[[nodiscard]] bool passes_on(const Exports& exports, const std::string& name);
+
 }  // namespace dts::spec

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options that only the scheduler reads: checked and normalised.
+#include "core/spec/exports.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/option.hpp"
 #include "core/spec/validate.hpp"
@@ -102,6 +103,22 @@ TEST_CASE("values that sbatch would refuse, or interpret differently, are refuse
     JobSpec spec;
     CHECK_FALSE(typed(name, text, spec));
     CHECK(to_json(spec) == to_json(JobSpec{}));
+  }
+}
+
+TEST_CASE("--export says which variables of the submitting shell a job gets") {
+  const auto gets = [](const char* list) {
+    const auto exports = parse_exports(list);
+    REQUIRE(exports);
+    return passes_on(*exports, "A");
+  };
+  for (const char* list : {"ALL", "all,B=1", "A", "B,A", "AB=1,A"}) {
+    CAPTURE(list);
+    CHECK(gets(list));
+  }
+  for (const char* list : {"NONE", "nil", "B", "A=1", "ALL,A=1", "A,A=1"}) {
+    CAPTURE(list);
+    CHECK_FALSE(gets(list));
   }
 }
 
