@@ -204,7 +204,7 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     if (verdict.decision.action == run::Action::done) note_waiting_roles(parts);
     if (verdict.decision.action != run::Action::restart) return verdict;
     log("{}", verdict.decision.why);
-    const auto until = std::chrono::steady_clock::now() + run::pause_before(restart);
+    const auto until = std::chrono::steady_clock::now() + run::back_off(restart - 1);
     while (!is_ending() && std::chrono::steady_clock::now() < until) listen({});
     if (is_ending()) return ended_between();
   }

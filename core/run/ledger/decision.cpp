@@ -12,11 +12,6 @@ constexpr unsigned k_most_without_progress = 2;
 constexpr unsigned k_most_unproven = 3;  // each may cost seconds, or days in the queue
 constexpr std::chrono::seconds k_longest_delay{60};
 
-std::chrono::seconds back_off(unsigned failures) {
-  if (failures == 0) return std::chrono::seconds(0);
-  return std::min(k_longest_delay, std::chrono::seconds(1U << std::min(failures - 1, 16U)));
-}
-
 // Decides for causes that leave no choice.
 std::optional<Decision> settled(const Outcome& outcome) {
   switch (outcome.cause) {
@@ -154,6 +149,11 @@ std::string where(const Outcome& outcome) {
 }
 
 }  // namespace
+
+std::chrono::seconds back_off(unsigned failures) {
+  if (failures == 0) return std::chrono::seconds(0);
+  return std::min(k_longest_delay, std::chrono::seconds(1U << std::min(failures - 1, 16U)));
+}
 
 Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
   const Decision by_the_user{

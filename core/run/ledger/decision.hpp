@@ -64,6 +64,9 @@ struct Decision {
   std::chrono::seconds delay{0};  // before a restart
 };
 
+// The pause before a restart after that many failures without progress: 0, 1, 2, 4 ... 60 s.
+[[nodiscard]] std::chrono::seconds back_off(unsigned failures);
+
 // Two crashes in a row without a new checkpoint end a run whatever its budget, because a third
 // would be no different. Three requests to be run again (exit 85) without proof of progress also
 // end it, unless `--on` sets a budget for them. A restart after an attempt without progress waits

@@ -108,10 +108,4 @@ Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart) {
   return verdict;
 }
 
-std::chrono::seconds pause_before(unsigned restart) {
-  constexpr std::chrono::seconds k_longest{60};
-  if (restart <= 1) return std::chrono::seconds(0);
-  return std::min(k_longest, std::chrono::seconds(1U << std::min(restart - 2, 16U)));
-}
-
 }  // namespace dts::run

@@ -5,7 +5,6 @@
 #include "core/run/ledger/decision.hpp"
 #include "core/run/ledger/ledger.hpp"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,8 +40,5 @@ struct Verdict {
 // requeue (without the nodes that any of them avoids) and a restart take precedence in this order.
 // A part whose agent vanished is restarted while `may_restart`. If all are done, the run is done.
 [[nodiscard]] Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart);
-
-// The pause before restart number `restart` of parts together: 0, 1, 2, 4 ... 60 s.
-[[nodiscard]] std::chrono::seconds pause_before(unsigned restart);
 
 }  // namespace dts::run
