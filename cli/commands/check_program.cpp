@@ -96,7 +96,8 @@ void warn_of_hosts(const std::vector<std::string>& command) {
   const plan::OwnLauncher launcher = plan::find_own_launcher(command);
   if (launcher.kind != plan::OwnLauncher::Kind::node) return;
   const auto hosts = plan::option_of(launcher, "--hostfile --hosts -H");
-  if (hosts)
+  const bool is_here = hosts && (hosts->starts_with("localhost") || hosts->starts_with("127."));
+  if (hosts && !is_here)
     warn_with(fmt::format("{} starts processes on the hosts that {} names, outside of the job "
                           "unless they are its nodes",
                           launcher.name,

@@ -89,10 +89,10 @@ std::optional<Release> settled_release(const std::string& typed,
   auto release = asks ? release_of_controller() : release_of(typed);
   if (release) return release;
   if (asks)
-    problems.push_back(
-        {"--slurm",
-         fmt::format("the controller did not answer within {} s", k_controller_patience.count()),
-         "write its release: 24.11"});
+    problems.push_back({"--slurm",
+                        fmt::format("no answer from the controller, waiting at most {} s",
+                                    k_controller_patience.count()),
+                        "write its release: 24.11"});
   else
     problems.push_back({"--slurm",
                         fmt::format("`{}` is not a release of Slurm", typed),

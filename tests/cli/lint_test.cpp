@@ -326,7 +326,7 @@ TEST_CASE("the controller is asked only with --slurm controller") {
   const Output output = session.dtsubmit({"lint", "--slurm", "controller", "job.sh"});
   CHECK(std::filesystem::exists(asked));
   CHECK(output.exit_code == 2);
-  CHECK(contains(output.err, "--slurm: the controller did not answer within 2 s"));
+  CHECK(contains(output.err, "--slurm: no answer from the controller, waiting at most 2 s"));
 }
 
 TEST_CASE("without --slurm the release is that of what is installed, or any") {

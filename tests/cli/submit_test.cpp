@@ -38,6 +38,8 @@ TEST_CASE("a launcher that names its hosts gets a warning on one node, too") {
   CHECK(contains(said({"deepspeed", "--hostfile=my hosts", "t.py"}),
                  "deepspeed starts processes on the hosts that 'my hosts' names"));
   CHECK_FALSE(contains(said({"deepspeed", "t.py", "--hostfile", "x"}), "starts processes"));
+  CHECK_FALSE(
+      contains(said({"horovodrun", "-np", "4", "-H", "localhost:4", "t.py"}), "starts processes"));
 }
 
 TEST_CASE("a dry run in JSON is one document, as it was") {

@@ -87,18 +87,19 @@ bool is_killed(const sched::JobInfo& job) {
          (job.state == sched::JobState::failed && job.exit_signal != 0);
 }
 
-// The record of a job that ends within k_wait; nullopt if it goes on.
+// The record of a job that ends within k_wait; nullopt if it goes on. The controller may be busy: a
+// query that it does not answer is repeated.
 Result<std::optional<sched::JobInfo>> ended_job(sched::Scheduler& scheduler,
                                                 const run::RunDirectory& run,
                                                 const sched::JobId& id) {
   const auto until = Clock::now() + k_wait;
-  while (Clock::now() < until) {
-    DTS_ASSIGN(sched::JobInfo job, job_of_run(scheduler, run, id));
-    if (sched::is_terminal(job.state)) return std::optional(std::move(job));
-    if (job.state != sched::JobState::running) break;
+  auto job = job_of_run(scheduler, run, id);
+  while (Clock::now() < until && (!job || job->state == sched::JobState::running)) {
     std::this_thread::sleep_for(k_query);
+    job = job_of_run(scheduler, run, id);
   }
-  return std::nullopt;
+  if (!job) return tl::unexpected(job.error());
+  return sched::is_terminal(job->state) ? std::optional(*std::move(job)) : std::nullopt;
 }
 
 }  // namespace
