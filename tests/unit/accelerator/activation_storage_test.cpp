@@ -41,21 +41,8 @@ struct Computed {
   bool operator==(const Computed& other) const { return sums == other.sums && loss == other.loss; }
 };
 
-std::unique_ptr<DeviceSums> make_device(const Step& step,
-                                        ActivationStorage storage,
-                                        Precision precision) {
-  return DeviceSums::create(step.model,
-                            counting_queue(),
-                            {.shards = k_shards,
-                             .own_shards = k_shards,
-                             .micro_batch = k_micro,
-                             .precision = precision,
-                             .storage = storage})
-      .value();
-}
-
 Computed on_device(const Step& step, ActivationStorage storage) {
-  const auto made = make_device(step, storage, Precision::bf16);
+  const auto made = step.device_of(counting_queue(), Precision::bf16, storage);
   Computed all;
   all.bytes = g_bytes;
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -67,7 +54,7 @@ Computed on_device(const Step& step, ActivationStorage storage) {
 }
 
 std::size_t bytes_in_fp32(const Step& step, ActivationStorage storage) {
-  const auto made = make_device(step, storage, Precision::fp32);
+  const auto made = step.device_of(counting_queue(), Precision::fp32, storage);
   return g_bytes;
 }
 

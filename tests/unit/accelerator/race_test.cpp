@@ -24,21 +24,6 @@ std::string joined(const std::vector<std::string>& lines) {
   return all;
 }
 
-// The backend for the device of `queue`.
-std::unique_ptr<DeviceSums> device_of(const Step& step,
-                                      Precision precision,
-                                      std::unique_ptr<Queue> queue,
-                                      ActivationStorage storage = {}) {
-  return DeviceSums::create(step.model,
-                            std::move(queue),
-                            {.shards = k_shards,
-                             .own_shards = k_shards,
-                             .micro_batch = k_micro,
-                             .precision = precision,
-                             .storage = storage})
-      .value();
-}
-
 // The chunks of one of `ranks` ranks: every `ranks`-th.
 ChunkUpdate::Owned owned_by_one_of(int ranks, const char* optimizer, std::size_t floats) {
   ChunkUpdate::Owned owned{find_optimizer(optimizer), {}, 0};
@@ -63,7 +48,7 @@ void train_twice(const Step& step,
                  Precision precision,
                  std::unique_ptr<Queue> queue,
                  ActivationStorage storage = {}) {
-  const auto device = device_of(step, precision, std::move(queue), storage);
+  const auto device = step.device_of(std::move(queue), precision, storage);
   const std::size_t floats = step.model.layout.parameter_floats;
   ChunkUpdate& update = *device->update();
   const ChunkUpdate::Owned owned = owned_by_one_of(1, "lamb", floats);
@@ -96,7 +81,7 @@ void train_twice(const Step& step,
 // Steps of one of two ranks. `stage` 1: it has complete gradients; 2: it sends them in parts and
 // keeps none; 3: it does not have all weights either.
 void train_as_one_of_two(const Step& step, int stage, std::unique_ptr<Queue> queue) {
-  const auto device = device_of(step, Precision::fp32, std::move(queue));
+  const auto device = step.device_of(std::move(queue), Precision::fp32);
   const std::size_t floats = step.model.layout.parameter_floats;
   ChunkUpdate& update = *device->update();
   const ChunkUpdate::Owned owned = owned_by_one_of(2, "adamw", floats);

@@ -62,8 +62,15 @@ struct Step {
 
   [[nodiscard]] std::unique_ptr<DeviceSums> device(Precision precision = Precision::fp32,
                                                    ActivationStorage storage = {}) const {
+    return device_of(new_queue(), precision, storage);
+  }
+
+  // The backend for the device of `queue`.
+  [[nodiscard]] std::unique_ptr<DeviceSums> device_of(std::unique_ptr<Queue> queue,
+                                                      Precision precision,
+                                                      ActivationStorage storage = {}) const {
     auto made = DeviceSums::create(model,
-                                   new_queue(),
+                                   std::move(queue),
                                    {.shards = k_shards,
                                     .own_shards = k_shards,
                                     .micro_batch = k_micro,
