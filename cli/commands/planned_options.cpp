@@ -18,11 +18,7 @@ std::string text_of(const nlohmann::json& value) {
 
 const spec::Setting* setting_for(const spec::Layer& settings, const std::string& option) {
   const spec::Option* row = spec::option_named("--" + option);
-  if (row == nullptr) return nullptr;
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const spec::Setting& one) {
-    return one.key == row->file_key();
-  });
-  return found == settings.end() ? nullptr : &*found;
+  return row == nullptr ? nullptr : spec::setting_of_key(settings, row->file_key());
 }
 
 }  // namespace

@@ -95,6 +95,12 @@ std::pair<std::uint64_t, std::uint64_t> place_in_file(const Diagnostic& problem)
 
 }  // namespace
 
+const Setting* setting_of_key(const Layer& settings, const std::string& key) {
+  const auto found = std::find_if(
+      settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
+  return found == settings.end() ? nullptr : &*found;
+}
+
 Layer layer_of(const Document& document, Diagnostics& problems) {
   const auto kept = std::make_shared<const Document>(document);
   const Reading reading = reading_that_keeps(kept);

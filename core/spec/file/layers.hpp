@@ -25,6 +25,9 @@ struct Setting {
 
 using Layer = std::vector<Setting>;  // one source, each key once
 
+// The setting of a key, by the option's name; nullptr if there is none.
+[[nodiscard]] const Setting* setting_of_key(const Layer& settings, const std::string& key);
+
 // The keys of a file. An unknown, duplicate or unreadable key becomes a problem and is omitted; of
 // steps and roles, only the key within them. All mistakes in a file are found in this way,
 // including those that a later source would override.

@@ -17,12 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-const Setting* setting_of_key(const Layer& settings, const std::string& key) {
-  const auto found = std::find_if(
-      settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
-  return found == settings.end() ? nullptr : &*found;
-}
-
 void place_at(const Setting& setting, const std::string& pointer, Diagnostic& problem) {
   problem = setting.reading.at_value(pointer, {Errc::invalid, problem.message, problem.hint});
 }
