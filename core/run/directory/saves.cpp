@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace dts::run {
 namespace {
@@ -58,13 +58,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What in `checkpoints/` is newer than `time`: files, and folders too deep to look into; other
-// folders are as new as what was last removed from them. `named_by_step`: entries whose names are
-// steps count, too.
-std::vector<fs::path> newer_files(const RunDirectory& run,
-                                  fs::file_time_type time,
-                                  bool named_by_step) {
-  std::vector<fs::path> newer;
+// True if `is` returns true for something in `checkpoints/` that is newer than `time`: files, and
+// folders too deep to look into; other folders are as new as what was last removed from them.
+// `named_by_step`: entries whose names are steps count, too.
+bool any_newer(const RunDirectory& run,
+               fs::file_time_type time,
+               bool named_by_step,
+               const std::function<bool(const fs::path&)>& is) {
   std::error_code failed;
   fs::recursive_directory_iterator entry(
       run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
@@ -76,10 +76,10 @@ std::vector<fs::path> newer_files(const RunDirectory& run,
         is_temporary(name) || (!named_by_step && entry.depth() == 0 && names_step(name));
     const bool is_deepest = entry.depth() >= k_deepest;
     const bool counts = !is_none && name != "fence" && (is_deepest || !entry->is_directory(gone));
-    if (counts && !gone && written > time) newer.push_back(entry->path());
+    if (counts && !gone && written > time && is(entry->path())) return true;
     if (is_none || is_deepest) entry.disable_recursion_pending();
   }
-  return newer;
+  return false;
 }
 
 // True for a file that its writer has begun and not ended, as far as its format shows that: a ZIP
@@ -118,7 +118,7 @@ std::optional<std::chrono::system_clock::time_point> began(const RunDirectory& r
 bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
   std::error_code failed;
   const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
-  return !failed && !newer_files(run, began, false).empty();
+  return !failed && any_newer(run, began, false, [](const fs::path&) { return true; });
 }
 
 std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {
@@ -128,13 +128,13 @@ std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {
 }
 
 bool has_saved_after(const RunDirectory& run, fs::file_time_type time) {
-  const auto newer = newer_files(run, time, true);
-  const auto has_content = [](const fs::path& file) {
+  bool has_content = false;
+  const bool is_incomplete = any_newer(run, time, true, [&has_content](const fs::path& file) {
     std::error_code failed;
-    return !fs::is_empty(file, failed) && !failed;
-  };
-  return std::any_of(newer.begin(), newer.end(), has_content) &&
-         std::none_of(newer.begin(), newer.end(), is_cut_short);
+    has_content = has_content || (!fs::is_empty(file, failed) && !failed);
+    return is_cut_short(file);
+  });
+  return has_content && !is_incomplete;
 }
 
 }  // namespace dts::run
