@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -41,23 +40,23 @@ bool is_to_end(const run::RunDirectory& run, unsigned attempt) {
 }
 
 // The event that began the run's attempt, if it has no end.
-std::optional<run::Event> open_attempt(const run::RunDirectory& run) {
-  const auto events = run::read_ledger(run.ledger());
-  const auto number = events ? run::unfinished_attempt(*events) : std::nullopt;
+std::optional<run::Event> open_attempt(const std::vector<run::Event>& events) {
+  const auto number = run::unfinished_attempt(events);
   if (!number) return std::nullopt;
-  const auto began = std::find_if(events->rbegin(), events->rend(), [&](const run::Event& event) {
+  const auto began = std::find_if(events.rbegin(), events.rend(), [&](const run::Event& event) {
     return event.is<run::AttemptStarted>() && event.attempt == *number;
   });
-  return began == events->rend() ? std::nullopt : std::optional(*began);
+  return began == events.rend() ? std::nullopt : std::optional(*began);
 }
 
 // True if the guard gives up when this attempt's agent dies, which looks as if it was killed.
-bool is_last_agent(const run::RunDirectory& run, unsigned attempt) {
+bool is_last_agent(const run::RunDirectory& run,
+                   const std::vector<run::Event>& events,
+                   unsigned attempt) {
   const auto own = run::read_lease(run, attempt);
-  const auto events = run::read_ledger(run.ledger());
   unsigned kills = 1;
-  if (!own || !events) return false;
-  for (const run::Event& event : *events) {
+  if (!own) return false;
+  for (const run::Event& event : events) {
     const auto* ended = event.as<run::AttemptEnded>();
     if (ended == nullptr || ended->cause != run::Cause::agent_lost) continue;
     const auto lease = run::read_lease(run, event.attempt);
@@ -68,10 +67,11 @@ bool is_last_agent(const run::RunDirectory& run, unsigned attempt) {
 
 // True if the loss of the attempt's agent lets the run continue: --on, its budgets and --no-requeue
 // are the user's, and what kills one guard after another would do so for ever.
-Result<bool> may_return(const run::RunDirectory& run, unsigned attempt) {
+Result<bool> may_return(const run::RunDirectory& run,
+                        std::vector<run::Event> events,
+                        unsigned attempt) {
   DTS_ASSIGN(const auto spec, read_spec(run));
   DTS_ASSIGN(const auto policy, read_policy(spec));
-  DTS_ASSIGN(auto events, run::read_ledger(run.ledger()));
   const run::Outcome lost{run::Cause::agent_lost, 1, k_killed};
   events.push_back({.attempt = attempt, .what = run::ended_event(lost)});
   if (run::agents_lost_in_a_row(events) >= k_most_kills) return false;
@@ -107,17 +107,19 @@ Result<std::optional<sched::JobInfo>> ended_job(sched::Scheduler& scheduler,
 Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
   const run::RunDirectory part{run_directory};
   const run::RunDirectory run = run::whole_of(part);
-  const auto whole = open_attempt(run);
+  const auto events = run::read_ledger(run.ledger());
+  const auto whole = events ? open_attempt(*events) : std::nullopt;
   if (!whole || whole->job.empty() || is_to_end(part, attempt)) return 0;
   // The agent of a part may have noticed the death of that of the whole, and have ended its
   // attempt.
   if (part.path == run.path && whole->attempt != attempt) return 0;
-  DTS_ASSIGN(const bool may, may_return(run, whole->attempt));
-  if (!may || is_last_agent(run, whole->attempt)) return 0;
+  DTS_ASSIGN(const bool may, may_return(run, *events, whole->attempt));
+  if (!may || is_last_agent(run, *events, whole->attempt)) return 0;
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_ASSIGN(const auto job, ended_job(*scheduler, run, whole->job));
-  const auto now = open_attempt(run);
-  if (!job || !is_killed(*job) || !now || now->attempt != whole->attempt) return 0;
+  if (!job || !is_killed(*job)) return 0;
+  const auto newer = run::read_ledger(run.ledger());
+  if (!newer || run::unfinished_attempt(*newer) != whole->attempt) return 0;
   DTS_TRY(sched::requeue_once(*scheduler, whole->job, {.limit = k_patience}));
   DTS_TRY(run::append_event(run.ledger(), {.job = whole->job, .what = run::Requeued{k_killed}}));
   return 0;
