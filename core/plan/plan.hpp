@@ -203,6 +203,9 @@ struct Rendezvous {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+// The value of a variable; empty if it is not set.
+[[nodiscard]] std::string value_of(const Environment& variables, std::string_view name);
+
 // The variables that each rank's program gets on top of its own environment, by rank and in the
 // order they are set; dtsubmit-environment(7) gives the source of each. DTSUBMIT_* is not included:
 // those variables name files and belong to launch. A list of all workers or hosts that would be too

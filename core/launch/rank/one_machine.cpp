@@ -4,7 +4,6 @@
 #include "core/base/net/net.hpp"
 #include "core/base/text/text.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -16,13 +15,6 @@ constexpr unsigned k_refusing_release = 6;
 constexpr std::pair<const char*, const char*> k_ucx[] = {
     {"OMPI_MCA_pml", "ucx"}, {"OMPI_MCA_pml_ucx_tls", "any"}, {"OMPI_MCA_pml_ucx_devices", "any"}};
 
-std::string value_of(const plan::Environment& variables, std::string_view name) {
-  const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
-    return variable.first == name;
-  });
-  return found == variables.end() ? "" : found->second;
-}
-
 }  // namespace
 
 void join_one_machine(plan::Environment& variables,
@@ -30,8 +22,9 @@ void join_one_machine(plan::Environment& variables,
                       const plan::IsSet& is_set) {
   const auto release = parse_number(std::string(open_mpi.substr(0, open_mpi.find('.'))));
   if (release.value_or(0) < k_refusing_release) return;
-  if (value_of(variables, "WORLD_SIZE") == value_of(variables, "LOCAL_WORLD_SIZE")) return;
-  if (!is_loopback(value_of(variables, "MASTER_ADDR"))) return;
+  if (plan::value_of(variables, "WORLD_SIZE") == plan::value_of(variables, "LOCAL_WORLD_SIZE"))
+    return;
+  if (!is_loopback(plan::value_of(variables, "MASTER_ADDR"))) return;
   for (const auto& [name, value] : k_ucx)
     if (!is_set(name)) variables.emplace_back(name, value);
 }

@@ -225,6 +225,13 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
   return all;
 }
 
+std::string value_of(const Environment& variables, std::string_view name) {
+  const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
+    return variable.first == name;
+  });
+  return found == variables.end() ? "" : found->second;
+}
+
 std::vector<Environment> slurm_step_variables(const std::vector<Placement>& placements) {
   std::map<unsigned, std::string> names;  // by node rank
   for (const Placement& one : placements) names[one.node_rank] = one.node;

@@ -4,9 +4,8 @@
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
+#include "core/plan/plan.hpp"
 #include "core/spec/parts.hpp"
-
-#include <algorithm>
 
 namespace dts::launch {
 
@@ -15,13 +14,9 @@ RolePort::RolePort(const spec::Part& part,
     : next_try_(Clock::now()), give_up_(next_try_ + part.job.start_timeout) {
   if (part.waits_for.empty()) return;
   const std::string prefix = "DTSUBMIT_ROLE_" + spec::variable_name(part.waits_for);
-  const auto value_of = [&](const std::string& name) {
-    const auto found = std::find_if(
-        variables.begin(), variables.end(), [&](const auto& one) { return one.first == name; });
-    return found == variables.end() ? std::string() : found->second;
-  };
-  host_ = value_of(prefix + "_ADDR");
-  port_ = static_cast<unsigned>(parse_number(value_of(prefix + "_PORT")).value_or(0));
+  host_ = plan::value_of(variables, prefix + "_ADDR");
+  port_ =
+      static_cast<unsigned>(parse_number(plan::value_of(variables, prefix + "_PORT")).value_or(0));
 }
 
 bool RolePort::is_open() {
