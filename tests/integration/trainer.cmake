@@ -13,6 +13,13 @@ foreach(name device device_exchange)
   set_tests_properties(integration_trainer_${name} PROPERTIES
     LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endforeach()
+# The same on the PTX of the kernels: some forty minutes.
+if(TARGET ptx_module)
+  add_test(NAME slow_trainer_device_ptx
+           COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_device.py $<TARGET_FILE:dttrain> $<TARGET_FILE:ptx_module> $<TARGET_FILE:nvml_fixture>)
+  set_tests_properties(slow_trainer_device_ptx PROPERTIES
+    LABELS slow TIMEOUT 7200 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+endif()
 # Every number of ranks over every transport, with audits and without: several minutes.
 add_test(NAME faults_trainer_transports
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_transports.py $<TARGET_FILE:dttrain> whole)

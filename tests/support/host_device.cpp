@@ -308,11 +308,9 @@ const dttrain_device* table() {
   return &made;
 }
 
-}  // namespace host_device
-
-// In a module, the environment may set what is lacking.
-DTTRAIN_DEVICE_EXPORT const dttrain_device* dttrain_device_v1() {
-  if (const char* const lack = std::getenv("HOST_DEVICE_LACK"))
-    host_device::set_lack(std::atoi(lack));
-  return host_device::table();
+const dttrain_device* table_of_module() {
+  if (const char* const lack = std::getenv("HOST_DEVICE_LACK")) set_lack(std::atoi(lack));
+  return table();
 }
+
+}  // namespace host_device

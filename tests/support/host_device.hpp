@@ -27,4 +27,7 @@ void set_lack(int lack);
 
 [[nodiscard]] const dttrain_device* table();
 
+// The same for a module, where the environment may set what is lacking.
+[[nodiscard]] const dttrain_device* table_of_module();
+
 }  // namespace host_device
