@@ -18,7 +18,7 @@ struct Columnwise {
   static constexpr int k_rows_each = 512;
 
   struct Shared {
-    Four sums[k_threads];
+    alignas(16) Four sums[k_threads];  // for one access of all four
   };
 
   int rows = 0;
