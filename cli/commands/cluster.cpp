@@ -9,6 +9,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/cluster/companion.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -67,6 +68,8 @@ Result<int> run_up(const Options& options) {
 Result<int> run_down(const Options& options) {
   if (!options.all) {
     DTS_ASSIGN(const std::string folder, folder_of(options.spec));
+    const pid_t process = options.spec.with_process;
+    if (process != 0 && !cluster::outlives_process(folder, process)) return 0;
     DTS_TRY(cluster::down(folder));
     return 0;
   }
@@ -154,6 +157,12 @@ void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
       ->type_name("FOLDER");
 }
 
+void add_process(CLI::App& verb, cluster::ClusterSpec& spec, const std::string& help) {
+  accept_whole(*verb.add_option("--with-process", spec.with_process, help)->type_name("PID"),
+               1,
+               std::numeric_limits<pid_t>::max());
+}
+
 void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
   verb.add_option("--nodes", spec.nodes, fmt::format("number of nodes, 1 to 64 [{}]", spec.nodes))
       ->type_name("N");
@@ -223,6 +232,7 @@ void add_cluster(CLI::App& app, Invocation& invocation) {
   add_place(*up, options->spec);
   add_shape(*up, options->spec);
   add_rules(*up, options->spec);
+  add_process(*up, options->spec, "end the cluster when this process ends");
   up->callback(
       [options, &invocation] { invocation.action = [options] { return run_up(*options); }; });
   CLI::App* down =
@@ -230,6 +240,7 @@ void add_cluster(CLI::App& app, Invocation& invocation) {
   add_place(*down, options->spec);
   down->add_flag(
       "--all", options->all, "end all your clusters, except those started with --folder");
+  add_process(*down, options->spec, "wait until this process ends; --all does not");
   down->callback(
       [options, &invocation] { invocation.action = [options] { return run_down(*options); }; });
   CLI::App* status = verb->add_subcommand("status", "show the nodes and jobs of the cluster");

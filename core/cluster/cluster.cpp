@@ -6,6 +6,7 @@
 #include "core/base/text/text.hpp"
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"
+#include "core/cluster/companion.hpp"
 #include "core/cluster/daemons.hpp"
 #include "core/cluster/layout/config.hpp"
 #include "core/cluster/layout/record.hpp"
@@ -152,6 +153,11 @@ Result<bool> reuse(const Programs& programs, const ClusterSpec& spec) {
   return true;
 }
 
+Result<void> accompany(const ClusterSpec& spec) {
+  if (spec.with_process == 0) return {};
+  return end_with_process(spec.folder, spec.with_process);
+}
+
 NodeStatus seen_from_outside(const Layout& layout,
                              unsigned index,
                              const std::vector<Member>& members) {
@@ -198,7 +204,10 @@ Result<UpResult> up(ClusterSpec spec) {
   UpResult result;
   result.conf = conf_path(spec.folder);
   DTS_ASSIGN(const bool there, reuse(programs, spec));
-  if (there) return result;
+  if (there) {
+    DTS_TRY(accompany(spec));
+    return result;
+  }
   DTS_ASSIGN(Layout layout, decide(spec, result.warnings));
   UniqueFd names;
   if (spec.proctrack == Proctrack::cgroup) {
@@ -206,6 +215,7 @@ Result<UpResult> up(ClusterSpec spec) {
   }
   DTS_TRY(start(programs, layout));
   switch_autogroups_off(spec.folder);
+  DTS_TRY(accompany(spec));
   return result;
 }
 

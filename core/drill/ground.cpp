@@ -92,6 +92,7 @@ Result<void> Ground::start(std::string dttrain) {
   spec.nodes = k_nodes;
   spec.gpus_per_node = k_gpus;
   spec.extra = {"KillWait=10"};
+  spec.with_process = ::getpid();
   cluster_ = spec.folder;
   DTS_ASSIGN(const cluster::UpResult up, cluster::up(spec));
   ::setenv("SLURM_CONF", up.conf.c_str(), 1);

@@ -11,7 +11,7 @@ for program in slurmctld slurmd sbatch scontrol; do
 done
 
 name=contract-$$
-exports=$("$DTSUBMIT" cluster up --name "$name" --nodes 2 --gpus-per-node 8 --cpus-per-node 16 --sockets 2 --grace 20) || exit 1
+exports=$("$DTSUBMIT" cluster up --with-process $$ --name "$name" --nodes 2 --gpus-per-node 8 --cpus-per-node 16 --sockets 2 --grace 20) || exit 1
 trap '"$DTSUBMIT" cluster down --name "$name"' EXIT
 eval "$exports"
 

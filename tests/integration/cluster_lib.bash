@@ -32,7 +32,7 @@ test_case() { echo "--- $*"; }
 # select_cluster options...: up, and SLURM_CONF of it.
 select_cluster() {
   local line
-  line=$("$DTSUBMIT" cluster up "$@") || fail "cluster up $*"
+  line=$("$DTSUBMIT" cluster up --with-process $$ "$@") || fail "cluster up $*"
   [[ $(wc -l <<<"$line") == 1 && $line == "export SLURM_CONF="* ]] || fail "up printed: $line"
   eval "$line"
 }

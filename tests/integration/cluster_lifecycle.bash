@@ -159,6 +159,22 @@ kill "$stranger" || fail "the stranger was killed"
 "$DTSUBMIT" cluster down --name one || fail "a second down is no error"
 SLURM_CONF=$clusters/two/slurm.conf srun -n1 true || fail "the other cluster was hurt"
 
+test_case "a cluster ends with its process, even one that is killed; not with another process, nor in the place of an earlier cluster"
+sleep 600 &
+owner=$!
+"$DTSUBMIT" cluster up --name four --nodes 1 --with-process "$owner" >/dev/null || fail "up"
+"$DTSUBMIT" cluster down --name four || fail "down before its process"
+"$DTSUBMIT" cluster up --name four --nodes 1 >/dev/null || fail "up again"
+kill -9 "$owner"
+sleep 2.5
+[[ -n $(processes_of "$clusters/four") ]] || fail "it ended with the process of an earlier cluster"
+sleep 600 &
+owner=$!
+"$DTSUBMIT" cluster up --name four --nodes 1 --with-process "$owner" >/dev/null || fail "up of a cluster that runs"
+kill -9 "$owner"
+wait_for 20 test ! -e "$clusters/four" || fail "it is left after its process"
+[[ -z $(processes_of "$clusters/four") ]] || fail "left: $(processes_of "$clusters/four")"
+
 test_case "down --all ends the rest; no control group is left"
 "$DTSUBMIT" cluster down --all || fail "down --all"
 [[ -z $(ls "$clusters") ]] || fail "left: $(ls "$clusters")"

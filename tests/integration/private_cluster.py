@@ -17,7 +17,7 @@ class PrivateCluster:
         # The nodes have the same names as those of all other clusters, so each cluster needs a quarantine of its own.
         self.environment["XDG_STATE_HOME"] = self.place + "/state"
         self.program = dtsubmit
-        self.up = [dtsubmit, "cluster", "up", "--folder", self.folder, *options]
+        self.up = [dtsubmit, "cluster", "up", "--folder", self.folder, "--with-process", str(os.getpid()), *options]
 
     def __enter__(self):
         up = subprocess.run(self.up, capture_output=True, text=True)

@@ -50,7 +50,7 @@ for file in "$dtsubmit" "$shared/$name"/lib/dtsubmit/*; do
 done
 inside "$dtsubmit" topo | head -n 1
 
-eval "$("$dtsubmit" cluster up --name "tarball-$$" --nodes 2 --gpus-per-node 4 --grace 20)"
+eval "$("$dtsubmit" cluster up --with-process $$ --name "tarball-$$" --nodes 2 --gpus-per-node 4 --grace 20)"
 cp "$SLURM_CONF" "$root$shared/slurm.conf"
 SLURM_CONF=$shared/slurm.conf
 echo "outside: $(sinfo --version)"

@@ -42,6 +42,7 @@ struct ClusterSpec {
   Auth auth = Auth::none;
   bool accounting = false;         // with slurmdbd and a database of its own
   bool constrain_cores = false;    // jobs are confined to the cores that Slurm gives them
+  int with_process = 0;            // the process with which the cluster ends; 0: none
   std::vector<std::string> extra;  // "Key=value" lines of slurm.conf, which replace our own keys
 };
 
