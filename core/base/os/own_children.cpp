@@ -11,32 +11,28 @@
 
 namespace dts {
 
-std::vector<pid_t> own_children() {
-  return children_of_thread(::getpid(), ::getpid());
-}
-
-namespace {
-
-std::vector<pid_t> children_but(const std::vector<pid_t>& spared) {
-  std::vector<pid_t> found = own_children();
+std::vector<pid_t> own_children(const std::vector<pid_t>& spared) {
+  std::vector<pid_t> found = children_of_thread(::getpid(), ::getpid());
   std::erase_if(found, [&](pid_t pid) {
     return std::find(spared.begin(), spared.end(), pid) != spared.end();
   });
   return found;
 }
 
-}  // namespace
+void reap_children(const std::vector<pid_t>& spared) {
+  for (const pid_t pid : own_children(spared)) ::waitpid(pid, nullptr, WNOHANG);
+}
 
 bool signal_children(int number, const std::vector<pid_t>& spared) {
   bool any = false;
-  for (const pid_t pid : children_but(spared)) any = ::kill(pid, number) == 0 || any;
+  for (const pid_t pid : own_children(spared)) any = ::kill(pid, number) == 0 || any;
   return any;
 }
 
 void kill_children(const std::vector<pid_t>& spared) {
   // Each round kills one generation: the children of a killed process then become ours.
   for (int round = 0; round < 100; ++round) {
-    const std::vector<pid_t> left = children_but(spared);
+    const std::vector<pid_t> left = own_children(spared);
     if (left.empty()) return;
     for (const pid_t pid : left) {
       ::kill(pid, SIGKILL);

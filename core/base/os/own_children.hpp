@@ -8,7 +8,11 @@
 
 namespace dts {
 
-[[nodiscard]] std::vector<pid_t> own_children();
+// Without those in `spared`; includes children that have ended and are not reaped.
+[[nodiscard]] std::vector<pid_t> own_children(const std::vector<pid_t>& spared = {});
+
+// Reaps the children that have ended, except `spared`.
+void reap_children(const std::vector<pid_t>& spared);
 
 // Sends signal `number` (0: none, as in kill(2)) to each child that is not in `spared`; true if
 // there was one.

@@ -31,10 +31,10 @@ constexpr std::chrono::milliseconds k_to_follow{300};
 constexpr std::size_t k_longest_left = 80;
 
 // The command of an orphan that is still there after a short time; empty: there is none.
-std::string remaining_command() {
+std::string remaining_command(const std::vector<pid_t>& others) {
   for (const auto until = std::chrono::steady_clock::now() + k_to_follow;;) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
-    const std::vector<pid_t> left = own_children();
+    reap_children(others);
+    const std::vector<pid_t> left = own_children(others);
     if (left.empty()) return "";
     if (std::chrono::steady_clock::now() >= until)
       return printable(join(command_of(left.front()), " "), k_longest_left);
@@ -104,21 +104,24 @@ bool Program::adopt_wrapped_program(int code) {
   return false;
 }
 
-void Program::kill_leftovers() {
+void Program::kill_leftovers(const std::vector<pid_t>& others) {
   ::kill(-group_, SIGKILL);
   pid_ = 0;
-  kill_children(spared_);
+  kill_children(others);
   pump_.reset();  // all its writers are gone
 }
 
-std::optional<int> Program::reap() {
+std::optional<int> Program::reap(const std::vector<pid_t>& others) {
   std::optional<int> code;
   int status = 0;
-  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
-    if (pid == pid_) code = exit_code_of_wait_status(status);
+  if (pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_)
+    code = exit_code_of_wait_status(status);
+  std::vector<pid_t> spared = others;
+  if (!code) spared.push_back(pid_);
+  reap_children(spared);
   if (!code || adopt_wrapped_program(*code)) return std::nullopt;
-  if (*code == 0) left_running_ = remaining_command();
-  kill_leftovers();
+  if (*code == 0) left_running_ = remaining_command(others);
+  kill_leftovers(others);
   return code;
 }
 

@@ -57,25 +57,20 @@ class Program {
   // Sends SIGKILL to the whole process group.
   void kill();
 
-  // Our own child `pid`, which is no leftover of the program; 0: none.
-  void spare(pid_t pid) {
-    if (pid != 0) spared_.push_back(pid);
-  }
-
   // Collects ended children. Returns the program's exit code (or 128 + signal) once it has ended;
-  // by then everything it left behind has been killed and its log is complete.
-  [[nodiscard]] std::optional<int> reap();
+  // by then everything it left behind has been killed and its log is complete. `others`: children
+  // of the caller that do not belong to the program, which are neither collected nor killed.
+  [[nodiscard]] std::optional<int> reap(const std::vector<pid_t>& others = {});
 
   // After exit code 0: a command that the program left running, and that was killed. Empty: none.
   [[nodiscard]] const std::string& left_running() const { return left_running_; }
 
  private:
-  void kill_leftovers();
+  void kill_leftovers(const std::vector<pid_t>& others);
   [[nodiscard]] bool adopt_wrapped_program(int code);
 
   pid_t pid_ = 0;
   pid_t group_ = 0;
-  std::vector<pid_t> spared_;
   bool is_wrapper_ = false;
   std::string left_running_;
   int stop_signal_ = 0;  // the signal of the requested stop; 0: none yet

@@ -189,7 +189,6 @@ void RankProcess::report_exit(int code) {
 void RankProcess::on_agent_lost() {
   agent_alive_ = false;
   revival_.begin(place_.run_directory, std::to_string(place_.attempt));
-  program_.spare(revival_.pid());
   if (!program_.running()) {
     over_ = true;
     return;
@@ -209,9 +208,8 @@ void RankProcess::on_signals() {
         say(Dumped{ended_as == 0});
       }
       if (const auto ended = set_up_.reap()) say(*ended);
-      // Program::reap() waits for any child, and must not take the set-up's exit status.
-      if (set_up_.running()) continue;
-      if (const auto code = program_.reap()) report_exit(*code);
+      if (const auto code = program_.reap({stacks_, set_up_.pid(), revival_.pid()}))
+        report_exit(*code);
     } else if (*signal != SIGCONT) {
       if (signals_reach_program_ && is_of_slurm(sent->sender)) {
         reached_by_ = *signal;

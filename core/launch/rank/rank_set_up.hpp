@@ -31,6 +31,8 @@ class RankSetUp {
 
   [[nodiscard]] bool running() const { return pid_ > 0; }
 
+  [[nodiscard]] pid_t pid() const { return pid_; }  // 0 or -1: none
+
   // The result, once the set-up has ended. Call it on SIGCHLD, before anything else waits for
   // children.
   [[nodiscard]] std::optional<SetUpEnded> reap();

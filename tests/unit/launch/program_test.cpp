@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -81,6 +83,24 @@ TEST_CASE("a program's exit code is its own, or 128 + its signal") {
   CHECK(as_rank([](Rank& rank) { return rank.shell("exit 0") ? rank.end() : 99; }) == 0);
   CHECK(as_rank([](Rank& rank) { return rank.shell("exit 85") ? rank.end() : 99; }) == 85);
   CHECK(as_rank([](Rank& rank) { return rank.shell("kill -9 $$") ? rank.end() : 99; }) == 137);
+}
+
+TEST_CASE("another child of the rank is neither collected nor killed, however the program ends") {
+  CHECK(as_rank([](Rank& rank) {
+          const pid_t other = ::fork();
+          if (other == 0) {
+            std::this_thread::sleep_for(1s);
+            ::_exit(7);
+          }
+          if (!rank.shell("exit 0")) return 1;
+          while (!rank.program.reap({other}))
+            if (!rank.program.running()) return 2;
+          if (!rank.program.left_running().empty()) return 3;
+          std::this_thread::sleep_for(1500ms);
+          if (rank.program.reap({other})) return 4;
+          int status = 0;
+          return ::waitpid(other, &status, WNOHANG) == other && WEXITSTATUS(status) == 7 ? 0 : 5;
+        }) == 0);
 }
 
 TEST_CASE("both streams are appended to the log, which only the owner can read") {
