@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/companion.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
-#include "core/base/os/program_file.hpp"
 #include "core/cluster/layout/record.hpp"
 
 #include <fcntl.h>

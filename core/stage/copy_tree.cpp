@@ -2,6 +2,7 @@
 #include "core/stage/copy_tree.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
 #include "core/stage/copy_part.hpp"
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/words/names.hpp"
+#include "core/shell/syntax.hpp"
 
 #include <algorithm>
 

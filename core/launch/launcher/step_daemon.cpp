@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/launcher/step_daemon.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/net/line_connection.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"

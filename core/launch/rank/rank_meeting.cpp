@@ -2,6 +2,7 @@
 #include "core/launch/rank/rank_meeting.hpp"
 
 #include "core/base/net/ephemeral_ports.hpp"
+#include "core/base/net/interfaces.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/allocation.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/binding/node_placement.hpp"
 
+#include "core/base/text/alike.hpp"
 #include "core/plan/binding/locate_gpus.hpp"
 #include "core/plan/binding/rank_links.hpp"
 #include "core/plan/cores/fabric.hpp"

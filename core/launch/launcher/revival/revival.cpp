@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/launcher/revival/revival.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
-#include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 
 #include <sys/wait.h>
