@@ -200,6 +200,20 @@ def stopped():
         check(starts(part(run, "prep")) == 1 and starts(part(run, "evaluate")) == 1, "the other steps ran once")
 
 
+def stop_and_kill():
+    """The agent is killed while a step saves after `stop`: the next one under its guard does not continue the run."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        run = submit(cluster, steps=[{"name": "train", "command": ["sh", "-c", "trap 'sleep 5; exit 85' TERM; while :; do sleep 0.1; done"]},
+                                     {"name": "evaluate", "command": ["true"]}])
+        wait_for_ranks(part(run, "train"))
+        cluster.dtsubmit("stop", run.path)
+        wait_for(60, "the stop", lambda: any(event["event"] == "stop_requested" for event in run.ledger()))
+        run.kill("agent")
+        status = run.finish(90)
+        check(causes(run) == ["stopped"] and starts(run) == 1 and not status["done"], f"it stays stopped: {run.ledger()}")
+        check(starts(part(run, "evaluate")) == 0, "no other step began")
+
+
 def lost_node():
     """A node of the second step is lost: with a spare node, the step starts again in the same job."""
     from main_job import SLOW
@@ -219,4 +233,4 @@ def lost_node():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, some_gpus, fails, out_of_time, at_the_limit, agent_killed, chained, stopped, lost_node)}[sys.argv[1]]()
+    {f.__name__: f for f in (preempted, some_gpus, fails, out_of_time, at_the_limit, agent_killed, chained, stopped, stop_and_kill, lost_node)}[sys.argv[1]]()

@@ -27,6 +27,21 @@ def in_grace_time(cluster):
     check("dtsubmit stop" in last["detail"], f"and says why: {last['detail']}")
 
 
+def agent_killed(cluster):
+    """The agent is killed while its ranks save: the next one under its guard does not continue the run."""
+    run = cluster.submit(*WHOLE, "--", *SAVES_LONG)
+    wait_for(60, "the program", lambda: os.path.exists(run.path + "/ready"))
+    cluster.dtsubmit("stop", run.path)
+    wait_for(60, "the stop", lambda: "stop_requested:stopped" in story(run))
+    run.kill("agent")
+    status = run.finish(90)
+    check(story(run)[-2:] == ["attempt_ended:stopped", "decided"] and run.ledger()[-1]["decision"] == "stop", f"it stays stopped: {story(run)}")
+    check(len(status["attempts"]) == 1 and not run.processes(), f"one attempt: {status['attempts']}")
+    cluster.dtsubmit("requeue", run.path)
+    wait_for(60, "the next attempt", lambda: story(run).count("ranks_started") == 2)
+    cluster.dtsubmit("cancel", run.path)
+
+
 def torchrun(cluster):
     """torchrun exits 1 after every stop; whether its workers have saved shows in their checkpoints."""
     program = cluster.place + "/torchrun"
@@ -68,6 +83,7 @@ def main():
         check(status["done"] and status["digest"] == undisturbed, f"digest {status['digest']}, undisturbed {undisturbed}")
         check(not run.processes(), f"nothing is left: {run.processes()}")
         in_grace_time(cluster)
+        agent_killed(cluster)
         torchrun(cluster)
 
 

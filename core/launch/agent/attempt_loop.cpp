@@ -10,7 +10,6 @@
 #include "core/run/ledger/history.hpp"
 #include "core/topo/discover.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <csignal>
@@ -22,6 +21,13 @@ namespace {
 using std::chrono::seconds;
 
 }  // namespace
+
+// Records an event of the latest attempt, which before the first is that of an earlier agent.
+Result<void> AttemptLoop::note(run::Event event) {
+  if (attempt_) return attempt_->note(std::move(event));
+  note_event(ledger_, job_, run::latest_attempt(run_), std::move(event));
+  return {};
+}
 
 // Call it when no attempt follows on these nodes. Slurm starts no step in a job that it is ending;
 // in that case the ranks themselves have removed the staged files.
@@ -137,10 +143,11 @@ bool AttemptLoop::close(const Error* failed) {
 }
 
 Result<int> AttemptLoop::run() {
-  terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
-  set_second_log(terminal_.get());
+  terminal_.keep();
   if (!options_.local) watch_ = watch_job(job_.allocation, plan_.spares > 0);
   end_.use(watch_.get(), !options_.part);
+  DTS_ASSIGN(const std::optional<int> stopped, end_.end_stopped());
+  if (stopped) return *stopped;
   const AttemptContext context{options_,
                                job_,
                                pool_,
@@ -157,7 +164,7 @@ Result<int> AttemptLoop::run() {
     const run::Decision decision = decide(ended, events);
     log("decision: {}: {}", run::to_string(decision.action), decision.why);
     DTS_TRY(end_.note_decision(decision));
-    restore_terminal();
+    terminal_.restore();
     log("{}: {} ({}); {}: {}",
         attempt_->number() == 0 ? "no attempt could begin"
                                 : fmt::format("attempt {}", attempt_->number()),

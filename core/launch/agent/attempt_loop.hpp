@@ -3,10 +3,9 @@
 #pragma once
 
 #include "core/launch/agent/job_end.hpp"
+#include "core/launch/agent/kept_terminal.hpp"
 #include "core/launch/agent/recorded_attempt.hpp"
 #include "core/run/directory/presence.hpp"
-
-#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -34,7 +33,7 @@ class AttemptLoop {
   [[nodiscard]] Result<int> run();
 
   // Makes standard error again what it was before the attempts.
-  void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
+  void restore_terminal() const { terminal_.restore(); }
 
   // `failed`, or if the run directory has disappeared an error that says so, as this explains any
   // failure.
@@ -52,6 +51,7 @@ class AttemptLoop {
   [[nodiscard]] Result<std::optional<int>> end_during_delay(int signal);
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
+  [[nodiscard]] Result<void> note(run::Event event);
   void unstage_pool();
   [[nodiscard]] Result<AttemptEnd> make_attempt();
 
@@ -63,12 +63,11 @@ class AttemptLoop {
   NodePool pool_;
   run::LedgerWriter ledger_{run_.ledger()};
   run::Presence presence_{run_};
-  UniqueFd terminal_;  // standard error at the start; attempts log to their own folders
+  KeptTerminal terminal_;
   std::unique_ptr<JobWatch> watch_;
   std::optional<RecordedAttempt> attempt_;  // the latest
-  JobEnd end_{job_, ledger_, signals_.get(), [this](run::Event event) {
-                return attempt_->note(std::move(event));
-              }};
+  JobEnd end_{
+      job_, ledger_, signals_.get(), [this](run::Event event) { return note(std::move(event)); }};
   bool has_unstaged_ = false;   // see unstage_pool()
   bool disk_was_full_ = false;  // when the last attempt ended
 };

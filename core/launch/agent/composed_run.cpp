@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <csignal>
 #include <functional>
+#include <utility>
 
 namespace dts::launch {
 namespace {
@@ -33,7 +34,8 @@ constexpr unsigned k_most_vanished = 3;   // agents of parts that may vanish in 
 }  // namespace
 
 Result<void> ComposedRun::note(run::Event event) {
-  note_event(ledger_, job_, attempt_, std::move(event));
+  const unsigned own = attempt_ > 0 ? attempt_ : run::latest_attempt(run_);
+  note_event(ledger_, job_, own, std::move(event));
   return {};
 }
 
@@ -100,7 +102,9 @@ void ComposedRun::on_signal(const SentSignal& signal, const std::vector<PartAgen
   if (number == SIGCHLD || number == SIGCONT) return;
   if (number == SIGINT && !interrupts_.add(signal.value)) return;
   log("signal {}: passed on to every part that runs", number);
-  stop_asked_ = stop_asked_ || number == k_stop_request;
+  if (number == k_stop_request && !std::exchange(stop_asked_, true))
+    static_cast<void>(
+        note({.what = run::StopRequested{run::Cause::stopped, run::k_asked_by_user}}));
   if (number != k_stop_request) end_signal_ = number;
   if (number == SIGTERM) end_.set_kill_imminent(true);
   for (const PartAgent* part : parts) part->signal(number);
@@ -170,13 +174,8 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
 
 // Records that a role that never ends by itself is done when the others are.
 void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const {
-  for (const PartAgent* part : parts) {
-    if (part->is_done()) continue;
-    run::Event event{.attempt = run::latest_attempt(part->run()), .job = job_.allocation.job};
-    event.what = run::decided_event({run::Action::done, 0, "the other roles are done"});
-    if (const auto noted = run::append_event(part->run().ledger(), std::move(event)); !noted)
-      log("{}", noted.error().message);
-  }
+  for (const PartAgent* part : parts)
+    if (!part->is_done()) part->note_done(job_.allocation.job, "the other roles are done");
 }
 
 // `due`: how many parts were to run. Not all have begun if a stop arrived while one waited.
@@ -265,7 +264,7 @@ Result<int> ComposedRun::carry_out(const run::Verdict& verdict) {
   DTS_TRY(note({.what = run::ended_event(verdict.outcome)}));
   log("decision: {}: {}", run::to_string(decision.action), decision.why);
   DTS_TRY(end_.note_decision(decision));
-  ::dup2(terminal_.get(), STDERR_FILENO);
+  terminal_.restore();
   log("attempt {}: {} ({}); {}: {}",
       attempt_,
       run::to_string(verdict.outcome.cause),
@@ -282,10 +281,11 @@ Result<int> ComposedRun::carry_out(const run::Verdict& verdict) {
 }
 
 Result<int> ComposedRun::run() {
-  terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
-  set_second_log(terminal_.get());
+  terminal_.keep();
   if (!options_.local) watch_ = watch_job(job_.allocation, job_.plan.spares > 0);
   end_.use(watch_.get(), true);
+  DTS_ASSIGN(const std::optional<int> stopped, end_.end_stopped());
+  if (stopped) return *stopped;
   DTS_TRY(begin());
   auto verdict = read_parts()
                      .and_then([this] { return shared_variables(); })

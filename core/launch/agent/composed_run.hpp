@@ -6,6 +6,7 @@
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/launch/agent/job_end.hpp"
+#include "core/launch/agent/kept_terminal.hpp"
 #include "core/launch/agent/part_agent.hpp"
 #include "core/launch/agent/recorded_attempt.hpp"
 #include "core/launch/job/stop_way.hpp"
@@ -62,7 +63,7 @@ class ComposedRun {
   std::unique_ptr<JobWatch> watch_;
   JobEnd end_{
       job_, ledger_, signals_.get(), [this](run::Event event) { return note(std::move(event)); }};
-  UniqueFd terminal_;     // standard error at the start
+  KeptTerminal terminal_;
   unsigned attempt_ = 0;  // number within the whole run, one per job
   std::vector<PartAgent> parts_;
   Variables shared_;

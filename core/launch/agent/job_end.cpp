@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/agent/job_end.hpp"
 
+#include "core/base/exit_codes.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/launch/agent/recorded_attempt.hpp"
 #include "core/launch/health/quarantine.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/launch/job/successor.hpp"
@@ -11,6 +13,7 @@
 #include "core/run/index/find.hpp"
 #include "core/run/index/index.hpp"
 #include "core/run/ledger/events.hpp"
+#include "core/run/ledger/history.hpp"
 #include "core/run/summary/goodput.hpp"
 
 #include <fmt/format.h>
@@ -94,6 +97,28 @@ Result<int> JobEnd::return_job(const run::Outcome& outcome, const run::Decision&
   if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
   watch_->request_return(std::move(how));
   return returned(outcome, watch_->wait_returned());
+}
+
+Result<std::optional<int>> JobEnd::end_stopped() {
+  const auto events = ledger_.events();
+  const auto stopped = run::stopped_attempt(events);
+  if (!stopped || watch_ == nullptr || !is_whole_) return std::nullopt;
+  const run::Outcome outcome{
+      run::Cause::stopped,
+      k_checkpointed,
+      fmt::format("{}; its agent was killed, and did not record what was saved",
+                  run::k_asked_by_user)};
+  log("attempt {}: {}", *stopped, outcome.detail);
+  if (run::unfinished_attempt(events) == stopped) {
+    run::AttemptEnded ended = run::ended_event(outcome);
+    ended.checkpoint = run::newest_checkpoint(job_.run);
+    note_event(ledger_, job_, *stopped, {.what = std::move(ended)});
+  }
+  run::Circumstances now;
+  now.stop_asked = run::k_asked_by_user;
+  const run::Decision decision = run::decide(outcome, now, job_.policy);
+  DTS_TRY(note_decision(decision));
+  return decision.exit_code;
 }
 
 Result<void> JobEnd::note_decision(const run::Decision& decision) {

@@ -46,6 +46,10 @@ class JobEnd {
 
   [[nodiscard]] bool kill_imminent() const { return kill_imminent_; }
 
+  // Call it before the first attempt. If the agent before this one was killed while it stopped the
+  // run for a user, records that the run is stopped, and returns this job's exit code.
+  [[nodiscard]] Result<std::optional<int>> end_stopped();
+
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
 
   // Carries out a requeue or a new submission. Returns this job's exit code.

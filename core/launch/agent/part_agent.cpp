@@ -7,6 +7,7 @@
 #include "core/base/text/hostlist.hpp"
 #include "core/launch/agent/component.hpp"
 #include "core/launch/job/stop_way.hpp"
+#include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 
@@ -125,6 +126,13 @@ bool PartAgent::is_done() const {
   if (is_done_) return true;
   const auto events = run::read_ledger(run_.ledger());
   return events && run::is_done(*events);
+}
+
+void PartAgent::note_done(const sched::JobId& job, const char* why) const {
+  run::Event event{.attempt = run::latest_attempt(run_), .job = job};
+  event.what = run::decided_event({run::Action::done, 0, why});
+  if (const auto noted = run::append_event(run_.ledger(), std::move(event)); !noted)
+    log("{}", noted.error().message);
 }
 
 void PartAgent::signal(int number) const {

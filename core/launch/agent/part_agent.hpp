@@ -80,6 +80,9 @@ class PartAgent {
   // True if the part's ledger, or its agent in this job, says that it is done.
   [[nodiscard]] bool is_done() const;
 
+  // Records that the part is done, for this reason, although its agent has not decided so.
+  void note_done(const sched::JobId& job, const char* why) const;
+
   void signal(int number) const;
 
   // Call it when another part ends: this part has to save and end, and is killed after `patience`.

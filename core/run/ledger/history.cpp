@@ -122,6 +122,19 @@ bool is_asked_to_stop(const std::vector<Event>& events, unsigned attempt) {
   });
 }
 
+std::optional<unsigned> stopped_attempt(const std::vector<Event>& events) {
+  const auto begun = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
+    return event.is<AttemptStarted, Resumed>();
+  });
+  if (begun == events.rend() || !begun->is<AttemptStarted>()) return std::nullopt;
+  const bool is_over = std::any_of(begun.base(), events.end(), [&](const Event& event) {
+    const auto* ended = event.as<AttemptEnded>();
+    return event.is<Decided>() || (ended != nullptr && ended->cause == Cause::completed);
+  });
+  if (is_over || !is_asked_to_stop(events, begun->attempt)) return std::nullopt;
+  return begun->attempt;
+}
+
 unsigned agents_lost_in_a_row(const std::vector<Event>& events) {
   unsigned lost = 0;
   std::string checkpoint;

@@ -31,6 +31,10 @@ struct FailureRecord {
 // ended.
 [[nodiscard]] bool is_asked_to_stop(const std::vector<Event>& events, unsigned attempt);
 
+// The latest attempt, if a user asked it to stop and its agent ended before it decided: the run
+// must not continue until `dtsubmit requeue`. nullopt otherwise, and if its program was done.
+[[nodiscard]] std::optional<unsigned> stopped_attempt(const std::vector<Event>& events);
+
 // How many attempts in a row, up to the last that ended, have lost their agent without a new
 // checkpoint since, or `dtsubmit requeue`.
 [[nodiscard]] unsigned agents_lost_in_a_row(const std::vector<Event>& events);

@@ -161,6 +161,39 @@ TEST_CASE("an attempt is asked to stop by a user, not by a scheduler or another 
   CHECK_FALSE(is_asked(Cause::time_limit, "the time limit is near"));
 }
 
+TEST_CASE("an attempt that a user stops stays stopped, whatever its agent could still record") {
+  using Events = std::vector<Event>;
+  const Event asked{
+      .time = "t", .attempt = 1, .what = StopRequested{Cause::stopped, k_asked_by_user}};
+  const Event preempted{.time = "t", .attempt = 1, .what = StopRequested{Cause::preempted, ""}};
+  const auto ended = [](Cause cause) {
+    return Event{.time = "t", .attempt = 1, .what = AttemptEnded{.cause = cause}};
+  };
+  const Event decided{.time = "t", .attempt = 1, .what = Decided{.decision = Action::stop}};
+  const Event resumed{.time = "t", .what = Resumed{}};
+  const Event next{.time = "t", .attempt = 2, .what = AttemptStarted{}};
+
+  const struct {
+    Events after;  // the attempt has begun
+    std::optional<unsigned> stopped;
+  } rows[] = {{{}, std::nullopt},
+              {{asked}, 1U},
+              {{preempted}, std::nullopt},
+              {{asked, ended(Cause::stopped)}, 1U},
+              {{asked, ended(Cause::rank_killed)}, 1U},
+              {{asked, ended(Cause::completed)}, std::nullopt},
+              {{asked, ended(Cause::stopped), decided}, std::nullopt},
+              {{asked, resumed}, std::nullopt},
+              {{asked, resumed, next}, std::nullopt}};
+
+  for (const auto& row : rows) {
+    Events events = RunEvents().unfinished().events();
+    events.insert(events.end(), row.after.begin(), row.after.end());
+    CAPTURE(row.after.size());
+    CHECK(stopped_attempt(events) == row.stopped);
+  }
+}
+
 TEST_CASE("agents that are lost in a row count until a checkpoint, another end or a requeue") {
   const char* const lost = "agent_lost";
   CHECK(agents_lost_in_a_row({}) == 0);
