@@ -4,7 +4,9 @@
 and continued; a role that fails, with the others or alone; one machine without Slurm: roles.py SCENARIO."""
 import json
 import os
+import signal
 import sys
+import time
 
 from checks import check, wait_for
 from main_job_support import Cluster
@@ -198,5 +200,25 @@ def guard_killed():
         check(causes(run) == ["agent_lost", "completed"], f"{causes(run)}")
 
 
+def guard_killed_late():
+    """kill -9 of the batch process after a role has failed for good, before the agent has noticed that: the job does not come back."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        go = cluster.place + "/go"
+        run = submit(cluster, roles=[
+            {"name": "a", "command": ["sh", "-c", f"while [ ! -e {go} ]; do sleep 0.1; done; exit 9"]},
+            {"name": "b", "command": ["sh", "-c", "trap 'exit 85' TERM; while :; do sleep 0.1; done"]}])
+        for name in ("a", "b"):
+            wait_for_ranks(part(run, name))
+        agent, = [pid for pid, argv in run.processes() if argv[1:2] == ["agent"] and run.path in argv]
+        os.kill(agent, signal.SIGSTOP)
+        open(go, "w").close()
+        wait_for(60, "the end of a", lambda: part(run, "a").ledger()[-1]["event"] == "decided")
+        run.kill("guard")
+        wait_for(60, "the end of every process", lambda: not run.processes() and not part(run, "b").processes())
+        wait_for(60, "the job's end", lambda: cluster.job_state(run.job) in ("FAILED", "PENDING", "RUNNING"))
+        time.sleep(3)
+        check(cluster.job_state(run.job) == "FAILED" and starts(run) == 1, f"it does not come back: {run.ledger()}")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, together, alone, places, here, waits, guard_killed)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preempted, fails, together, alone, places, here, waits, guard_killed, guard_killed_late)}[sys.argv[1]](*sys.argv[2:])

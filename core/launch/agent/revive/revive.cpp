@@ -39,6 +39,18 @@ bool is_to_end(const run::RunDirectory& run, unsigned attempt) {
          run::is_asked_to_stop(*events, attempt);
 }
 
+// True if a part of the run has failed for good, which ends the others.
+bool has_failed_part(const run::RunDirectory& whole) {
+  const auto parts = run::parts_of(whole);
+  return std::any_of(parts.begin(), parts.end(), [](const run::PartDirectory& part) {
+    const auto events = run::read_ledger(part.run.ledger());
+    const run::Event* last = events ? run::final_decision(*events) : nullptr;
+    const auto* decided = last != nullptr ? last->as<run::Decided>() : nullptr;
+    return decided != nullptr && decided->decision == run::Action::stop &&
+           !decided->detail.starts_with(run::k_asked_by_part);
+  });
+}
+
 // The event that began the run's attempt, if it has no end.
 std::optional<run::Event> open_attempt(const std::vector<run::Event>& events) {
   const auto number = run::unfinished_attempt(events);
@@ -109,7 +121,7 @@ Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
   const run::RunDirectory run = run::whole_of(part);
   const auto events = run::read_ledger(run.ledger());
   const auto whole = events ? open_attempt(*events) : std::nullopt;
-  if (!whole || whole->job.empty() || is_to_end(part, attempt)) return 0;
+  if (!whole || whole->job.empty() || is_to_end(part, attempt) || has_failed_part(run)) return 0;
   // The agent of a part may have noticed the death of that of the whole, and have ended its
   // attempt.
   if (part.path == run.path && whole->attempt != attempt) return 0;

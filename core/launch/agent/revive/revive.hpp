@@ -11,9 +11,9 @@ namespace dts::launch {
 
 // `run_directory`: of the run, or of the part of it, whose attempt `attempt` has lost its agent.
 // Waits some seconds for the scheduler to end the job. Does nothing if the job goes on or has ended
-// in any other way, a user has asked it to stop, the policy does not requeue it, or this is the
-// third loss of an agent in a row. Returns 0; errors: those of the run's files and of the
-// scheduler.
+// in any other way, a user has asked it to stop, one of its parts has failed for good, the policy
+// does not requeue it, or this is the third loss of an agent in a row. Returns 0; errors: those of
+// the run's files and of the scheduler.
 [[nodiscard]] Result<int> revive_job(const std::string& run_directory, unsigned attempt);
 
 }  // namespace dts::launch
