@@ -109,7 +109,8 @@ class Ground(Cluster):
         return dict(line.split() for line in lines if line)
 
     def settle(self):
-        """Waits for every daemon, an empty queue and idle nodes, for the next cell."""
+        """Waits for every daemon, an empty queue and idle nodes, for the next cell. The hangs of two cells would put a node in quarantine."""
+        shutil.rmtree(self.environment["XDG_STATE_HOME"] + "/dtsubmit/quarantine", ignore_errors=True)
         for name, daemon in self.daemons.items():
             if not lives(daemon.pid):
                 self.restart(name)
