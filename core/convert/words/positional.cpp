@@ -56,7 +56,7 @@ std::optional<std::string> argument_as(const shell::Word& word, bool quoted) {
 std::optional<Edit> all_arguments(const Piece& piece,
                                   const Arguments& arguments,
                                   std::string_view text) {
-  const Span& span = piece.span;
+  const shell::Span& span = piece.span;
   const bool is_word = piece.text == "@" && piece.quoted && piece.operation.empty() &&
                        span.begin > 0 && text[span.begin - 1] == '"' && span.end < text.size() &&
                        text[span.end] == '"';
