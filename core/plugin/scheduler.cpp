@@ -2,6 +2,7 @@
 // Passes scheduler calls to a plug-in as JSON, and the replies back; chooses the plug-in.
 #include "core/plugin/scheduler.hpp"
 
+#include "core/base/os/log.hpp"
 #include "core/plugin/host.hpp"
 #include "core/plugin/scheduler_json.hpp"
 #include "core/sched/order.hpp"
@@ -87,6 +88,9 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     DTS_ASSIGN(const json reply, order("submit", to_json(submission)));
     const auto id = sched::JobId::parse(text_in(reply, "id"));
     if (!id || id->empty()) return fail(Errc::internal, "the scheduler plug-in gave no job id");
+    // What a rule of the site says about a job that it accepts, for example that it changed it.
+    if (const std::string message = text_in(reply, "message"); !message.empty())
+      tell("{} adds: {}\n", current().phrases.name, message);
     return *id;
   }
 

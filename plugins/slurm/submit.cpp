@@ -156,13 +156,33 @@ bool is_for_sbatch(const json& request) {
   return is_odd || request.contains("components");
 }
 
+// Whether the controller speaks this release's protocol.
+bool is_of_this_release() {
+  slurm_conf_t* raw = nullptr;
+  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return false;
+  slurm_free_ctl_conf(raw);
+  return true;
+}
+
+// libslurm itself prints the message of a job_submit plug-in and the name of a limit.
+tl::unexpected<Failure> refused(int number) {
+  if (number == EAGAIN)
+    return failed(
+        meanings::k_busy,
+        "Slurm takes no more jobs now: it has as many as it may (MaxJobCount), or is busy");
+  // Both a job_submit plug-in and a controller of another release answer with this number.
+  if (number == SLURM_ERROR && is_of_this_release())
+    return failed(meanings::k_site_rule, "the site refuses the job");
+  return tl::unexpected(of_submission(failed_slurm(number, "").value()));
+}
+
 }  // namespace
 
 Outcome<json> submit(const json& request) {
   if (is_for_sbatch(request)) return submit_by_sbatch(request);
   Description description(request);
   submit_response_msg_t* raw = nullptr;
-  if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
+  if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return refused(errno);
   json result = {{"id", std::to_string(number_in(*raw))}};
   if (raw->job_submit_user_msg != nullptr) result["message"] = raw->job_submit_user_msg;
   slurm_free_submit_response_response_msg(raw);
@@ -177,7 +197,7 @@ Outcome<json> expect(const json& request) {
   const int status = slurm_job_will_run2(&description.message(), &raw);
   const int number = errno;
   const Message<will_run_response_msg_t, free_will_run> message(raw);
-  if (status != SLURM_SUCCESS) return failed_slurm(number, "");
+  if (status != SLURM_SUCCESS) return refused(number);
   if (message == nullptr) return failed("internal", "Slurm gave no answer");
   return reply_of(Expectation{.start_time = message->start_time,
                               .processors = message->proc_cnt,

@@ -67,6 +67,11 @@ constexpr Sentence k_sentences[] = {
     {"No partition specified", k_partition},
     {"Access/permission denied", k_denied},
     {"User's group not permitted", k_group},
+    {"Unspecified error", k_site_rule},
+    {"Required partition not available", k_partition_closed},
+    {"Invalid license specification", k_licences},
+    {"Access denied to requested reservation", k_reservation},
+    {"Requested reservation is invalid", k_reservation},
     {"More processors requested than permitted", k_size},
     {"Node count specification invalid", k_size},
     {"Requested node configuration is not available", k_nodes},
@@ -93,6 +98,11 @@ Meaning meaning_of(std::string_view said) {
         return said.find(one.said) != std::string_view::npos;
       });
   return found == std::end(k_sentences) ? Meaning{} : found->meaning;
+}
+
+Failure of_submission(Failure failure) {
+  if (failure.hint == k_denied.hint) failure.hint = k_may_not_submit.hint;
+  return failure;
 }
 
 }  // namespace slurm_plugin

@@ -72,6 +72,23 @@ inline constexpr Meaning k_no_job{
 inline constexpr Meaning k_partition{
     "rejected", "`sinfo --summarize` lists the partitions; choose one with --partition"};
 inline constexpr Meaning k_denied{"rejected", "only the job's owner may do this"};
+// The same answer to a submission: RootOnly, AllocNodes, or a job_submit plug-in.
+inline constexpr Meaning k_may_not_submit{
+    "rejected",
+    "a rule of the site or of the partition (`scontrol show partition`) forbids this job here: "
+    "choose another --partition, or ask the administrators"};
+// The answer of a job_submit plug-in that names no number of its own.
+inline constexpr Meaning k_site_rule{
+    "rejected",
+    "a rule of the site (its job_submit plug-in) refuses this job; what it prints says why, "
+    "otherwise ask the administrators"};
+inline constexpr Meaning k_partition_closed{
+    "rejected",
+    "the partition takes no jobs now (`sinfo --summarize`): choose another --partition"};
+inline constexpr Meaning k_licences{
+    "rejected", "`scontrol show licenses` lists them with their numbers; compare with --licenses"};
+inline constexpr Meaning k_reservation{
+    "rejected", "`scontrol show reservation` shows those that you may use; see --reservation"};
 inline constexpr Meaning k_group{
     "rejected",
     "the partition is for certain groups only (`scontrol show partition`): choose another one"};
@@ -79,8 +96,8 @@ inline constexpr Meaning k_size{"rejected",
                                 "`sinfo --long` shows how many nodes and cores the partition has"};
 inline constexpr Meaning k_nodes{
     "rejected",
-    "no set of nodes fits: compare --nodes, --gpus-per-node, --cpus-per-task and --mem with "
-    "`scontrol show nodes`"};
+    "no set of nodes fits: compare --nodes, --gpus-per-node, --cpus-per-task and --mem, and "
+    "--constraint, --nodelist or --reservation if given, with `scontrol show nodes`"};
 inline constexpr Meaning k_no_requeue{"rejected", "the job was submitted with --no-requeue"};
 inline constexpr Meaning k_dependency{"rejected", "look at --dependency"};
 inline constexpr Meaning k_account{
@@ -89,7 +106,9 @@ inline constexpr Meaning k_account{
 inline constexpr Meaning k_memory{
     "rejected", "ask for less with --mem, or for none of it by --mem=0 (all of a node)"};
 inline constexpr Meaning k_policy{
-    "rejected", "a limit of your account or QOS: `sacctmgr show associations user=$USER`"};
+    "rejected",
+    "a limit of your account or QOS: `sacctmgr show associations user=$USER` and `sacctmgr show "
+    "qos` show them"};
 inline constexpr Meaning k_time{
     "rejected", "the partition's longest time is in `sinfo`; ask for less with --time"};
 inline constexpr Meaning k_no_time{"rejected", "give a limit with --time"};
@@ -107,6 +126,9 @@ inline constexpr Meaning k_closed{"rejected", "ask the site's staff"};
 // The meaning of a command's output, by the known sentences of Slurm in it; "rejected" without a
 // hint if it contains none. Pure.
 [[nodiscard]] Meaning meaning_of(std::string_view said);
+
+// The failure of a submission, whose refusals may have another meaning than those of other orders.
+[[nodiscard]] Failure of_submission(Failure failure);
 
 // The failure with that meaning.
 [[nodiscard]] inline tl::unexpected<Failure> failed_command(std::string message) {

@@ -125,6 +125,10 @@ std::string refusal(const std::string& said, std::string_view mark) {
   return words.substr(at + mark.size()) + (before.empty() ? "" : " (" + before + ")");
 }
 
+tl::unexpected<Failure> refused(const std::string& said, std::string_view mark) {
+  return tl::unexpected(of_submission(failed_command(refusal(said, mark)).value()));
+}
+
 // SLURM_SUBMIT_DIR, the folder in which sbatch is started.
 std::string submit_folder(const json& request) {
   const auto folder = request.find("work_folder");
@@ -157,7 +161,7 @@ Outcome<json> submit_by_sbatch(const json& request) {
   // "1234" or "1234;cluster"
   const std::string id = said->out.substr(0, said->out.find_first_of(";\n"));
   if (said->exit_code != 0 || id.empty() || id.find_first_not_of("0123456789") != std::string::npos)
-    return failed_command(refusal(said->err, "Batch job submission failed: "));
+    return refused(said->err, "Batch job submission failed: ");
   json result = {{"id", id}};
   if (const std::string message = plain(said->err); !message.empty()) result["message"] = message;
   return result;
@@ -170,7 +174,7 @@ Outcome<json> expect_by_sbatch(const json& request) {
   environment.emplace_back("SLURM_TIME_FORMAT=%s");
   const auto said = run_sbatch(without_path, "--test-only", std::move(environment));
   if (!said) return tl::unexpected<Failure>(said.error());
-  if (said->exit_code != 0) return failed_command(refusal(said->err, "allocation failure: "));
+  if (said->exit_code != 0) return refused(said->err, "allocation failure: ");
   const auto expectation = parse_expectation(said->err + said->out);
   if (!expectation) return failed("internal", "sbatch --test-only printed: " + plain(said->err));
   return reply_of(*expectation);

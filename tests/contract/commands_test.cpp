@@ -74,6 +74,11 @@ TEST_CASE("what a command of Slurm printed is known by its words") {
   CHECK(away.value().code == std::string("unreachable"));
   CHECK(failed_command("sbatch: unrecognized option '--x'").value().code ==
         std::string("rejected"));
+  // lua's slurm.ERROR, and its 2002.
+  CHECK(failed_command("Unspecified error (no project)").value().hint.find("job_submit") !=
+        std::string::npos);
+  CHECK(of_submission(failed_command("Access/permission denied (use high)").value())
+            .hint.find("--partition") != std::string::npos);
   CHECK(meaning_of("Incompatible versions of client and server code").other_release);
 }
 

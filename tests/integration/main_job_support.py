@@ -89,6 +89,12 @@ class Cluster(PrivateCluster):
         """A real job of higher priority that needs all nodes for a second."""
         return self.run("sbatch", "-p", "high", f"--nodes={nodes}", f"--gpus-per-node={gpus}", "-o", "/dev/null", "--wrap", "sleep 1")
 
+    def reconfigure(self, *lines):
+        """Adds lines to slurm.conf while the cluster runs."""
+        with open(self.environment["SLURM_CONF"], "a") as file:
+            file.writelines(line + "\n" for line in lines)
+        self.run("scontrol", "reconfigure")
+
     def job_state(self, job):
         return self.run("squeue", "-h", "-t", "all", "-o", "%T", "-j", str(job)).stdout.strip()
 

@@ -5,3 +5,5 @@ dts_script_test(plan_cost integration 600 plan_cost)
 dts_script_test(plan_cpus integration 300 node_cpus 0)
 dts_script_test(plan_cpus_reserved integration 300 node_cpus 1)
 dts_script_test(plan_limits integration 300 partition_limits)
+# What a site's own rules say about a job.
+dts_script_test(plan_site_rules integration 120 site_rules)
