@@ -215,6 +215,8 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
     seen.max_nodes = partition.max_nodes;
     seen.max_cpus_per_node = partition.max_cpus_per_node;
     seen.max_memory_mib = partition.max_memory_mib;
+    seen.memory = partition.memory;
+    seen.cpus_per_gpu = partition.cpus_per_gpu;
     view.partitions.push_back(std::move(seen));
   }
   return view;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
+#include "core/base/memory_rules.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/spec/job_spec.hpp"
 #include "core/topo/topology.hpp"
@@ -47,7 +48,9 @@ struct ClusterView {
     unsigned min_nodes = 0;
     unsigned max_nodes = 0;
     unsigned max_cpus_per_node = 0;
-    std::uint64_t max_memory_mib = 0;  // of each node
+    std::uint64_t max_memory_mib = 0;     // of each node
+    std::optional<MemoryRules> memory{};  // absent: not known
+    unsigned cpus_per_gpu = 0;            // of a job that requests no number of CPUs; 0: no default
   };
 
   std::vector<Node> nodes;

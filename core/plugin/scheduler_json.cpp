@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plugin/scheduler_json.hpp"
 
-#include "core/base/text/json_bytes.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -76,30 +73,6 @@ sched::Weights weights_from(const json& object) {
   return weights;
 }
 
-void put(json& object, const char* key, const std::string& value) {
-  if (!value.empty()) object[key] = value;
-}
-
-json minutes_of(std::chrono::seconds limit) {
-  if (limit == std::chrono::seconds::max()) return "unlimited";
-  return std::chrono::ceil<std::chrono::minutes>(limit).count();
-}
-
-json components_of(const sched::Submission& job) {
-  json list = json::array();
-  for (const sched::Submission& component : job.components) list.push_back(to_json(component));
-  return list;
-}
-
-// Paths and environment variables need not be UTF-8.
-json with_hex(const json& value) {
-  if (value.is_string()) return bytes_to_json(value.get_ref<const std::string&>());
-  json copy = value;
-  if (copy.is_structured())
-    for (json& item : copy) item = with_hex(item);
-  return copy;
-}
-
 }  // namespace
 
 sched::Phrases phrases_from(const json& object) {
@@ -113,36 +86,6 @@ sched::Phrases phrases_from(const json& object) {
   reader.read("forecast", phrases.forecast);
   reader.read("billing", phrases.billing);
   return phrases;
-}
-
-json to_json(const sched::Submission& job) {
-  json object = {{"append_output", job.append_output},
-                 {"nodes", job.nodes},
-                 {"ntasks_per_node", job.ntasks_per_node}};
-  put(object, "script", job.script);
-  if (!job.environment.empty()) object["environment"] = job.environment;
-  if (!job.components.empty()) object["components"] = components_of(job);
-  put(object, "script_path", job.script_path);
-  put(object, "work_folder", job.work_folder);
-  put(object, "job_name", job.job_name);
-  put(object, "partition", job.partition);
-  auto options = job.options;
-  options.insert(job.once.begin(), job.once.end());
-  if (!options.empty()) object["options"] = options;
-  put(object, "exclude_nodes", job.exclude_nodes);
-  put(object, "output", job.output);
-  if (job.cpus_per_task) object["cpus_per_task"] = *job.cpus_per_task;
-  if (job.gpus_per_node > 0) object["gpus_per_node"] = job.gpus_per_node;
-  put(object, "gpu_type", job.gpu_type);
-  if (job.memory_mib) object["memory_mib"] = *job.memory_mib;
-  if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
-  if (job.requeue) object["requeue"] = *job.requeue;
-  if (job.no_kill) object["no_kill"] = true;
-  if (job.warn_signal > 0) {
-    object["warn_signal"] = job.warn_signal;
-    object["warn_seconds"] = job.warn_seconds;
-  }
-  return object;
 }
 
 sched::Expected expected_from(const json& object) {
@@ -224,6 +167,17 @@ sched::NodeInfo node_from(const json& object) {
   return node;
 }
 
+MemoryRules memory_from(const json& object) {
+  MemoryRules rules;
+  const Reader reader(object);
+  reader.read("default_mib", rules.default_mib);
+  reader.read("default_per_cpu_mib", rules.default_per_cpu_mib);
+  reader.read("default_per_gpu_mib", rules.default_per_gpu_mib);
+  reader.read("max_per_cpu_mib", rules.max_per_cpu_mib);
+  reader.read("is_shared_out", rules.is_shared_out);
+  return rules;
+}
+
 sched::PartitionInfo partition_from(const json& object) {
   sched::PartitionInfo partition;
   const Reader reader(object);
@@ -239,6 +193,9 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("max_nodes", partition.max_nodes);
   reader.read("max_cpus_per_node", partition.max_cpus_per_node);
   reader.read("max_memory_mib", partition.max_memory_mib);
+  if (const auto found = object.find("memory"); found != object.end() && found->is_object())
+    partition.memory = memory_from(*found);
+  reader.read("cpus_per_gpu", partition.cpus_per_gpu);
   if (const auto found = object.find("billing"); found != object.end() && found->is_object())
     partition.billing = weights_from(*found);
   return partition;
@@ -283,10 +240,6 @@ sched::Settings settings_from(const json& object) {
   for (const auto& [name, value] : object.items())
     if (value.is_string()) settings[name] = value.get<std::string>();
   return settings;
-}
-
-std::string dump(const json& request) {
-  return with_hex(request).dump();
 }
 
 std::string text_in(const json& object, const char* key) {

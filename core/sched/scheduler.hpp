@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/job_id.hpp"
+#include "core/base/memory_rules.hpp"
 #include "core/base/result.hpp"
 #include "core/sched/billing.hpp"
 #include "core/sched/phrases.hpp"
@@ -120,8 +121,10 @@ struct PartitionInfo {
   std::uint32_t min_nodes = 0;
   std::uint32_t max_nodes = 0;
   std::uint32_t max_cpus_per_node = 0;
-  std::uint64_t max_memory_mib = 0;  // of each node
-  std::optional<Weights> billing{};  // absent: processors are billed
+  std::uint64_t max_memory_mib = 0;     // of each node
+  std::optional<MemoryRules> memory{};  // absent: not known
+  std::uint32_t cpus_per_gpu = 0;       // of a job that requests no number of CPUs; 0: no default
+  std::optional<Weights> billing{};     // absent: processors are billed
 };
 
 // A quality of service, which gives its jobs their own limits and preemption.

@@ -5,6 +5,8 @@
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/message.hpp"
+#include "plugins/slurm/partition_reply.hpp"
+#include "plugins/slurm/printed.hpp"
 #include "plugins/slurm/releases.hpp"
 #include "plugins/slurm/words.hpp"
 #include "plugins/slurm_shared/accounting.hpp"
@@ -25,7 +27,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -97,28 +98,6 @@ json node_json(const node_info_t& info) {
   return node;
 }
 
-std::uint32_t limit(std::uint32_t number) {
-  return number == INFINITE || number == NO_VAL ? 0 : number;
-}
-
-json partition_json(const partition_info_t& info) {
-  const bool unlimited = info.max_time == INFINITE || info.max_time == NO_VAL;
-  return {{"name", text(info.name)},
-          {"is_default", (info.flags & PART_FLAG_DEFAULT) != 0},
-          {"up", info.state_up == PARTITION_UP},
-          {"nodes", text(info.nodes)},
-          {"max_time_seconds", unlimited ? std::int64_t{-1} : std::int64_t{info.max_time} * 60},
-          {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
-          {"preemption", preemption_word(info.preempt_mode)},
-          {"gives_whole_nodes", info.max_share == 0},  // OverSubscribe=EXCLUSIVE
-          {"min_nodes", limit(info.min_nodes)},
-          {"max_nodes", limit(info.max_nodes)},
-          {"max_cpus_per_node", limit(info.max_cpus_per_node)},
-          // With the flag, and so for "none", it is not a limit per node.
-          {"max_memory_mib", (info.max_mem_per_cpu & MEM_PER_CPU) != 0 ? 0 : info.max_mem_per_cpu},
-          {"billing", billing_json(text(info.billing_weights_str))}};
-}
-
 // A heterogeneous job is identified by the number of its first component.
 bool is_later_component(const slurm_job_info_t& info) {
   return info.het_job_id != 0 && info.het_job_id != number_in(info);
@@ -185,6 +164,10 @@ Config load_config() {
   return Config(slurm_load_ctl_conf(0, &raw) == SLURM_SUCCESS ? raw : nullptr);
 }
 
+std::string text_of(const Config& conf) {
+  return printed([&](std::FILE* stream) { slurm_print_ctl_conf(stream, conf.get()); });
+}
+
 }  // namespace
 
 Outcome<json> job(const json& request) {
@@ -233,9 +216,11 @@ Outcome<json> partitions(const json&) {
   partition_info_msg_t* raw = nullptr;
   if (slurm_load_partitions(0, &raw, k_show) != SLURM_SUCCESS) return failed_slurm();
   const Message<partition_info_msg_t, slurm_free_partition_info_msg> message(raw);
+  const Config conf = load_config();
+  const Record site = conf == nullptr ? Record() : parse_config(text_of(conf));
   json list = json::array();
   for (std::uint32_t i = 0; i < message->record_count; ++i)
-    list.push_back(partition_json(message->partition_array[i]));
+    list.push_back(partition_reply(message->partition_array[i], site));
   return list;
 }
 
@@ -253,18 +238,10 @@ Outcome<json> config(const json&) {
                                 .boot_time = conf->boot_time});
 }
 
-// As scontrol prints them, because their names and number differ between releases.
 Outcome<json> settings(const json&) {
   const Config conf = load_config();
   if (conf == nullptr) return failed_slurm();
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* stream = ::open_memstream(&text, &size);
-  if (stream == nullptr) return json::object();
-  slurm_print_ctl_conf(stream, conf.get());
-  std::fclose(stream);
-  const std::unique_ptr<char, decltype(&std::free)> owned(text, &std::free);
-  return settings_json({text, size});
+  return settings_json(text_of(conf));
 }
 
 Outcome<json> version(const json&) {

@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
+#include "plugins/slurm_shared/memory.hpp"
 #include "plugins/slurm_shared/node_words.hpp"
 
 #include <nlohmann/json.hpp>
@@ -62,20 +63,21 @@ json node_json(const Record& node) {
   return reply;
 }
 
-json partition_json(const Record& partition) {
-  return {{"name", partition.text("PartitionName")},
-          {"is_default", partition.text("Default") == "YES"},
-          {"up", partition.text("State") == "UP"},
-          {"nodes", partition.text("Nodes")},
-          {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
-          {"grace_seconds", partition.number("GraceTime")},
-          {"preemption", preemption_of(partition.text("PreemptMode"))},
-          {"gives_whole_nodes", partition.text("OverSubscribe") == "EXCLUSIVE"},
-          {"min_nodes", partition.number("MinNodes")},
-          {"max_nodes", partition.number("MaxNodes")},
-          {"max_cpus_per_node", partition.number("MaxCPUsPerNode")},
-          {"max_memory_mib", partition.number("MaxMemPerNode")},
-          {"billing", billing_json(partition.text("TRESBillingWeights"))}};
+json partition_json(const Record& partition, const Record& site) {
+  json reply{{"name", partition.text("PartitionName")},
+             {"is_default", partition.text("Default") == "YES"},
+             {"up", partition.text("State") == "UP"},
+             {"nodes", partition.text("Nodes")},
+             {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
+             {"grace_seconds", partition.number("GraceTime")},
+             {"preemption", preemption_of(partition.text("PreemptMode"))},
+             {"gives_whole_nodes", partition.text("OverSubscribe") == "EXCLUSIVE"},
+             {"min_nodes", partition.number("MinNodes")},
+             {"max_nodes", partition.number("MaxNodes")},
+             {"max_cpus_per_node", partition.number("MaxCPUsPerNode")},
+             {"billing", billing_json(partition.text("TRESBillingWeights"))}};
+  add_memory(reply, partition, site);
+  return reply;
 }
 
 json config_json(const Record& config) {

@@ -15,7 +15,8 @@ namespace slurm_plugin {
 [[nodiscard]] std::string node_word(const std::string& printed);
 
 [[nodiscard]] nlohmann::json node_json(const Record& node);
-[[nodiscard]] nlohmann::json partition_json(const Record& partition);
+// `site` is the configuration, which has the defaults of partitions; empty: not known.
+[[nodiscard]] nlohmann::json partition_json(const Record& partition, const Record& site);
 [[nodiscard]] nlohmann::json config_json(const Record& config);
 
 }  // namespace slurm_plugin

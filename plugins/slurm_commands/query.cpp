@@ -28,7 +28,8 @@ Outcome<std::string> printed(const char* what) {
   return output_of({"scontrol", "--all", "show", what});
 }
 
-Outcome<json> list_of(const char* what, json (*describe)(const Record&)) {
+template <class Describe>
+Outcome<json> list_of(const char* what, const Describe& describe) {
   const auto text = printed(what);
   if (!text) return tl::unexpected<Failure>(text.error());
   json list = json::array();
@@ -121,7 +122,9 @@ Outcome<json> nodes(const json&) {
 }
 
 Outcome<json> partitions(const json&) {
-  return list_of("partitions", partition_json);
+  const auto text = printed("config");
+  const Record site = text ? parse_config(*text) : Record();
+  return list_of("partitions", [&](const Record& record) { return partition_json(record, site); });
 }
 
 Outcome<json> config(const json&) {

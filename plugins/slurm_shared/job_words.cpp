@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_shared/job_words.hpp"
 
+#include "plugins/slurm_shared/limit_words.hpp"
+
 #include <algorithm>
-#include <array>
 #include <initializer_list>
-#include <utility>
 
 namespace slurm_plugin {
 namespace {
@@ -53,7 +53,7 @@ constexpr Row k_rows[] = {
     {"PartitionInactive", "its partition is inactive: it starts no job", k_other_partition},
     {"PartitionConfig",
      "its partition does not accept this job (its accounts, groups, QOS or size)",
-     "submit to another --partition"},
+     "submit it to another --partition, or with an --account or --qos that it allows"},
     {"Reservation", "it waits for its reservation to begin or to have room"},
     {"ReservationInvalid",
      "its reservation does not fit it",
@@ -109,70 +109,8 @@ constexpr Row k_rows[] = {
     {"OutOfMemory", "it ran out of memory"},
 };
 
-// What a limit counts, by a keyword in its name; longer keywords first.
-constexpr std::array<std::pair<std::string_view, const char*>, 17> k_resources{{
-    {"SubmitJob", "submitted jobs"},
-    {"WallDuration", "run time"},
-    {"Wall", "run time"},
-    {"Jobs", "running jobs"},
-    {"Billing", "billing units"},
-    {"Licenses", "licences"},
-    {"License", "licences"},
-    {"Energy", "energy"},
-    {"Memory", "memory"},
-    {"Mem", "memory"},
-    {"GRES", "GPUs (or other generic resources)"},
-    {"Node", "nodes"},
-    {"CPU", "CPUs"},
-    {"Cpu", "CPUs"},
-    {"BB", "burst buffer"},
-    {"Unknown", "some resource"},
-    {"Job", "jobs"},
-}};
-
 bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
-}
-
-const char* resource_of(std::string_view limit) {
-  for (const auto& [word, name] : k_resources)
-    if (has(limit, word)) return name;
-  return nullptr;
-}
-
-// Names of limits consist of parts: QOS|Assoc, Grp|Max|Min, a resource, [Run]Minutes,
-// PerJob|PerNode|PerUser|PerAccount.
-std::optional<JobWords> words_of_limit(std::string_view reason) {
-  const bool qos = reason.starts_with("QOS");
-  const bool account = reason.starts_with("Assoc");
-  const std::string_view rest = reason.substr(qos ? 3 : account ? 5 : 0);
-  const bool per_account = rest.starts_with("Max") && rest.ends_with("PerAccount");
-  const bool per_user = rest.starts_with("Max") && rest.ends_with("PerUser");
-  if (!qos && !account && !per_account && !per_user) return std::nullopt;
-  // "PerNode" and "PerJob" are not resources.
-  const std::string_view limit = rest.substr(0, rest.find("Per"));
-  const char* resource = resource_of(limit);
-  if (resource == nullptr) return std::nullopt;
-  const std::string counted =
-      std::string(resource) +
-      (has(limit, "Minutes") || has(limit, "Mins") ? ", in minutes of use" : "");
-  const std::string owner = account ? "its account" : "its QOS";
-  const char* wait = "wait for jobs under the same limit to end";
-  if (rest.starts_with("Grp"))
-    return JobWords{"all jobs of " + owner + " together use as much as they may: " + counted, wait};
-  if (per_account)
-    return JobWords{"the jobs of its account use as much as its QOS allows them: " + counted, wait};
-  if (rest.starts_with("Min"))
-    return JobWords{
-        "it asks for less than " + owner + " demands of a job, and so will never start: " + counted,
-        "dtsubmit cancel {job}, and submit it with more, or with another --qos"};
-  if (!rest.starts_with("Max")) return std::nullopt;
-  const bool of_user = has(rest, "PerUser") || has(limit, "Jobs") || has(limit, "SubmitJob");
-  if (of_user)
-    return JobWords{"you use as much as " + owner + " allows one user: " + counted, wait};
-  return JobWords{
-      "it asks for more than " + owner + " allows one job, and so will never start: " + counted,
-      "dtsubmit cancel {job}, and submit it with less, or with another --qos or --account"};
 }
 
 constexpr int k_exit_io = 74;  // dtsubmit's exit code for file errors
@@ -245,13 +183,16 @@ bool mentions(const std::string& text, std::initializer_list<std::string_view> w
 std::string advice_on(const JobRecord& job, const std::string& advice) {
   const std::string& said = job.description;
   if (mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"})) return k_nodes_away;
-  if (job.reason == "ReqNodeNotAvail" && mentions(said, {"aintenance", "eserved"}))
+  if (mentions(said, {"ReqNodeNotAvail"}) && mentions(said, {"aintenance", "eserved"}))
     return advice + "; a shorter --time may end before a reservation or a maintenance begins";
   return advice;
 }
 
 JobWords words_of_waiting(const JobRecord& job) {
-  JobWords words = words_of_reason(job.reason).value_or(JobWords{});
+  // A maintenance keeps a job waiting for "Reservation", although it has none.
+  const bool is_kept_out = has(job.description, "ReqNodeNotAvail");
+  JobWords words =
+      words_of_reason(is_kept_out ? "ReqNodeNotAvail" : job.reason).value_or(JobWords{});
   words.advice = advice_on(job, words.advice);
   if (job.reason == "BeginTime")
     words.why = job.was_requeued ? "Slurm lets a requeued job begin only once its old credential "

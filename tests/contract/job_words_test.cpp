@@ -34,10 +34,12 @@ constexpr Case k_pending[] = {
     {"BeginTime", "not start before its begin time", ""},
     {"BadConstraints", "never start", "--gpus-per-node"},
     {"JobLaunchFailure", "could not launch", "scontrol release {job}"},
-    {"QOSMaxNodePerUserLimit", "you use as much as its QOS allows one user: nodes", "wait"},
-    {"QOSMaxJobsPerUserLimit", "you use as much as its QOS allows one user: running jobs", "wait"},
+    {"QOSMaxNodePerUserLimit", "you would use more than its QOS allows one user: nodes", "wait"},
+    {"QOSMaxJobsPerUserLimit",
+     "you would use more than its QOS allows one user: running jobs",
+     "wait"},
     {"QOSGrpCPURunMinutesLimit",
-     "all jobs of its QOS together use as much as they may: CPUs, in minutes of use",
+     "all jobs of its QOS together would use more than they may: CPUs, in minutes of use",
      "wait"},
     {"QOSMaxWallDurationPerJobLimit",
      "more than its QOS allows one job, and so will never start: run time",
@@ -45,13 +47,15 @@ constexpr Case k_pending[] = {
     {"QOSMinGRES",
      "less than its QOS demands of a job, and so will never start: GPUs",
      "with more"},
-    {"AssocGrpGRES", "all jobs of its account together use as much as they may: GPUs", "wait"},
-    {"AssocMaxJobsLimit", "you use as much as its account allows one user: running jobs", "wait"},
+    {"AssocGrpGRES", "all jobs of its account together would use more than they may: GPUs", "wait"},
+    {"AssocMaxJobsLimit",
+     "you would use more than its account allows one user: running jobs",
+     "wait"},
     {"AssocMaxMemPerNode",
      "more than its account allows one job, and so will never start: memory",
      "with less"},
     {"MaxGRESPerAccount",
-     "the jobs of its account use as much as its QOS allows them: GPUs",
+     "the jobs of its account would use more than its QOS allows them: GPUs",
      "wait"},
 };
 
@@ -132,6 +136,11 @@ TEST_CASE("a waiting job is described by more than its reason") {
   CHECK(words_of(job).why.find("cred_expire") != std::string::npos);
   job = {.state = "pending", .reason = "JobHeldUser", .description = "launch failed requeued held"};
   CHECK(words_of(job).why.find("could not launch it") != std::string::npos);
+  job = {.state = "pending",
+         .reason = "Reservation",
+         .description = "ReqNodeNotAvail, Reserved for maintenance"};
+  CHECK(words_of(job).why.find("unavailable") != std::string::npos);
+  CHECK(words_of(job).advice.find("shorter --time") != std::string::npos);
   job = {.state = "pending", .reason = "Resources", .description = "Nodes required are DOWN"};
   CHECK(words_of(job).advice == k_nodes_away);
   job = {.state = "pending", .reason = "Reason200"};

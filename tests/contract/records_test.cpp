@@ -265,24 +265,26 @@ TEST_CASE("nodes and their states are read as sinfo would put them") {
 TEST_CASE("partitions have their limits, grace time and preemption") {
   const auto partitions = parse_records(recorded("partitions-22.05.txt"));
   REQUIRE(partitions.size() == 2);
-  CHECK(partition_json(partitions[0]) == json({{"name", "low"},
-                                               {"is_default", true},
-                                               {"up", true},
-                                               {"nodes", "n[0-1]"},
-                                               {"max_time_seconds", -1},
-                                               {"grace_seconds", 20},
-                                               {"preemption", "requeue"},
-                                               {"gives_whole_nodes", false},
-                                               {"min_nodes", 0},
-                                               {"max_nodes", 0},
-                                               {"max_cpus_per_node", 0},
-                                               {"max_memory_mib", 0},
-                                               {"billing", nullptr}}));
-  CHECK(partition_json(partitions[1])["preemption"] == "none");
+  CHECK(partition_json(partitions[0], {}) == json({{"name", "low"},
+                                                   {"is_default", true},
+                                                   {"up", true},
+                                                   {"nodes", "n[0-1]"},
+                                                   {"max_time_seconds", -1},
+                                                   {"grace_seconds", 20},
+                                                   {"preemption", "requeue"},
+                                                   {"gives_whole_nodes", false},
+                                                   {"min_nodes", 0},
+                                                   {"max_nodes", 0},
+                                                   {"max_cpus_per_node", 0},
+                                                   {"max_memory_mib", 0},
+                                                   {"cpus_per_gpu", 0},
+                                                   {"billing", nullptr}}));
+  CHECK(partition_json(partitions[1], {})["preemption"] == "none");
   const json other =
       partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
                             "PreemptMode=GANG,SUSPEND OverSubscribe=EXCLUSIVE MaxCPUsPerNode=12 "
-                            "MinNodes=2 MaxNodes=4 MaxMemPerNode=2000\n"));
+                            "MinNodes=2 MaxNodes=4 MaxMemPerNode=2000\n"),
+                     {});
   CHECK(other["max_time_seconds"] == 26 * 3600);
   CHECK(other["up"] == false);
   CHECK(other["nodes"] == "");
@@ -292,6 +294,35 @@ TEST_CASE("partitions have their limits, grace time and preemption") {
   CHECK(other["min_nodes"] == 2);
   CHECK(other["max_nodes"] == 4);
   CHECK(other["max_memory_mib"] == 2000);
+}
+
+TEST_CASE("a partition without rules for memory of its own has the site's") {
+  const Record site = parse_config(
+      "DefMemPerCPU            = 500\nMaxMemPerNode           = 9000\n"
+      "JobDefaults             = DefCpuPerGPU=4,DefMemPerGPU=700\n"
+      "SelectTypeParameters    = CR_CORE_MEMORY\n");
+  const json as_site = partition_json(
+      record("PartitionName=p JobDefaults=(null) DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED "
+             "SelectTypeParameters=NONE\n"),
+      site);
+  CHECK(as_site["max_memory_mib"] == 9000);
+  CHECK(as_site["cpus_per_gpu"] == 4);
+  CHECK(as_site["memory"] == json({{"default_mib", 0},
+                                   {"default_per_cpu_mib", 500},
+                                   {"default_per_gpu_mib", 700},
+                                   {"max_per_cpu_mib", 0},
+                                   {"is_shared_out", true}}));
+  const json own =
+      partition_json(record("PartitionName=p JobDefaults=DefCpuPerGPU=2 DefMemPerNode=400 "
+                            "MaxMemPerCPU=600 SelectTypeParameters=CR_CORE\n"),
+                     site);
+  CHECK(own["max_memory_mib"] == 0);
+  CHECK(own["cpus_per_gpu"] == 2);
+  CHECK(own["memory"] == json({{"default_mib", 400},
+                               {"default_per_cpu_mib", 0},
+                               {"default_per_gpu_mib", 700},
+                               {"max_per_cpu_mib", 600},
+                               {"is_shared_out", false}}));
 }
 
 TEST_CASE("the lines of the configuration are read by name") {

@@ -151,7 +151,7 @@ def limits():
         first = cluster.submit("--nodes", "1", *FOR_EVER)
         wait_for(60, "the first job", lambda: cluster.job_state(first.job) == "RUNNING")
         second = cluster.submit("--nodes", "1", *FOR_EVER)
-        told = expect(cluster, second, "pending", "you use as much as its account allows one user: running jobs (AssocMaxJobsLimit)",
+        told = expect(cluster, second, "pending", "with it, you would use more than its account allows one user: running jobs (AssocMaxJobsLimit)",
                       "wait for jobs under the same limit to end")
         check(told["scheduler_reason"] == "AssocMaxJobsLimit", "the reason in Slurm's word is in the JSON")
         cluster.sacctmgr("modify", "user", USER, "set", "MaxJobs=-1")
@@ -160,7 +160,7 @@ def limits():
 
         for limit, options, words in (
                 ("GrpTRES=gres/gpu=4", ["--gpus-per-node", "8"],
-                 "all jobs of its account together use as much as they may: GPUs (or other generic resources) (AssocGrpGRES)"),
+                 "with it, all jobs of its account together would use more than they may: GPUs (or other generic resources) (AssocGrpGRES)"),
                 ("MaxTRESPerJob=node=1", ["--nodes", "2"], "it asks for more than its account allows one job"),
                 ("MaxWall=5", ["--time", "30"], "(AssocMaxWallDurationPerJobLimit)")):
             cluster.sacctmgr("modify", "account", "default", "set", limit)

@@ -5,6 +5,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/plan/layout/cpus.hpp"
+#include "core/plan/layout/memory_need.hpp"
 #include "core/plan/layout/partition.hpp"
 
 #include <fmt/format.h>
@@ -181,7 +182,13 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (partition) {
     fit.partition = partition->name;
     fit.max_cpus_per_node = partition->max_cpus_per_node;
+    fit.max_memory_mib = partition->max_memory_mib;
+    fit.memory = partition->memory;
+    fit.cpus_per_gpu = partition->cpus_per_gpu;
+    const std::size_t before = problems.size();
     check_limits(spec, *partition, problems);
+    const bool are_several = spec.partition.find(',') != std::string::npos;
+    if (are_several && problems.size() == before) check_each(spec, cluster, problems);
   }
   const unsigned wanted = spec.nodes + spec.spares;
   Candidates found = find_candidates(spec, cluster, partition);
@@ -204,8 +211,11 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
     keep({"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }});
   if (!enough) fit.nodes.clear();
   for (const Node& node : fit.nodes) {
-    const unsigned cpus = sure_cpus(node, spec, fit.max_cpus_per_node);
-    if (cpus > 0 && (fit.fewest_cpus == 0 || cpus < fit.fewest_cpus)) fit.fewest_cpus = cpus;
+    const unsigned all = sure_cpus(node, spec, fit.max_cpus_per_node);
+    const unsigned cpus = cpus_with_memory(all, node, spec, fit.memory);
+    if (cpus == 0 || (fit.fewest_cpus != 0 && cpus >= fit.fewest_cpus)) continue;
+    fit.fewest_cpus = cpus;
+    fit.mib_per_cpu = cpus < all ? memory_need(spec, fit.memory)->mib : 0;
   }
   return fit;
 }

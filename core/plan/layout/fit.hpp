@@ -12,10 +12,15 @@ namespace dts::plan {
 
 // The nodes on which a job may run, given partition, GPUs and memory.
 struct Fit {
-  std::string partition;                 // its name; empty: unknown
-  bool known = false;                    // false: nothing is known about the nodes
-  unsigned fewest_cpus = 0;              // that a job gets of a node large enough; 0: unknown
-  unsigned max_cpus_per_node = 0;        // as in the partition
+  std::string partition;     // its name; empty: unknown
+  bool known = false;        // false: nothing is known about the nodes
+  unsigned fewest_cpus = 0;  // that a job gets of a node large enough; 0: unknown
+  // As in the partition.
+  unsigned max_cpus_per_node = 0;
+  std::uint64_t max_memory_mib = 0;
+  std::optional<MemoryRules> memory;
+  unsigned cpus_per_gpu = 0;
+  std::uint64_t mib_per_cpu = 0;         // if that is why `fewest_cpus` are fewer than a node has
   std::vector<ClusterView::Node> nodes;  // those with enough GPUs and memory
   std::vector<ClusterView::Node> all;    // the partition's, whatever their resources
 };

@@ -9,6 +9,7 @@
 #include "core/plan/layout/cpus.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/fit.hpp"
+#include "core/plan/layout/memory_need.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/program/job_name.hpp"
 #include "core/spec/validate.hpp"
@@ -48,6 +49,7 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec) {
 std::string cpus_per_node(const spec::JobSpec& spec, const Fit& fit) {
   const unsigned threads = threads_per_core(spec);
   return counted(fit.fewest_cpus, "CPU") + " per node" +
+         (fit.mib_per_cpu == 0 ? "" : fmt::format(" with {} MiB each", fit.mib_per_cpu)) +
          (threads == 0 ? "" : fmt::format(" with {} per core", counted(threads, "thread")));
 }
 
@@ -128,20 +130,27 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
     plan.cpus_per_task = *spec.cpus_per_task;
     return decide(plan, k_what, plan.cpus_per_task, k_as_asked);
   }
-  if (spec.cpus_per_gpu && plan.gpus_per_node > 0) {
-    plan.cpus_per_task =
-        std::max(1U, *spec.cpus_per_gpu * plan.gpus_per_node / std::max(1U, plan.ntasks_per_node));
+  const unsigned tasks = std::max(1U, plan.ntasks_per_node);
+  const unsigned of_node = std::max(1U, fit.fewest_cpus / tasks);
+  // A job that shares its nodes takes what the site gives with a GPU, if it says so.
+  const bool is_default = !spec.cpus_per_gpu && spec.slurm.count("exclusive") == 0;
+  const unsigned per_gpu = spec.cpus_per_gpu.value_or(is_default ? fit.cpus_per_gpu : 0);
+  const unsigned of_gpus = std::max(1U, per_gpu * plan.gpus_per_node / tasks);
+  const bool has_room = !is_default || fit.fewest_cpus == 0 || of_gpus <= of_node;
+  if (per_gpu > 0 && plan.gpus_per_node > 0 && has_room) {
+    plan.cpus_per_task = of_gpus;
     return decide(plan,
                   k_what,
                   plan.cpus_per_task,
-                  fmt::format("{} per GPU, {} shared by {}",
-                              counted(*spec.cpus_per_gpu, "CPU"),
+                  fmt::format("{} per GPU{}, {} shared by {}",
+                              counted(per_gpu, "CPU"),
+                              is_default ? " by the site's default" : "",
                               counted(plan.gpus_per_node, "GPU"),
                               counted(plan.ntasks_per_node, "rank")));
   }
   if (fit.fewest_cpus == 0)
     return decide(plan, k_what, plan.cpus_per_task, "the nodes' CPUs are not known");
-  plan.cpus_per_task = std::max(1U, fit.fewest_cpus / std::max(1U, plan.ntasks_per_node));
+  plan.cpus_per_task = of_node;
   decide(plan,
          k_what,
          plan.cpus_per_task,
@@ -240,6 +249,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   const bool is_by_hand = spec.per_rank || (spec.per_node && launcher.place_options.empty());
   if (!is_by_hand) check_own_launcher(plan, launcher, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
+  check_memory_need(spec, fit, std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task, problems);
   choose_launcher(plan, spec);
   if (!plan.hosts.empty() && spec.command.empty())
     problems.push_back({"--hosts",

@@ -82,6 +82,19 @@ void check_memory(const spec::JobSpec& spec, const Partition& partition, Diagnos
 
 }  // namespace
 
+void check_each(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems) {
+  std::vector<std::string> refusals;
+  for (const std::string& name : split(spec.partition, ',')) {
+    Diagnostics own;
+    const Partition* one = partition_named(name, cluster, own);
+    if (one == nullptr) return;
+    check_limits(spec, *one, own);
+    if (own.empty()) return;
+    refusals.push_back(own.front().where + ": " + own.front().message);
+  }
+  problems.push_back({"--partition", "none of them takes the job", join(refusals, "; ")});
+}
+
 std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
                                                      const ClusterView& cluster,
                                                      Diagnostics& problems) {
@@ -101,6 +114,8 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
     all->max_nodes = larger_limit(all->max_nodes, one->max_nodes);
     all->max_cpus_per_node = larger_limit(all->max_cpus_per_node, one->max_cpus_per_node);
     all->max_memory_mib = larger_limit(all->max_memory_mib, one->max_memory_mib);
+    if (all->memory != one->memory) all->memory.reset();
+    if (all->cpus_per_gpu != one->cpus_per_gpu) all->cpus_per_gpu = 0;
   }
   return all;
 }

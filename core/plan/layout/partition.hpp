@@ -22,4 +22,7 @@ void check_limits(const spec::JobSpec& spec,
                   const ClusterView::Partition& partition,
                   Diagnostics& problems);
 
+// Appends a problem if each of the partitions that the job names has a limit that the job exceeds.
+void check_each(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems);
+
 }  // namespace dts::plan

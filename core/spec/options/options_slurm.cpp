@@ -48,6 +48,8 @@ The default is the partition's.
        .value = memory(&JobSpec::memory_mib),
        .help = "memory on each node, e.g. 16G; 0 is all",
        .manual = R"(Memory on each node, e.g. 16G or 4000M; 0 means all of it.
+The default is the site's: for each GPU or CPU or for the node (DefMemPerGPU, DefMemPerCPU, DefMemPerNode), otherwise all of it.
+A request or a default above what the partition gives a job (MaxMemPerNode, MaxMemPerCPU), or the nodes have, is refused.
 )",
        .key = "memory_mib",
        .variable = "SBATCH_MEM_PER_NODE",
