@@ -12,8 +12,8 @@
 namespace dts::run {
 
 // Messages of Linux (errno(3), signal(7)), the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
-// Gloo, TensorFlow, JAX, Ray and Open MPI; of R, Rust and Go those for exhausted memory. Words that
-// a program also prints when all is well ("timeout") are omitted.
+// Gloo, Horovod, TensorFlow, JAX, Ray and Open MPI; of R, Rust and Go those for exhausted memory.
+// Words that a program also prints when all is well ("timeout") are omitted.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> k_patterns{
       {Cause::out_of_memory, "CUDA out of memory"},
@@ -92,6 +92,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::comm_timeout, "Shutdown barrier in coordination service has failed"},  // JAX
       {Cause::comm_timeout, "Polled an error from coordination service"},
       {Cause::comm_timeout, "the JAX distributed service detected fatal errors"},
+      {Cause::comm_timeout, "Horovod has been shut down. This was caused by an exception on one"},
       {Cause::comm_timeout, "MPI_ERR_PROC_FAILED"},
       {Cause::comm_timeout, "*** An error occurred in MPI_"},
       {Cause::comm_timeout, "communication with remote MPI process"},

@@ -119,6 +119,9 @@ const std::vector<Message> k_messages{
     {Cause::comm_timeout, "RuntimeError: Application timeout caused pair closure"},
     {Cause::comm_timeout, "Connection closed by peer [10.0.0.2]:41234"},
     {Cause::comm_timeout, "ConnectionResetError: [Errno 104] Connection reset by peer"},
+    {Cause::comm_timeout,
+     "horovod.common.exceptions.HorovodInternalError: Horovod has been shut down. This was caused "
+     "by an exception on one of the ranks or an attempt to allreduce"},
     {Cause::comm_timeout, "BrokenPipeError: [Errno 32] Broken pipe"},
     {Cause::comm_timeout, "UNAVAILABLE: Socket closed"},
     {Cause::comm_timeout, "OSError: [Errno 107] Transport endpoint is not connected"},
