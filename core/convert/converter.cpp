@@ -172,8 +172,7 @@ class Converter {
     if (!read.empty() && !context.keeps_output) program.losses.push_back(read + k_read_later);
     starts = (starts && !context.functions.empty()) || starts_processes(item);
     const auto own = plan::find_own_launcher(command_of(program, {}, options_));
-    const bool is_recognised =
-        own.kind == plan::OwnLauncher::Kind::torchrun || own.kind == plan::OwnLauncher::Kind::node;
+    const bool is_recognised = starts_processes_of_node(own);
     program.starts_processes = starts || is_recognised;
     settle_layout(
         program, draft_, subject_.job, program.starts_processes, is_recognised, is_launched_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/layout/check_own_launcher.hpp"
 
+#include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
 #include "core/plan/layout/launcher_words.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +20,10 @@ std::string shown(const OwnLauncher& launcher) {
 // True for --machine_rank 1 and the like: the option gives the launcher the rank of its node.
 bool knows_its_node(const OwnLauncher& launcher) {
   return option_of(launcher, "--machine-rank --node-rank").has_value();
+}
+
+bool gets_its_place(const OwnLauncher& launcher) {
+  return launcher.kind == Kind::torchrun || !launcher.place_options.empty();
 }
 
 Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) {
@@ -81,6 +87,42 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
              ", or give --nnodes and the rendezvous yourself"});
 }
 
+// Reports a rank of the node that is the same on all nodes, "--node_rank 0" or, of a variable that
+// the submitting shell does not have, "--node_rank=". The rendezvous c10d ignores it.
+void check_node_rank(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  if (plan.nodes < 2 || option_of(launcher, "--rdzv-backend").value_or("static") != "static")
+    return;
+  for (const char* name : {"--node-rank", "--machine-rank"})
+    if (const auto rank = option_of(launcher, name); rank && (rank->empty() || parse_number(*rank)))
+      problems.push_back({"command",
+                          fmt::format("{} with {} {} would take each of {} nodes for the same one",
+                                      shown(launcher),
+                                      name,
+                                      rank->empty() ? "''" : *rank,
+                                      plan.nodes),
+                          gets_its_place(launcher) ? "omit it: each node gets its own from the job"
+                                                   : std::string(launcher.instead)});
+}
+
+// Reports a number of nodes, "2" or "MIN:MAX", that cannot be met: the launcher would wait for
+// nodes that never come, or some nodes for the others' end.
+void check_nodes(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  for (const char* name : {"--nnodes", "--num-machines", "--num-nodes"}) {
+    const auto nodes = option_of(launcher, name);
+    if (!nodes || !gets_its_place(launcher)) continue;
+    const auto fewest = parse_number(nodes->substr(0, nodes->find(':')));
+    const bool is_range = nodes->find(':') != nodes->npos;
+    if (!fewest || *fewest == plan.nodes || (is_range && *fewest < plan.nodes)) continue;
+    problems.push_back({"command",
+                        fmt::format("{} with {} {} does not fit a job of {}",
+                                    shown(launcher),
+                                    name,
+                                    *nodes,
+                                    counted(plan.nodes, "node")),
+                        "omit it: the number is that of --nodes"});
+  }
+}
+
 // Reports a launcher on each node that has no way to learn of the others.
 void check_place_options(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.place_options.empty() &&
@@ -109,11 +151,20 @@ void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnosti
          fmt::format("{} submits a job of its own, and each rank of this one would run it",
                      shown(launcher)),
          std::string(launcher.instead) + "; --per-rank runs it in each rank nevertheless"});
-  if (launcher.kind == Kind::torchrun || launcher.kind == Kind::node) {
+  if (launcher.kind == Kind::stored)
+    problems.push_back(
+        {"command",
+         fmt::format("{} looks for the function of a job by that job's number, and would not find "
+                     "it in this one",
+                     shown(launcher)),
+         std::string(launcher.instead)});
+  if (starts_processes_of_node(launcher)) {
     if (plan.ntasks_per_node > 1)
       problems.push_back(started_for_each_rank(plan, launcher));
     else {
       check_rendezvous(plan, launcher, problems);
+      check_node_rank(plan, launcher, problems);
+      check_nodes(plan, launcher, problems);
       check_place_options(plan, launcher, problems);
     }
   }

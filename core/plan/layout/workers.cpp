@@ -30,9 +30,8 @@ std::string first_word(std::string_view words) {
 }  // namespace
 
 void choose_workers(Plan& plan, const spec::JobSpec& spec, const OwnLauncher& launcher) {
-  using Kind = OwnLauncher::Kind;
   if (spec.per_rank) return;
-  const bool is_known = launcher.kind == Kind::torchrun || launcher.kind == Kind::node;
+  const bool is_known = starts_processes_of_node(launcher);
   if (!is_known && !spec.per_node) return;
   const std::string name = is_known ? launcher.name : "--per-node";
   const auto asked = is_known ? asked_workers(launcher, plan.nodes) : std::nullopt;

@@ -47,6 +47,10 @@ constexpr std::string_view k_use_program =
     "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR "
     "from dtsubmit";
 
+constexpr std::string_view k_use_function =
+    "name a program that calls the function: in each rank, submitit.JobEnvironment() knows its "
+    "place";
+
 constexpr std::string_view k_use_roles =
     "make its head and its workers two roles of a job file: RAY in dtsubmit-jobs(7)";
 constexpr std::string_view k_use_torchrun_itself = "write torchrun and its program, without torchx";
@@ -62,6 +66,10 @@ constexpr KnownLauncher of_composer(std::string_view program) {
 
 constexpr KnownLauncher of_lightning(std::string_view program, std::string_view verb) {
   return {program, verb, Kind::node, "--devices", false, k_lightning_options};
+}
+
+constexpr KnownLauncher of_deepspeed(std::string_view program) {
+  return {program, "", Kind::node, "--num-gpus --num-accelerators", false, {}, k_use_torchrun};
 }
 
 constexpr KnownLauncher k_launchers[] = {
@@ -106,18 +114,14 @@ constexpr KnownLauncher k_launchers[] = {
     of_lightning("lightning", "run"),
     of_lightning("-m lightning", "run model"),
     of_lightning("-m lightning", "run"),
-    {"deepspeed", "", Kind::node, "--num-gpus --num-accelerators", false, {}, k_use_torchrun},
-    {"-m deepspeed.launcher.runner",
-     "",
-     Kind::node,
-     "--num-gpus --num-accelerators",
-     false,
-     {},
-     k_use_torchrun},
+    of_deepspeed("deepspeed"),
+    of_deepspeed("deepspeed.pt"),
+    of_deepspeed("ds"),
+    of_deepspeed("-m deepspeed.launcher.runner"),
     {"-m deepspeed.launcher.launch", "", Kind::node, "", false, {}, k_use_torchrun},
     {"colossalai", "run", Kind::node, k_torchrun_count, false, {}, k_use_torchrun},
     {"horovodrun", "", Kind::node, "-np --num-proc", false, {}, k_use_program},
-    {"-m horovod.runner", "", Kind::node, "-np --num-proc", false, {}, k_use_program},
+    {"-m horovod.runner.launch", "", Kind::node, "-np --num-proc", false, {}, k_use_program},
     {"-m paddle.distributed.launch", "", Kind::node, k_torchrun_count, false, {}, k_use_program},
     {"ray", "job submit", Kind::node, "", false, {}, k_use_program},
     {"ray", "submit", Kind::node, "", false, {}, k_use_program},
@@ -140,6 +144,7 @@ constexpr KnownLauncher k_launchers[] = {
      {},
      "name the program that its script starts, or make a job file of the script: dtsubmit convert "
      "SCRIPT -o JOB.toml"},
+    {"-m submitit.core._submit", "", Kind::stored, "", false, {}, k_use_function},
     {"salloc", "", Kind::submission, "", false, {}, "name the program that it starts"},
 };
 

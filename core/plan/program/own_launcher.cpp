@@ -139,6 +139,10 @@ OwnLauncher find_own_launcher(const std::vector<std::string>& command) {
   return Search(command).in(command, 0);
 }
 
+bool starts_processes_of_node(const OwnLauncher& launcher) {
+  return launcher.kind == Kind::torchrun || launcher.kind == Kind::node;
+}
+
 std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_view names) {
   const std::vector<std::string>& words = launcher.words;
   const auto known = split(names, ' ');

@@ -27,6 +27,7 @@ struct OwnLauncher {
     node,        // one per node, given its place by options, see launcher_words.hpp
     other,       // starts the ranks of a whole job, so must not run inside one
     submission,  // submits another job; in a shell's text that may well be intended
+    stored,      // runs what is stored for another job, under that job's number
   };
 
   // The place in the command at which options for the launcher can be inserted.
@@ -55,6 +56,9 @@ struct OwnLauncher {
 // ...) or in a shell's command text (bash -c). Kind::none also if that could only be found by
 // reading a file.
 [[nodiscard]] OwnLauncher find_own_launcher(const std::vector<std::string>& command);
+
+// True for a launcher that is started once on each node and starts the processes of its node.
+[[nodiscard]] bool starts_processes_of_node(const OwnLauncher& launcher);
 
 // The value that the launcher's own options give one of `names` ("--nproc -n"; - and _ are
 // equivalent), empty for a flag. nullopt: none of them is among the words before the launched

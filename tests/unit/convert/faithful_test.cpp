@@ -108,6 +108,9 @@ TEST_CASE("torchrun has the nodes on which the script starts it") {
            {"srun torchrun --standalone train.py", Became::lost, alone},
            {"srun torchrun --nnodes 1 --nproc_per_node 4 train.py", Became::lost, alone},
            {"srun -N1 -n1 torchrun --standalone train.py", Became::program, ""},
+           {"srun python -u -m submitit.core._submit /logs/%j",
+            Became::lost,
+            "would not find it in this one"},
        }) {
     CAPTURE(row.line);
     const Reduced made = of_nodes(std::string(row.line) + "\n");

@@ -57,6 +57,61 @@ TEST_CASE("a rendezvous of torchrun that is nowhere is refused on several nodes"
   CHECK(planned(spec).world_size == 2);
 }
 
+TEST_CASE(
+    "a launcher that every node takes for the same, or that waits for other nodes, is refused") {
+  struct Row {
+    Words command;
+    unsigned nodes;
+    const char* message;
+    const char* hint;
+  };
+
+  const char* const same = "would take each of 2 nodes for the same one";
+  for (const Row& row : {
+           Row{{"torchrun", "--nnodes", "2", "--node_rank", "0", "t.py"}, 2, same, "omit it"},
+           Row{{"torchrun", "--node-rank=", "t.py"}, 2, same, "omit it"},
+           Row{{"accelerate", "launch", "--machine_rank", "1", "t.py"}, 2, same, "omit it"},
+           Row{{"deepspeed", "--no_ssh", "--node_rank=0", "t.py"}, 2, same, "torchrun"},
+           Row{{"ds", "t.py"}, 2, "ds would be started on each of 2 nodes", "torchrun"},
+           Row{{"python", "-m", "horovod.runner.launch", "-np", "4", "t.py"},
+               2,
+               "would be started on each of 2 nodes",
+               "name the program"},
+           Row{{"bash", "-c", "torchrun --nnodes 4 t.py"},
+               2,
+               "does not fit a job of 2 nodes",
+               "omit"},
+           Row{{"torchrun", "--nnodes=2", "t.py"},
+               3,
+               "--nnodes 2 does not fit a job of 3",
+               "omit it"},
+           Row{{"torchrun", "--nnodes=3:4", "t.py"}, 2, "--nnodes 3:4 does not fit", "omit it"},
+           Row{{"torchrun", "--nnodes=2", "t.py"}, 1, "does not fit a job of 1 node", "omit it"},
+           Row{{"accelerate", "launch", "--num_machines=1", "t.py"},
+               2,
+               "--num-machines 1",
+               "omit it"},
+           Row{{"python3", "-u", "-m", "submitit.core._submit", "/logs/%j"},
+               1,
+               "python -m submitit.core._submit looks for the function",
+               "submitit.JobEnvironment()"},
+       }) {
+    spec::JobSpec spec = request(row.nodes, 0);
+    spec.command = row.command;
+    CAPTURE(row.message);
+    CHECK(contains(refused(spec).at(0).message, row.message));
+    CHECK(contains(refused(spec).at(0).hint, row.hint));
+  }
+  spec::JobSpec spec = request(2, 0);
+  for (const Words& command :
+       {Words{"torchrun", "--nnodes=1:2", "--rdzv-backend=c10d", "--node_rank=0", "t.py"},
+        Words{"bash", "-c", "torchrun --nnodes 2 --node_rank $SLURM_NODEID t.py"},
+        Words{"torchrun", "--nnodes=$SLURM_NNODES", "t.py"}}) {
+    spec.command = command;
+    CHECK(planned(spec).world_size == 2);
+  }
+}
+
 TEST_CASE("launchers without variables get their place in the job as options") {
   spec::JobSpec spec = request(2, 8);
   spec.command = {
