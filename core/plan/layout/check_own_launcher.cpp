@@ -119,7 +119,8 @@ void check_nodes(const Plan& plan, const OwnLauncher& launcher, Diagnostics& pro
                                     name,
                                     *nodes,
                                     counted(plan.nodes, "node")),
-                        "omit it: the number is that of --nodes"});
+                        "omit it: the number is that of --nodes; --per-node starts the launcher as "
+                        "it is, for example to meet another role or job"});
   }
 }
 
