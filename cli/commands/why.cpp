@@ -12,6 +12,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/job/element.hpp"
@@ -43,7 +44,8 @@ struct WhyOptions {
   bool json = false;
 };
 
-// Counts whether the job waits for nodes that are down: schedulers do not always report it.
+// Counts whether the job waits for nodes that are down, or that it excludes: schedulers do not
+// always report it.
 void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, RunFacts& known) {
   if (known.job->state != sched::JobState::pending || known.job->wait != sched::Wait::nodes) return;
   const auto plan = launch::read_plan(run);
@@ -53,6 +55,9 @@ void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, RunF
   for (const auto& partition : view->partitions)
     for (const std::string& name : split(known.job->partition, ','))
       if (partition.name == name) wanted.insert(partition.nodes.begin(), partition.nodes.end());
+  if (const std::string& excluded = known.job->exclude_nodes; !excluded.empty())
+    for (const std::string& node : expand_hostlist(excluded).value_or(std::vector<std::string>()))
+      wanted.erase(node);
   const auto up = std::count_if(view->nodes.begin(), view->nodes.end(), [&](const auto& node) {
     return node.up && wanted.count(node.name) != 0;
   });

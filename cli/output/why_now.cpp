@@ -65,6 +65,11 @@ void explain_pending(const RunFacts& known, Explanation& why) {
                                      known.nodes_up,
                                      known.nodes_up == 1 ? " is" : "s are",
                                      known.nodes_needed));
+  if (!job.exclude_nodes.empty())
+    why.answer.push_back(
+        fmt::format("It may not run on {}: by its options, or because of earlier faults, which "
+                    "`dtsubmit nodes` lists.",
+                    job.exclude_nodes));
   if (!job.dependency.empty() && job.dependency != "(null)")
     why.answer.push_back(fmt::format("It depends on {}.", job.dependency));
   const Event* since =

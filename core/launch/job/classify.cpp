@@ -67,7 +67,8 @@ bool may_be_lost_node(run::Cause cause) {
 // A record does not say who or what requeued the job.
 std::string unknown_requeue_words(const sched::JobInfo& job) {
   if (!job.description.empty()) return "; the scheduler says: " + job.description;
-  return "; requeued by a user, by gang scheduling, or for a node that was down for a moment";
+  return "; requeued by a user, by the program itself, by gang scheduling, or for a node that was "
+         "down for a moment";
 }
 
 }  // namespace

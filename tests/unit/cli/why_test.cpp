@@ -55,6 +55,12 @@ std::vector<Situation> pending_situations() {
        Standing::pending,
        {"Of its partition 1 node is up, and it needs 2.\n", "next: sinfo -R"},
        {"--time", "backfill"}},
+      {"nodes that the job excludes",
+       RunEvents().slurm(JobState::pending, "Resources").with([](auto& job) {
+         job.exclude_nodes = "n[3-4]";
+       }),
+       Standing::pending,
+       {"It may not run on n[3-4]: by its options, or because of earlier faults"}},
       {"a drained node in Slurm's other words",
        RunEvents().slurm(JobState::pending, "Resources").with([](auto& job) {
          job.description = "Nodes required for job are DOWN, DRAINED or reserved";

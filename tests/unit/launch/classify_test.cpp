@@ -122,7 +122,7 @@ TEST_CASE("a requeue that is nobody's is said to be that") {
     return launch::explain_by_job({Cause::signalled, 85, "signal 15"}, job, {{"n0"}, down, {}})
         .detail;
   };
-  CHECK(words({}).starts_with("signal 15; requeued by a user, by gang scheduling, or"));
+  CHECK(words({}).starts_with("signal 15; requeued by a user, by the program itself, by gang"));
   CHECK(words({"n0"}) == "signal 15; down: n0");
   job.description = "launch failed requeued held";
   CHECK(words({}) == "signal 15; the scheduler says: launch failed requeued held");
