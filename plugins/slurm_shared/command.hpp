@@ -25,9 +25,9 @@ struct CommandOutput {
   std::string err;  // see plain()
 };
 
-// Runs the command to its end, whatever its exit code. "unreachable" if it cannot be started or
-// exceeds its limit, after which it is killed: the outcome of an order is then unknown.
-// Thread-safe.
+// Runs the command to its end, whatever its exit code. "unreachable" if it cannot be started, is
+// ended by a signal, or exceeds its limit, after which it is killed: the outcome of an order is
+// then unknown. Thread-safe.
 [[nodiscard]] Outcome<CommandOutput> run_command(SlurmCommand command);
 
 // The standard output of a command that must succeed. Otherwise the command's message, interpreted

@@ -127,6 +127,14 @@ TEST_CASE("a command that hangs is killed, with what it started, and its outcome
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));
 }
 
+TEST_CASE("the outcome of a command that a signal ends is unknown") {
+  const Commands commands("scontrol", "kill -TERM $$");
+  const auto said = run_command({.words = {"scontrol", "requeue", "5"}});
+  REQUIRE(!said);
+  CHECK(said.error().code == std::string("unreachable"));
+  CHECK(said.error().message == "scontrol was ended by signal 15");
+}
+
 TEST_CASE("a command that cannot be started had no time to run out, whatever its path says") {
   const Commands slurm("unused", "exit 0");
   const std::string bin = slurm.folder.file("timed out");
