@@ -104,15 +104,21 @@ void check_node_rank(const Plan& plan, const OwnLauncher& launcher, Diagnostics&
                                                    : std::string(launcher.instead)});
 }
 
-// Reports a number of nodes, "2" or "MIN:MAX", that cannot be met: the launcher would wait for
-// nodes that never come, or some nodes for the others' end.
+// Whether a job of `nodes` nodes meets "2" or "MIN:MAX"; true if it is neither.
+bool is_met(std::string_view range, unsigned nodes) {
+  const std::size_t colon = range.find(':');
+  const auto fewest = parse_number(range.substr(0, colon));
+  const auto most = colon == range.npos ? fewest : parse_number(range.substr(colon + 1));
+  return !fewest || (*fewest <= nodes && nodes <= most.value_or(nodes));
+}
+
+// Reports a number of nodes that cannot be met: the launcher would wait for nodes that never come,
+// or some nodes for the others' end. That of one node alone is reported by check_rendezvous().
 void check_nodes(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   for (const char* name : {"--nnodes", "--num-machines", "--num-nodes"}) {
     const auto nodes = option_of(launcher, name);
-    if (!nodes || !gets_its_place(launcher)) continue;
-    const auto fewest = parse_number(nodes->substr(0, nodes->find(':')));
-    const bool is_range = nodes->find(':') != nodes->npos;
-    if (!fewest || *fewest == plan.nodes || (is_range && *fewest < plan.nodes)) continue;
+    if (!nodes || !gets_its_place(launcher) || is_met(*nodes, plan.nodes)) continue;
+    if (launcher.kind == Kind::torchrun && nodes == "1") continue;
     problems.push_back({"command",
                         fmt::format("{} with {} {} does not fit a job of {}",
                                     shown(launcher),

@@ -28,6 +28,7 @@ TEST_CASE("torchrun that knows of one node only is refused on several") {
     spec.nodes = 2;
     CHECK(contains(refused(spec).at(0).message, "without knowing about the others"));
     CHECK(contains(refused(spec).at(0).hint, "omit it"));
+    CHECK(refused(spec).size() == 1);
     spec.nodes = 1;
     CHECK(planned(spec).workers_per_task == 8);
   }
@@ -86,6 +87,7 @@ TEST_CASE(
                "--nnodes 2 does not fit a job of 3",
                "omit it"},
            Row{{"torchrun", "--nnodes=3:4", "t.py"}, 2, "--nnodes 3:4 does not fit", "omit it"},
+           Row{{"torchrun", "--nnodes=1:2", "t.py"}, 3, "--nnodes 1:2 does not fit", "omit it"},
            Row{{"torchrun", "--nnodes=2", "t.py"}, 1, "does not fit a job of 1 node", "omit it"},
            Row{{"accelerate", "launch", "--num_machines=1", "t.py"},
                2,
