@@ -42,7 +42,9 @@ Number larger_limit(Number one, Number other) {
   return one > 0 && other > 0 ? std::max(one, other) : 0;
 }
 
+// A QOS may exempt its jobs (PartitionTimeLimit, sacctmgr(1)).
 void check_time(const spec::JobSpec& spec, const Partition& partition, Diagnostics& problems) {
+  if (spec.slurm.count("qos") > 0) return;
   if (!spec.time || partition.max_time.count() == 0 || *spec.time <= partition.max_time) return;
   problems.push_back({"--time",
                       fmt::format("{} exceeds partition {}'s limit of {}",

@@ -218,12 +218,14 @@ TEST_CASE("a job that exceeds a limit of its partition is refused") {
   spec = request(1);
   spec.spares = 1;
   CHECK(planned(spec, view).nodes == 1);
-  // A QOS may lift both limits on nodes.
+  // A QOS may lift both limits on nodes, and that on time.
   spec = request(3);
   spec.slurm["qos"] = "wide";
+  spec.time = seconds(3601);
   CHECK(planned(spec, view).nodes == 3);
   // One of several partitions permits it.
   spec.slurm.clear();
+  spec.time.reset();
   spec.nodes = 1;
   spec.partition = "low,cpu";
   CHECK(planned(spec, view).nodes == 1);
