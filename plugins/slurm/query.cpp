@@ -92,7 +92,7 @@ json node_json(const node_info_t& info) {
             {"state", node_state_word(info.node_state)},
             {"away", is_unavailable(node_state_word(info.node_state))},
             {"lost", is_lost(node_state_word(info.node_state))},
-            {"memory_mib", info.real_memory}};
+            {"memory_mib", memory_for_jobs(info.real_memory, info.mem_spec_limit)}};
   add_cpus(node, {info.cpus, info.cpus_efctv, info.sockets, info.cores});
   add_gpus(node, text(info.gres));
   return node;

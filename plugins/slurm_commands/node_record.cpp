@@ -52,11 +52,11 @@ json node_json(const Record& node) {
              {"port", node.number("Port")},
              {"state", state},
              {"away", is_unavailable(state)},
-             {"lost", is_lost(state)},
-             {"memory_mib", node.number("RealMemory")}};
+             {"lost", is_lost(state)}};
   const auto number = [&](const char* name) {
     return static_cast<std::uint32_t>(node.number(name));
   };
+  reply["memory_mib"] = memory_for_jobs(number("RealMemory"), number("MemSpecLimit"));
   add_cpus(reply,
            {number("CPUTot"), number("CPUEfctv"), number("Sockets"), number("CoresPerSocket")});
   add_gpus(reply, node.text("Gres"));

@@ -12,19 +12,27 @@
 namespace slurm_plugin {
 namespace {
 
+constexpr std::int64_t k_unlimited = std::int64_t{1} << 40;  // INFINITE64 and the like are beyond
+
 // A partition has one such value, for each CPU or for each node; slurm.conf likewise.
 struct Amounts {
   std::int64_t per_node = 0;
   std::int64_t per_cpu = 0;
+  bool is_set = false;
 };
 
 Amounts amounts_in(const Record& record, const std::string& kind) {
-  return {record.number(kind + "MemPerNode"), record.number(kind + "MemPerCPU")};
+  const std::int64_t per_node = record.number(kind + "MemPerNode");
+  const std::int64_t per_cpu = record.number(kind + "MemPerCPU");
+  // "MaxMemPerCPU=UNLIMITED" is what a partition says that lifts the site's limit by
+  // MaxMemPerCPU=0; one without a value of its own says "MaxMemPerNode=UNLIMITED".
+  const bool is_set = per_node > 0 || !record.text(kind + "MemPerCPU").empty();
+  return {per_node < k_unlimited ? per_node : 0, per_cpu < k_unlimited ? per_cpu : 0, is_set};
 }
 
 Amounts amounts(const Record& partition, const Record& site, const std::string& kind) {
   const Amounts own = amounts_in(partition, kind);
-  return own.per_node > 0 || own.per_cpu > 0 ? own : amounts_in(site, kind);
+  return own.is_set ? own : amounts_in(site, kind);
 }
 
 // "DefCpuPerGPU=2,DefMemPerGPU=500"

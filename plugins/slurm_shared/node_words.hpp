@@ -44,6 +44,11 @@ struct NodeCpus {
 // CPUs.
 void add_cpus(nlohmann::json& node, const NodeCpus& cpus);
 
+// The memory that jobs get of a node: without MemSpecLimit, that of the system.
+[[nodiscard]] constexpr std::uint64_t memory_for_jobs(std::uint64_t real, std::uint64_t reserved) {
+  return real > reserved ? real - reserved : 0;
+}
+
 // The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2", by type; those without a type are "".
 [[nodiscard]] std::map<std::string, unsigned> gpus_by_type(std::string_view gres);
 

@@ -244,6 +244,8 @@ TEST_CASE("nodes and their states are read as sinfo would put them") {
   CHECK(threaded["cpus_per_core"] == 2);
   CHECK(first["gpus"] == 8);
   CHECK(first["memory_mib"] == 12052);
+  CHECK(node_json(record("NodeName=n0 RealMemory=9000\n   MemSpecLimit=1000\n"))["memory_mib"] ==
+        8000);
   CHECK(first["away"] == false);
   const json second = node_json(nodes[1]);
   CHECK(second["state"] == "draining");
@@ -323,6 +325,11 @@ TEST_CASE("a partition without rules for memory of its own has the site's") {
                                {"default_per_gpu_mib", 700},
                                {"max_per_cpu_mib", 600},
                                {"is_shared_out", false}}));
+  // DefMemPerCPU=0 and MaxMemPerCPU=0 in a partition.
+  const json none = partition_json(
+      record("PartitionName=p DefMemPerCPU=UNLIMITED MaxMemPerCPU=UNLIMITED\n"), site);
+  CHECK(none["max_memory_mib"] == 0);
+  CHECK(none["memory"]["default_per_cpu_mib"] == 0);
 }
 
 TEST_CASE("the lines of the configuration are read by name") {
