@@ -216,7 +216,8 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
     seen.max_cpus_per_node = partition.max_cpus_per_node;
     seen.max_memory_mib = partition.max_memory_mib;
     seen.memory = partition.memory;
-    seen.cpus_per_gpu = partition.cpus_per_gpu;
+    // A job that gets whole nodes has use for all of their CPUs.
+    seen.cpus_per_gpu = partition.gives_whole_nodes ? 0 : partition.cpus_per_gpu;
     view.partitions.push_back(std::move(seen));
   }
   return view;

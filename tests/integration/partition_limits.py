@@ -13,11 +13,12 @@ BEYOND = [("MaxNodes=1", ["--nodes", "2"], "--nodes"), ("MinNodes=2", ["--nodes"
 
 # The memory that a job gets if it requests none, options of two nodes with one GPU each, and the CPUs of a rank (each node has 4 CPUs); or the option
 # to which the refusal of what Slurm refuses, or never starts, points.
-MEMORY = [("MaxMemPerNode=500", [], "--mem"), ("MaxMemPerNode=500 DefMemPerNode=400", [], 4), ("MaxMemPerNode=500", ["--mem-per-cpu", "200"], "--mem-per-cpu"),
+MEMORY = [("MaxMemPerNode=500", [], "--mem"), ("MaxMemPerNode=500 DefMemPerNode=400", [], 4), ("MaxMemPerNode=500", ["--mem-per-cpu", "200"], 2),
+          ("MaxMemPerNode=500", ["--mem-per-cpu", "200", "--cpus-per-task", "4"], "--mem-per-cpu"),
           ("MaxMemPerNode=999999", [], 4), ("MaxMemPerCPU=100", [], "--mem"), ("MaxMemPerCPU=100", ["--mem", "500"], "--mem"),
           ("MaxMemPerCPU=100", ["--mem", "300"], 4), ("MaxMemPerCPU=100", ["--mem-per-cpu", "150"], 2), ("MaxMemPerCPU=100 DefMemPerCPU=100", [], 4),
           ("DefMemPerCPU={half}", [], 1), ("DefMemPerCPU={half}", ["--cpus-per-task", "4"], "--mem"), ("DefMemPerGPU=999999", [], "--mem"),
-          ("DefMemPerNode=999999", [], "--mem"), ("DefCpuPerGPU=2", [], 2)]
+          ("DefMemPerNode=999999", [], "--mem"), ("DefCpuPerGPU=2", [], 2), ("DefCpuPerGPU=2 OverSubscribe=EXCLUSIVE", [], 4)]
 
 
 def reason(cluster, words):

@@ -212,7 +212,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (!enough) fit.nodes.clear();
   for (const Node& node : fit.nodes) {
     const unsigned all = sure_cpus(node, spec, fit.max_cpus_per_node);
-    const unsigned cpus = cpus_with_memory(all, node, spec, fit.memory);
+    const unsigned cpus = cpus_with_memory(all, node, spec, fit);
     if (cpus == 0 || (fit.fewest_cpus != 0 && cpus >= fit.fewest_cpus)) continue;
     fit.fewest_cpus = cpus;
     fit.mib_per_cpu = cpus < all ? memory_need(spec, fit.memory)->mib : 0;

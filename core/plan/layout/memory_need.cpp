@@ -71,10 +71,11 @@ struct Case {
 
 Case case_of(const spec::JobSpec& spec, const Fit& fit, const MemoryNeed& need) {
   Case one{.fit = fit, .need = need, .gpus = spec.gpus_per_node.value_or(0)};
-  const auto& nodes = fit.nodes.empty() ? fit.all : fit.nodes;
-  one.least_memory = nodes.front().memory_mib;
-  for (const ClusterView::Node& node : nodes) {
+  // Slurm looks at the partition's first node, whether or not the job can run there.
+  one.least_memory = fit.all.front().memory_mib;
+  for (const ClusterView::Node& node : fit.all)
     one.least_memory = std::min(one.least_memory, node.memory_mib);
+  for (const ClusterView::Node& node : fit.nodes.empty() ? fit.all : fit.nodes) {
     one.most_memory = std::max(one.most_memory, node.memory_mib);
     one.most_cpus = std::max(one.most_cpus, possible_cpus(node, spec, fit.max_cpus_per_node));
   }
@@ -134,13 +135,17 @@ std::optional<MemoryNeed> memory_need(const spec::JobSpec& spec,
 unsigned cpus_with_memory(unsigned cpus,
                           const ClusterView::Node& node,
                           const spec::JobSpec& spec,
-                          const std::optional<MemoryRules>& rules) {
+                          const Fit& fit) {
+  const std::optional<MemoryRules>& rules = fit.memory;
   const auto need = memory_need(spec, rules);
   if (!need || need->of != Of::cpu || need->mib == 0 || cpus == 0) return cpus;
   std::uint64_t most = cpus;
   if (rules->max_per_cpu_mib > 0) most /= ratio(need->mib, rules->max_per_cpu_mib);
   if (rules->is_shared_out && node.memory_mib > 0)
     most = std::min(most, node.memory_mib / need->mib);
+  // A job that gets whole nodes has memory for all of their CPUs counted.
+  if (fit.max_memory_mib > 0 && spec.slurm.count("exclusive") == 0)
+    most = std::min(most, fit.max_memory_mib / need->mib);
   return static_cast<unsigned>(std::max<std::uint64_t>(1, most));
 }
 
@@ -149,7 +154,7 @@ void check_memory_need(const spec::JobSpec& spec,
                        std::uint64_t cpus,
                        Diagnostics& problems) {
   const auto need = memory_need(spec, fit.memory);
-  if (!need || (fit.nodes.empty() && fit.all.empty())) return;
+  if (!need || fit.all.empty()) return;
   Case one = case_of(spec, fit, *need);
   one.cpus = cpus;
   if (one.most_memory == 0) return;  // not known

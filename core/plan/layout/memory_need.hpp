@@ -21,12 +21,12 @@ struct MemoryNeed {
 [[nodiscard]] std::optional<MemoryNeed> memory_need(const spec::JobSpec& spec,
                                                     const std::optional<MemoryRules>& rules);
 
-// How many of `cpus` CPUs of a node a job can request, given that memory comes with each of them;
-// at least 1 unless `cpus` is 0.
+// How many of `cpus` CPUs of a node a job can request, given that memory comes with each of them
+// and what the partition and the node give; at least 1 unless `cpus` is 0.
 [[nodiscard]] unsigned cpus_with_memory(unsigned cpus,
                                         const ClusterView::Node& node,
                                         const spec::JobSpec& spec,
-                                        const std::optional<MemoryRules>& rules);
+                                        const Fit& fit);
 
 // Appends a problem if `cpus` CPUs of each node come with more memory than the partition or the
 // nodes give, or the memory with more CPUs. Otherwise Slurm would refuse the job without naming the

@@ -70,11 +70,11 @@ partition's MaxCPUsPerNode, and only the threads of each core that
 .B \-\-threads\-per\-core
 or
 .B \-\-hint
-requests; no more than the node has memory for, if memory comes with each CPU (DefMemPerCPU,
+requests; no more than the node has and the partition gives memory for, if memory comes with each CPU (DefMemPerCPU,
 .BR \-\-mem\-per\-cpu ).
-If the site gives a number of CPUs with each GPU (DefCpuPerGPU), a job with GPUs that does not request
-.B \-\-exclusive
-gets these.
+If the site gives a number of CPUs with each GPU (DefCpuPerGPU), a job with GPUs gets these, unless it gets whole nodes
+.RB ( \-\-exclusive ,
+OverSubscribe=EXCLUSIVE).
 Without Slurm, this many of the nearest cores are used, a number greater than the host's is refused, and
 .B \-\-cores\-per\-rank
 takes precedence.

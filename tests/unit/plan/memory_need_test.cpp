@@ -41,6 +41,7 @@ TEST_CASE("ranks share the CPUs for which a node has memory") {
   CHECK(planned(asking({{"mem-per-cpu", "6000"}}), with_rules({.is_shared_out = true}))
             .cpus_per_task == 1);
   CHECK(planned(asking({}, 1000), with_rules(k_default_per_cpu)).cpus_per_task == 4);
+  CHECK(planned(asking({{"mem-per-cpu", "100"}}), with_rules({}, 500)).cpus_per_task == 2);
   // Slurm doubles the CPUs of such a job.
   CHECK(planned(asking({{"mem-per-cpu", "600"}}), with_rules(k_most_per_cpu)).cpus_per_task == 2);
   // Jobs do not compete for memory there.
@@ -64,7 +65,7 @@ TEST_CASE("a job whose memory the site never gives is refused with the limit") {
        "job at most 500 of a node",
        "--mem 500M"},
       {asking({}, 0), with_rules({}, 500), "--mem", "all memory of a node requested", "--mem 500M"},
-      {asking({{"mem-per-cpu", "100"}}),
+      {asking({{"mem-per-cpu", "100"}}, std::nullopt, 4),
        with_rules({}, 500),
        "--mem-per-cpu",
        "8 CPUs of a node with 100 MiB each, 800 in all",
@@ -112,6 +113,11 @@ TEST_CASE("memory within the limits is not refused") {
   ClusterView other = with_rules({}, 500);
   other.partitions[0].memory.reset();  // another scheduler, whose default is not known
   CHECK(planned(asking({}), other).nodes == 2);
+  // Slurm compares the partition's first node, which here has no GPU.
+  ClusterView mixed = with_rules({}, 5000);
+  mixed.nodes.push_back({"small", 8, 0, 4000});
+  mixed.partitions[0].nodes.insert(mixed.partitions[0].nodes.begin(), "small");
+  CHECK(planned(asking({}), mixed).nodes == 2);
 }
 
 TEST_CASE("a job that names no CPUs takes what the site gives with its GPUs") {
