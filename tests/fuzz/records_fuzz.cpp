@@ -29,7 +29,7 @@ DTS_FUZZ_TARGET(input) {
     must(job["cpus"].is_array() && job["id"].is_string());
     (void)job.dump(-1, ' ', false, json::error_handler_t::replace);
     (void)node_json(record).dump(-1, ' ', false, json::error_handler_t::replace);
-    (void)partition_json(record);
+    (void)partition_json(record, record);
     (void)is_of(record, {1, 2, std::nullopt});
   }
   (void)config_json(parse_config(text));
