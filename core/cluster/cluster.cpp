@@ -153,6 +153,19 @@ Result<bool> reuse(const Programs& programs, const ClusterSpec& spec) {
   return true;
 }
 
+Result<void> start_new(const Programs& programs,
+                       const ClusterSpec& spec,
+                       std::vector<std::string>& warnings) {
+  DTS_ASSIGN(Layout layout, decide(spec, warnings));
+  UniqueFd names;  // held until the cluster has started
+  if (spec.proctrack == Proctrack::cgroup) {
+    DTS_ASSIGN(names, choose_group_names(layout, warnings));
+  }
+  DTS_TRY(start(programs, layout));
+  switch_autogroups_off(spec.folder);
+  return {};
+}
+
 Result<void> accompany(const ClusterSpec& spec) {
   if (spec.with_process == 0) return {};
   return end_with_process(spec.folder, spec.with_process);
@@ -204,17 +217,7 @@ Result<UpResult> up(ClusterSpec spec) {
   UpResult result;
   result.conf = conf_path(spec.folder);
   DTS_ASSIGN(const bool there, reuse(programs, spec));
-  if (there) {
-    DTS_TRY(accompany(spec));
-    return result;
-  }
-  DTS_ASSIGN(Layout layout, decide(spec, result.warnings));
-  UniqueFd names;
-  if (spec.proctrack == Proctrack::cgroup) {
-    DTS_ASSIGN(names, choose_group_names(layout, result.warnings));
-  }
-  DTS_TRY(start(programs, layout));
-  switch_autogroups_off(spec.folder);
+  if (!there) DTS_TRY(start_new(programs, spec, result.warnings));
   DTS_TRY(accompany(spec));
   return result;
 }
