@@ -23,7 +23,7 @@ std::optional<MemoryNeed> requested_for_each(const spec::JobSpec& spec, Of of, c
   return amount ? std::optional(MemoryNeed{of, *amount, option}) : std::nullopt;
 }
 
-std::uint64_t ratio(std::uint64_t amount, std::uint64_t unit) {
+std::uint64_t rounded_up_quotient(std::uint64_t amount, std::uint64_t unit) {
   return (amount + unit - 1) / unit;
 }
 
@@ -35,6 +35,11 @@ struct Case {
   unsigned gpus = 0;
   std::uint64_t least_memory = 0, most_memory = 0;  // of a node
   unsigned most_cpus = 0;
+
+  // --mem, which the partition's and the nodes' own checks cover.
+  [[nodiscard]] bool is_plain_request() const {
+    return need.of == Of::node && need.option != nullptr;
+  }
 
   // Of a node, in MiB.
   [[nodiscard]] std::uint64_t amount() const {
@@ -84,16 +89,14 @@ Case case_of(const spec::JobSpec& spec, const Fit& fit, const MemoryNeed& need) 
 
 std::optional<Diagnostic> beyond_partition(const Case& one) {
   const std::uint64_t most = one.fit.max_memory_mib;
-  const bool is_checked_there = one.need.of == Of::node && one.need.option != nullptr;
-  if (most == 0 || is_checked_there || one.need.of == Of::gpu || one.amount() <= most)
+  if (most == 0 || one.is_plain_request() || one.need.of == Of::gpu || one.amount() <= most)
     return std::nullopt;
   return one.problem(
       fmt::format("partition {} gives a job at most {} of a node", one.fit.partition, most), most);
 }
 
 std::optional<Diagnostic> beyond_nodes(const Case& one, const MemoryRules& rules) {
-  const bool is_checked_there = one.need.of == Of::node && one.need.option != nullptr;
-  if (!rules.is_shared_out || is_checked_there || one.amount() <= one.most_memory)
+  if (!rules.is_shared_out || one.is_plain_request() || one.amount() <= one.most_memory)
     return std::nullopt;
   return one.problem(
       fmt::format("the maximum in partition {} is {}", one.fit.partition, one.most_memory),
@@ -104,9 +107,10 @@ std::optional<Diagnostic> beyond_nodes(const Case& one, const MemoryRules& rules
 std::optional<Diagnostic> beyond_cpus(const Case& one, const MemoryRules& rules) {
   const std::uint64_t each = rules.max_per_cpu_mib;
   if (each == 0 || one.need.of == Of::gpu || one.most_cpus == 0) return std::nullopt;
-  const std::uint64_t cpus = one.need.of == Of::cpu
-                                 ? one.cpus * std::max<std::uint64_t>(1, ratio(one.need.mib, each))
-                                 : ratio(one.amount(), each);
+  const std::uint64_t cpus =
+      one.need.of == Of::cpu
+          ? one.cpus * std::max<std::uint64_t>(1, rounded_up_quotient(one.need.mib, each))
+          : rounded_up_quotient(one.amount(), each);
   if (cpus <= one.most_cpus) return std::nullopt;
   return one.problem(fmt::format("partition {} gives a job at most {} MiB with each CPU, and a "
                                  "node has {}",
@@ -140,7 +144,7 @@ unsigned cpus_with_memory(unsigned cpus,
   const auto need = memory_need(spec, rules);
   if (!need || need->of != Of::cpu || need->mib == 0 || cpus == 0) return cpus;
   std::uint64_t most = cpus;
-  if (rules->max_per_cpu_mib > 0) most /= ratio(need->mib, rules->max_per_cpu_mib);
+  if (rules->max_per_cpu_mib > 0) most /= rounded_up_quotient(need->mib, rules->max_per_cpu_mib);
   if (rules->is_shared_out && node.memory_mib > 0)
     most = std::min(most, node.memory_mib / need->mib);
   // A job that gets whole nodes has memory for all of their CPUs counted.
