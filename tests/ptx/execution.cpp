@@ -160,21 +160,23 @@ class Execution {
     return {block_, warp, number, phase_, warp_phases_[static_cast<std::size_t>(warp)]};
   }
 
-  const std::byte* read(
-      int number, const Instruction& one, Space space, std::uint64_t at, int bytes) {
+  // What an access to memory returns; what is wrong with it gets its place.
+  template <class Do>
+  auto placed(int number, const Instruction& one, const Do& access) {
     try {
-      return memory_.read(space, at, bytes, by(number));
+      return access();
     } catch (const std::runtime_error& e) {
       refuse(one, number, e.what());
     }
   }
 
+  const std::byte* read(
+      int number, const Instruction& one, Space space, std::uint64_t at, int bytes) {
+    return placed(number, one, [&] { return memory_.read(space, at, bytes, by(number)); });
+  }
+
   std::byte* write(int number, const Instruction& one, Space space, std::uint64_t at, int bytes) {
-    try {
-      return memory_.write(space, at, bytes, by(number));
-    } catch (const std::runtime_error& e) {
-      refuse(one, number, e.what());
-    }
+    return placed(number, one, [&] { return memory_.write(space, at, bytes, by(number)); });
   }
 
   void load(int number, const Instruction& one) {
