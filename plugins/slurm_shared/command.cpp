@@ -110,10 +110,9 @@ Outcome<CommandOutput> run_command(SlurmCommand command) {
   request.stdin_fd = input.get();
   auto output = dts::run_process(std::move(request), command.limit);
   // A requeue ends all processes of the job, also the command that asked for it.
-  constexpr int k_signalled = 128;
-  if (output && output->exit_code > k_signalled)
+  if (output && output->signal != 0)
     return failed(meanings::k_silent,
-                  name + " was ended by signal " + std::to_string(output->exit_code - k_signalled));
+                  name + " was ended by signal " + std::to_string(output->signal));
   if (output)
     return CommandOutput{output->exit_code, std::move(output->out), std::move(output->err)};
   if (output.error().code != dts::Errc::timed_out)

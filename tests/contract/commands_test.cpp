@@ -135,6 +135,14 @@ TEST_CASE("the outcome of a command that a signal ends is unknown") {
   CHECK(said.error().message == "scontrol was ended by signal 15");
 }
 
+TEST_CASE(
+    "an exit code above 128 is an answer: sbatch ends with 255 if it does not know an option") {
+  const Commands commands("sbatch", "echo 'sbatch: unrecognized option' >&2; exit 255");
+  const auto said = run_command({.words = {"sbatch", "--no-such-option"}});
+  REQUIRE(said);
+  CHECK(said->exit_code == 255);
+}
+
 TEST_CASE("a command that cannot be started had no time to run out, whatever its path says") {
   const Commands slurm("unused", "exit 0");
   const std::string bin = slurm.folder.file("timed out");

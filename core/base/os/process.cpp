@@ -203,6 +203,7 @@ Result<Output> run_process(Command command, std::chrono::milliseconds limit) {
         "a file system that does not answer? `ps -o stat,wchan -p " + std::to_string(pid) + "`");
   }
   output.exit_code = exit_code_of_wait_status(*status);
+  if (WIFSIGNALED(*status)) output.signal = WTERMSIG(*status);
   return output;
 }
 

@@ -52,9 +52,10 @@ struct Command {
 [[nodiscard]] int exit_code_of_wait_status(int status);
 
 struct Output {
-  int exit_code = 0;
-  std::string out;  // standard output
-  std::string err;  // standard error
+  int exit_code = 0;  // that of exit_code_of_wait_status
+  int signal = 0;     // that ended it; 0: it exited, maybe with a code above 128
+  std::string out;    // standard output
+  std::string err;    // standard error
 };
 
 // Runs the program to its end. After `limit`, kills its whole process group and returns
