@@ -3,6 +3,7 @@
 
 #include "core/base/files/own_file.hpp"
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/hash.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <future>
@@ -23,6 +23,12 @@ namespace {
 std::string folder_of(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
+}
+
+// A name beside `path` that no other process has, on no node that shares the folder, and that no
+// killed one has left behind: numbers of processes come again.
+std::string temporary_name(const std::string& path) {
+  return path + ".tmp." + random_hex(8);
 }
 
 // Unlinks the temporary file unless it was renamed away.
@@ -74,9 +80,7 @@ Result<void> write_file(const std::string& path,
                         std::string_view content,
                         unsigned mode,
                         Durability durability) {
-  static std::atomic<unsigned> counter{0};
-  TemporaryFile temporary{path + ".tmp." + std::to_string(::getpid()) + "." +
-                          std::to_string(counter++)};
+  TemporaryFile temporary{temporary_name(path)};
   UniqueFd fd(
       ::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!fd.valid()) {
@@ -217,7 +221,7 @@ Result<void> make_link(const std::string& target, const std::string& link) {
   if (errno != EEXIST || !fs::is_symlink(link, error))
     return fail_errno("cannot make the link " + link);
   // Atomic like files, since another process may create the same link.
-  const std::string temporary = fmt::format("{}.{}.tmp", link, ::getpid());
+  const std::string temporary = temporary_name(link);
   if (::symlink(target.c_str(), temporary.c_str()) != 0 ||
       ::rename(temporary.c_str(), link.c_str()) != 0) {
     auto failed = fail_errno("cannot make the link " + link);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/health/measure_node.hpp"
 
-#include "core/base/files/unique_fd.hpp"
+#include "core/base/files/unnamed_file.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/health/nvml.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -21,18 +19,14 @@ namespace {
 
 constexpr std::chrono::milliseconds k_loopback_limit{2000};
 
-// The errno of writing, syncing or removing a file in `folder`; 0: all succeeded.
+// The errno of writing and syncing a file in `folder`; 0: both succeeded.
 int try_to_write(const std::string& folder) {
-  const std::string path = fmt::format("{}/.preflight-{}-{}", folder, host_name(), ::getpid());
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const UniqueFd file = unnamed_file(folder);
   if (!file.valid()) return errno;
   const std::array<char, 4096> block{};
-  int error = 0;
   const ssize_t written = ::write(file.get(), block.data(), block.size());
-  if (written != static_cast<ssize_t>(block.size())) error = written < 0 ? errno : ENOSPC;
-  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-  if (::unlink(path.c_str()) != 0 && error == 0) error = errno;
-  return error;
+  if (written != static_cast<ssize_t>(block.size())) return written < 0 ? errno : ENOSPC;
+  return ::fsync(file.get()) != 0 ? errno : 0;
 }
 
 // One that programs fall back on and that has space; empty: none.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/files/unique_fd.hpp"
-#include "core/base/hash.hpp"
+#include "core/base/files/unnamed_file.hpp"
 #include "core/base/random.hpp"
 #include "core/train/bench/measures.hpp"
 #include "core/train/bench/timing.hpp"
@@ -39,17 +38,6 @@ class Piece {
  private:
   std::unique_ptr<std::uint64_t, decltype(&std::free)> bytes_;
 };
-
-// An unnamed file, which need not be removed.
-Result<UniqueFd> open_unnamed(const std::string& folder) {
-  UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd.valid()) return fd;
-  const std::string path = folder + "/check.tmp." + random_hex(8);
-  fd = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.valid()) return fail_errno("cannot create a file in " + folder);
-  ::unlink(path.c_str());
-  return fd;
-}
 
 // For tests of a slow disk: takes five times as long as `work`.
 template <class Work>
@@ -104,7 +92,8 @@ Result<DiskRates> disk_rates(const Disk& disk) {
   constexpr int k_times = 3;
   const Piece piece;
   if (piece.data() == nullptr) return fail(Errc::io, "no memory for a piece of a file");
-  DTS_ASSIGN(const UniqueFd fd, open_unnamed(disk.folder));
+  const UniqueFd fd = unnamed_file(disk.folder);
+  if (!fd.valid()) return fail_errno("cannot create a file in " + disk.folder);
   DiskRates best;
   std::size_t written = 0;
   const Clock::time_point start = Clock::now();

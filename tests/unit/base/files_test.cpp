@@ -2,6 +2,7 @@
 // Files are whole or absent, also when the disk is full; programs start, end and time out as said.
 #include "core/base/files/files.hpp"
 
+#include "core/base/files/unnamed_file.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/program_file.hpp"
@@ -68,6 +69,32 @@ TEST_CASE("a file is replaced whole, with its mode, and nothing is left beside i
   REQUIRE(::stat(path.c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0640);
   CHECK(list_folder(folder.path) == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("what killed processes of the same number left behind is in nobody's way") {
+  const EmptyFolder folder;
+  const std::string file = folder.file("state"), link = folder.file("last");
+  const std::string number = std::to_string(::getpid());
+  for (int i = 0; i < 100; ++i)
+    REQUIRE(create_file(file + ".tmp." + number + "." + std::to_string(i), "half"));
+  REQUIRE(::symlink("first", link.c_str()) == 0);
+  REQUIRE(::symlink("half", (link + "." + number + ".tmp").c_str()) == 0);
+  CHECK(write_file(file, "whole"));
+  CHECK(make_link("second", link));
+  CHECK(read_file(file).value_or("") == "whole");
+  CHECK(std::filesystem::read_symlink(link) == "second");
+}
+
+TEST_CASE("a file without a name leaves nothing behind") {
+  const EmptyFolder folder;
+  for (const std::string& path : {folder.path, std::string("/dev/shm")}) {
+    const UniqueFd unnamed = unnamed_file(path);
+    REQUIRE(unnamed.valid());
+    CHECK(write_whole(unnamed.get(), "text", path));
+  }
+  CHECK(list_folder(folder.path).empty());
+  CHECK_FALSE(unnamed_file(folder.file("absent")).valid());
+  CHECK(errno == ENOENT);
 }
 
 TEST_CASE("a link is made with its folder, and replaces another link only") {
