@@ -50,22 +50,22 @@ bool has_ranks(const RunView& story, unsigned attempt) {
   });
 }
 
-// Whether a later attempt has made progress. `tells`: the program reported steps before.
-bool is_back(const RunView& story, const Target& target, bool tells) {
+// Whether a later attempt has made progress. `reports_steps`: the program reported steps before.
+bool is_back(const RunView& story, const Target& target, bool reports_steps) {
   return std::any_of(story.summary.attempts.begin(),
                      story.summary.attempts.end(),
                      [&](const run::AttemptSummary& later) {
                        if (later.number <= target.attempt) return false;
                        if (later.cause == run::Cause::completed)
                          return true;  // whatever it reported
-                       if (tells)
+                       if (reports_steps)
                          return later.last_step > std::max<std::int64_t>(0, later.first_step);
                        return has_ranks(story, later.number) &&
                               shows_life(target.run, later.number, later.resumable);
                      });
 }
 
-bool tells_steps(const RunView& story, unsigned attempt) {
+bool has_steps(const RunView& story, unsigned attempt) {
   const run::AttemptSummary* one = find(story, attempt);
   return one != nullptr && one->last_step >= 0;
 }
@@ -179,11 +179,11 @@ Result<Shown> watch(const Target& target,
   shown.fault = fault;
   DTS_ASSIGN(RunView story, read_story(target.run));
   const std::size_t known = story.events.size();
-  const bool tells = tells_steps(story, target.attempt);
-  if (!tells) shown.sign = "output or a checkpoint";
+  const bool reports_steps = has_steps(story, target.attempt);
+  if (!reports_steps) shown.sign = "output or a checkpoint";
   HandCall hand(target, by_hand);
   Ending ending(target.scheduler);
-  while (!is_back(story, target, tells) && Clock::now() - since < limit) {
+  while (!is_back(story, target, reports_steps) && Clock::now() - since < limit) {
     shown.ended = hand.called() && (is_decided_since(known, story) || ending.seen(story.events));
     if (shown.ended) break;
     DTS_TRY(hand.poll());
@@ -191,7 +191,7 @@ Result<Shown> watch(const Target& target,
     std::this_thread::sleep_for(k_look);
     DTS_ASSIGN(story, read_story(target.run));
   }
-  if (is_back(story, target, tells)) {
+  if (is_back(story, target, reports_steps)) {
     shown.seconds = seconds_since(since);
     shown.left = left_of(target, story);
     DTS_ASSIGN(story, read_story(target.run));

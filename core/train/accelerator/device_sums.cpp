@@ -52,7 +52,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
       resident_{queue_->allocate(model.layout.parameter_floats), {}, nullptr},
       update_(*queue_, resident_, model.layout.parameter_floats, settings_.failed),
       laps_(*queue_, 4 * static_cast<std::size_t>(std::max(settings_.own_shards, 1))),
-      arrivals_(*queue_, network_.products(), resident_, model.layout.parameter_floats),
+      uploads_(*queue_, network_.products(), resident_, model.layout.parameter_floats),
       computed_{queue_->new_event(), queue_->new_event()},
       indices_(static_cast<std::size_t>(settings_.micro_batch)),
       running_(queue_->allocate(model.layout.statistic_floats)) {
@@ -65,7 +65,7 @@ DeviceSums::DeviceSums(const Model& model, std::unique_ptr<Queue> queue, DeviceS
   for (int level = std::bit_width(static_cast<unsigned>(own - 1)) + (is_node ? 0 : 1); level >= 0;
        --level)
     return_array(queue_->allocate(model.layout.sum_floats()));
-  arrivals_.end_pass();  // so that copies can always follow it
+  uploads_.end_pass();  // so that copies can always follow it
   if (settings_.moments > 0) update_.reserve(settings_.own_floats, settings_.moments);
 }
 
@@ -108,11 +108,11 @@ float* DeviceSums::shard_sum(const StepInput& input, int shard) {
                  {objective_of(input, model_.reads),
                   shard == input.nan_shard,
                   input.with_squares,
-                  arrivals_.enter_of(input.window, input.weights),
+                  uploads_.enter_of(input.window, input.weights),
                   input.timeline == nullptr ? nullptr : &laps_,
                   placements},
                  sums);
-  arrivals_.end_pass();
+  uploads_.end_pass();
   if (input.miscomputed) {
     float changed = 0;
     queue_->to_host(&changed, sums + *input.miscomputed, 1);
@@ -140,19 +140,19 @@ float* DeviceSums::host_array(std::size_t number, bool is_sparse) {
 }
 
 // Copies each node to the host while the next one is computed.
-DeviceSums::Sums DeviceSums::sums_of_nodes(const StepInput& input, Span run, bool drops) {
+DeviceSums::Sums DeviceSums::sums_of_nodes(const StepInput& input, Span run, bool reuses_memory) {
   Sums all;
   const auto copy_and_release = [&](const Waiting& one) {
-    const Range range = copied_range(drops || input.stays);
+    const Range range = copied_range(reuses_memory || input.gradients_stay);
     float* const sums = all.on_device[one.node];
     queue_->to_host_after(
         one.computed, all.on_host[one.node] + range.begin, sums + range.begin, range.size());
-    if (!input.stays && !drops) return_array(sums);
+    if (!input.gradients_stay && !reuses_memory) return_array(sums);
   };
   std::optional<Waiting> waiting;
   for (const Span node : maximal_nodes(settings_.shards, run)) {
     all.on_device[node] = node_sum(input, node);
-    all.on_host[node] = host_array(all.on_host.size(), drops);
+    all.on_host[node] = host_array(all.on_host.size(), reuses_memory);
     Waiting computed{node, computed_[all.on_host.size() % 2]};
     queue_->record(computed.computed);
     if (waiting) copy_and_release(*waiting);
@@ -166,25 +166,25 @@ Partials DeviceSums::sum(const StepInput& input, Span run) {
   return guarded(settings_.failed, [&] {
     audited_ = 0;
     keep_on_device({});
-    arrivals_.begin(input.window != nullptr);
+    uploads_.begin(input.window != nullptr);
     if (input.window != nullptr) begin_walk(*input.window, network_.plan().reads(true), 1);
-    const bool drops = input.departure != nullptr && input.departure->drops;
-    const auto [on_device, on_host] = sums_of_nodes(input, run, drops);
-    if (input.stays) keep_on_device(on_device);
+    const bool reuses_memory = input.buckets != nullptr && input.buckets->reuses_memory;
+    const auto [on_device, on_host] = sums_of_nodes(input, run, reuses_memory);
+    if (input.gradients_stay) keep_on_device(on_device);
     if (input.window != nullptr) {
       if (run.size() == 0) pass_by(*input.window, network_.plan().reads(true).size());
       input.window->leave(0);
       input.window->end();
     }
-    if (input.departure != nullptr) depart(*input.departure, on_device, on_host);
-    if (drops && !input.stays)
+    if (input.buckets != nullptr) hand_over(*input.buckets, on_device, on_host);
+    if (reuses_memory && !input.gradients_stay)
       for (const auto& [node, sums] : on_device) return_array(sums);
     if (input.timeline != nullptr) laps_.report(input.timeline->track(0));
     return on_host;
   });
 }
 
-// If no rank has all gradients, they are copied as they leave; if they stay, not at all.
+// If no rank has all gradients, they are copied as they are handed over; if they stay, not at all.
 Range DeviceSums::copied_range(bool only_tail) const {
   return {only_tail ? model_.layout.parameter_floats : 0, model_.layout.sum_floats()};
 }
@@ -196,22 +196,22 @@ void DeviceSums::copy_sums(Span node,
   queue_->to_host(on_host.at(node) + range.begin, on_device.at(node) + range.begin, range.size());
 }
 
-void DeviceSums::depart(const Departure& departure,
-                        const Partials& on_device,
-                        const Partials& on_host) {
-  std::size_t departed = 0;
-  for (const Range run : departure.runs) {
-    if (departure.drops && !resident_.is_exchanged)
+void DeviceSums::hand_over(const GradientBuckets& buckets,
+                           const Partials& on_device,
+                           const Partials& on_host) {
+  std::size_t handed_over = 0;
+  for (const Range run : buckets.ranges) {
+    if (buckets.reuses_memory && !resident_.is_exchanged)
       for (const auto& [node, sums] : on_host) copy_sums(node, on_device, on_host, run);
-    departure.leave(on_host);
-    const Range free = free_after(departure, ++departed);
+    buckets.ready(on_host);
+    const Range free = free_after(buckets, ++handed_over);
     for (Buffer& array : host_arrays_) array.drop(free);
   }
 }
 
 std::uint64_t DeviceSums::recompute(const StepInput& input) {
   return guarded(settings_.failed, [&] {
-    arrivals_.begin(input.window != nullptr);
+    uploads_.begin(input.window != nullptr);
     return_array(shard_sum(input, input.audited));
     if (input.timeline != nullptr) laps_.report(input.timeline->track(0));
     return audited_;
@@ -220,7 +220,7 @@ std::uint64_t DeviceSums::recompute(const StepInput& input) {
 
 Score DeviceSums::evaluate_chunk(const Samples& samples,
                                  std::size_t chunk,
-                                 const Arrivals::Enter& enter) {
+                                 const WeightUploads::Enter& enter) {
   const std::size_t first = chunk * indices_.size();
   const Score score = network_.evaluate(samples,
                                         first,
@@ -228,7 +228,7 @@ Score DeviceSums::evaluate_chunk(const Samples& samples,
                                         resident_.weights,
                                         running_,
                                         enter);
-  arrivals_.end_pass();
+  uploads_.end_pass();
   return score;
 }
 
@@ -239,12 +239,12 @@ std::size_t DeviceSums::chunks_of(const Samples& samples) const {
 Score DeviceSums::evaluate(
     const Samples& samples, const float* weights, const float* running, int parts, int part) {
   return guarded(settings_.failed, [&] {
-    arrivals_.begin(false);
+    uploads_.begin(false);
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const Range mine = Range{0, chunks_of(samples)}.part(parts, part);
     Score score;
     for (std::size_t chunk = mine.begin; chunk < mine.end; ++chunk)
-      score += evaluate_chunk(samples, chunk, arrivals_.enter_of(nullptr, weights));
+      score += evaluate_chunk(samples, chunk, uploads_.enter_of(nullptr, weights));
     return score;
   });
 }
@@ -258,14 +258,14 @@ Score DeviceSums::evaluate_within(Window& window,
   return guarded(settings_.failed, [&] {
     queue_->to_device(running_, running, model_.layout.statistic_floats);
     const std::vector<Range> reads = network_.plan().reads(false);
-    arrivals_.begin(true);
+    uploads_.begin(true);
     Score score;
     for (std::size_t round = 0; round < chunks_of(samples);
          round += static_cast<std::size_t>(parts)) {
       begin_walk(window, reads, 1);
       const std::size_t chunk = round + static_cast<std::size_t>(part);
       if (chunk < chunks_of(samples))
-        score += evaluate_chunk(samples, chunk, arrivals_.enter_of(&window, weights));
+        score += evaluate_chunk(samples, chunk, uploads_.enter_of(&window, weights));
       else
         pass_by(window, reads.size());
       window.leave(0);

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/train/accelerator/arrivals.hpp"
 #include "core/train/accelerator/device_network.hpp"
 #include "core/train/accelerator/device_update.hpp"
 #include "core/train/accelerator/exchange/device_exchange.hpp"
+#include "core/train/accelerator/weight_uploads.hpp"
 #include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
 
@@ -99,7 +99,7 @@ class DeviceSums : public Backend {
   [[nodiscard]] std::size_t chunks_of(const Samples& samples) const;
   [[nodiscard]] Score evaluate_chunk(const Samples& samples,
                                      std::size_t chunk,
-                                     const Arrivals::Enter& enter);
+                                     const WeightUploads::Enter& enter);
 
   // The sums of a node on the device, to be copied to the host while the next node is computed.
   struct Waiting {
@@ -113,13 +113,15 @@ class DeviceSums : public Backend {
     Partials on_host;
   };
 
-  [[nodiscard]] Sums sums_of_nodes(const StepInput& input, Span run, bool drops);
+  [[nodiscard]] Sums sums_of_nodes(const StepInput& input, Span run, bool reuses_memory);
 
   // Copies of arrays on the device to arrays on the host:
   [[nodiscard]] float* host_array(std::size_t number, bool is_sparse);
   [[nodiscard]] Range copied_range(bool only_tail) const;
   void copy_sums(Span node, const Partials& on_device, const Partials& on_host, Range range);
-  void depart(const Departure& departure, const Partials& on_device, const Partials& on_host);
+  void hand_over(const GradientBuckets& buckets,
+                 const Partials& on_device,
+                 const Partials& on_host);
 
   const Model& model_;
   DeviceSettings settings_;
@@ -129,7 +131,7 @@ class DeviceSums : public Backend {
   Resident resident_;
   DeviceUpdate update_;
   DeviceLaps laps_;
-  Arrivals arrivals_;
+  WeightUploads uploads_;
   std::array<Event, 2> computed_;
   Partials device_gradients_;  // gradients of the last sum() that stay on the device
   std::optional<DeviceExchange> exchange_;

@@ -45,10 +45,10 @@ std::vector<Placement> placements_of(const StepInput& input,
   return placements;
 }
 
-Range free_after(const Departure& departure, std::size_t departed) {
-  if (departed < 2 || !departure.drops) return {};
-  const Range free = departure.runs[departed - 2];
-  return {free.begin, std::min(free.end + Buffer::k_largest_page, departure.runs.front().end)};
+Range free_after(const GradientBuckets& buckets, std::size_t handed_over) {
+  if (handed_over < 2 || !buckets.reuses_memory) return {};
+  const Range free = buckets.ranges[handed_over - 2];
+  return {free.begin, std::min(free.end + Buffer::k_largest_page, buckets.ranges.front().end)};
 }
 
 void begin_walk(Window& window, const std::vector<Range>& reads, int threads) {

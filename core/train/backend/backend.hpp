@@ -21,18 +21,20 @@
 
 namespace dts::train {
 
-// How gradients are handed over, one run after another, as soon as the last shards complete them.
-struct Departure {
+// Gradients are handed over in buckets, one after another, as soon as the last shards complete
+// them.
+struct GradientBuckets {
   std::vector<Range>
-      runs;  // in the order in which they leave: from the last to the first, adjacent
-  // Called for each run in turn, before sum() returns, with the partials that sum() will return.
-  // The elements of this run are final in them; the others may not be.
-  std::function<void(const Partials&)> leave;
-  std::function<void()> progress;  // called from time to time after the first run has left
-  // Whether the memory of a run is reused once the next one has left, so that no rank ever holds
-  // all gradients. leave() must then not return while anybody still reads the previous run. On
-  // every rank the runs leave at the same places of the backward pass. No shard may be audited.
-  bool drops = false;
+      ranges;  // in the order in which they are handed over: from the last to the first, adjacent
+  // Called for each bucket in turn, before sum() returns, with the partials that sum() will return.
+  // The elements of this bucket are final in them; the others may not be.
+  std::function<void(const Partials&)> ready;
+  std::function<void()> progress;  // called from time to time after the first bucket is handed over
+  // Whether the memory of a bucket is reused once the next one is handed over, so that no rank ever
+  // holds all gradients. ready() must then not return while anybody still reads the previous
+  // bucket. On every rank the buckets are handed over at the same places of the backward pass. No
+  // shard may be audited.
+  bool reuses_memory = false;
 };
 
 struct StepInput {
@@ -48,13 +50,13 @@ struct StepInput {
   bool with_squares = false;     // Scalar::squares: adds up the squares of each shard's gradients
   Timeline* timeline = nullptr;  // if set, has a track for each thread
   Augmentation augmentation{};   // of images
-  const Departure* departure = nullptr;
+  const GradientBuckets* buckets = nullptr;
   // If set, the weights exist only within this window. All ranks then call sum() together, with at
-  // most one shard per thread, and `departure` must have `drops`.
+  // most one shard per thread, and `buckets` must have `reuses_memory`.
   Window* window = nullptr;
   // Whether gradients may stay where they were computed, for update() (if there is a single
   // partial) or for exchange(). The partials that sum() returns then contain only the tail.
-  bool stays = false;
+  bool gradients_stay = false;
 };
 
 // Not thread-safe. If an accelerator fails, the process ends.
@@ -127,9 +129,10 @@ void choose_samples(const StepInput& input, int shard, std::span<std::size_t> in
                                                    int shard,
                                                    std::span<const std::size_t> indices);
 
-// The range to free once `departed` runs have left, if they are dropped: the run before the last,
-// and the page at its end, which the run that left before it could not free because both share it.
-[[nodiscard]] Range free_after(const Departure& departure, std::size_t departed);
+// The range to free once so many buckets are handed over, if their memory is reused: the bucket
+// before the last one, and the page at its end, which the bucket before that could not free because
+// both share it.
+[[nodiscard]] Range free_after(const GradientBuckets& buckets, std::size_t handed_over);
 
 // Begins a walk of `threads` threads through places that read these ranges.
 void begin_walk(Window& window, const std::vector<Range>& reads, int threads);

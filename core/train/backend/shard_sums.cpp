@@ -107,7 +107,7 @@ float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
 
 Partials ShardSums::sum(const StepInput& input, Span run) {
   nodes_ = maximal_nodes(shards_, run);
-  prepare_departure(input, run);
+  prepare_buckets(input, run);
   if (input.window != nullptr)
     begin_walk(*input.window, workers_.front().network->reads(true), std::max(run.size(), 1));
   team_.run([&](int index) {
@@ -132,14 +132,14 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
   if (parts.size() != nodes_.size()) merge(input, parts);
   Partials merged;
   for (const Span node : nodes_) merged[node] = combine(node, parts, 0, 0);
-  depart_rest(input, merged);
+  hand_over_rest(input, merged);
   return merged;
 }
 
-// Adds up the sums of the threads, except for the runs that have left.
+// Adds up the sums of the threads, except for the buckets that are handed over.
 void ShardSums::merge(const StepInput& input, const Partials& parts) {
-  const std::size_t left =
-      departed_ == 0 ? model_.layout.parameter_floats : input.departure->runs[departed_ - 1].begin;
+  const std::size_t left = handed_over_ == 0 ? model_.layout.parameter_floats
+                                             : input.buckets->ranges[handed_over_ - 1].begin;
   team_.run([&](int index) {
     Stopwatch watch(track_of(input, index));
     const Range lines = Range{0, left / k_lanes}.part(team_.size(), index);
@@ -176,7 +176,7 @@ std::function<void()> ShardSums::enter_of(Window* window, const Worker& worker) 
   return [window, thread, place = 0]() mutable { window->enter(thread, place++); };
 }
 
-// For a rank without a shard in this round: it still sends weights, and its runs still leave.
+// For a rank without a shard in this round: it still sends weights and hands over its buckets.
 void ShardSums::take_part_without_shard(const StepInput& input) {
   Worker& worker = workers_.front();
   Network::Training training;

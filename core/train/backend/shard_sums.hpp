@@ -65,11 +65,11 @@ class ShardSums : public Backend {
     Score score;
     std::uint64_t audited = 0;
     Track* track = nullptr;
-    int last_shard = -1;          // whose gradients leave as they are completed
+    int last_shard = -1;          // whose gradients are handed over as they are completed
     Span last_node;               // the node of this thread's part in which last_shard comes last
     std::vector<float*> pending;  // left siblings that last_shard is added to, outermost first
     std::size_t summed = 0;       // leading gradients that are summed up to last_node already
-    std::vector<std::size_t> missing;  // by run that leaves: floats that are not final yet
+    std::vector<std::size_t> missing;  // by bucket: floats that are not final yet
     bool is_sparse = false;            // parts of its arrays are dropped
     double squares = 0;                // of the last shard's gradients, added as they complete
     float* take(std::size_t floats);
@@ -82,20 +82,20 @@ class ShardSums : public Backend {
     return input.timeline == nullptr ? nullptr : &input.timeline->track(thread);
   }
 
-  // departure.cpp:
-  void prepare_departure(const StepInput& input, Span run);
+  // gradient_buckets.cpp:
+  void prepare_buckets(const StepInput& input, Span run);
   void take_part_without_shard(const StepInput& input);
   void carry(Worker& worker, const StepInput& input, float* sums, Range range);
-  void depart(const StepInput& input);
-  void depart_rest(const StepInput& input, const Partials& all);
+  void hand_over(const StepInput& input);
+  void hand_over_rest(const StepInput& input, const Partials& all);
   void announce(Worker& worker, const StepInput& input, Range range);
-  void leave(const Departure& departure, const Partials& parts);
+  void hand_over_next(const GradientBuckets& buckets, const Partials& parts);
   static void look_at(Worker& worker, const StepInput& input, float* sums, Range range);
 
   [[nodiscard]] std::function<void()> enter_of(Window* window, const Worker& worker) const;
 
   // The part of this rank's run that a thread gets. If there are fewer shards than threads, the
-  // first threads get one each, since only the first thread hands over the runs that leave.
+  // first threads get one each, since only the first thread hands over buckets.
   [[nodiscard]] Span part_for(Span run, int thread) const {
     const int parts = std::clamp(run.size(), 1, team_.size());
     return thread < parts ? part_of(run, parts, thread) : Span{run.hi, run.hi};
@@ -111,8 +111,8 @@ class ShardSums : public Backend {
   std::vector<Worker> workers_;
   // State of the current step:
   std::vector<Span> nodes_;                   // nodes of this rank's run
-  std::vector<std::atomic<int>> unfinished_;  // number of workers, by run that leaves
-  std::size_t departed_ = 0;                  // number of runs that have left
+  std::vector<std::atomic<int>> unfinished_;  // number of workers, by bucket
+  std::size_t handed_over_ = 0;               // number of buckets
 };
 
 }  // namespace dts::train

@@ -167,7 +167,7 @@ class Run {
   std::optional<Tuner> tuner_;              // while it tries settings
   std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous
   std::optional<Window> window_;            // of the weights, in stage 3
-  Departure departure_;  // without runs if nothing leaves before all sums are complete
+  GradientBuckets gradient_buckets_;  // empty: nothing is handed over before all sums are complete
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if dtsubmit did not start this program
   Checkpoints checkpoints_;

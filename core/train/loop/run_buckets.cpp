@@ -71,12 +71,12 @@ void Run::make_update(const BucketScheme& way) {
                                                               !way.overlaps,
                                                               accelerated(),
                                                               backend_->exchange()});
-  departure_ = {};
+  gradient_buckets_ = {};
   if (stage_ == 3) make_window(threads);
   if (stage_ > 1)
     send_in_rounds();
   else if (way.overlaps)
-    departure_ = {
+    gradient_buckets_ = {
         update_->exchange().bucket_ranges(),
         [this](const Partials& mine) { update_->exchange().send_bucket(mine, state_.step); },
         [this] { update_->exchange().progress(); }};
@@ -109,10 +109,11 @@ std::vector<Span> Run::runs() const {
 
 void Run::send_in_rounds() {
   RoundExchange& rounds = *update_->rounds();
-  departure_ = {rounds.bucket_ranges(),
-                [this, &rounds](const Partials& mine) { rounds.send_bucket(mine, state_.step); },
-                [&rounds] { rounds.progress(); },
-                true};
+  gradient_buckets_ = {
+      rounds.bucket_ranges(),
+      [this, &rounds](const Partials& mine) { rounds.send_bucket(mine, state_.step); },
+      [&rounds] { rounds.progress(); },
+      true};
 }
 
 // The sums of this rank's shards. With rounds, their gradients have already left.

@@ -91,9 +91,9 @@ Run::Next Run::step() {
   StepInput in = input();
   in.timeline = &timeline_;
   if (audit) in.audited = audit->shard;
-  if (!departure_.runs.empty()) in.departure = &departure_;
+  if (!gradient_buckets_.ranges.empty()) in.buckets = &gradient_buckets_;
   if (window_) in.window = &*window_;
-  in.stays = update_->stays();
+  in.gradients_stay = update_->gradients_stay();
   const Partials mine = compute(in);
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(update_->tail_of(mine));

@@ -36,7 +36,7 @@ class ChunkUpdate {
 
   // Writes the sum of squares of each chunk's gradients. `gradients` has those of the owned chunks,
   // in host memory or, if Backend::exchange() is used, on the accelerator; nullptr: they are where
-  // the backend left them (StepInput::stays).
+  // the backend left them (StepInput::gradients_stay).
   virtual void squares(const float* gradients, std::span<double> each) = 0;
 
   // Makes the step; squares() of the same gradients need not have been called before.

@@ -88,7 +88,7 @@ void ShardedUpdate::step_on_device(const UpdateStep& step, float scale) {
     }
     next_records_[number(own_[i])] = made;
   }
-  if (!stays()) settings_.accelerated->next_weights(next_weights_.data());
+  if (!gradients_stay()) settings_.accelerated->next_weights(next_weights_.data());
 }
 
 void ShardedUpdate::copy_weights_to_host(State& state) {

@@ -45,7 +45,7 @@ class GradientExchange {
                    const Ownership& ownership,
                    Settings settings);
 
-  // The gradients of each bucket, in the order in which the buckets leave.
+  // The gradients of each bucket, in the order in which the buckets are handed over.
   [[nodiscard]] std::vector<Range> bucket_ranges() const { return ownership_.bucket_ranges(); }
 
   // Sends the next bucket of a step, which must be final in `mine`, without waiting. In a step all
@@ -123,7 +123,7 @@ class GradientExchange {
 
   [[nodiscard]] const Hierarchy& hierarchy() const { return levels_.hierarchy(); }
 
-  // The bucket that follows after `done` buckets. They leave from the last to the first.
+  // The bucket that follows after `done` buckets. They are handed over from the last to the first.
   [[nodiscard]] int next(int done) const { return ownership_.buckets() - 1 - done; }
 
   [[nodiscard]] Bucket& at(int bucket) { return buckets_[static_cast<std::size_t>(bucket)]; }

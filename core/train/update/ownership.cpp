@@ -12,8 +12,8 @@ std::optional<int> Owners::server_at(int rank) const {
 Ownership::Ownership(const ChunkGrid& grid, Owners owners, std::size_t bucket_bytes)
     : grid_(grid), owners_(owners) {
   const auto most = bucket_bytes / sizeof(float);
-  // From the end, where gradients leave first, so that only the bucket at the beginning is not
-  // full.
+  // From the end, where gradients are handed over first, so that only the bucket at the beginning
+  // is not full.
   for (int end = grid.count(); end > 0;) {
     int begin = bucket_bytes == 0 ? 0 : end - 1;
     while (begin > 0 && grid.floats_of({begin - 1, end}).size() <= most) --begin;

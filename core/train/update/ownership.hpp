@@ -52,7 +52,7 @@ class Ownership {
   // The floats that `rank` owns, bucket by bucket, without empty ranges.
   [[nodiscard]] std::vector<Range> runs_of(int rank) const;
 
-  // The floats of each bucket, in the order in which their gradients leave: from the last
+  // The floats of each bucket, in the order in which their gradients are handed over: from the last
   // parameters to the first, as a backward pass completes them.
   [[nodiscard]] std::vector<Range> bucket_ranges() const;
 

@@ -48,8 +48,8 @@ class RoundExchange {
   // The shards of this rank in a round; may be empty in the last round.
   [[nodiscard]] Span run(int round) const { return run_of(round, comm_.rank()); }
 
-  // Like GradientExchange: in every round all buckets leave in this order, and `mine` has the
-  // partials of run(round). When send_bucket() returns, the previous bucket is no longer read.
+  // Like GradientExchange: in every round all buckets are handed over in this order, and `mine` has
+  // the partials of run(round). When send_bucket() returns, the previous bucket is no longer read.
   [[nodiscard]] std::vector<Range> bucket_ranges() const { return ownership_.bucket_ranges(); }
 
   void send_bucket(const Partials& mine, std::uint64_t step);

@@ -215,7 +215,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   if (damaged_) return Ended::damaged;
   if (first_not_finite()) return Ended::not_finite;
   if (settings_.accelerated != nullptr) settings_.accelerated->keep();
-  is_behind_ = stays();
+  is_behind_ = gradients_stay();
   std::swap(state.weights, next_weights_);
   std::swap(momentum_, next_momentum_);
   std::swap(records_, next_records_);

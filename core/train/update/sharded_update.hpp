@@ -72,9 +72,9 @@ class ShardedUpdate {
 
   [[nodiscard]] RoundExchange* rounds() { return rounds_ ? &*rounds_ : nullptr; }
 
-  // Whether gradients need not come to the host (StepInput::stays): either the accelerator that
-  // updates the weights has computed all of them, or they are exchanged from there.
-  [[nodiscard]] bool stays() const { return stays_ || exchanges_on_device(); }
+  // Whether gradients need not come to the host (StepInput::gradients_stay): either the accelerator
+  // that updates the weights has computed all of them, or they are exchanged from there.
+  [[nodiscard]] bool gradients_stay() const { return stays_ || exchanges_on_device(); }
 
   // Copies the weights that this rank has elsewhere, on an accelerator, to `state.weights`.
   void copy_weights_to_host(State& state);

@@ -123,19 +123,19 @@ TEST_CASE("gradients that leave are those of the end, in their order, and memory
   Step step;
   const auto device = step.device();
   const std::size_t count = step.model.layout.parameter_floats;
-  for (const bool drops : {false, true}) {
-    const Span run = drops ? Span{2, 3} : Span{1, k_shards};
-    step.input.departure = nullptr;
+  for (const bool reuses_memory : {false, true}) {
+    const Span run = reuses_memory ? Span{2, 3} : Span{1, k_shards};
+    step.input.buckets = nullptr;
     std::vector<std::vector<float>> expected;
     for (const auto& [node, sums] : device->sum(step.input, run))
       expected.emplace_back(sums, sums + step.model.layout.sum_floats());
-    Departure departure;
+    GradientBuckets buckets;
     for (std::size_t cut = 5; cut > 0; --cut)
-      departure.runs.push_back({count / 16 * (cut - 1) / 5 * 16, count / 16 * cut / 5 * 16});
-    departure.drops = drops;
+      buckets.ranges.push_back({count / 16 * (cut - 1) / 5 * 16, count / 16 * cut / 5 * 16});
+    buckets.reuses_memory = reuses_memory;
     std::size_t left = 0;
-    departure.leave = [&](const Partials& partials) {
-      const Range range = departure.runs[left++];
+    buckets.ready = [&](const Partials& partials) {
+      const Range range = buckets.ranges[left++];
       REQUIRE(partials.size() == expected.size());
       std::size_t at = 0;
       for (const auto& [node, partial] : partials) {
@@ -143,12 +143,12 @@ TEST_CASE("gradients that leave are those of the end, in their order, and memory
         CHECK(std::equal(partial + range.begin, partial + range.end, one.data() + range.begin));
       }
     };
-    step.input.departure = &departure;
+    step.input.buckets = &buckets;
     const auto own = step.device();
     for (int repeat = 0; repeat < 2; ++repeat) {
       left = 0;
       const Partials all = own->sum(step.input, run);
-      CHECK(left == departure.runs.size());
+      CHECK(left == buckets.ranges.size());
       CHECK(std::equal(all.begin()->second + count,
                        all.begin()->second + step.model.layout.sum_floats(),
                        expected.front().data() + count));
@@ -156,7 +156,7 @@ TEST_CASE("gradients that leave are those of the end, in their order, and memory
     left = 0;
     expected.clear();
     CHECK(own->sum(step.input, {0, 0}).empty());  // a rank without a shard
-    CHECK(left == departure.runs.size());
+    CHECK(left == buckets.ranges.size());
   }
 }
 

@@ -108,7 +108,7 @@ class Training {
   void make(std::uint64_t number) {
     StepInput input = step_.input;
     input.step = number;
-    input.stays = true;
+    input.gradients_stay = true;
     input.timeline = &timeline_;
     const Partials sums = device_.sum(input, {0, k_shards});
     const Layout& layout = step_.model.layout;

@@ -63,9 +63,9 @@ void train_twice(const Step& step,
   Doubles squares(owned.chunks.size());
   const std::vector<float> rates(owned.chunks.size(), 0.01F);
   for (int repeat = 0; repeat < 2; ++repeat) {
-    input.stays = repeat == 0;
+    input.gradients_stay = repeat == 0;
     const Partials sums = device->sum(input, {0, k_shards});
-    const float* const gradients = input.stays ? nullptr : sums.begin()->second;
+    const float* const gradients = input.gradients_stay ? nullptr : sums.begin()->second;
     update.squares(gradients, squares);
     update.step(update_factors({}, {0.01, 1}), gradients, reports);
     update.move(rates, reports);
@@ -90,15 +90,15 @@ void train_as_one_of_two(const Step& step, int stage, std::unique_ptr<Queue> que
   StepInput input = step.input;
   Timeline timeline(1);
   input.timeline = &timeline;
-  Departure departure;
+  GradientBuckets buckets;
   for (std::size_t end = floats; end > 0;) {
     const std::size_t begin = end > 4096 ? end - 4096 : 0;
-    departure.runs.push_back({begin, end});
+    buckets.ranges.push_back({begin, end});
     end = begin;
   }
-  departure.drops = true;
-  departure.leave = [](const Partials&) {};
-  if (stage > 1) input.departure = &departure;
+  buckets.reuses_memory = true;
+  buckets.ready = [](const Partials&) {};
+  if (stage > 1) input.buckets = &buckets;
   Window window({{0, floats / 2, floats}, [](int) {}, [](int) {}, 1});
   if (stage == 3) input.window = &window;
   const Floats gradients(owned.floats, 0.5F);

@@ -282,7 +282,7 @@ TEST_CASE("gradients that stay are those that would come, and owned weights are 
   device->update()->begin(owned, step.weights.data(), moments.data());
   const Floats nothing = poisoned(layout.parameter_floats);
   step.input.weights = nothing.data();
-  step.input.stays = true;
+  step.input.gradients_stay = true;
   for (int repeat = 0; repeat < 2; ++repeat) {
     const Partials partials = device->sum(step.input, {0, k_shards});
     CHECK(std::equal(expected.begin() + static_cast<std::ptrdiff_t>(layout.parameter_floats),

@@ -176,7 +176,7 @@ TEST_CASE("what arrives changed in a round is found, with who sent it and whethe
   }
 }
 
-TEST_CASE("gradients that leave and are dropped are those of the whole arrays") {
+TEST_CASE("gradients that are handed over and dropped are those of the whole arrays") {
   constexpr int k_micro = 2;
   constexpr int k_samples = 40;
   std::vector<std::uint8_t> images(k_samples * k_pixels);
@@ -193,17 +193,17 @@ TEST_CASE("gradients that leave and are dropped are those of the whole arrays") 
   };
   const auto alone = make(1);
   const auto others = make(3);
-  Departure departure;
+  GradientBuckets buckets;
   const std::size_t count = layout().parameter_floats;
   for (std::size_t cut = 7; cut > 0; --cut)
-    departure.runs.push_back({count / 16 * (cut - 1) / 7 * 16, count / 16 * cut / 7 * 16});
-  departure.progress = [] {};
-  departure.drops = true;
+    buckets.ranges.push_back({count / 16 * (cut - 1) / 7 * 16, count / 16 * cut / 7 * 16});
+  buckets.progress = [] {};
+  buckets.reuses_memory = true;
   for (const Span run : {Span{0, 3}, Span{3, 6}, Span{6, 8}, Span{2, 3}, Span{8, 8}}) {
     std::map<Span, std::vector<float>> left;
     std::size_t leaves = 0;
-    departure.leave = [&](const Partials& partials) {
-      const Range range = departure.runs[leaves++];
+    buckets.ready = [&](const Partials& partials) {
+      const Range range = buckets.ranges[leaves++];
       for (const auto& [node, sums] : partials) {
         left[node].resize(layout().sum_floats());
         std::copy(sums + range.begin,
@@ -211,11 +211,11 @@ TEST_CASE("gradients that leave and are dropped are those of the whole arrays") 
                   left[node].begin() + static_cast<std::ptrdiff_t>(range.begin));
       }
     };
-    input.departure = nullptr;
+    input.buckets = nullptr;
     const Partials expected = alone->sum(input, run);
-    input.departure = &departure;
+    input.buckets = &buckets;
     const Partials now = others->sum(input, run);
-    CHECK(leaves == departure.runs.size());
+    CHECK(leaves == buckets.ranges.size());
     REQUIRE(now.size() == expected.size());
     for (const auto& [node, sums] : expected) {
       CHECK(std::equal(sums, sums + count, left[node].begin()));

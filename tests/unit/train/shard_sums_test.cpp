@@ -73,7 +73,7 @@ TEST_CASE("threads and runs do not change a bit of a step's sums") {
   CHECK(step.whole(both) == expected);
 }
 
-TEST_CASE("gradients that leave early are those of the end, in their order") {
+TEST_CASE("gradients that are handed over early are those of the end, in their order") {
   Step step;
   const auto alone = step.make(1);
   const std::vector<float> expected = step.whole(alone->sum(step.input, {0, k_shards}));
@@ -86,18 +86,18 @@ TEST_CASE("gradients that leave early are those of the end, in their order") {
         const auto sums = step.make(threads);
         std::vector<std::vector<float>> left;
         int polls = 0;
-        Departure departure;
+        GradientBuckets buckets;
         for (std::size_t cut = cuts; cut > 0; --cut)
-          departure.runs.push_back(
+          buckets.ranges.push_back(
               {count / 16 * (cut - 1) / cuts * 16, count / 16 * cut / cuts * 16});
-        departure.leave = [&](const Partials& partials) {
-          const Range range = departure.runs[left.size()];
+        buckets.ready = [&](const Partials& partials) {
+          const Range range = buckets.ranges[left.size()];
           left.emplace_back();
           for (const auto& [node, partial] : partials)
             left.back().insert(left.back().end(), partial + range.begin, partial + range.end);
         };
-        departure.progress = [&] { ++polls; };
-        step.input.departure = &departure;
+        buckets.progress = [&] { ++polls; };
+        step.input.buckets = &buckets;
         step.input.miscomputed.reset();
         const Partials all = sums->sum(step.input, run);
         REQUIRE(left.size() == cuts);
@@ -105,14 +105,14 @@ TEST_CASE("gradients that leave early are those of the end, in their order") {
           std::vector<float> now;
           for (const auto& [node, partial] : all)
             now.insert(
-                now.end(), partial + departure.runs[cut].begin, partial + departure.runs[cut].end);
+                now.end(), partial + buckets.ranges[cut].begin, partial + buckets.ranges[cut].end);
           CHECK(left[cut] == now);
         }
         if (threads == 1 && cuts >= 7) CHECK(polls > 0);  // not only at the end
         if (run == Span{0, k_shards}) CHECK(step.whole(all) == expected);
         left.clear();
         polls = 0;
-        step.input.miscomputed = 7;  // then nothing leaves early
+        step.input.miscomputed = 7;  // then nothing is handed over early
         (void)sums->sum(step.input, run);
         CHECK(left.size() == cuts);
         CHECK(polls == 0);
@@ -160,19 +160,19 @@ TEST_CASE(
   CHECK(auditor->recompute(step.input) != computed);
 }
 
-TEST_CASE("what is looked at of one shard is its own, though gradients leave early") {
+TEST_CASE("what is looked at of one shard is its own, though gradients are handed over early") {
   Step step;
   const Span run{0, 2};  // a shard for each of two threads
   const auto squares_of = [&](const Partials& sums) {
     return sums.begin()->second[step.layout.scalar(Scalar::squares)];
   };
-  Departure departure{{{0, step.layout.parameter_floats}}, [](const Partials&) {}, [] {}};
+  GradientBuckets buckets{{{0, step.layout.parameter_floats}}, [](const Partials&) {}, [] {}};
   step.input.audited = 0;
   step.input.with_squares = true;
   const auto alone = step.make(1);
   const float squares = squares_of(alone->sum(step.input, run));
   const std::uint64_t audited = alone->audited();
-  step.input.departure = &departure;
+  step.input.buckets = &buckets;
   const auto both = step.make(2);
   for (int repeat = 0; repeat < 50; ++repeat) {
     CHECK(squares_of(both->sum(step.input, run)) == squares);

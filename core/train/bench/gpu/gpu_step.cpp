@@ -62,7 +62,7 @@ std::uint64_t GpuStep::run() {
   samples.tokens = {tokens_.data(), tokens_.size(), 1};
   samples.count = static_cast<std::size_t>(samples_);
   StepInput input{samples, weights_.data(), k_step_seed, 0, samples_};
-  input.stays = true;
+  input.gradients_stay = true;
   const Partials parts = sums_.sum(input, {0, shards_});
   const float* const sum = parts.begin()->second;  // only its tail is on the host
   sums_.update()->step(update_factors({}, {0.01, 1}), nullptr, reports_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/accelerator/arrivals.hpp"
+#include "core/train/accelerator/weight_uploads.hpp"
 
 #include <algorithm>
 
@@ -17,10 +17,10 @@ std::vector<Range> add_gaps(std::vector<Range>& runs, Range range) {
 
 }  // namespace
 
-Arrivals::Arrivals(Queue& queue,
-                   Products& products,
-                   const Resident& resident,
-                   std::size_t parameters)
+WeightUploads::WeightUploads(Queue& queue,
+                             Products& products,
+                             const Resident& resident,
+                             std::size_t parameters)
     : queue_(queue),
       products_(products),
       resident_(resident),
@@ -30,7 +30,7 @@ Arrivals::Arrivals(Queue& queue,
   (void)products_.keep_copy(first_, parameters);
 }
 
-void Arrivals::begin(bool in_parts) {
+void WeightUploads::begin(bool in_parts) {
   products_.share_copy(resident_.weights, first_);
   on_device_ = resident_.is_exchanged ? std::vector{all_} : resident_.own;
   is_complete_ = gaps_in(on_device_, all_).empty();
@@ -39,28 +39,28 @@ void Arrivals::begin(bool in_parts) {
 }
 
 // Weights are copied when the first pass needs them, and within a window as they arrive.
-Arrivals::Enter Arrivals::enter_of(Window* window, const float* weights) {
+WeightUploads::Enter WeightUploads::enter_of(Window* window, const float* weights) {
   if (window == nullptr && is_complete_) return nullptr;
   return [this, window, weights, place = 0](Range range) mutable {
     if (window != nullptr) window->enter(0, place++);
-    arrive(range, weights);
+    upload(range, weights);
   };
 }
 
-void Arrivals::end_pass() {
+void WeightUploads::end_pass() {
   queue_.record(read_);
   is_complete_ = true;
 }
 
 // Copies once for all passes, while the device computes what was enqueued before.
-void Arrivals::arrive(Range range, const float* weights) {
+void WeightUploads::upload(Range range, const float* weights) {
   for (const Range gap : add_gaps(on_device_, range))
     queue_.to_device_after(read_, resident_.weights + gap.begin, weights + gap.begin, gap.size());
   round(range);
 }
 
 // Rounds the present weights that are not rounded yet.
-void Arrivals::round(Range range) {
+void WeightUploads::round(Range range) {
   for (const Range gap : add_gaps(rounded_, range))
     products_.round(resident_.weights + gap.begin, gap.size());
 }

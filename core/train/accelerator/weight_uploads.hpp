@@ -16,13 +16,13 @@ namespace dts::train::accelerator {
 
 // Every function may throw DeviceError. The constructor's arguments must outlive this. Not
 // thread-safe.
-class Arrivals {
+class WeightUploads {
  public:
   // Called with the range of weights that a block reads, before the block reads it.
   using Enter = std::function<void(Range)>;
 
   // For `parameters` floats at resident.weights, which may point elsewhere after a step.
-  Arrivals(Queue& queue, Products& products, const Resident& resident, std::size_t parameters);
+  WeightUploads(Queue& queue, Products& products, const Resident& resident, std::size_t parameters);
 
   // Call before the first pass with new weights; `in_parts` if they arrive within a window.
   void begin(bool in_parts);
@@ -36,7 +36,7 @@ class Arrivals {
   void end_pass();
 
  private:
-  void arrive(Range range, const float* weights);
+  void upload(Range range, const float* weights);
   void round(Range range);
 
   Queue& queue_;
