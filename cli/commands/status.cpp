@@ -179,6 +179,9 @@ void print_heading(const Status& status) {
   else if (exists(status.run.script()))
     fmt::print("job     none is known; `dtsubmit requeue {}` submits it\n",
                shell_quote(status.run.path));
+  const auto& job = status.known.job;
+  if (job && job->state == sched::JobState::pending && !job->explanation.empty())
+    fmt::print("why     {}\n", job->explanation);
   if (!status.other.empty()) fmt::print("warning {}\n", status.other);
   if (!status.known.summary.attempts.empty())
     fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",

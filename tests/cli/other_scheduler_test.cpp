@@ -46,7 +46,8 @@ TEST_CASE(
   const OtherScheduler session;
   CHECK(contains(session.say({"submit", "--nodes", "2", "--", "/bin/true"}),
                  "submitted job q7.alpha: 2 nodes"));
-  CHECK(contains(session.say({"status", "q7.alpha"}), "q7.alpha, pending (tide)"));
+  CHECK(contains(session.say({"status", "q7.alpha"}),
+                 "q7.alpha, pending (tide)\nwhy     the tide is out\n"));
   CHECK(contains(session.say({"status", "q7.alpha", "--json"}), R"("job": "q7.alpha")"));
   CHECK(contains(session.say({"list"}), "q7.alpha"));
   const std::string why = session.say({"why", "q7.alpha"});
