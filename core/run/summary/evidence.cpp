@@ -57,8 +57,18 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::storage_error, "Remote I/O error"},
       {Cause::storage_error, "Transport endpoint is not connected: '"},  // Python, about a file
       {Cause::storage_error, "Cannot send after transport endpoint shutdown"},  // Lustre
-      {Cause::corruption, "this rank's bits are wrong: "},                      // dttrain's
-      {Cause::damaged, "no checkpoint can be loaded: "},                        // dttrain's
+      // A file system that its kernel has made read-only after an error, or that was remounted.
+      {Cause::storage_error, "Read-only file system"},
+      {Cause::storage_error, "read-only file system"},       // Go
+      {Cause::storage_error, "Structure needs cleaning"},    // XFS and ext4, about their own data
+      {Cause::storage_error, "Connection timed out: '"},     // Python, about a file
+      {Cause::storage_error, "Host is down: '"},             // the same
+      {Cause::storage_error, "Required key not available"},  // Kerberos: the ticket is gone
+      {Cause::storage_error, "Key has expired"},
+      {Cause::storage_error, "cannot save step-"},                 // dttrain's, if not for space
+      {Cause::storage_error, "cannot read any checkpoint of "},    // dttrain's
+      {Cause::corruption, "this rank's bits are wrong: "},         // dttrain's
+      {Cause::damaged, "no checkpoint can be loaded: "},           // dttrain's
       {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, about its worker
       {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
       {Cause::rank_killed, "Signal 7 (SIGBUS) received by PID"},

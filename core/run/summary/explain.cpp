@@ -2,6 +2,7 @@
 #include "core/run/summary/explain.hpp"
 
 #include "core/base/exit_codes.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
@@ -171,6 +172,33 @@ Outcome outcome_of_raised(Outcome outcome,
   return outcome;
 }
 
+// The last words of the rank or, if it wrote nothing, of the launcher.
+LastWords words_of(const RunDirectory& run,
+                   unsigned attempt,
+                   std::optional<unsigned> rank,
+                   Cause cause,
+                   std::size_t lines) {
+  LastWords words;
+  if (rank) words = {fmt::format("rank {}", *rank), run.rank_log(attempt, *rank)};
+  if (rank) words.lines = rank_words(run, attempt, *rank, lines);
+  if (!words.lines.empty() || !launcher_may_say(cause)) return words;
+  return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
+}
+
+// Those of the first rank that wrote anything. Ranks that agree on an error leave it to one of them
+// to print it, and any of them may end first.
+std::optional<LastWords> words_of_any(const RunDirectory& run,
+                                      unsigned attempt,
+                                      std::size_t lines) {
+  for (unsigned rank = 0; rank < k_most_logs; ++rank) {
+    LastWords words{fmt::format("rank {}", rank), run.rank_log(attempt, rank)};
+    if (!exists(words.path)) return std::nullopt;
+    words.lines = rank_words(run, attempt, rank, lines);
+    if (!words.lines.empty()) return words;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 LastWords last_words(const RunDirectory& run,
@@ -178,11 +206,11 @@ LastWords last_words(const RunDirectory& run,
                      std::optional<unsigned> rank,
                      Cause cause,
                      std::size_t lines) {
-  LastWords words;
-  if (rank) words = {fmt::format("rank {}", *rank), run.rank_log(attempt, *rank)};
-  if (rank) words.lines = rank_words(run, attempt, *rank, lines);
-  if (!words.lines.empty() || !launcher_may_say(cause)) return words;
-  return {"the launcher", run.agent_log(attempt), launcher_lines(run, attempt, lines)};
+  LastWords words = words_of(run, attempt, rank, cause, lines);
+  const bool is_ranks = rank && words.path == run.rank_log(attempt, *rank);
+  if (!rank || cause != Cause::user_exit || (is_ranks && !words.lines.empty())) return words;
+  auto others = words_of_any(run, attempt, lines);
+  return others ? *std::move(others) : words;
 }
 
 std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attempt) {
@@ -211,7 +239,7 @@ std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attem
 Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
   if (may_be_an_abort(outcome.cause))
     if (auto aborted = abort_outcome(run, attempt, world_size)) return *std::move(aborted);
-  const auto words = last_words(run, attempt, outcome.rank, outcome.cause, k_lines).lines;
+  const auto words = words_of(run, attempt, outcome.rank, outcome.cause, k_lines).lines;
   const auto own = read_evidence(words);
   if (!outcome.rank && is_launchers(outcome.cause) && own)
     outcome.detail += ": " + std::string(trim(own->line));

@@ -19,7 +19,9 @@ struct LastWords {
 };
 
 // The last words of an attempt with that end: those of its first failed rank, or if there is none
-// or it wrote nothing, those of the launcher, as far as they can explain `cause`.
+// or it wrote nothing, those of the launcher, as far as they can explain `cause`. If the program of
+// a rank that wrote nothing has failed, those of the first rank that wrote anything come before the
+// launcher's.
 [[nodiscard]] LastWords last_words(const RunDirectory& run,
                                    unsigned attempt,
                                    std::optional<unsigned> rank,

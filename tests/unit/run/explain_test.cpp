@@ -33,6 +33,11 @@ class AttemptLogs {
 
   [[nodiscard]] std::optional<LastError> last_error() const { return find_last_error(run_, 1); }
 
+  [[nodiscard]] std::string whose_words(const Outcome& end) const {
+    const LastWords words = last_words(run_, 1, end.rank, end.cause, 20);
+    return words.whose + ": " + join(words.lines, "|");
+  }
+
   [[nodiscard]] Outcome explained(Outcome outcome) const {
     return explain(std::move(outcome), run_, 1, 4);
   }
@@ -45,6 +50,17 @@ class AttemptLogs {
 const Outcome k_exited{Cause::user_exit, 1, "rank 2 on n1 exited 1", 2U, "n1"};
 
 }  // namespace
+
+TEST_CASE("if the failed rank wrote nothing, the words of one that did are shown") {
+  AttemptLogs logs;
+  logs.launcher_says("a process returned a non-zero exit code\n").says(0, "").says(2, "");
+  CHECK(logs.whose_words(k_exited) == "the launcher: a process returned a non-zero exit code");
+  logs.says(1, "x\ncannot open a.toml\n");
+  CHECK(logs.whose_words(k_exited) == "rank 1: x|cannot open a.toml");
+  CHECK(logs.whose_words({Cause::launcher_died, 1, "", 2U}).starts_with("the launcher: "));
+  logs.says(2, "mine\n");
+  CHECK(logs.whose_words(k_exited) == "rank 2: mine");
+}
 
 TEST_CASE("the failed rank's own words make the cause, and are quoted") {
   const Outcome outcome = AttemptLogs().says(2, "x\nMemoryError\n").explained(k_exited);
