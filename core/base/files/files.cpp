@@ -56,6 +56,16 @@ void open_folders(const fs::path& top) {
   }
 }
 
+// The names in a folder as far as they can be read, sorted.
+std::error_code add_names(const std::string& path, std::vector<std::string>& names) {
+  std::error_code error;
+  for (auto it = fs::directory_iterator(path, error); !error && it != fs::directory_iterator();
+       it.increment(error))
+    names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return error;
+}
+
 }  // namespace
 
 Result<void> write_whole(int fd, std::string_view content, const std::string& path) {
@@ -113,16 +123,17 @@ Result<void> append_line(const std::string& path, std::string_view line, unsigne
   record += '\n';
   const ssize_t n = ::write(fd.get(), record.data(), record.size());
   if (n < 0) return fail_errno("cannot append to " + path);
-  if (static_cast<std::size_t>(n) != record.size()) {
-    // A short write happens on a full disk. The partial record is removed, so that no reader sees
-    // it.
-    const off_t end = ::lseek(fd.get(), 0, SEEK_END);
-    if (end >= n && ::ftruncate(fd.get(), end - n) != 0)
-      return fail_errno("cannot undo a partial write to " + path);
-    return fail(Errc::io, "no space left to append to " + path, "free space there");
-  }
-  if (::fsync(fd.get()) != 0) return fail_errno("cannot sync " + path);
-  return {};
+  const bool is_short = static_cast<std::size_t>(n) != record.size();
+  if (!is_short && ::fsync(fd.get()) == 0) return {};
+  auto failed = is_short ? fail(Errc::io, "no space left to append to " + path, "free space there")
+                         : fail_errno("cannot sync " + path);
+  failed.value().no_space |= is_short;
+  // A short write happens on a full disk. What was written is removed: no reader may see half a
+  // record, or one that the caller will append again.
+  const off_t end = ::lseek(fd.get(), 0, SEEK_END);
+  if (end >= n && ::ftruncate(fd.get(), end - n) != 0)
+    return fail_errno("cannot undo a write to " + path);
+  return failed;
 }
 
 Result<void> make_folders(const std::string& path, unsigned mode) {
@@ -169,16 +180,25 @@ Result<void> sync_folder_tree(const std::string& path) {
 
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (auto it = fs::directory_iterator(path, error); !error && it != fs::directory_iterator();
-       it.increment(error))
-    names.push_back(it->path().filename().string());
-  std::sort(names.begin(), names.end());
+  [[maybe_unused]] const std::error_code error = add_names(path, names);
+  return names;
+}
+
+Result<std::vector<std::string>> read_folder(const std::string& path) {
+  std::vector<std::string> names;
+  if (const std::error_code error = add_names(path, names)) {
+    errno = error.value();
+    return fail_errno("cannot read folder " + path);
+  }
   return names;
 }
 
 bool exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
+}
+
+bool is_gone(const std::string& path) {
+  return !exists(path) && (errno == ENOENT || errno == ENOTDIR);
 }
 
 Result<void> remove_all(const std::string& path) {

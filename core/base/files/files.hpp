@@ -55,7 +55,13 @@ enum class Durability {
 // Names in a folder, sorted, without "." and "..". Empty if the folder is absent.
 [[nodiscard]] std::vector<std::string> list_folder(const std::string& path);
 
+// The same, but Errc::not_found if the folder is absent, and Errc::io if it cannot be read now.
+[[nodiscard]] Result<std::vector<std::string>> read_folder(const std::string& path);
+
 [[nodiscard]] bool exists(const std::string& path);
+
+// True if there is certainly nothing at `path`: a file system that fails now proves nothing.
+[[nodiscard]] bool is_gone(const std::string& path);
 
 // Removes a file or a whole folder; not an error if it is absent.
 [[nodiscard]] Result<void> remove_all(const std::string& path);

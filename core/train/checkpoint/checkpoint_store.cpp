@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking over, finding, committing and pruning checkpoint folders.
 #include "core/train/checkpoint/checkpoint_store.hpp"
 
 #include "core/base/files/files.hpp"
@@ -28,8 +27,8 @@ bool is_checkpoint_name(std::string_view name) {
 }
 
 // Newest first.
-std::vector<std::string> checkpoint_names(const std::string& folder) {
-  std::vector<std::string> names = list_folder(folder);
+Result<std::vector<std::string>> checkpoint_names(const std::string& folder) {
+  DTS_ASSIGN(std::vector<std::string> names, read_folder(folder));
   std::erase_if(names, [](const std::string& name) { return !is_checkpoint_name(name); });
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() > b.size() : a > b;
@@ -55,7 +54,7 @@ Result<void> rename_to(const std::string& from, const std::string& to) {
 }
 
 // ENOENT, or, on NFS, ESTALE if another machine removed the folder.
-bool is_gone(int error) {
+bool proves_removal(int error) {
   return error == ENOENT || error == ESTALE;
 }
 
@@ -108,7 +107,7 @@ Result<std::string> refusal(const StoreOptions& options,
                             const std::string& staging,
                             const Error* error) {
   DTS_ASSIGN(std::string why, fenced(options));
-  const bool gone = !exists(staging) || (error != nullptr && error->code == Errc::not_found);
+  const bool gone = is_gone(staging) || (error != nullptr && error->code == Errc::not_found);
   if (!why.empty() || !gone || !exists(options.folder)) return why;
   return fmt::format(
       "a later start of this training has taken over {}; this is attempt {}, its checkpoint is not "
@@ -134,10 +133,10 @@ Result<void> CheckpointStore::seize(const std::string& name) {
       const std::string seized = staging_ + "/seized-" + random_hex(8);
       if (::rename((path + "/" + entry).c_str(), seized.c_str()) == 0)
         (void)remove_all(seized);  // if this fails, it goes with our staging folder
-      else if (!is_gone(errno))
+      else if (!proves_removal(errno))
         return fail_errno("cannot take " + path + "/" + entry + " from an earlier attempt");
     }
-    if (::rmdir(path.c_str()) == 0 || is_gone(errno)) return {};
+    if (::rmdir(path.c_str()) == 0 || proves_removal(errno)) return {};
     if (errno != ENOTEMPTY && errno != EEXIST) return fail_errno("cannot remove " + path);
   }
   return fail(Errc::io,
@@ -159,7 +158,8 @@ Result<Commit> CheckpointStore::take_over() {
   // we see its number here.
   DTS_ASSIGN(why, fenced(options_));
   if (!why.empty()) return Commit{std::move(why)};
-  for (const std::string& name : list_folder(options_.folder)) {
+  DTS_ASSIGN(const auto names, read_folder(options_.folder));
+  for (const std::string& name : names) {
     const auto number = attempt_of(name);
     if (number && *number > options_.attempt)
       return Commit{fmt::format("attempt {} is writing to {}; this is attempt {}",
@@ -176,7 +176,9 @@ Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
                                             const Fingerprint& numerics,
                                             const Check& check) {
   Loaded loaded;
-  for (const std::string& name : checkpoint_names(options_.folder)) {
+  bool is_unread = false;
+  DTS_ASSIGN(const auto names, checkpoint_names(options_.folder));
+  for (const std::string& name : names) {
     const std::string folder = options_.folder + "/" + name;
     // Checked before the tensors, which another model or optimiser does not have.
     if (const auto listed = read_manifest(folder))
@@ -190,6 +192,7 @@ Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
     }
     const auto manifest = check(name);
     if (!manifest) {
+      is_unread |= manifest.error().code == Errc::io;
       loaded.refusals.push_back(name + " refused: " + manifest.error().message);
       continue;
     }
@@ -204,6 +207,13 @@ Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
     loaded.other_bits = other_bits(*manifest, config, numerics);
     return loaded;
   }
+  // What cannot be read now may be whole: nothing may start over without it.
+  if (is_unread)
+    return fail(Errc::io,
+                fmt::format("cannot read any checkpoint of {} now: {}",
+                            options_.folder,
+                            fmt::join(loaded.refusals, "; ")),
+                "look at the file system; the training continues from them once they can be read");
   if (!loaded.refusals.empty() && !options_.begin_anew)
     return fail(Errc::invalid,
                 fmt::format("no checkpoint can be loaded: all {} in {} are damaged; {}",
@@ -273,7 +283,8 @@ bool CheckpointStore::is_whole(const std::string& name) {
 
 void CheckpointStore::prune() {
   unsigned kept = 0;
-  for (const std::string& name : checkpoint_names(options_.folder)) {
+  using Names = std::vector<std::string>;
+  for (const std::string& name : checkpoint_names(options_.folder).value_or(Names())) {
     if (kept < options_.keep) {
       kept += is_whole(name) ? 1 : 0;
       continue;

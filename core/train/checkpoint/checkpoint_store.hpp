@@ -44,8 +44,9 @@ struct Loaded {
 [[nodiscard]] std::string checkpoint_name(std::uint64_t step);
 
 // Says which attempt has taken over the folder, if its fence has a higher number or if `staging`,
-// our own folder in it, is gone; otherwise empty. `error` is the error of a write there, if any:
-// Errc::not_found proves that it is gone, even if this machine's view of the file system is older.
+// our own folder in it, is certainly gone; otherwise empty. `error` is the error of a write there,
+// if any: Errc::not_found proves that it is gone, even if this machine's view of the file system is
+// older.
 [[nodiscard]] Result<std::string> refusal(const StoreOptions& options,
                                           const std::string& staging,
                                           const Error* error = nullptr);
@@ -73,7 +74,8 @@ class CheckpointStore {
   // Returns the newest checkpoint that was not refused and passes all checks except the digest, for
   // which the whole state must be read (read_runs()). Errc::invalid if it belongs to another
   // configuration (the error says what differs), or if all checkpoints are damaged and begin_anew
-  // is not set. `numerics` describes the machines of these ranks: a checkpoint from other machines
+  // is not set; Errc::io if the folder, or what may be a good checkpoint, cannot be read and there
+  // is no other. `numerics` describes the machines of these ranks: a checkpoint from other machines
   // is accepted, and Loaded::other_bits says so. `check` verifies the files of the checkpoint of
   // the given name.
   using Check = std::function<Result<Manifest>(const std::string& name)>;

@@ -25,12 +25,14 @@ static_assert(std::endian::native == std::endian::little, "the files are little-
 constexpr std::size_t k_piece = std::size_t{1} << 20;  // bytes
 constexpr std::size_t k_length_bytes = 8;
 
-Result<void> write_hashed(int fd, const void* data, std::size_t bytes, Hash64& hash) {
+// `path`: of the file, for the error message.
+Result<void> write_hashed(
+    int fd, const void* data, std::size_t bytes, Hash64& hash, const std::string& path) {
   const auto* at = static_cast<const char*>(data);
   while (bytes > 0) {
     const ssize_t written = ::write(fd, at, std::min(bytes, k_piece));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail_errno("cannot write the state");
+    if (written < 0) return fail_errno("cannot write " + path);
     const auto n = static_cast<std::size_t>(written);
     hash.add(at, n);
     at += n;
@@ -93,10 +95,10 @@ Result<PartFile> Snapshot::write(const std::string& path) const {
   if (!fd.valid()) return fail_errno("cannot create " + path);
   Hash64 hash;
   const std::uint64_t length = header_.size();
-  DTS_TRY(write_hashed(fd.get(), &length, sizeof length, hash));
-  DTS_TRY(write_hashed(fd.get(), header_.data(), header_.size(), hash));
+  DTS_TRY(write_hashed(fd.get(), &length, sizeof length, hash, path));
+  DTS_TRY(write_hashed(fd.get(), header_.data(), header_.size(), hash, path));
   const std::size_t bytes = values_.size() * sizeof(float);
-  DTS_TRY(write_hashed(fd.get(), values_.data(), bytes, hash));
+  DTS_TRY(write_hashed(fd.get(), values_.data(), bytes, hash, path));
   if (::fsync(fd.get()) != 0) return fail_errno("cannot sync " + path);
   return PartFile{name_, k_length_bytes + length + bytes, hash.value()};
 }

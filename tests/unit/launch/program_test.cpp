@@ -72,7 +72,7 @@ int as_rank(const std::function<int(Rank&)>& body) {
   });
 }
 
-bool is_gone(const std::string& pid) {
+bool is_no_more(const std::string& pid) {
   const auto number = parse_number(pid);
   return number && ::kill(static_cast<pid_t>(*number), 0) != 0;
 }
@@ -232,7 +232,7 @@ TEST_CASE("a kill ends the whole process group") {
           const std::string worker = rank.first_line();
           rank.program.kill();
           if (rank.end() != 137) return 2;
-          return is_gone(worker) ? 0 : 3;
+          return is_no_more(worker) ? 0 : 3;
         }) == 0);
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("workers of a program that ended by itself are killed") {
           const std::string worker = rank.first_line();
           if (rank.end() != 0) return 2;
           if (rank.program.left_running() != "sleep 60") return 4;
-          return is_gone(worker) ? 0 : 3;
+          return is_no_more(worker) ? 0 : 3;
         }) == 0);
 }
 
@@ -260,7 +260,7 @@ TEST_CASE("an orphan that called setsid and forked twice is killed too") {
             return 1;
           const std::string orphan = rank.first_line();
           if (rank.end() != 7) return 2;
-          return is_gone(orphan) ? 0 : 3;
+          return is_no_more(orphan) ? 0 : 3;
         }) == 0);
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("a program dies with the rank process that started it") {
   const std::string pid = std::string(trim(read_file(folder.file("rank-0.log")).value()));
   bool gone = false;
   for (int i = 0; i < 400 && !gone; ++i) {
-    gone = is_gone(pid);
+    gone = is_no_more(pid);
     std::this_thread::sleep_for(5ms);
   }
   CHECK(gone);

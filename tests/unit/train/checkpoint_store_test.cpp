@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <future>
+#include <set>
 #include <thread>
 
 using namespace dts;
@@ -154,4 +155,40 @@ TEST_CASE("a save that cannot be written is an error and leaves the older ones")
   CHECK_FALSE(store.try_save(state_at(20)));
   store.options.folder = store.path;
   CHECK(store.load() == 10);
+}
+
+TEST_CASE(
+    "a checkpoint that cannot be read now is not damaged, and nothing starts over without it") {
+  Store store;
+  store.save(10);
+  store.save(20);
+  store.options.begin_anew = true;
+  CheckpointStore reader(store.options, layout());
+  std::set<std::string> unreadable{"step-000000020"};
+  const auto find = [&] {
+    return reader.find_newest(k_config, {}, [&](const std::string& name) -> Result<Manifest> {
+      if (unreadable.contains(name)) return fail(Errc::io, "cannot read it: Input/output error");
+      return read_checkpoint(store.path + "/" + name, layout(), nullptr);
+    });
+  };
+  CHECK(find()->name == "step-000000010");  // a disk may have lost the newer one for good
+  unreadable.insert("step-000000010");
+  const auto none = find();
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == Errc::io);
+  CHECK(none.error().message.find("cannot read any checkpoint of " + store.path) == 0);
+  unreadable.clear();
+  CHECK(find()->name == "step-000000020");
+  // A folder that cannot be listed: its checkpoints are not absent.
+  store.options.folder = store.path + "/" + std::string(300, 'x');
+  CheckpointStore blind(store.options, layout());
+  const auto listed = blind.find_newest(k_config, {}, nullptr);
+  REQUIRE_FALSE(listed);
+  CHECK(listed.error().code == Errc::io);
+}
+
+TEST_CASE("a folder that cannot be looked at was not taken over by a later attempt") {
+  const Store store;
+  CHECK(refusal(store.options, store.path + "/gone")->find("a later start of this training") == 0);
+  CHECK(refusal(store.options, store.path + "/" + std::string(300, 'x'))->empty());
 }
