@@ -3,8 +3,10 @@
 // command is killed by a signal.
 #include "core/run/ledger/history.hpp"
 #include "tests/cli/session.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/small_disk.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace {
@@ -101,13 +103,47 @@ TEST_CASE("an agent outlives a file system that turns read-only, and says what i
     return;
   }
   session.in_child = mount;
-  const Output output =
-      session.dtsubmit(program("mount -o remount,abort " + disk + "; sleep 1; exit 7"));
+  session.environment["DTSUBMIT_STORAGE_LIMIT"] = "2s";
+  const Output output = session.dtsubmit(
+      program("mount -o remount,abort " + disk + "; sleep 1; exit 7", {"--on", "crash=restart:1"}));
   CAPTURE(output.err);
-  CHECK(output.exit_code == 7);
+  CHECK(output.exit_code == 74);
   CHECK(contains(output.err, "Read-only file system"));
   CHECK(contains(output.err, "not in the ledger: {"));
-  CHECK(contains(output.err, "user_exit"));
+  CHECK(contains(output.err, "attempt 1: storage_error (rank 0 on"));
+  CHECK(contains(output.err, "no attempt could begin: storage_error (cannot create"));
+}
+
+TEST_CASE("a run comes back from a file system that fails for a while under its agent") {
+  if (!Session::has_mpirun()) return;
+  if (k_sanitized) {
+    MESSAGE("skipped: a sanitizer's library must be loaded first");
+    return;
+  }
+
+  struct Fault {
+    std::string calls;
+    std::string words;
+  };
+
+  for (const Fault& fault :
+       {Fault{"mkdir 116 1 2 /attempt-1", "/attempt-1: Stale file handle; trying again in 2 s"},
+        Fault{"create 30 1 1 /epoch", "/epoch: Read-only file system; trying again in 1 s"},
+        Fault{"create 5 1 1 /channel.json", "attempt 1: storage_error (cannot create"},
+        Fault{"fsync 5 3 3 /ledger.jsonl", "attempt 1: completed"}}) {
+    CAPTURE(fault.calls);
+    Session session;
+    session.environment["LD_PRELOAD"] = std::getenv("DTS_FAILING_CALLS_LIBRARY");
+    session.environment["DTS_FAILING_CALLS"] = fault.calls;
+    const Output output = session.dtsubmit({"run", "-c", "1", "--", "true"});
+    CAPTURE(output.err);
+    CHECK(output.exit_code == 0);
+    CHECK(contains(output.err, fault.words));
+    // Each event once, although the disk took one of them and then said that it did not.
+    const auto story = session.story();
+    CHECK(std::count(story.begin(), story.end(), "ranks_started") == 1);
+    CHECK(story.back() == "decided:done");
+  }
 }
 
 TEST_CASE("a run directory that is removed under its ranks ends the run at once, and stays away") {

@@ -10,6 +10,7 @@
 #include "core/launch/agent/attempt_loop.hpp"
 #include "core/launch/agent/composed_run.hpp"
 #include "core/launch/agent/log_links.hpp"
+#include "core/launch/agent/runner/storage_patience.hpp"
 #include "core/launch/job/chain.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -124,9 +125,12 @@ Result<int> run_agent(const AgentOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
-  DTS_ASSIGN(const run::RunDirectory run, run_of_job(options.run_directory));
+  StoragePatience patience(signals.get());
+  DTS_ASSIGN(const run::RunDirectory run,
+             call_patiently(patience, [&] { return run_of_job(options.run_directory); }));
   // Slurm requeues a job whose batch script has vanished, even if the run is finished.
-  if (const auto ledger = run::load_ledger(run.ledger())) {
+  if (const auto ledger =
+          call_patiently(patience, [&] { return run::load_ledger(run.ledger()); })) {
     if (const auto damage = run::damage_words(*ledger, run.ledger()); !damage.empty())
       log("{}", damage);
     if (run::is_done(ledger->events)) {
@@ -147,7 +151,7 @@ Result<int> run_agent(const AgentOptions& options) {
     }
   }
   if (!options.local && !options.part) link_own_logs(run);
-  auto job = read_assignment(run, options.local);
+  auto job = call_patiently(patience, [&] { return read_assignment(run, options.local); });
   if (!job) {
     note_unreadable(run, job.error(), options.local);
     return tl::unexpected<Error>(std::move(job).error());

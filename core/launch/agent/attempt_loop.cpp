@@ -106,19 +106,23 @@ Result<std::optional<int>> AttemptLoop::end_during_delay(int signal) {
   return carry_out(ended, decision);
 }
 
-// If a full disk keeps an attempt from beginning, this counts as an attempt that ended for that
-// reason.
-Result<AttemptEnd> AttemptLoop::make_attempt() {
-  const auto begun = attempt_->begin();
+// If a full disk, or a file system that fails for longer than StoragePatience waits, keeps an
+// attempt from beginning, this counts as an attempt that ended for that reason.
+Result<AttemptEnd> AttemptLoop::make_attempt(const AttemptContext& context) {
+  const auto begun = call_patiently(patience_, [&] {
+    attempt_.emplace(context);
+    return attempt_->begin();
+  });
   if (begun) {
     auto ended = attempt_->run();
     disk_was_full_ = ended && run::kind_of(ended->outcome.cause) == run::Kind::disk;
     return ended;
   }
-  if (!disk_was_full_ || begun.error().code != Errc::io)
-    return tl::unexpected<Error>(begun.error());
+  const Error& failed = begun.error();
+  const bool is_full = disk_was_full_ && failed.code == Errc::io;
+  if (!is_full && !is_of_storage(failed)) return tl::unexpected<Error>(failed);
   AttemptEnd ended;
-  ended.outcome = {run::Cause::disk_full, exit_code(Errc::io), begun.error().message};
+  ended.outcome = storage_outcome(failed);
   DTS_TRY(attempt_->note({.what = run::ended_event(ended.outcome)}));
   return ended;
 }
@@ -139,6 +143,10 @@ bool AttemptLoop::close(const Error* failed) {
       [[maybe_unused]] const auto noted = ledger_.append(std::move(event));
     }
   }
+  constexpr seconds k_patience{5};
+  StoragePatience patience(signals_.get(), end_.kill_imminent() ? seconds(0) : k_patience);
+  for (auto written = ledger_.flush(); !written && patience.waits_after(written.error());)
+    written = ledger_.flush();
   return close_ledger(ledger_, options_);
 }
 
@@ -154,10 +162,10 @@ Result<int> AttemptLoop::run() {
                                ledger_,
                                watch_.get(),
                                signals_.get(),
+                               patience_,
                                std::async(std::launch::async, topo::discover).share()};
   while (true) {
-    attempt_.emplace(context);
-    DTS_ASSIGN(const AttemptEnd ended, make_attempt());
+    DTS_ASSIGN(const AttemptEnd ended, make_attempt(context));
     end_.set_kill_imminent(ended.kill_imminent);
     const run::Outcome& outcome = ended.outcome;
     const std::vector<run::Event> events = ledger_.events();

@@ -5,6 +5,7 @@
 #include "core/launch/agent/job_end.hpp"
 #include "core/launch/agent/kept_terminal.hpp"
 #include "core/launch/agent/recorded_attempt.hpp"
+#include "core/launch/agent/runner/storage_patience.hpp"
 #include "core/run/directory/presence.hpp"
 
 #include <chrono>
@@ -53,13 +54,14 @@ class AttemptLoop {
                                      const std::vector<run::Event>& events) const;
   [[nodiscard]] Result<void> note(run::Event event);
   void unstage_pool();
-  [[nodiscard]] Result<AttemptEnd> make_attempt();
+  [[nodiscard]] Result<AttemptEnd> make_attempt(const AttemptContext& context);
 
   const AgentOptions& options_;
   const Assignment job_;
   const run::RunDirectory& run_ = job_.run;
   const plan::Plan& plan_ = job_.plan;
   UniqueFd signals_;
+  StoragePatience patience_{signals_.get()};
   NodePool pool_;
   run::LedgerWriter ledger_{run_.ledger()};
   run::Presence presence_{run_};

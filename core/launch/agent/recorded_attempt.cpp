@@ -14,6 +14,7 @@
 #include "core/plan/layout/json.hpp"
 #include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
+#include "core/run/summary/evidence.hpp"
 #include "core/run/summary/explain.hpp"
 #include "core/run/summary/summary.hpp"
 
@@ -42,6 +43,12 @@ Result<run::TakenAttempt> take_attempt(const Assignment& job) {
   if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0)
     log("{}", fail_errno("no log " + path).value().message);
   return taken;
+}
+
+run::Outcome storage_outcome(const Error& failed) {
+  return {is_of_storage(failed) ? run::Cause::storage_error : run::Cause::disk_full,
+          exit_code(Errc::io),
+          failed.message};
 }
 
 void note_event(run::LedgerWriter& ledger,
@@ -198,7 +205,14 @@ std::vector<std::string> RecordedAttempt::nodes_taken(const AttemptRunner& runne
 
 // Adds to the attempt's outcome what is known by now about its cause.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
+  std::string trouble;
+  if (run::may_be_explained(outcome.cause) && !runner.kill_imminent())
+    trouble = await_storage(run_, in_.patience);
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  if (!trouble.empty() && outcome.cause == run::Cause::user_exit) {
+    outcome.cause = run::Cause::storage_error;
+    outcome.detail += "; " + trouble;
+  }
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   // Only now: settle_completion() would take "saved" for "every rank exited 0", and the run for
   // done if it has reached its last step.
@@ -243,7 +257,8 @@ Result<AttemptEnd> RecordedAttempt::run() {
   auto ended_by = try_attempt(runner);
   output_.reset();
   join_beginning();
-  DTS_TRY(begun_);
+  if (!begun_ && !is_of_storage(begun_.error())) return tl::unexpected<Error>(begun_.error());
+  if (!ended_by && is_of_storage(ended_by.error())) ended_by = storage_outcome(ended_by.error());
   if (!ended_by) {
     // The attempt could not even begin, for instance without mpirun. This is recorded as an end as
     // well, since the ledger would otherwise show the attempt as still running.

@@ -6,6 +6,7 @@
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/agent/live_output.hpp"
 #include "core/launch/agent/runner/attempt_runner.hpp"
+#include "core/launch/agent/runner/storage_patience.hpp"
 #include "core/launch/health/node_pool.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/run/ledger/ledger_writer.hpp"
@@ -27,6 +28,7 @@ struct AttemptContext {
   run::LedgerWriter& ledger;
   JobWatch* watch = nullptr;  // null without a scheduler
   int signals = -1;           // signalfd, see take_signals()
+  StoragePatience& patience;
   std::shared_future<Result<topo::NodeTopology>> topology;
 };
 
@@ -48,6 +50,9 @@ void note_event(run::LedgerWriter& ledger,
                 const Assignment& job,
                 unsigned attempt,
                 run::Event event);
+
+// How an attempt ends that cannot write the run's files, or read them.
+[[nodiscard]] run::Outcome storage_outcome(const Error& failed);
 
 // Logs the events that never reached the ledger and, as the agent of a part, hands them to the
 // agent of the whole run. True if every event is in the ledger.

@@ -5,8 +5,14 @@
 #include "core/base/net/net.hpp"
 #include "core/run/directory/run_directory.hpp"
 
+#include <thread>
+
 namespace dts::launch {
 namespace {
+
+// A file server may fail for a moment; without this file no rank can say so.
+constexpr int k_more_turns = 5;
+constexpr std::chrono::seconds k_pause{1};
 
 Result<UniqueFd> connect(const ChannelFile& channel) {
   constexpr std::chrono::milliseconds k_limit{2000};
@@ -17,8 +23,13 @@ Result<UniqueFd> connect(const ChannelFile& channel) {
 
 Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt) {
   const run::RunDirectory run{run_directory};
-  DTS_ASSIGN(const std::string text, read_own_file(run.attempt(attempt) + "/channel.json"));
-  return parse_channel_file(text);
+  const std::string path = run.attempt(attempt) + "/channel.json";
+  auto text = read_own_file(path);
+  for (int turn = 0; turn < k_more_turns && !text && text.error().code == Errc::io; ++turn) {
+    std::this_thread::sleep_for(k_pause);
+    text = read_own_file(path);
+  }
+  return std::move(text).and_then(parse_channel_file);
 }
 
 Result<void> tell_agent(const ChannelFile& channel, const FromRank& message) {

@@ -10,9 +10,10 @@ namespace {
 
 constexpr unsigned k_most_misses = 1;
 
-// The errors of a server that does not answer (EIO, ETIMEDOUT, EACCES) prove nothing.
+// The errors of a server that does not answer (EIO, ETIMEDOUT, EACCES), or that was replaced
+// (ESTALE), prove nothing.
 bool proves_absence(int error) {
-  return error == ENOENT || error == ENOTDIR || error == ESTALE;
+  return error == ENOENT || error == ENOTDIR;
 }
 
 }  // namespace

@@ -12,6 +12,16 @@ Result<void> LedgerWriter::append(Event event) {
   if (event.time.empty()) event.time = format_utc(std::chrono::system_clock::now());
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(event));
+  return write_waiting();
+}
+
+Result<void> LedgerWriter::flush() {
+  const std::lock_guard lock(mutex_);
+  return write_waiting();
+}
+
+// The caller holds the mutex.
+Result<void> LedgerWriter::write_waiting() {
   while (!waiting_.empty()) {
     DTS_TRY(append_event(ledger_, waiting_.front()));
     waiting_.erase(waiting_.begin());

@@ -20,6 +20,9 @@ class LedgerWriter {
   // means that the disk failed and the event waits.
   Result<void> append(Event event);
 
+  // Appends the waiting events. Errors as of append().
+  Result<void> flush();
+
   // The ledger, or if it cannot be read its last known content, followed by the waiting events.
   [[nodiscard]] std::vector<Event> events();
 
@@ -27,6 +30,8 @@ class LedgerWriter {
   [[nodiscard]] std::vector<Event> waiting() const;
 
  private:
+  [[nodiscard]] Result<void> write_waiting();
+
   std::string ledger_;
   mutable std::mutex mutex_;
   std::vector<Event> waiting_;

@@ -320,6 +320,7 @@ TEST_CASE("the variables of options belong to them alone") {
                            "DEADLINE",
                            "BEGIN_ANEW",
                            "QUIET_LIMIT",
+                           "STORAGE_LIMIT",
                            "PLUGIN_PATH",
                            "SCHEDULER",
                            "SETUP_FOLDER",
