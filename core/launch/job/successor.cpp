@@ -40,7 +40,8 @@ namespace {
 
 constexpr const char* k_fallback = "/tmp";  // of slurmstepd
 
-// Empty if there is no such folder any more.
+}  // namespace
+
 std::string folder_here() {
   struct stat found {};
 
@@ -50,16 +51,19 @@ std::string folder_here() {
   return is_gone ? "" : here.string();
 }
 
-}  // namespace
+std::string enter_folder(const std::string& folder) {
+  const std::string here = folder_here();
+  if (folder.empty() || here == folder || ::chdir(folder.c_str()) == 0) return {};
+  const std::string why =
+      fmt::format("the working folder {} cannot be entered: {}", folder, std::strerror(errno));
+  return here.empty() ? why : fmt::format("{}; the program runs in {}", why, here);
+}
 
 std::string enter_work_folder(const run::RunDirectory& run) {
   const auto folder = work_folder(run);
   const std::string here = folder_here();
   if (!folder || (!here.empty() && (here != k_fallback || *folder == k_fallback))) return {};
-  if (::chdir(folder->c_str()) == 0) return {};
-  const std::string why =
-      fmt::format("the working folder {} cannot be entered: {}", *folder, std::strerror(errno));
-  return here.empty() ? why : fmt::format("{}; the program runs in {}", why, here);
+  return enter_folder(*folder);
 }
 
 std::vector<std::string> scrubbed_environment() {

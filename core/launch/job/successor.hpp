@@ -21,6 +21,15 @@ namespace dts::launch {
 // --snapshot a copy of it. Error: provenance.json cannot be read.
 [[nodiscard]] Result<std::string> work_folder(const run::RunDirectory& run);
 
+// This process's working folder; empty if it was removed, or is a stale handle of a network file
+// system.
+[[nodiscard]] std::string folder_here();
+
+// Enters `folder` if this process is elsewhere, as a step is whose node does not have it: Slurm
+// starts it in /tmp, mpirun in the home folder. Returns what is wrong if that fails, as
+// enter_work_folder() does.
+[[nodiscard]] std::string enter_folder(const std::string& folder);
+
 // Enters the run's working folder again if ours was removed, or is a stale handle of a network file
 // system, or if Slurm has started the job in /tmp because the folder was not there. Returns what is
 // wrong if that fails, as a sentence without a full stop; otherwise empty. Changes the process's

@@ -6,6 +6,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/launch/health/measure_node.hpp"
+#include "core/launch/job/successor.hpp"
 #include "core/launch/launcher/launcher.hpp"
 #include "core/launch/rank/rank_hello.hpp"
 #include "core/launch/rank/rank_process.hpp"
@@ -47,6 +48,7 @@ Result<int> run_rank(const RankOptions& options) {
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
   DTS_ASSIGN(const ChannelFile channel, read_channel(options.run_directory, options.attempt));
+  std::string trouble = enter_folder(channel.folder);
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error(), false);
@@ -65,6 +67,7 @@ Result<int> run_rank(const RankOptions& options) {
   }
   HeldPort worker = hold_worker_port(options.run_directory, options.attempt, hello.rank.rank);
   hello.worker_port = worker.port;
+  hello.folder_trouble = std::move(trouble);
   // Connects last, so that no connection is silent for long: when the agent has too many
   // connections, it drops those that have not said hello.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));

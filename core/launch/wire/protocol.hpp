@@ -51,6 +51,7 @@ struct Hello {
   std::vector<Link> links;             // of the same interfaces, in the same order; empty: unknown
   bool topology = false;               // the first rank of each node sends a Topology next
   unsigned worker_port = 0;            // reserved for the program's own server; 0: none was free
+  std::string folder_trouble{};  // the agent's working folder is not that of this rank, and why
 };
 
 struct Topology {
@@ -135,8 +136,7 @@ struct Exited {
   int code = 0;                // exit code, or 128 + signal
   bool out_of_memory = false;  // the kernel killed it for lack of memory
   bool done = false;           // the program reported that no work is left
-  std::string
-      left_running{};  // a command that it left running when it exited 0, and that was killed
+  std::string left_running{};  // a command that it left running at exit 0, and that was killed
 };
 
 struct Progress {
@@ -245,8 +245,7 @@ struct Go {
   std::vector<unsigned> thread_cpus{};
   // Whether the scheduler's signals to a step also reach programs directly.
   bool signals_reach_programs = false;
-  // The program and its arguments if they differ from the job's, as for a launcher that is told the
-  // place of its node. Empty: the job's.
+  // The program, with arguments, of a launcher that is told its node's place; empty: the job's.
   std::vector<std::string> command{};
   spec::Container container{};        // to run the program in; no image: none
   EnvironmentChanges set_up{};        // what the node's set-up changed, applied to the program
@@ -292,6 +291,7 @@ struct ChannelFile {
   unsigned port = 0;
   bool preflight = false;   // the first rank of each node measures the node
   bool check_gpus = false;  // including its GPUs
+  std::string folder{};     // the agent's working folder, absolute; empty: no such folder
 };
 
 [[nodiscard]] std::string to_text(const ChannelFile& channel);

@@ -36,9 +36,9 @@ unsigned port(const json& j, const char* name = "port") {
 }
 
 std::vector<unsigned> counts(const json& j, const char* name) {
-  const auto& list = j.at(name).get_ref<const json::array_t&>();
   std::vector<unsigned> values;
-  for (const json& value : list) values.push_back(whole<unsigned>(value, name));
+  for (const json& value : j.at(name).get_ref<const json::array_t&>())
+    values.push_back(whole<unsigned>(value, name));
   return values;
 }
 
@@ -83,8 +83,7 @@ Hello hello_from(const json& j) {
   hello.rank.local_rank = count(j, "local_rank");
   hello.rank.node = j.at("node").get<std::string>();
   hello.rank.gpu_ids = j.at("gpu_ids").get<std::vector<std::string>>();
-  if (j.contains("gpu_numbers"))
-    hello.rank.gpu_numbers = j.at("gpu_numbers").get<std::vector<unsigned>>();
+  hello.rank.gpu_numbers = j.value("gpu_numbers", std::vector<unsigned>());
   hello.host = j.at("host").get<std::string>();
   hello.pid = number(j, "pid");
   hello.addresses = j.at("addresses").get<std::vector<std::string>>();
@@ -94,6 +93,7 @@ Hello hello_from(const json& j) {
   if (!hello.links.empty() && hello.links.size() != hello.addresses.size()) wrong_field("links");
   hello.topology = j.value("topology", false);
   hello.worker_port = port(j, "worker_port");
+  hello.folder_trouble = j.value("folder_trouble", "");
   return hello;
 }
 
@@ -138,8 +138,7 @@ spec::Container container_from(const json& j) {
   spec::Container container;
   container.image = j.at("image").get<std::string>();
   const auto runtime = spec::container_runtime_from(j.at("runtime").get<std::string>());
-  if (!runtime)
-    throw json::other_error::create(501, "`runtime` is not a container runtime", nullptr);
+  if (!runtime) throw json::other_error::create(501, "`runtime` is not one", nullptr);
   container.runtime = *runtime;
   for (const json& text : j.at("mounts").get_ref<const json::array_t&>())
     container.mounts.push_back(part_of(text, &spec::parse_mount));
@@ -293,7 +292,8 @@ Result<ChannelFile> parse_channel_file(std::string_view text) {
                        j.at("addresses").get<std::vector<std::string>>(),
                        port(j),
                        j.at("preflight").get<bool>(),
-                       j.at("check_gpus").get<bool>()};
+                       j.at("check_gpus").get<bool>(),
+                       j.at("folder").get<std::string>()};
   });
 }
 

@@ -41,6 +41,7 @@ json hello_to(const Hello& m) {
   for (const Link& link : m.links) j["links"].push_back({link.interface, link.mbps});
   if (!m.rank.gpu_numbers.empty()) j["gpu_numbers"] = m.rank.gpu_numbers;
   if (m.topology) j["topology"] = true;
+  if (!m.folder_trouble.empty()) j["folder_trouble"] = m.folder_trouble;
   return j;
 }
 
@@ -244,7 +245,8 @@ std::string to_text(const ChannelFile& channel) {
                    {"addresses", channel.addresses},
                    {"port", channel.port},
                    {"preflight", channel.preflight},
-                   {"check_gpus", channel.check_gpus}});
+                   {"check_gpus", channel.check_gpus},
+                   {"folder", channel.folder}});
 }
 
 }  // namespace dts::launch

@@ -18,6 +18,18 @@ constexpr Attempt::Peer k_stranger = 7;
 
 }  // namespace
 
+TEST_CASE("a node without the job's working folder is named once, before programs start") {
+  JobStory job;
+  for (unsigned rank = 0; rank < 4; ++rank) {
+    Hello hello = job.hello_of(rank);
+    if (rank >= 2) hello.folder_trouble = "the working folder /w cannot be entered: No such file";
+    job.hello(rank, std::move(hello));
+  }
+  const auto events = job.attempt().take_events();
+  REQUIRE(events.size() == 1);
+  CHECK(run::detail_of(events[0]) == "n1: the working folder /w cannot be entered: No such file");
+}
+
 TEST_CASE("two nodes of two ranks: hello, port, probe, go, all exit 0, bye") {
   JobStory job;
   job.all_hello();

@@ -23,6 +23,7 @@ Hello a_hello() {
   hello.links = {{"ib0", 200'000}, {"eth0", 0}, {"lo", 0}};
   hello.topology = true;
   hello.worker_port = 29501;
+  hello.folder_trouble = "the working folder /a \"b\" cannot be entered: No such file";
   return hello;
 }
 
@@ -106,8 +107,8 @@ const std::vector<ToRank> k_to_rank{
 
 // Fields whose absence is no error.
 bool is_optional(const std::string& field) {
-  return field == "topology" || field == "note" || field == "log_timestamps" ||
-         field == "container";
+  return field == "topology" || field == "folder_trouble" || field == "note" ||
+         field == "log_timestamps" || field == "container";
 }
 
 // Omits each field of `line` in turn, and gives it a value of the wrong type.

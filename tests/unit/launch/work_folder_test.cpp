@@ -39,6 +39,20 @@ TEST_CASE("an attempt enters its working folder again if it was removed and is b
   CHECK(fs::current_path() == work);
 }
 
+TEST_CASE("a rank that was started elsewhere enters the job's folder, or says where it stays") {
+  const tests::TemporaryFolder folder;
+  const HereAgain again;
+  const std::string work = fs::canonical(folder.path).string() + "/work";
+  fs::current_path("/");
+  CHECK(launch::enter_folder("").empty());
+  CHECK(launch::enter_folder(work) ==
+        "the working folder " + work +
+            " cannot be entered: No such file or directory; the program runs in /");
+  fs::create_directory(work);
+  CHECK(launch::enter_folder(work).empty());
+  CHECK(fs::current_path() == work);
+}
+
 TEST_CASE("a job that Slurm has started in /tmp enters its folder, and any other stays") {
   const tests::TemporaryFolder folder;
   const HereAgain again;

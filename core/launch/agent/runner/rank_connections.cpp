@@ -5,6 +5,8 @@
 #include "core/base/net/interfaces.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/launch/job/successor.hpp"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
@@ -59,6 +61,7 @@ Result<void> RankConnections::open() {
   channel.addresses.push_back(host_name());
   channel.preflight = settings_.spec.preflight.count() > 0;
   channel.check_gpus = settings_.plan.gpus_per_node > 0;
+  if (std::string folder = folder_here(); is_utf8(folder)) channel.folder = std::move(folder);
   return write_file(settings_.folder() + "/channel.json",
                     to_text(channel),
                     0600,

@@ -78,6 +78,10 @@ bool Gathering::on_hello(Peer peer, Hello&& hello, const std::string& reached_at
                 now);
     return false;
   }
+  // All ranks of a node see the same.
+  if (!hello.folder_trouble.empty() && hello.rank.local_rank == 0)
+    news_.early.push_back(
+        {.what = run::Warning{fmt::format("{}: {}", hello.rank.node, hello.folder_trouble)}});
   ranks_.add(peer, std::move(hello), reached_at, now);
   if (is_late(rank)) ++late_;
   return true;
