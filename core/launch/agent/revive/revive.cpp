@@ -27,6 +27,10 @@ using Clock = std::chrono::steady_clock;
 // Slurm knows of a batch process's death within a second.
 constexpr std::chrono::seconds k_wait{5};
 constexpr std::chrono::milliseconds k_query{500};
+// While there is no controller, nobody ends the job's steps. One that is back learns of the death
+// from the node, which repeats its message.
+constexpr std::chrono::minutes k_absence{15};
+constexpr std::chrono::seconds k_wait_for_news{60};
 constexpr std::chrono::seconds k_patience{5};  // for a lost reply; KillWait may be 5 s, too
 
 constexpr const char* k_killed = "its batch process was killed";
@@ -99,16 +103,20 @@ bool is_killed(const sched::JobInfo& job) {
          (job.state == sched::JobState::failed && job.exit_signal != 0);
 }
 
-// The record of a job that ends within k_wait; nullopt if it goes on. The controller may be busy: a
-// query that it does not answer is repeated.
+// The record of a job that ends within k_wait; nullopt if it goes on. A controller that does not
+// answer, because it is busy or away, is asked again.
 Result<std::optional<sched::JobInfo>> ended_job(sched::Scheduler& scheduler,
                                                 const run::RunDirectory& run,
                                                 const sched::JobId& id) {
-  const auto until = Clock::now() + k_wait;
+  const auto began = Clock::now();
+  auto until = began + k_wait;
   auto job = job_of_run(scheduler, run, id);
   while (Clock::now() < until && (!job || job->state == sched::JobState::running)) {
     std::this_thread::sleep_for(k_query);
+    const auto asked = Clock::now();
     job = job_of_run(scheduler, run, id);
+    const bool is_away = !job && job.error().code == Errc::unreachable;
+    if (is_away && asked < began + k_absence) until = Clock::now() + k_wait_for_news;
   }
   if (!job) return tl::unexpected(job.error());
   return sched::is_terminal(job->state) ? std::optional(*std::move(job)) : std::nullopt;
