@@ -109,6 +109,19 @@ bool is_of_program(const std::string& line) {
   return is_own_error(line) && !may_be_of_peers(without_rank(line)) && !read_evidence({line});
 }
 
+// "[rank1]: KeyError" of "[rank1]: KeyError: 'x'".
+std::string_view kind_of_error(std::string_view line) {
+  const std::size_t own = line.size() - without_rank(line).size();
+  return line.substr(0, line.find(':', own));
+}
+
+// True if the program has raised an error of this kind before and went on: it catches them.
+bool is_survived(const Lines& lines, Lines::const_iterator chain, const std::string& error) {
+  return std::any_of(lines.begin(), chain, [&](const std::string& line) {
+    return is_error(line) && kind_of_error(line) == kind_of_error(error);
+  });
+}
+
 }  // namespace
 
 std::optional<RaisedError> raised_error(const Lines& last_lines) {
@@ -120,6 +133,7 @@ std::optional<RaisedError> raised_error(const Lines& last_lines) {
     return std::nullopt;
   const auto error = std::find_if_not(last.base(), last_lines.end(), is_of_traceback);
   if (error == last_lines.end() || !is_of_program(*error)) return std::nullopt;
+  if (is_survived(last_lines, std::prev(first.base()), *error)) return std::nullopt;
   const bool led_by_another = std::any_of(first.base(), error, [](const std::string& line) {
     return !is_of_traceback(line) && is_error(line) && !is_of_program(line);
   });

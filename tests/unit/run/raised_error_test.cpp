@@ -122,6 +122,9 @@ TEST_CASE("an error counts as raised if only what ends a program follows its tra
            "OSError: x\n\nDuring handling of the above exception, another exception occurred:\n\n" +
            at + error,
        true},
+      {at + "ImportError: no wandb\nstep 1\n" + at + error, true},  // another one was caught
+      {at + "KeyError: 'y'\nstep 1\n" + at + error, false},         // so was this, it seems
+      {"bad sample: KeyError: 'y'\n" + at + error, true},
       {error, false},  // a line of a log
       {at + error + "trying again\n", false},
       {"ERROR:root:bad batch\n" + at + error, false},
