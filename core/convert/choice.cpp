@@ -25,10 +25,17 @@ bool prints_or_says(const Item& item) {
   return only_prints(item) || only_says(item);
 }
 
-// aws sns publish
+// aws sns publish, find out | sort
 bool only_tidies(const Item& item) {
-  return simple_command(*item.statement) != nullptr && item.runs.size() == 1 &&
-         is_tidying(*item.runs[0]);
+  const auto& pipelines = item.statement->pipelines;
+  const auto is_simple = [](const shell::Command& one) {
+    return one.kind == shell::Command::Kind::simple;
+  };
+  return pipelines.size() == 1 && !item.runs.empty() &&
+         std::all_of(pipelines[0].commands.begin(), pipelines[0].commands.end(), is_simple) &&
+         std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+           return is_tidying(*run);
+         });
 }
 
 bool is_beside_program(const Item& item) {

@@ -97,7 +97,7 @@ bool Conversion::is_lossless() const {
 }
 
 Conversion convert_script(std::string_view text, const Options& options) {
-  const Rewrite quoted = with_quoted_blanks(text);
+  const Rewrite quoted = with_plain_words(text);
   const Expanded plain = without_wrappers(quoted.text(), shell::parse(quoted.text()));
   const lint::Subject subject = lint::subject_of(plain.script.text(), {}, options.path);
   if (!subject.is_shell) return convert_statements(text, options);

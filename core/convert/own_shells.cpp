@@ -2,6 +2,8 @@
 #include "core/convert/own_shells.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/roles/waiting.hpp"
+#include "core/convert/words/once.hpp"
 
 #include <algorithm>
 
@@ -47,6 +49,35 @@ void lose_shell_numbers(std::vector<Part>& parts,
   if (named.size() + (is_in_set_up ? 1 : 0) + (behind.empty() ? 0 : 1) < 2) return;
   for (Program* program : named) program->losses.emplace_back(k_other_shell);
   for (Part* part : behind) lose_line(*part, k_other_shell);
+}
+
+// The variables that hold names of `mktemp`, directly or as parts of paths and lists.
+Names temporary_names(const std::vector<Part>& parts) {
+  Names names;
+  for (const Part& part : parts) {
+    if (part.role != Role::around || !part.is_kept) continue;
+    const std::vector<std::string> anew = computed_anew(part.item.source);
+    const bool is_of_mktemp = std::find(anew.begin(), anew.end(), "mktemp") != anew.end();
+    if (!is_of_mktemp && !(part.item.only_sets() && meets(part.item.used, names))) continue;
+    for (const auto* all : {&part.item.sets.variables, &part.item.sets.arrays})
+      names.insert(all->begin(), all->end());
+  }
+  return names;
+}
+
+// The set-up of each program runs mktemp again.
+void lose_temporary_names(const std::vector<Part>& parts,
+                          std::vector<Program>& programs,
+                          const std::vector<std::size_t>& places) {
+  const Names names = temporary_names(parts);
+  std::vector<Program*> users;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (meets(parts[places[i]].item.used, names)) users.push_back(&programs[i]);
+  if (users.size() < 2) return;
+  for (Program* program : users)
+    program->losses.emplace_back(
+        "the set-up of each step runs mktemp again, so that steps do not find each other's files: "
+        "write a name with $SLURM_JOB_ID in it");
 }
 
 // The variables that `item` uses and does not set first.
@@ -117,7 +148,18 @@ void lose_what_shells_share(std::vector<Part>& parts,
                             const std::vector<std::size_t>& places) {
   if (places.empty()) return;
   lose_shell_numbers(parts, programs, places);
+  lose_temporary_names(parts, programs, places);
   lose_variables(parts, programs, places);
+}
+
+void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>& places) {
+  if (places.empty()) return;
+  const std::size_t end = std::min(end_beside(parts, places), parts.size());
+  for (std::size_t i = places.back() + 1; i < end; ++i)
+    if (parts[i].is_kept && is_action(parts[i]))
+      lose_line(parts[i],
+                "runs while the program does, and a tear-down behind it: start it before the "
+                "program, or from the program");
 }
 
 }  // namespace dts::convert

@@ -17,4 +17,7 @@ void lose_what_shells_share(std::vector<Part>& parts,
                             std::vector<Program>& programs,
                             const std::vector<std::size_t>& places);
 
+// Lines that the script runs while its last program does: a tear-down runs behind it.
+void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>& places);
+
 }  // namespace dts::convert

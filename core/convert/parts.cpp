@@ -7,6 +7,7 @@
 #include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/outputs.hpp"
 #include "core/convert/lines/tools.hpp"
+#include "core/convert/program/told.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -233,7 +234,12 @@ bool is_launched(const Item& item) {
 }
 
 bool is_started_on_all(const Part& part) {
-  return part.role == Role::program && is_launched(part.item);
+  const auto& mains = part.item.mains;
+  return part.role == Role::program &&
+         (is_launched(part.item) || std::any_of(mains.begin(), mains.end(), [](const auto* run) {
+            return run->launch.starts_processes &&
+                   told_options(run->words, run->launch.program_at, {}).reach == Reach::several;
+          }));
 }
 
 std::string output_read_later(const std::vector<Part>& parts, const Item& item) {

@@ -52,7 +52,8 @@ struct Part {
 // True if a launcher starts one of its programs.
 [[nodiscard]] bool is_launched(const Item& item);
 
-// True for a program that a launcher starts.
+// True for a program that a launcher starts, or whose own options name several nodes: deepspeed
+// --hostfile.
 [[nodiscard]] bool is_started_on_all(const Part& part);
 
 // The file to which the output of `item`, one of `parts`, goes and that a later one reads; empty:

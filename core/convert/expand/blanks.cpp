@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/expand/blanks.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/convert/words/names.hpp"
+#include "core/lint/script/header.hpp"
 #include "core/shell/parse.hpp"
 
 #include <algorithm>
@@ -41,30 +43,65 @@ std::size_t end_of_file(std::string_view text) {
   return text.size() - count % 2;
 }
 
+// The tasks of a node in SLURM_TASKS_PER_NODE, "8(x4)": $(echo $SLURM_TASKS_PER_NODE | cut -d '('
+// -f 1) or ${SLURM_TASKS_PER_NODE%%(*}.
+bool counts_tasks(const shell::Piece& piece, std::string_view text) {
+  if (piece.kind == shell::Piece::Kind::parameter)
+    return piece.text == "SLURM_TASKS_PER_NODE" &&
+           (piece.operation == "%%(*" || piece.operation == "%(*" || piece.operation == "%%\\(*");
+  if (piece.kind != shell::Piece::Kind::command) return false;
+  std::string code(text.substr(piece.span.begin, piece.span.end - piece.span.begin));
+  std::erase_if(
+      code, [](char c) { return std::string_view(" \t'\"\\{}`").find(c) != std::string::npos; });
+  if (code.starts_with("$(")) code = code.substr(2, code.size() - 3);
+  const std::string_view begin = "echo$SLURM_TASKS_PER_NODE|";
+  constexpr std::string_view k_takers[] = {
+      "cut-d(-f1", "cut-f1-d(", "sed-es/(.*//", "seds/(.*//", "awk-F(print$1"};
+  return code.starts_with(begin) && is_one_of(k_takers, code.substr(begin.size()));
+}
+
+struct WordEdit {
+  Span span;
+  std::string_view instead;  // empty: quotes around it
+};
+
+std::vector<WordEdit> edits_in(std::string_view text) {
+  std::vector<WordEdit> edits;
+  const bool has_blanks = text.find('<') != std::string_view::npos;
+  const bool has_tasks =
+      text.find("SLURM_TASKS_PER_NODE") != std::string_view::npos &&
+      lint::find_directive(lint::read_header(text), "ntasks-per-node") != nullptr;
+  if (!has_blanks && !has_tasks) return edits;
+  const shell::Script script = shell::parse(text);
+  each_command(script.statements, [&](const shell::Command& command) {
+    for (const shell::Redirection& one : command.redirections)
+      if (one.sign == "<" && one.span.begin < text.size() && text[one.span.begin] == '<')
+        edits.push_back({blank_at(text, one.span.begin), {}});
+  });
+  if (has_tasks)
+    each_expansion(script.statements, [&](const shell::Piece& piece) {
+      if (counts_tasks(piece, text)) edits.push_back({piece.span, "$SLURM_NTASKS_PER_NODE"});
+    });
+  std::sort(edits.begin(), edits.end(), [](const WordEdit& a, const WordEdit& b) {
+    return a.span.begin < b.span.begin;
+  });
+  return edits;
+}
+
 }  // namespace
 
-Rewrite with_quoted_blanks(std::string_view text) {
-  std::vector<Span> blanks;
-  if (text.find('<') != std::string_view::npos) {
-    const shell::Script script = shell::parse(text);
-    each_command(script.statements, [&](const shell::Command& command) {
-      for (const shell::Redirection& one : command.redirections)
-        if (one.sign == "<" && one.span.begin < text.size() && text[one.span.begin] == '<')
-          blanks.push_back(blank_at(text, one.span.begin));
-    });
-    std::sort(blanks.begin(), blanks.end(), [](const Span& a, const Span& b) {
-      return a.begin < b.begin;
-    });
-  }
+Rewrite with_plain_words(std::string_view text) {
   Rewrite made(text);
   std::size_t at = 0;
-  for (const Span& blank : blanks) {
-    if (blank.begin >= blank.end || blank.begin < at) continue;
-    made.keep({at, blank.begin});
-    made.insert("'");
-    made.keep(blank);
-    made.insert("'");
-    at = blank.end;
+  for (const WordEdit& edit : edits_in(text)) {
+    if (edit.span.begin >= edit.span.end || edit.span.begin < at) continue;
+    made.keep({at, edit.span.begin});
+    if (edit.instead.empty()) made.insert("'");
+    if (edit.instead.empty()) made.keep(edit.span);
+    made.insert(edit.instead.empty() ? "'" : edit.instead);
+    if (!edit.instead.empty())
+      for (std::size_t i = edit.span.begin; i < edit.span.end; ++i) made.drop(i);
+    at = edit.span.end;
   }
   made.keep({at, std::max(at, end_of_file(text))});
   return made;

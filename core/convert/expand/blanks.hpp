@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blanks in templates that a shell would read as redirections: CACHE=<cache folder>. Pure.
+// Words that are written in a roundabout way, or not as a shell reads them. Pure.
 #pragma once
 
 #include "core/convert/expand/rewrite.hpp"
@@ -8,7 +8,9 @@
 
 namespace dts::convert {
 
-// The text with such blanks in quotes, so that each is part of its word.
-[[nodiscard]] Rewrite with_quoted_blanks(std::string_view text);
+// The text with blanks of templates in quotes, which a shell would read as redirections
+// (CACHE=<cache folder>), and with $SLURM_NTASKS_PER_NODE for the first number of
+// SLURM_TASKS_PER_NODE, if the script asks for --ntasks-per-node.
+[[nodiscard]] Rewrite with_plain_words(std::string_view text);
 
 }  // namespace dts::convert

@@ -74,7 +74,8 @@ class RequestReader {
 
   // A blank instead of a value.
   void fill(const lint::Directive& one, Row& row) {
-    if (one.option == nullptr || row.became == Became::unnecessary) return;
+    const bool is_free = one.name == "comment";  // any text is one
+    if (one.option == nullptr || is_free || row.became == Became::unnecessary) return;
     const std::string value = value_of(one);
     const bool is_refused = row.became == Became::lost && sbatch_refuses(one.name, value);
     if (!is_blank(value) && !is_refused) return;

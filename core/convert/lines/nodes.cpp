@@ -52,6 +52,17 @@ std::string first_node(OwnPlace place) {
   return place == OwnPlace::address ? address_of(name) : name;
 }
 
+// srun -N1 [-n1] pip install: the script's only such task, on the first node.
+bool is_of_one_node(const lint::Launch& step) {
+  const auto is_one = [&step](std::string_view name, bool if_absent) {
+    const lint::LaunchOption* option = step.option(name);
+    return option == nullptr ? if_absent : option->value == "1";
+  };
+  return step.launcher == lint::Launcher::srun && is_one("nodes", false) &&
+         is_one("ntasks", true) && is_one("ntasks-per-node", true) &&
+         step.option("nodelist") == nullptr;
+}
+
 bool names_script(std::string_view text) {
   for (const std::string_view part : {"$0", "${0}", "BASH_SOURCE"})
     if (text.find(part) != std::string_view::npos) return true;
@@ -75,7 +86,8 @@ RunsOn runs_on(const Item& item) {
     return !changes_shell(run) && !is_one_of(k_no_matter_where, verb_of(run));
   };
   const auto is_launched = [](const lint::Run& run) {
-    return run.launch.launcher != lint::Launcher::none && run.launch.program != "hostname";
+    return run.launch.launcher != lint::Launcher::none && run.launch.program != "hostname" &&
+           !is_of_one_node(run.launch);
   };
   const bool acts = writes_file(item) || acts_inside(item);
   if (any(is_launched) || (!any(does_more) && !acts)) return RunsOn::each;

@@ -45,11 +45,6 @@ bool is_address_name(std::string_view lower) {
                      "node_1"});
 }
 
-bool meets(const Names& a, const Names& b) {
-  return std::any_of(
-      a.begin(), a.end(), [&b](const std::string& name) { return b.count(name) > 0; });
-}
-
 // HOST:PORT is no address alone.
 bool joins_by_colon(const Item& item) {
   const shell::Command* command = simple_command(*item.statement);

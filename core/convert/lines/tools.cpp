@@ -153,6 +153,21 @@ bool ends_service(const lint::Run& run) {
   return is_one_of(k_ends, run.words[1].value.text);
 }
 
+// ssh $node "cd $PWD && python train.py"
+bool trains_elsewhere(const lint::Run& run) {
+  constexpr std::string_view k_remote[] = {"ssh", "pdsh", "clush"};
+  constexpr std::string_view k_starters[] = {
+      "torchrun", "accelerate", "deepspeed", "composer", "horovodrun", "srun", "mpirun", "mpiexec"};
+  if (!is_one_of(k_remote, lint::base_name(run.name()))) return false;
+  return std::any_of(run.words.begin() + 1, run.words.end(), [&](const lint::ExpandedWord& word) {
+    const std::vector<std::string> all = split(word.value.text, ' ');
+    return std::any_of(all.begin(), all.end(), [&](const std::string& one) {
+      const std::string name = lint::base_name(one);
+      return is_one_of(k_starters, name) || (lint::is_python(name) && all.back() != "--version");
+    });
+  });
+}
+
 }  // namespace
 
 bool is_tidying(const lint::Run& run) {
@@ -229,7 +244,7 @@ bool works_anywhere(const lint::Run& run) {
       "conda", "mamba", "micromamba", "uv", "poetry", "pixi"};
   if (is_one_of(k_environments, verb) && run.words.size() > 2 && run.words[1].value.text == "run")
     return true;
-  if (verb == "parallel") return true;
+  if (verb == "parallel" || trains_elsewhere(run)) return true;
   if (run.launch.launcher != lint::Launcher::none) return false;
   if (const std::string inner = behind_wrapper(run); !inner.empty())
     return !is_auxiliary(inner) && !is_one_of(k_tidying, inner);

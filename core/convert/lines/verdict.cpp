@@ -85,7 +85,7 @@ Verdict on_set(const lint::Run& run) {
 
 Verdict on_simple(const Item& item, const lint::Run& run) {
   const std::string& name = run.name();
-  if (name == "set") return on_set(run);
+  if (name == "set" && !writes_file(item)) return on_set(run);
   if (name == "ulimit") return limits_of(run);
   if (name == "umask" && run.words.size() == 2 && !problem_of("umask", {run.words[1].value.text})) {
     Verdict verdict{VerdictKind::option};
@@ -234,10 +234,6 @@ std::optional<Verdict> on_end(const Item& item) {
              : Verdict{VerdictKind::lost, k_acts_on_exit};
 }
 
-}  // namespace
-
-namespace {
-
 // if [ -f done ]; then exit 0; fi. What reads the script's arguments, of which there are none,
 // comes to no --help.
 bool ends_as_done(const Item& item) {
@@ -265,6 +261,7 @@ Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
     if (run->name() == "exit" && !is_before)
       return {VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"};
   }
+  if (!is_before && reads_settings(item)) return {VerdictKind::lost, k_reads_file_late};
   if (!is_before)
     if (const auto verdict = on_end(item)) return *verdict;
   const bool is_of_hosts =

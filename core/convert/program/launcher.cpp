@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/program/before_launcher.hpp"
+#include "core/convert/program/horovodrun.hpp"
 #include "core/convert/program/launcher_words.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/lint/script/sbatch_options.hpp"
@@ -76,6 +77,14 @@ class Reading {
     if (name == "am" || name == "app" || name == "rankfile" || name == "rf")
       return lose(fmt::format("mpirun -{} has no counterpart", name));
     note(name, "dtsubmit sets hosts, binding and output");
+  }
+
+  // The place of the program's first word.
+  std::size_t horovodrun(const std::vector<FlatWord>& known, std::size_t at) {
+    const HorovodrunWords read = horovodrun_words(known, at, runs_);
+    for (const LaunchOption& one : read.options) mpirun(one);
+    for (const std::string& why : read.losses) lose(why);
+    return read.command_at;
   }
 
   void lose(std::string why) { made_.losses.push_back(std::move(why)); }
@@ -206,35 +215,6 @@ class Reading {
   const lint::Runs& runs_;
 };
 
-// horovodrun's own options end at the first word that is none.
-std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
-                            std::size_t at,
-                            Reading& reading) {
-  constexpr std::string_view k_flags[] = {"--verbose",
-                                          "--mpi",
-                                          "--gloo",
-                                          "--autotune",
-                                          "-v",
-                                          "--disable-cache",
-                                          "--mpi-threads-disable"};
-  for (++at; at < words.size(); ++at) {
-    const std::string& word = words[at].value.text;
-    if (!word.starts_with('-')) break;
-    const std::string name =
-        word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
-                                                                     : word.find_first_not_of('-'));
-    const std::size_t equals = name.find('=');
-    if (is_one_of(k_flags, word) || equals != std::string::npos) {
-      reading.mpirun(
-          {name.substr(0, equals), equals == std::string::npos ? "" : name.substr(equals + 1), {}});
-      continue;
-    }
-    reading.mpirun({name, at + 1 < words.size() ? words[at + 1].value.text : "", {}});
-    ++at;
-  }
-  return std::min(at, words.size());
-}
-
 // Without an image there is no container, so that its other options are comments as well.
 void comment_out_with_image(Launched& made) {
   const auto is_image = [](const Blank& one) { return one.option == "container"; };
@@ -280,7 +260,7 @@ Launched launched(std::vector<FlatWord> words,
   } else if (made.name == "horovodrun") {
     made.launcher = Launcher::mpirun;
     read_before(words, launch.launcher_at, made);
-    from = read_horovodrun(expanded, launch.launcher_at, reading);
+    from = reading.horovodrun(known, launch.launcher_at);
   } else if (launch.launcher == Launcher::other) {
     made.losses.push_back(made.name + " is another launcher: name the program that it starts");
   }

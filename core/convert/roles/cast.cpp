@@ -53,7 +53,9 @@ class Casting {
       cast_.end = *end;
       return std::move(cast_);
     }
-    const auto waiting = waiting_in(parts_, places_);
+    const bool acts_there = places_.size() == 1 && cast_.nodes[0] == NodeRange{0, 1} &&
+                            is_one_task(parts_[places_[0]].item);
+    const auto waiting = waiting_in(parts_, places_, acts_there);
     if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting) ||
         std::count(world.is_split.begin(), world.is_split.end(), true) > 0)
       cast_.roles.clear();
@@ -277,11 +279,6 @@ class Casting {
 };
 
 }  // namespace
-
-bool is_action(const Part& part) {
-  return part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
-         !part.item.only_sets();
-}
 
 const Troupe* Cast::home() const {
   const auto found = std::find_if(roles.begin(), roles.end(), [](const Troupe& one) {

@@ -43,9 +43,6 @@ struct Cast {
   [[nodiscard]] const Troupe* home() const;
 };
 
-// True for a line that must run and does more than set variables.
-[[nodiscard]] bool is_action(const Part& part);
-
 // `known` is updated up to the script's end. The parts have their verdicts.
 [[nodiscard]] Cast cast_of(const std::vector<Part>& parts,
                            const lint::Job& job,

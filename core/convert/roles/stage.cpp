@@ -128,6 +128,19 @@ class Stage {
     return true;
   }
 
+  // "wait $PID", whose exit code is that of the process, if `text` sets PID; otherwise "wait".
+  [[nodiscard]] std::string wait_in(const std::string& text) const {
+    if (cast_.end >= parts_.size()) return "wait";
+    const Item& item = parts_[cast_.end].item;
+    const shell::Command* command = simple_command(*item.statement);
+    const bool is_plain = command != nullptr && first_word(*command) == "wait" &&
+                          command->redirections.empty() && !item.used.empty();
+    const bool are_set = std::all_of(item.used.begin(), item.used.end(), [&](const auto& name) {
+      return text.find(name + "=$!") != std::string::npos;
+    });
+    return is_plain && are_set ? std::string(trim(item.source)) : "wait";
+  }
+
   // A program of the batch script's own node.
   void add_program(std::size_t place,
                    const Program& one,
@@ -179,7 +192,7 @@ class Stage {
         part.verdict.why = cast_.has_roles() ? "of role " + role.name : "";
       }
     }
-    if (waits_at_end(role)) made.text += "wait\n";
+    if (waits_at_end(role)) made.text += wait_in(made.text) + "\n";
     while (made.text.ends_with('\n')) made.text.pop_back();
     return made;
   }

@@ -17,13 +17,15 @@ bool waits_for_everything(const Item& item) {
 
 class Watcher {
  public:
-  Watcher(const std::vector<Part>& parts, const std::vector<std::size_t>& places)
-      : parts_(parts), made_{std::vector<bool>(places.size())} {}
+  Watcher(const std::vector<Part>& parts, const std::vector<std::size_t>& places, bool acts_there)
+      : parts_(parts), made_{std::vector<bool>(places.size())}, acts_there_(acts_there) {}
 
   std::optional<Waiting> run() {
     for (const Part& part : parts_) {
       const Item& item = part.item;
       if (part.role == Role::program && !program(item)) return std::nullopt;
+      are_beside_ = are_beside_ || (acts_there_ && !has_waited_ && !open_.empty() &&
+                                    is_action(part) && !waits(item));
       if (waits(item)) wait(item);
       if (next_ > 0 && item.source.find("$!") != std::string::npos)
         for (const auto* all : {&item.sets.variables, &item.sets.arrays})
@@ -61,6 +63,7 @@ class Watcher {
 
   const std::vector<Part>& parts_;
   Waiting made_;
+  bool acts_there_;
   std::map<std::string, std::vector<std::size_t>> started_;  // by the variables of their $!
   std::vector<std::size_t> open_;                            // in the background
   std::size_t next_ = 0;
@@ -70,9 +73,15 @@ class Watcher {
 
 }  // namespace
 
+bool is_action(const Part& part) {
+  return part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
+         !part.item.only_sets();
+}
+
 std::optional<Waiting> waiting_in(const std::vector<Part>& parts,
-                                  const std::vector<std::size_t>& places) {
-  return Watcher(parts, places).run();
+                                  const std::vector<std::size_t>& places,
+                                  bool acts_there) {
+  return Watcher(parts, places, acts_there).run();
 }
 
 std::size_t end_beside(const std::vector<Part>& parts, const std::vector<std::size_t>& places) {

@@ -13,10 +13,15 @@ struct Waiting {
   std::vector<bool> is_waited_for;  // for each program; those of the foreground are
 };
 
-// `places`: of the programs in `parts`. nullopt: no program is in the background while another one
-// starts or is waited for, or programs start after the script has waited for others.
+// True for a line that must run and does more than set variables.
+[[nodiscard]] bool is_action(const Part& part);
+
+// `places`: of the programs in `parts`. `acts_there`: lines between a program in the background and
+// its `wait` run on its node. nullopt: no program is in the background while another one or such a
+// line starts or is waited for, or programs start after the script has waited for others.
 [[nodiscard]] std::optional<Waiting> waiting_in(const std::vector<Part>& parts,
-                                                const std::vector<std::size_t>& places);
+                                                const std::vector<std::size_t>& places,
+                                                bool acts_there);
 
 // The first part that is not run beside programs any more: those in the background go on beside the
 // lines behind them, until one waits.

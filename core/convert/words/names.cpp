@@ -138,6 +138,11 @@ void each_expansion_in(const shell::Word& word,
 
 }  // namespace
 
+bool meets(const Names& a, const Names& b) {
+  return std::any_of(
+      a.begin(), a.end(), [&b](const std::string& name) { return b.count(name) > 0; });
+}
+
 void each_expansion(const shell::Statements& statements,
                     const std::function<void(const shell::Piece&)>& see) {
   each_command(statements, [&see](const Command& command) {

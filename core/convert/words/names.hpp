@@ -50,6 +50,9 @@ void each_command(const shell::Statement& statement,
 void each_local(const shell::Statements& statements,
                 const std::function<void(const shell::Assignment&)>& see);
 
+// True if some name is in both.
+[[nodiscard]] bool meets(const Names& a, const Names& b);
+
 // Every expansion in such commands' words, those within others included.
 void each_expansion(const shell::Statements& statements,
                     const std::function<void(const shell::Piece&)>& see);

@@ -61,6 +61,10 @@ void check_directive_misspelt(const Subject& subject, Report& report) {
                  "sbatch ignores this line: it must begin with #SBATCH, in capitals");
     begin = end + 1;
   }
+  const std::string_view next = line_at(subject.text, subject.header.end);
+  if (subject.header.end < subject.text.size() && next.starts_with("!#SBATCH"))
+    report.add({subject.header.end, subject.header.end + 8},
+               "this is a command that does not exist, and ends the #SBATCH lines");
 }
 
 void check_directive_variable(const Subject& subject, Report& report) {
@@ -143,12 +147,17 @@ bool names_site(const std::string& option) {
 
 void check_placeholder_left(const Subject& subject, Report& report) {
   for (const Directive& one : subject.header.directives) {
+    if (one.name == "comment") continue;  // any text is one
     if (!names_site(one.name) && one.value.find_first_of("<{") == std::string::npos) continue;
     if (is_placeholder(one.value) ||
         (one.value.starts_with('<') && is_placeholder(line_at(subject.text, one.value_span.begin))))
       report.add({one.span.begin, std::max(one.span.end, one.value_span.end)},
                  fmt::format("the value of --{} is still to be filled in", one.name));
   }
+  for (const HeaderProblem& problem : subject.header.problems)
+    if (problem.kind == HeaderProblem::Kind::stray_word && problem.word.starts_with('<') &&
+        is_placeholder(line_at(subject.text, problem.span.begin)))
+      report.add(problem.span, "options are still to be filled in");
 }
 
 }  // namespace

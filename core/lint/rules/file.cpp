@@ -74,6 +74,7 @@ class CutLines {
  private:
   void command(const shell::Command& one) {
     for (const shell::Word& word : one.words) see(word);
+    if (one.kind == shell::Command::Kind::simple && !one.words.empty()) see_comment_behind(one);
     for (const shell::Assignment& part : one.assignments)
       for (const shell::Word& element : part.elements) see(element);
     for (const auto* lists : {&one.conditions, &one.bodies})
@@ -91,6 +92,37 @@ class CutLines {
       report_.add({at, at + 1}, "blanks after this backslash: it does not continue the line");
     else if (behind.starts_with('#'))
       report_.add({at, at + 1}, "a comment after this backslash: it does not continue the line");
+  }
+
+  // `\` at the end of a line, a line with a comment, and a line that is indented as if the command
+  // went on.
+  void see_comment_behind(const shell::Command& one) {
+    const std::size_t begin = one.words.front().span.begin;
+    std::size_t at = one.words.back().span.end;
+    bool is_continued = false;
+    for (at = past_blanks(at); text_.substr(at).starts_with("\\\n"); at = past_blanks(at + 2))
+      is_continued = true;
+    if (!is_continued || !text_.substr(at).starts_with('#')) return;
+    std::size_t next = at;
+    while (text_.substr(next).starts_with('#'))
+      next = past_blanks(std::min(text_.find('\n', next), text_.size() - 1) + 1);
+    const std::string_view rest = text_.substr(std::min(next, text_.size()));
+    if (rest.empty() || rest[0] == '\n' || indent_of(next) <= indent_of(begin)) return;
+    report_.add({at, at + 1},
+                "a comment in a continued command: the command ends here, and the next line is one "
+                "of its own");
+  }
+
+  [[nodiscard]] std::size_t past_blanks(std::size_t at) const {
+    while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
+    return at;
+  }
+
+  // Blanks at the beginning of the line with this byte.
+  [[nodiscard]] std::size_t indent_of(std::size_t at) const {
+    const std::size_t line = text_.rfind('\n', at == 0 ? 0 : at - 1);
+    const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
+    return past_blanks(begin) - begin;
   }
 
   std::string_view text_;
@@ -146,11 +178,11 @@ std::vector<Rule> file_rules() {
        .reads_lines = true},
       {.id = "line-cut-short",
        .severity = Severity::error,
-       .title = "a backslash that does not end its line",
+       .title = "a backslash that does not end its line, or a comment that ends a command",
        .reason = "Only a backslash right before the line break continues a command. Before a "
                  "blank, it quotes that blank: the command ends with its line, and the next lines "
-                 "are commands of their own. In an array, the blank and the words of the comment "
-                 "become elements.",
+                 "are commands of their own. So are those behind a line that is a comment. In an "
+                 "array, the blank and the words of the comment become elements.",
        .fix = "remove what follows it, and write comments on lines of their own; in an array, a "
               "comment may also follow an element if there is no backslash",
        .check = check_line_cut_short,

@@ -19,6 +19,12 @@ bool is_left_to_others(const Subject& subject, const Directive& one) {
 void check_unknown_option(const Subject& subject, Report& report) {
   for (const Directive& one : subject.header.directives) {
     if (one.option != nullptr || is_plugin_option(one.name) || is_srun_option(one.name)) continue;
+    if (one.name == "hetjob" || one.name == "packjob") {
+      report.add(one.span,
+                 fmt::format("sbatch has no option --{}", one.name),
+                 "write `#SBATCH hetjob`, on a line between two components");
+      continue;
+    }
     // A site's plug-ins may add any option, so only likely typos are reported.
     std::string typed = one.name;
     std::replace(typed.begin(), typed.end(), '_', '-');

@@ -186,6 +186,23 @@ void check_rank_of_batch_shell(const Subject& subject, Report& report) {
   }
 }
 
+// srun torchrun --node_rank \$SLURM_NODEID: no shell is between srun and torchrun.
+void check_rank_not_expanded(const Subject& subject, Report& report) {
+  for (const Run* run : work_of(subject))
+    for (const char* name : {"node_rank", "machine_rank"}) {
+      if (run->launch.launcher != Launcher::srun || !run->launch.starts_processes ||
+          run->around.inner > 0)
+        continue;
+      const auto option = program_option(run->words, run->launch.program_at, name);
+      if (!option || !option->value.text.starts_with("$") ||
+          option->value.text.find("SLURM_") == std::string::npos)
+        continue;
+      report.add(option->span,
+                 fmt::format("srun passes `{}` on as it is: there is no shell that expands it",
+                             option->value.text));
+    }
+}
+
 }  // namespace
 
 std::vector<Rule> process_rules() {
@@ -232,6 +249,14 @@ std::vector<Rule> process_rules() {
                  "believes that it is the first, and the rendezvous hangs.",
        .fix = "let each task expand it: srun bash -c '... $SLURM_NODEID ...'",
        .check = check_rank_of_batch_shell},
+      {.id = "rank-not-expanded",
+       .severity = Severity::error,
+       .title = "nothing expands the variable with the rank",
+       .reason = "With a backslash or in single quotes, the batch shell leaves the variable as it "
+                 "is, and srun starts the program without a shell: the launcher gets the letters "
+                 "`$SLURM_PROCID` and refuses them.",
+       .fix = "let each task expand it: srun bash -c '... $SLURM_NODEID ...'",
+       .check = check_rank_not_expanded},
   };
 }
 

@@ -185,6 +185,10 @@ class LaunchReader {
     Launch before;
     for (; at_ < words_.size(); ++at_) {
       const std::string& word = text();
+      if (word == "--") {
+        ++at_;
+        return;
+      }
       if (word.starts_with(k_unknown)) {
         if (at_ + 1 >= words_.size()) return;
         last_unknown = at_;

@@ -160,8 +160,8 @@ TEST_CASE("a blank of the script is to be filled in") {
   CHECK(contains(converted("C=<cache folder>\nsrun prog $C -x\n").job_file,
                  R"(["prog", "<cache folder>", "-x"])"));
   // Redirections are none.
-  CHECK(with_quoted_blanks("prog <in >out\nprog < a > b\n").is_same());
-  CHECK(with_quoted_blanks("A=<b c>\n").text() == "A='<b c>'\n");
+  CHECK(with_plain_words("prog <in >out\nprog < a > b\n").is_same());
+  CHECK(with_plain_words("A=<b c>\n").text() == "A='<b c>'\n");
 }
 
 TEST_CASE("values of mounts and images are found through defaults and folders") {

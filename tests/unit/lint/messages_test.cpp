@@ -107,3 +107,30 @@ TEST_CASE("torchrun on several nodes that is told no address looks for the first
   CHECK(says(rule, "srun torchrun --nproc_per_node 4 train.py\n").empty());
   CHECK(says(rule, "srun torchrun --nnodes 1 --nproc_per_node 4 train.py\n").empty());
 }
+
+TEST_CASE("a comment ends a continued command if lines behind it are indented as its own") {
+  struct Row {
+    const char* body;
+    bool is_cut;
+  };
+
+  for (const Row& row : {Row{"srun prog \\\n  -a \\\n  # more\n  -b\n", true},
+                         {"srun prog \\\n  -a \\\n  # more\n  # and more\n  \"$IMAGE\" x\n", true},
+                         {"if x; then\n  srun prog \\\n    # -a\n  srun prog -b\nfi\n", false},
+                         {"srun prog \\\n  -a \\\n  # -b\n\nsrun next\n", false},
+                         {"srun prog \\\n  -a  # more\nsrun next\n", false},
+                         {"srun prog \\\n  -a \\\n  # -b", false}}) {
+    CAPTURE(row.body);
+    CHECK(mentions(says("line-cut-short", row.body), "a comment in a continued command") ==
+          row.is_cut);
+  }
+}
+
+TEST_CASE("lines of options that sbatch refuses, or that are still open") {
+  CHECK(mentions(says("unknown-option", "#SBATCH --hetjob\n"), "no option --hetjob"));
+  CHECK(says("unknown-option", "#SBATCH hetjob\n").empty());
+  CHECK(mentions(says("directive-misspelt", "!#SBATCH --mem=1G\nsrun prog\n"), "does not exist"));
+  CHECK(says("placeholder-left", "#SBATCH <OPTIONS OF SLURM> -n 4\n") ==
+        "options are still to be filled in\n");
+  CHECK(says("placeholder-left", "#SBATCH --comment=\"<deadline>\"\n").empty());
+}

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=2
+srun bash -c "torchrun --nnodes 2 --node_rank \$SLURM_PROCID --master_addr $HEAD train.py"

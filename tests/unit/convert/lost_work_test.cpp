@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work that a script does is in the job or reported as lost: reductions of scripts that people
+// wrote.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+TEST_CASE("a training that ssh starts is no tear-down") {
+  const std::string before = "srun python a.py\n";
+  for (const char* line : {"ssh $HEAD \"cd $PWD && apptainer exec x.sif python -m train\"",
+                           "ssh -o BatchMode=yes $HEAD torchrun train.py",
+                           "pdsh -w $NODES \"mpirun ./prog\""}) {
+    CAPTURE(line);
+    const Reduced made = of_nodes(before + line + "\n");
+    CHECK(made.became(line) == Became::lost);
+    CHECK(made.says(line, "is another launcher"));
+  }
+  CHECK(of_nodes(before + "ssh login touch done\n").became("ssh") == Became::tear_down);
+}
+
+TEST_CASE("lines beside a program in the background are not behind it") {
+  const std::string begin = "python server.py &\nPID=$!\n";
+  const Reduced one =
+      of_one_node(begin + "until curl -s localhost:80; do sleep 1; done\ntouch ready\nwait $PID\n");
+  CHECK(one.made.is_lossless());
+  CHECK(
+      one.job_has("PID=$!\nuntil curl -s localhost:80; do sleep 1; done\ntouch ready\nwait $PID"));
+  CHECK_FALSE(one.job_has("teardown"));
+  const Reduced ranks =
+      of_nodes("srun python a.py &\nPID=$!\ncp a.yaml out\nwait $PID\ncp b out\n");
+  CHECK(ranks.became("cp a.yaml") == Became::lost);
+  CHECK(ranks.says("cp a.yaml", "runs while the program does"));
+  CHECK(ranks.became("cp b") == Became::tear_down);
+  const Reduced torch = of_one_node("torchrun a.py &\ndcgmi dmon > gpus &\nwait\n");
+  CHECK(torch.became("dcgmi") == Became::lost);
+}
+
+TEST_CASE("options of horovodrun in a variable are no program") {
+  const std::string hosts =
+      "H=\"-H \"\nfor n in $(scontrol show hostnames); do H=\"$H$n:4,\"; done\n";
+  const Reduced known = of_nodes(hosts + "horovodrun -np 8 ${H%?} --gloo python a.py\n");
+  CHECK(known.made.is_lossless());
+  CHECK(known.job_has("command = [\"python\", \"a.py\"]"));
+  const Reduced other = of_nodes(
+      "A=\"--timeout $X\"\nif y; then A=\"$A 3\"; fi\n"
+      "horovodrun -np 8 $A python a.py\n");
+  CHECK(other.became("horovodrun") == Became::lost);
+  CHECK(other.says("horovodrun", "options in $A are known only"));
+}
+
+TEST_CASE("`--` ends the options of mpirun") {
+  const Reduced made = of_nodes("mpirun -np 2 -x A=1 -- ./prog -n 3\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("command = [\"env\", \"A=1\", \"./prog\", \"-n\", \"3\"]"));
+}
+
+TEST_CASE("the tasks of a node are a number, however the script reads it") {
+  for (const char* count : {"$(echo $SLURM_TASKS_PER_NODE | cut -d '(' -f 1)",
+                            "`echo ${SLURM_TASKS_PER_NODE} | cut -d'(' -f1`",
+                            "$(echo \"$SLURM_TASKS_PER_NODE\" | sed 's/(.*//')",
+                            "$(echo $SLURM_TASKS_PER_NODE | awk -F'(' '{print $1}')",
+                            "${SLURM_TASKS_PER_NODE%%(*}"}) {
+    CAPTURE(count);
+    const Reduced made = of_nodes("N=" + std::string(count) + "\nmpirun -np $((2 * N)) ./prog\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("ntasks = 2\n"));
+    CHECK(made.became("N=") == Became::program);
+  }
+}
+
+TEST_CASE("a file that the script reads behind its program is lost") {
+  const Reduced made = of_one_node("cp -r a b\nsource b/install.sh\nset > b/log\n");
+  CHECK(made.became("source") == Became::lost);
+  CHECK(made.became("set > b") == Became::tear_down);
+  CHECK(of_one_node("srun ./a\nsource deactivate\n").made.is_lossless());
+}
+
+TEST_CASE("a list of files at the end is not the program") {
+  const Reduced made = of_one_node("swift export --to hf\nfind out -type f | sort\n");
+  CHECK(made.became("swift") == Became::program);
+  CHECK(made.became("find") == Became::tear_down);
+}
+
+TEST_CASE("steps do not share the names that mktemp makes") {
+  const std::string folder = "T=$(mktemp -d)\nARGS+=(--out $T)\n";
+  const Reduced two = of_nodes(folder + "srun ./a ${ARGS[@]}\nsrun ./b $T/x\n");
+  CHECK(two.became("srun ./a") == Became::lost);
+  CHECK(two.says("srun ./b", "runs mktemp again"));
+  CHECK(of_nodes(folder + "srun ./a ${ARGS[@]}\nsrun ./b x\n").made.is_lossless());
+}
+
+TEST_CASE("what prepares a training of all nodes runs on the first one") {
+  const Reduced made = of_nodes("python hosts.py\ndeepspeed --hostfile hosts train.py\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("command = [\"python\", \"hosts.py\"]\nname = \"hosts\"\nnodes = \"1\""));
+  const Reduced sync = of_nodes("srun -N1 -n1 uv sync\nsrun ./prog\n");
+  CHECK(sync.job_has("if on_first_node; then\nuv sync"));
+  CHECK(of_nodes("srun uv sync\nsrun ./prog\n").job_has("setup = ['''\nuv sync"));
+}
+
+TEST_CASE("a comment for the job may hold anything") {
+  CHECK(Reduced("#!/bin/bash\n#SBATCH --comment=\"<deadline>\"\nsrun ./a\n").became("--comment") ==
+        Became::option);
+}
