@@ -104,6 +104,23 @@ TEST_CASE("a job that got a lost job's id is another run's: no command means it"
   CHECK(contains(session.say({"cancel", session.file("link")}), "cancelled job q8.alpha"));
 }
 
+TEST_CASE("a job whose batch process was killed comes back although nobody answers for a while") {
+  const OtherScheduler session;
+  (void)session.say({"submit", "--", "/bin/true"});
+  const run::RunDirectory run = session.newest_run();
+  REQUIRE(run::append_event(
+      run.ledger(),
+      {.attempt = 1, .job = *JobId::parse("q7.alpha"), .what = run::AttemptStarted{}}));
+  const Output output = session.shell(
+      "sed -i 's/\"pending\"/\"failed\",\"exit_signal\":9/' tickets.json; touch tickets.json.away\n"
+      "(sleep 5; rm tickets.json.away) & $DTSUBMIT revive --attempt 1 --run " +
+      run.path);
+  CAPTURE(output.err);
+  CHECK(output.exit_code == 0);
+  CHECK(contains(read_file(session.file("tickets.json")).value(), R"("restart_count":1)"));
+  CHECK(session.story().back() == "requeued");
+}
+
 TEST_CASE("a job that was submitted to another cluster is not taken for over") {
   OtherScheduler session;
   session.environment["SLURM_CONF"] = session.file("first.conf");

@@ -108,18 +108,19 @@ bool is_killed(const sched::JobInfo& job) {
 Result<std::optional<sched::JobInfo>> ended_job(sched::Scheduler& scheduler,
                                                 const run::RunDirectory& run,
                                                 const sched::JobId& id) {
-  const auto began = Clock::now();
-  auto until = began + k_wait;
-  auto job = job_of_run(scheduler, run, id);
-  while (Clock::now() < until && (!job || job->state == sched::JobState::running)) {
-    std::this_thread::sleep_for(k_query);
-    const auto asked = Clock::now();
-    job = job_of_run(scheduler, run, id);
+  const auto given_up = Clock::now() + k_absence;
+  auto until = Clock::now() + k_wait;
+  while (true) {
+    auto job = job_of_run(scheduler, run, id);
+    const auto now = Clock::now();  // a query without an answer takes its time
     const bool is_away = !job && job.error().code == Errc::unreachable;
-    if (is_away && asked < began + k_absence) until = Clock::now() + k_wait_for_news;
+    if (is_away && now < given_up) until = now + k_wait_for_news;
+    if (job && sched::is_terminal(job->state)) return std::optional(*std::move(job));
+    if (job && job->state != sched::JobState::running) return std::nullopt;
+    if (now >= until)
+      return job ? Result<std::optional<sched::JobInfo>>() : tl::unexpected(job.error());
+    std::this_thread::sleep_for(k_query);
   }
-  if (!job) return tl::unexpected(job.error());
-  return sched::is_terminal(job->state) ? std::optional(*std::move(job)) : std::nullopt;
 }
 
 }  // namespace
