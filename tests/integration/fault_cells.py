@@ -128,6 +128,22 @@ def controller_away_during_requeue(job):
     job.cluster.restart("slurmctld")
 
 
+def controller_away_during_restart(job):
+    """A rank is killed while there is no controller, through which its next launch goes."""
+    job.cluster.daemons["slurmctld"].kill(signal.SIGTERM)
+    kill("rank")(job)
+    wait_for(120, "a launch that fails", lambda: len(job.events("attempt_ended")) > 1)
+    time.sleep(20)  # the whole budget of launches, for an agent that does not wait
+    job.cluster.restart("slurmctld")
+
+
+def guard_killed_without_controller(job):
+    job.cluster.daemons["slurmctld"].kill(signal.SIGTERM)
+    kill("guard")(job)
+    time.sleep(15)
+    job.cluster.restart("slurmctld")
+
+
 def controller_lost_its_state(job):
     """It begins with nothing, and gives the id of the lost job to another job, which no command takes for the run's."""
     lost = job.job
@@ -222,6 +238,8 @@ def manners(launcher):
     yield cell("controller-save", controller_away_during_save, "preempted", COMES_BACK, warned=BOTH)
     yield cell("controller-save-killed", controller_killed_during_save, "preempted", COMES_BACK, warned=BOTH)
     yield cell("controller-requeue", controller_away_during_requeue, "time_limit", COMES_BACK, warned=BOTH)
+    yield cell("controller-restart", controller_away_during_restart, of_launcher, ("restart",))
+    yield cell("controller-guard", guard_killed_without_controller, "agent_lost", ("",), end_limit=150)
     yield cell("controller-lost", controller_lost_its_state, "agent_lost", ("",), by_hand=True)
     yield cell("standstill", stand_still, "completed", ("done",), delay=300, note="shorter than any hang")
     yield cell("stopped", stop_program, "hang", ("restart",), options=("--hang-timeout", "0:15"), delay=300)

@@ -11,6 +11,7 @@
 #include "core/topo/discover.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <future>
@@ -73,8 +74,29 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
   return 0;
 }
 
+// Launchers start the daemons on other nodes through the controller: while it is away, one launch
+// after another would fail, and use up the budget. Ends early for a signal, which can be read
+// again.
+void AttemptLoop::await_controller(run::Cause cause) {
+  constexpr std::chrono::minutes k_longest{5};
+  constexpr seconds k_turn{10};
+  if (watch_ == nullptr ||
+      (cause != run::Cause::launch_failed && cause != run::Cause::launcher_died))
+    return;
+  const auto until = std::chrono::steady_clock::now() + k_longest;
+  while (!watch_->wait_job(k_turn) && std::chrono::steady_clock::now() < until) {
+    log("the scheduler does not answer, so nothing can be launched: waiting for it");
+    const auto signal =
+        wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, seconds(1));
+    if (!signal) continue;
+    ::kill(::getpid(), *signal);
+    return;
+  }
+}
+
 // Waits before the next attempt.
 Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds delay) {
+  await_controller(ended.outcome.cause);
   if (delay.count() > 0) log("waiting {} s", delay.count());
   const std::optional<int> signal =
       wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);

@@ -50,6 +50,7 @@ class AttemptLoop {
   [[nodiscard]] Result<std::optional<int>> pause(const AttemptEnd& ended,
                                                  std::chrono::seconds delay);
   [[nodiscard]] Result<std::optional<int>> end_during_delay(int signal);
+  void await_controller(run::Cause cause);
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
   [[nodiscard]] Result<void> note(run::Event event);
