@@ -10,7 +10,7 @@ from checks import check, wait_for
 from main_job_support import Cluster, Run
 
 PROGRAM = """import json, os, signal, sys, time
-names = ("WANDB_RUN_ID", "WANDB_RUN_GROUP", "WANDB_RESUME", "MLFLOW_RUN_CONTEXT")
+names = ("WANDB_RUN_ID", "WANDB_RUN_GROUP", "WANDB_RESUME", "MLFLOW_RUN_CONTEXT", "SUBMITIT_FOLDER")
 print(json.dumps({"text": @SAID@, "folder": os.getcwd(), **{name: os.environ[name] for name in names}}), flush=True)
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(85))
 while os.environ["DTSUBMIT_ATTEMPT"] == "1":
@@ -96,6 +96,7 @@ def main():
             check(words[0]["text"] == "submitted" and words[0]["folder"] == run.path + "/snapshot/src", words[0])
             check(words[0]["WANDB_RUN_ID"] == (name if rank == 0 else f"{name}-{rank}"), words[0])
             check(words[0]["WANDB_RUN_GROUP"] == name and words[0]["WANDB_RESUME"] == "allow", words[0])
+            check(words[0]["SUBMITIT_FOLDER"] == run.path, "submitit's JobEnvironment().paths.folder")
             check(json.loads(words[0]["MLFLOW_RUN_CONTEXT"])["dtsubmit.run"] == name, words[0])
 
 

@@ -76,7 +76,11 @@ class Reading {
     if (name == "wdir" || name == "wd") return lose("mpirun -wdir: set chdir");
     if (name == "am" || name == "app" || name == "rankfile" || name == "rf")
       return lose(fmt::format("mpirun -{} has no counterpart", name));
-    note(name, "dtsubmit sets hosts, binding and output");
+    constexpr std::string_view k_elastic[] = {"min-np", "max-np", "host-discovery-script"};
+    note(name,
+         is_one_of(k_elastic, name)
+             ? "the job keeps its number of ranks, and comes back after the loss of a node"
+             : "dtsubmit sets hosts, binding and output");
   }
 
   // The place of the program's first word.

@@ -69,6 +69,8 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
     for (auto& variable : sweep::variables_of(*job.membership))
       settings.environment.push_back(std::move(variable));
   settings.in_slurm = !job.allocation.job.empty();
+  // submitit's JobEnvironment().paths: the folder of the job's files.
+  if (settings.in_slurm) settings.environment.emplace_back("SUBMITIT_FOLDER", job.run.path);
   settings.quiet_limit = quiet_limit();
   NodeScripts scripts = node_scripts(job.spec);
   settings.set_up = std::move(scripts.set_up);

@@ -27,6 +27,23 @@ constexpr std::array<std::string_view, 2> k_starters{"starter", "starter-suid"};
 // They block the signal, or end by it and leave or end their program, which could have saved.
 constexpr std::array<std::string_view, 3> k_tracers{"strace", "ltrace", "perf"};
 
+// They start the training as a process of its own, and have no handler where torchrun is not in
+// them: accelerate with a single process, composer. Names of commands and of Python's modules.
+constexpr std::array<std::string_view, 6> k_starting{"accelerate",
+                                                     "accelerate-launch",
+                                                     "accelerate.commands.launch",
+                                                     "composer",
+                                                     "composer.cli",
+                                                     "composer.cli.launcher"};
+
+// "conda" of "conda run", "/usr/bin/python3 /opt/bin/conda run" and "python3 -m conda run".
+std::string program_of(pid_t pid) {
+  const auto words = command_of(pid);
+  if (words.size() < 2 || !plan::is_python(plan::file_name_of(words[0])))
+    return std::string(plan::file_name_of(words[0]));
+  return std::string(plan::file_name_of(words[words.size() > 2 && words[1] == "-m" ? 2 : 1]));
+}
+
 bool is_tracer(pid_t pid) {
   return is_one_of(k_tracers, plan::file_name_of(command_of(pid).front()));
 }
@@ -60,10 +77,8 @@ bool is_wrapper(pid_t pid) {
   std::error_code failed;
   const auto program = std::filesystem::read_symlink(proc_path(pid, "exe"), failed);
   if (!failed && is_one_of(k_shells, program.filename().string())) return true;
-  const auto words = command_of(pid);
-  const bool is_script = words.size() > 1 && plan::is_python(plan::file_name_of(words[0]));
-  const std::string_view name = plan::file_name_of(words[is_script ? 1 : 0]);  // conda is a script
-  return plan::is_wrapper_name(name) || is_one_of(k_starters, name);
+  const std::string name = program_of(pid);
+  return plan::is_wrapper_name(name) || is_one_of(k_starters, name) || is_one_of(k_starting, name);
 }
 
 bool handles(pid_t pid, int signal) {

@@ -11,7 +11,7 @@
 namespace dts::launch {
 
 // True for a process that only runs another for its user: a shell, or a program such as `conda
-// run` or strace, by its name. False if proc(5) does not show it.
+// run`, strace or `accelerate launch`, by its name. False if proc(5) does not show it.
 [[nodiscard]] bool is_wrapper(pid_t pid);
 
 // True if the process has its own handler for `signal`.

@@ -85,6 +85,7 @@ bool is_leaky_variable(std::string_view name) {
                              "PET_",
                              "TORCHELASTIC_",
                              "SUBMITIT_EXECUTOR",
+                             "SUBMITIT_FOLDER",
                              "SUBMITIT_LOCAL_",
                              "SUBMITIT_DEBUG_",
                              "DTSUBMIT_STEP",

@@ -42,6 +42,8 @@ TEST_CASE("options of horovodrun in a variable are no program") {
   const Reduced known = of_nodes(hosts + "horovodrun -np 8 ${H%?} --gloo python a.py\n");
   CHECK(known.made.is_lossless());
   CHECK(known.job_has("command = [\"python\", \"a.py\"]"));
+  const Reduced elastic = of_nodes("horovodrun -np 8 --min-np 4 --hosts a:4 python a.py\n");
+  CHECK(elastic.says("horovodrun", "--min-np: the job keeps its number of ranks"));
   const Reduced other = of_nodes(
       "A=\"--timeout $X\"\nif y; then A=\"$A 3\"; fi\n"
       "horovodrun -np 8 $A python a.py\n");

@@ -197,6 +197,30 @@ TEST_CASE("a tracer's own handler does not save: the program below it gets the s
         }) == 85);
 }
 
+TEST_CASE("a launcher without a handler is skipped, and does not take its program with it") {
+  for (const bool is_of_scheduler : {false, true}) {
+    CAPTURE(is_of_scheduler);
+    CHECK(as_rank([&](Rank& rank) {
+            const std::string launcher = rank.folder.file("accelerate");
+            const std::string text =
+                "import os, subprocess, sys\n"
+                "sys.exit(subprocess.call(['/bin/sh', '-c', os.environ['PROGRAM']]))\n";
+            if (!write_file(launcher, text).has_value()) return 1;
+            if (!rank.start({"/usr/bin/env", "python3", launcher, "launch"},
+                            {{"PROGRAM", k_inner + "; exit $?"}}))
+              return 2;
+            if (rank.first_line() != "ready") return 3;
+            rank.program.poll();
+            if (is_of_scheduler) rank.program.expect_stop(SIGTERM);
+            if (is_of_scheduler)
+              ::kill(-rank.program.pid(), SIGTERM);
+            else
+              rank.program.signal(SIGTERM);
+            return rank.end();
+          }) == 85);
+  }
+}
+
 TEST_CASE("a shell killed by the scheduler's own signal does not take its program with it") {
   CHECK(as_rank([](Rank& rank) {
           if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;

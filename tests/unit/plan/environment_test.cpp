@@ -426,6 +426,7 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
                            "DTSUBMIT_STAGE_DIR",
                            "PET_NNODES",
                            "SUBMITIT_EXECUTOR",
+                           "SUBMITIT_FOLDER",
                            "SUBMITIT_LOCAL_GLOBALID",
                            "TORCHELASTIC_RUN_ID"})
     CHECK(is_leaky_variable(name));
