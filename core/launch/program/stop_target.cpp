@@ -27,21 +27,28 @@ constexpr std::array<std::string_view, 2> k_starters{"starter", "starter-suid"};
 // They block the signal, or end by it and leave or end their program, which could have saved.
 constexpr std::array<std::string_view, 3> k_tracers{"strace", "ltrace", "perf"};
 
+// DeepSpeed's process on each node ends its workers at the signal, and then itself by exit code 1.
+constexpr std::string_view k_ends_workers = "deepspeed.launcher.launch";
 // They start the training as a process of its own, and have no handler where torchrun is not in
-// them: accelerate with a single process, composer. Names of commands and of Python's modules.
-constexpr std::array<std::string_view, 6> k_starting{"accelerate",
-                                                     "accelerate-launch",
-                                                     "accelerate.commands.launch",
-                                                     "composer",
-                                                     "composer.cli",
-                                                     "composer.cli.launcher"};
+// them: accelerate with a single process, composer, deepspeed. Names of commands and of Python's
+// modules.
+constexpr std::array<std::string_view, 10> k_starting{"accelerate",
+                                                      "accelerate-launch",
+                                                      "accelerate.commands.launch",
+                                                      "composer",
+                                                      "composer.cli",
+                                                      "composer.cli.launcher",
+                                                      "deepspeed",
+                                                      "deepspeed.pt",
+                                                      "deepspeed.launcher.runner",
+                                                      k_ends_workers};
 
-// "conda" of "conda run", "/usr/bin/python3 /opt/bin/conda run" and "python3 -m conda run".
+// "conda" of "conda run", "/usr/bin/python3 -u /opt/bin/conda run" and "python3 -m conda run".
 std::string program_of(pid_t pid) {
   const auto words = command_of(pid);
-  if (words.size() < 2 || !plan::is_python(plan::file_name_of(words[0])))
-    return std::string(plan::file_name_of(words[0]));
-  return std::string(plan::file_name_of(words[words.size() > 2 && words[1] == "-m" ? 2 : 1]));
+  const auto script =
+      plan::is_python(plan::file_name_of(words[0])) ? plan::program_of_python(words) : std::nullopt;
+  return std::string(plan::file_name_of(words[script ? script->at : 0]));
 }
 
 bool is_tracer(pid_t pid) {
@@ -50,7 +57,7 @@ bool is_tracer(pid_t pid) {
 
 // True if it handles the signal for the program's sake.
 bool takes(pid_t pid, int signal) {
-  return handles(pid, signal) && !is_tracer(pid);
+  return handles(pid, signal) && !is_tracer(pid) && program_of(pid) != k_ends_workers;
 }
 
 using Children = std::multimap<pid_t, pid_t>;  // by parent

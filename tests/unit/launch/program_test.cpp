@@ -197,28 +197,38 @@ TEST_CASE("a tracer's own handler does not save: the program below it gets the s
         }) == 85);
 }
 
+// Starts Python's `name` in the rank's folder, which starts k_inner; `handler` is Python, too.
+bool start_launcher(Rank& rank, const std::string& name, const std::string& handler) {
+  const std::string file = rank.folder.file(name);
+  const std::string text = "import os, signal, subprocess, sys\n" + handler +
+                           "sys.exit(subprocess.call(['/bin/sh', '-c', os.environ['PROGRAM']]))\n";
+  return write_file(file, text).has_value() &&
+         rank.start({"/usr/bin/env", "python3", "-u", file, "launch"},
+                    {{"PROGRAM", "exec " + k_inner}}) &&
+         rank.first_line() == "ready";
+}
+
 TEST_CASE("a launcher without a handler is skipped, and does not take its program with it") {
   for (const bool is_of_scheduler : {false, true}) {
     CAPTURE(is_of_scheduler);
     CHECK(as_rank([&](Rank& rank) {
-            const std::string launcher = rank.folder.file("accelerate");
-            const std::string text =
-                "import os, subprocess, sys\n"
-                "sys.exit(subprocess.call(['/bin/sh', '-c', os.environ['PROGRAM']]))\n";
-            if (!write_file(launcher, text).has_value()) return 1;
-            if (!rank.start({"/usr/bin/env", "python3", launcher, "launch"},
-                            {{"PROGRAM", k_inner + "; exit $?"}}))
-              return 2;
-            if (rank.first_line() != "ready") return 3;
+            if (!start_launcher(rank, "accelerate", "")) return 1;
             rank.program.poll();
-            if (is_of_scheduler) rank.program.expect_stop(SIGTERM);
-            if (is_of_scheduler)
-              ::kill(-rank.program.pid(), SIGTERM);
-            else
-              rank.program.signal(SIGTERM);
+            if (!is_of_scheduler) rank.program.signal(SIGTERM);
+            rank.program.expect_stop(SIGTERM);
+            if (is_of_scheduler) ::kill(-rank.program.pid(), SIGTERM);
             return rank.end();
           }) == 85);
   }
+}
+
+TEST_CASE("a launcher whose handler ends its workers is skipped as well") {
+  CHECK(as_rank([](Rank& rank) {
+          const std::string handler = "signal.signal(signal.SIGTERM, lambda *_: os._exit(1))\n";
+          if (!start_launcher(rank, "deepspeed.launcher.launch", handler)) return 1;
+          rank.program.signal(SIGTERM);
+          return rank.end();
+        }) == 85);
 }
 
 TEST_CASE("a shell killed by the scheduler's own signal does not take its program with it") {
