@@ -56,6 +56,7 @@ Verdict limits_of(const lint::Run& run) {
                                      std::end(k_limits),
                                      [&](const Limit& one) { return one.letter == letter; });
     if (letter == "-a") return {VerdictKind::unnecessary, "prints limits"};
+    if (!letter.starts_with('-') && !limits.empty()) break;  // bash reads one value
     if (limit == std::end(k_limits) || i + 1 >= words.size())
       return {VerdictKind::lost, "the shell's limits are not kept: write --ulimit NAME=VALUE"};
     std::string value = words[++i].value.text;
@@ -254,7 +255,9 @@ Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
   if (submits(item) && item.sets.functions.empty()) return {VerdictKind::lost, k_submits};
   if (only_prints(item))
     return {VerdictKind::unnecessary,
-            "only prints; the run directory has start, end, nodes and environment"};
+            verb_of(*item.runs[0]) == "sleep"
+                ? "a pause: dtsubmit starts programs when their nodes are ready"
+                : "only prints; the run directory has start, end, nodes and environment"};
   if (const lint::Run* run = only_run(item); run != nullptr && !item.only_sets()) {
     Verdict verdict = on_simple(item, *run);
     if (verdict.kind != VerdictKind::kept || !verdict.text.empty()) return verdict;

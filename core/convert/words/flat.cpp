@@ -221,6 +221,13 @@ FlatWord Inliner::value_of(const shell::Word& word) {
     } else if (const FlatWord* known = known_value(piece); known != nullptr) {
       value.insert(value.end(), known->begin(), known->end());
       inlined_.insert(piece.text);
+    } else if (const std::vector<FlatWord>* elements = elements_of(piece); elements != nullptr) {
+      // bash(1): where words are not split, "$@" and "${NAME[@]}" are joined by blanks.
+      inlined_.insert(piece.text);
+      for (std::size_t i = 0; i < elements->size(); ++i) {
+        if (i > 0) value.push_back({SegmentKind::literal, " ", true});
+        value.insert(value.end(), (*elements)[i].begin(), (*elements)[i].end());
+      }
     } else {
       value.push_back(segment_of(piece));
       value.back().quoted = true;

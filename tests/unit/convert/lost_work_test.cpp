@@ -101,6 +101,26 @@ TEST_CASE("what prepares a training of all nodes runs on the first one") {
   CHECK(of_nodes("srun uv sync\nsrun ./prog\n").job_has("setup = ['''\nuv sync"));
 }
 
+TEST_CASE("arguments in a variable are joined by blanks") {
+  const std::string job =
+      "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=4\nCMD=\"train.py $@\"\n"
+      "L=\"accelerate launch --machine_rank \\$SLURM_PROCID\"\n"
+      "srun bash -c \"$L $CMD\"\n";
+  const Reduced none(job);
+  CHECK(none.made.is_lossless());
+  CHECK(none.job_has("[\"accelerate\", \"launch\", \"train.py\""));
+  const Reduced two(job, {"--lr", "0.1"});
+  CHECK(two.made.is_lossless());
+  CHECK(two.job_has("\"train.py\", \"--lr\", \"0.1\""));
+}
+
+TEST_CASE("bash reads one value of a limit, and a pause prints nothing") {
+  const Reduced made = of_one_node("ulimit -n 65536 1048576\nsrun ./a &\nsleep 5\nwait\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("ulimit = [\"nofile=65536\"]"));
+  CHECK(made.says("sleep", "a pause"));
+}
+
 TEST_CASE("a comment for the job may hold anything") {
   CHECK(Reduced("#!/bin/bash\n#SBATCH --comment=\"<deadline>\"\nsrun ./a\n").became("--comment") ==
         Became::option);
