@@ -12,6 +12,7 @@
 #include "core/shell/parse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace dts::convert {
@@ -26,12 +27,13 @@ std::size_t rows_that(const Conversion& made, Became became) {
       }));
 }
 
-// Fewer losses, and as many losses but fewer blanks, are better.
-std::pair<std::size_t, std::size_t> price_of(const Conversion& made) {
+// Fewer losses are better; then fewer blanks; then roles, which keep more of the job.
+std::array<std::size_t, 3> price_of(const Conversion& made) {
   constexpr std::size_t k_of_no_job = 1000;
   return {rows_that(made, Became::lost) + made.general.size() +
               (made.job_file.empty() ? k_of_no_job : 0),
-          rows_that(made, Became::fill_in)};
+          rows_that(made, Became::fill_in),
+          made.job_file.find("[[roles]]") == std::string::npos ? 1U : 0U};
 }
 
 // sbatch hands the environment on unless it is told otherwise.
@@ -108,7 +110,8 @@ Conversion convert_script(std::string_view text, const Options& options) {
     if (!quoted.is_same()) made.rows = quoted.rows_of(made.rows, {});
     complete(made.rows, text, comments, k_not_kept);
     if (!best || price_of(made) < price_of(*best)) best = std::move(made);
-    return price_of(*best) == std::pair<std::size_t, std::size_t>{0, 0};
+    const auto price = price_of(*best);
+    return price[0] + price[1] == 0;
   };
   // What a shell can decide in the job is left to it, unless something would be lost.
   if (is_best(converted_branches(subject, options, false)) ||

@@ -99,7 +99,7 @@ class Converter {
     lose_steps(parts_, rendezvous_);
     if (!cast_.has_roles()) lose_what_shells_share(parts_, programs_, places_);
     if (cast_.roles.empty()) lose_lines_beside(parts_, places_);
-    if (cast_.has_roles()) lose_hosts(programs_, parts_);
+    if (cast_.has_roles()) lose_of_roles(programs_, parts_);
     write_rows();
     write_steps(sizes);
   }

@@ -51,14 +51,14 @@ void lose_shell_numbers(std::vector<Part>& parts,
   for (Part* part : behind) lose_line(*part, k_other_shell);
 }
 
-// The variables that hold names of `mktemp`, directly or as parts of paths and lists.
-Names temporary_names(const std::vector<Part>& parts) {
+// The variables that hold what one of `commands` prints, directly or as parts of paths and lists.
+Names names_made_by(const std::vector<Part>& parts, const Names& commands) {
   Names names;
   for (const Part& part : parts) {
     if (part.role != Role::around || !part.is_kept) continue;
     const std::vector<std::string> anew = computed_anew(part.item.source);
-    const bool is_of_mktemp = std::find(anew.begin(), anew.end(), "mktemp") != anew.end();
-    if (!is_of_mktemp && !(part.item.only_sets() && meets(part.item.used, names))) continue;
+    const bool is_made = meets(Names(anew.begin(), anew.end()), commands);
+    if (!is_made && !(part.item.only_sets() && meets(part.item.used, names))) continue;
     for (const auto* all : {&part.item.sets.variables, &part.item.sets.arrays})
       names.insert(all->begin(), all->end());
   }
@@ -69,7 +69,7 @@ Names temporary_names(const std::vector<Part>& parts) {
 void lose_temporary_names(const std::vector<Part>& parts,
                           std::vector<Program>& programs,
                           const std::vector<std::size_t>& places) {
-  const Names names = temporary_names(parts);
+  const Names names = names_made_by(parts, {"mktemp"});
   std::vector<Program*> users;
   for (std::size_t i = 0; i < places.size(); ++i)
     if (meets(parts[places[i]].item.used, names)) users.push_back(&programs[i]);
@@ -160,6 +160,20 @@ void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>&
       lose_line(parts[i],
                 "runs while the program does, and a tear-down behind it: start it before the "
                 "program, or from the program");
+}
+
+void lose_values_of_roles(const std::vector<Part>& parts, std::vector<Program>& programs) {
+  for (const std::string& name :
+       names_made_by(parts, {"mktemp", "netstat", "openssl", "shuf", "ss"})) {
+    std::vector<Program*> users;
+    for (Program& program : programs)
+      if (used_names(program.source()).count(name) > 0) users.push_back(&program);
+    if (users.size() < 2) continue;
+    users.back()->losses.push_back(
+        "the set-up of each role computes " + name +
+        " for itself, and theirs differ: write a fixed value, or, for a port of a role, "
+        "DTSUBMIT_ROLE_NAME_PORT");
+  }
 }
 
 }  // namespace dts::convert

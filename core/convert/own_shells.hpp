@@ -17,6 +17,10 @@ void lose_what_shells_share(std::vector<Part>& parts,
                             std::vector<Program>& programs,
                             const std::vector<std::size_t>& places);
 
+// Programs are lost if several roles use a value that the set-up of each draws or looks for anew,
+// such as a free port: shuf, ss.
+void lose_values_of_roles(const std::vector<Part>& parts, std::vector<Program>& programs);
+
 // Lines that the script runs while its last program does: a tear-down runs behind it.
 void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>& places);
 

@@ -3,6 +3,7 @@
 
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/needed.hpp"
+#include "core/convert/own_shells.hpp"
 
 #include <algorithm>
 
@@ -79,8 +80,9 @@ void lose_servers(std::vector<Part>& parts) {
 
 }  // namespace
 
-void lose_hosts(const std::vector<Program>& programs, std::vector<Part>& parts) {
+void lose_of_roles(std::vector<Program>& programs, std::vector<Part>& parts) {
   lose_servers(parts);
+  lose_values_of_roles(parts, programs);
   std::string used;  // all that is kept and lists no hosts
   for (const Program& program : programs) used += program.source() + "\n";
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {

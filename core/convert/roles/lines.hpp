@@ -16,7 +16,8 @@ void meet_by_roles(const Cast& cast, Rendezvous& rendezvous);
 void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Part>& parts);
 
 // Lost are lines that are kept and list the job's nodes, since they would list those of their role,
-// and programs that the script leaves running on its own node, since each role would start one.
-void lose_hosts(const std::vector<Program>& programs, std::vector<Part>& parts);
+// programs that the script leaves running on its own node, since each role would start one, and
+// programs for which lose_values_of_roles() says so.
+void lose_of_roles(std::vector<Program>& programs, std::vector<Part>& parts);
 
 }  // namespace dts::convert

@@ -92,6 +92,18 @@ TEST_CASE("steps do not share the names that mktemp makes") {
   CHECK(of_nodes(folder + "srun ./a ${ARGS[@]}\nsrun ./b x\n").made.is_lossless());
 }
 
+TEST_CASE("roles do not share a port that each of them draws") {
+  const std::string nodes = "N=($(scontrol show hostnames $SLURM_JOB_NODELIST))\nH=${N[0]}\n";
+  const std::string ray =
+      "srun -N1 -n1 -w $H ray start --head --port=$P --block &\n"
+      "srun -N1 -n1 -w ${N[1]} ray start --address=$H:$P --block &\npython train.py\n";
+  const Reduced drawn =
+      of_nodes(nodes + "P=$(comm -23 <(seq 15000 20000) <(ss -Htan) | shuf -n 1)\n" + ray);
+  CHECK_FALSE(drawn.made.is_lossless());
+  CHECK(drawn.says("srun -N1 -n1 -w ${N[1]}", "computes P for itself"));
+  CHECK(of_nodes(nodes + "P=6379\n" + ray).made.is_lossless());
+}
+
 TEST_CASE("what prepares a training of all nodes runs on the first one") {
   const Reduced made = of_nodes("python hosts.py\ndeepspeed --hostfile hosts train.py\n");
   CHECK(made.made.is_lossless());
