@@ -3,7 +3,6 @@
 
 #include "cli/commands/simulate_options.hpp"
 #include "cli/commands/source.hpp"
-#include "cli/commands/submission.hpp"
 #include "core/launch/agent/log_links.hpp"
 #include "core/plugin/scheduler.hpp"
 
@@ -33,6 +32,18 @@ struct Fitted {
   std::optional<Error> misfit;
 };
 
+// The cluster with the limits of this job.
+plan::ClusterView limited_view(const KnownSite& known, const spec::JobSpec& spec) {
+  plan::ClusterView view = known.cluster;
+  const auto charged = charged_for(spec);
+  if (!charged) return view;
+  if (known.limits->count(*charged) == 0)
+    (*known.limits)[*charged] =
+        known.scheduler->limits(charged->account, charged->qos).value_or(sched::SiteLimits());
+  add_limits(known.limits->at(*charged), view);
+  return view;
+}
+
 Result<Fitted> fit(Asked asked, const KnownSite& known) {
   Source source = asked.spec.snapshot ? begin_reading_source().get() : Source{};
   if (known.scheduler == nullptr) {
@@ -40,7 +51,7 @@ Result<Fitted> fit(Asked asked, const KnownSite& known) {
                prepare(std::move(asked), std::move(source), {}, Destination::scheduler));
     return Fitted{std::move(prepared), std::nullopt};
   }
-  auto prepared = prepare(asked, source, known.cluster, Destination::scheduler);
+  auto prepared = prepare(asked, source, limited_view(known, asked.spec), Destination::scheduler);
   if (prepared) return Fitted{*std::move(prepared), std::nullopt};
   asked.notes.clear();  // they have been shown
   DTS_ASSIGN(Prepared anywhere,
@@ -76,6 +87,7 @@ reliability::Model model_of(const sched::PartitionInfo* partition,
 
 KnownSite query_site() {
   KnownSite known;
+  known.limits = std::make_shared<std::map<Charged, sched::SiteLimits>>();
   auto scheduler = plugin::load_scheduler();
   const auto asked =
       scheduler ? ask(**scheduler, known) : Result<void>(tl::unexpected<Error>(scheduler.error()));

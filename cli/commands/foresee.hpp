@@ -4,10 +4,12 @@
 
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
+#include "cli/commands/submission.hpp"
 #include "core/forecast/outlook.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +22,7 @@ struct KnownSite {
   Error why_not{};                              // why there is no scheduler
   plan::ClusterView cluster;
   forecast::Site site;
+  std::shared_ptr<std::map<Charged, sched::SiteLimits>> limits;  // those asked for so far
   Result<void> permission;  // an error if the site refuses our jobs, see check_exit_codes()
 };
 

@@ -9,6 +9,7 @@
 #include "core/base/text/units.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plan/composition.hpp"
+#include "core/plan/layout/job_limits.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/event/event_line.hpp"
@@ -78,6 +79,7 @@ std::optional<sweep::Sweep> sweep_of(Asked& asked, const plan::ClusterView& clus
   sweep::check_texts(spec, *made, asked.problems);
   if (auto problem = sweep::check_size(*made, cluster.max_array_size))
     asked.problems.push_back(*std::move(problem));
+  plan::check_elements(made->elements.size(), spec, cluster, asked.problems);
   spec.slurm["array"] = made->array();
   return *std::move(made);
 }

@@ -87,7 +87,7 @@ Result<Continued> continue_run(sched::Scheduler& scheduler,
                    launch::run_again(scheduler, run, why, asked_at, interactive_patience())));
     return Continued{std::move(resumed), ""};
   }
-  DTS_ASSIGN(const Site site, look_at_site(scheduler));
+  DTS_ASSIGN(const Site site, look_at_site(scheduler, std::nullopt));
   DTS_ASSIGN(RunChange change, change_run(run, options, site.cluster, Destination::scheduler));
   const HeldSignals whole;
   DTS_ASSIGN(launch::Resumed resumed,

@@ -52,14 +52,41 @@ void add_site(const sched::ConfigInfo& config, plan::ClusterView& cluster) {
   cluster.max_array_size = config.max_array_size;
 }
 
-Result<Site> look_at_site(sched::Scheduler& scheduler) {
+std::optional<Charged> charged_for(const spec::JobSpec& spec) {
+  const auto of = [](const spec::JobSpec& job) {
+    const auto text = [&](const char* option) {
+      const auto found = job.slurm.find(option);
+      return found == job.slurm.end() ? std::string() : found->second;
+    };
+    return Charged{text("account"), text("qos")};
+  };
+  const Charged all = of(spec);
+  for (const spec::Part& part : spec.roles)
+    if (of(part.job) != all) return std::nullopt;
+  return all;
+}
+
+void add_limits(const sched::SiteLimits& limits, plan::ClusterView& cluster) {
+  cluster.may_change_jobs = limits.may_change;
+  for (plan::ClusterView::Partition& partition : cluster.partitions)
+    if (const auto found = limits.of_partition.find(partition.name);
+        found != limits.of_partition.end())
+      partition.limits = found->second;
+}
+
+Result<Site> look_at_site(sched::Scheduler& scheduler, const std::optional<Charged>& charged) {
   // In parallel: each query is a round trip to the controller.
   auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });
+  auto limits = std::async(std::launch::async, [&scheduler, &charged] {
+    return charged ? scheduler.limits(charged->account, charged->qos).value_or(sched::SiteLimits())
+                   : sched::SiteLimits();
+  });
   auto view = view_of(scheduler);
   DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
   DTS_TRY(check_exit_codes(config));
   DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
   add_site(config, cluster);
+  add_limits(limits.get(), cluster);
   return Site{std::move(cluster), config.version};
 }
 

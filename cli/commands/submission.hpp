@@ -6,6 +6,8 @@
 #include "core/plan/plan.hpp"
 #include "core/sched/scheduler.hpp"
 
+#include <compare>
+#include <optional>
 #include <string>
 
 namespace dts::cli {
@@ -19,8 +21,22 @@ struct Site {
   std::string version;  // of the scheduler
 };
 
-// Queries the available resources. Errors: the scheduler's, and those of check_exit_codes().
-[[nodiscard]] Result<Site> look_at_site(sched::Scheduler& scheduler);
+// The account and QOS that decide which limits a job has.
+struct Charged {
+  std::string account, qos;  // empty: the default
+
+  auto operator<=>(const Charged&) const = default;
+};
+
+// nullopt: parts of the job have different ones.
+[[nodiscard]] std::optional<Charged> charged_for(const spec::JobSpec& spec);
+
+// Queries the available resources, and the limits of such a job if it is known. Errors: the
+// scheduler's, and those of check_exit_codes().
+[[nodiscard]] Result<Site> look_at_site(sched::Scheduler& scheduler,
+                                        const std::optional<Charged>& charged);
+
+void add_limits(const sched::SiteLimits& limits, plan::ClusterView& cluster);
 
 // Adds to `cluster` the nodes that this user's jobs on that cluster should currently avoid, and the
 // site's limit for arrays. An unreadable quarantine counts as empty, with a message on standard

@@ -19,6 +19,7 @@
 #include "core/base/text/units.hpp"
 #include "core/launch/agent/log_links.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/plan/layout/job_limits.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/sweep/json.hpp"
 
@@ -50,11 +51,12 @@ void print_note(const Prepared& prepared) {
     tell("{}\n", note);
 }
 
-// The plan's reasons for avoiding nodes, or for not being able to.
-std::string exclusion_of(const plan::Plan& plan) {
+// The plan's reasons for avoiding nodes, or for not being able to, and for doubts about the start.
+std::string remarks_on(const plan::Plan& plan) {
   std::string lines;
   for (const plan::Reason& reason : plan.reasons)
-    if ((reason.name == "exclude" || reason.name == "kept") && !reason.as_asked)
+    if ((reason.name == "exclude" || reason.name == "kept" || reason.name == plan::k_may_wait) &&
+        !reason.as_asked)
       lines += fmt::format("{}: {}\n", reason.what(), reason.why);
   return lines;
 }
@@ -76,7 +78,7 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
                prepared.sweep ? size_of(*prepared.sweep) + "; each " : "",
                size_in_words(prepared),
                prepared.plan.spares > 0 ? fmt::format(", {} spare", prepared.plan.spares) : "",
-               exclusion_of(prepared.plan),
+               remarks_on(prepared.plan),
                run,
                prepared.sweep ? "status" : "logs -f",
                job);
@@ -126,7 +128,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   check_program(asked, Reach::nodes);
   const auto scheduler = plugin::load_scheduler();
   if (scheduler) wait_for_others(**scheduler, asked);
-  auto site = scheduler ? look_at_site(**scheduler)
+  auto site = scheduler ? look_at_site(**scheduler, charged_for(asked.spec))
                         : Result<Site>(tl::unexpected<Error>(scheduler.error()));
   if (!site) DTS_TRY(check(asked));  // report the user's own mistakes first
   if (!site) return tl::unexpected<Error>(std::move(site).error());

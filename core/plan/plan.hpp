@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
+#include "core/base/job_limit.hpp"
 #include "core/base/memory_rules.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/spec/job_spec.hpp"
@@ -51,12 +52,14 @@ struct ClusterView {
     std::uint64_t max_memory_mib = 0;     // of each node
     std::optional<MemoryRules> memory{};  // absent: not known
     unsigned cpus_per_gpu = 0;            // of a job that requests no number of CPUs; 0: no default
+    std::vector<JobLimit> limits{};       // of this user's jobs there
   };
 
   std::vector<Node> nodes;
   std::vector<Partition> partitions;
   std::vector<Avoided> avoided;      // longest avoided first
   std::uint32_t max_array_size = 0;  // upper bound of array indices, exclusive; 0: unknown
+  bool may_change_jobs = false;      // the site's rules may change a job: its limits may be others
 };
 
 // A decision and its reason, for `dtsubmit plan` and --dry-run.

@@ -130,6 +130,11 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     return list("qos", qos_from, {{"account", account}});
   }
 
+  Result<sched::SiteLimits> limits(const std::string& account, const std::string& qos) override {
+    DTS_ASSIGN(const json reply, query("limits", {{"account", account}, {"qos", qos}}));
+    return limits_from(reply);
+  }
+
   Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id.text()}}); }
 
   Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id.text()}}); }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -232,6 +234,38 @@ sched::QosInfo qos_from(const json& object) {
   reader.read("max_time_seconds", qos.max_time_seconds);
   reader.read("refuses_excess", qos.refuses_excess);
   return qos;
+}
+
+std::optional<JobLimit> limit_from(const json& object) {
+  constexpr std::array k_words{"every_job", "nodes", "cpus", "memory", "gpus", "time", "elements"};
+  const Reader reader(object);
+  const auto word = std::find(k_words.begin(), k_words.end(), reader.text("of"));
+  if (word == k_words.end()) return std::nullopt;  // of a later release
+  JobLimit limit;
+  limit.of = static_cast<JobLimit::Of>(word - k_words.begin());
+  reader.read("gpu_type", limit.gpu_type);
+  reader.read("per_node", limit.is_per_node);
+  reader.read("least", limit.is_least);
+  reader.read("with_time", limit.is_with_time);
+  reader.read("amount", limit.amount);
+  reader.read("name", limit.name);
+  reader.read("place", limit.place);
+  reader.read("instead", limit.instead);
+  return limit;
+}
+
+sched::SiteLimits limits_from(const json& object) {
+  sched::SiteLimits limits;
+  if (!object.is_object()) return limits;
+  Reader(object).read("may_change", limits.may_change);
+  const auto all = object.find("partitions");
+  if (all == object.end()) return limits;
+  for (const json& one : *all)
+    if (const auto found = one.find("limits"); found != one.end())
+      for (const json& item : *found)
+        if (auto limit = limit_from(item))
+          limits.of_partition[text_in(one, "name")].push_back(*std::move(limit));
+  return limits;
 }
 
 sched::Settings settings_from(const json& object) {

@@ -24,6 +24,7 @@ namespace dts::plugin {
 [[nodiscard]] sched::PartitionInfo partition_from(const nlohmann::json& object);
 [[nodiscard]] sched::ConfigInfo config_from(const nlohmann::json& object);
 [[nodiscard]] sched::QosInfo qos_from(const nlohmann::json& object);
+[[nodiscard]] sched::SiteLimits limits_from(const nlohmann::json& object);
 [[nodiscard]] sched::Settings settings_from(const nlohmann::json& object);
 
 // Reads a member that is text.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/job_id.hpp"
+#include "core/base/job_limit.hpp"
 #include "core/base/memory_rules.hpp"
 #include "core/base/result.hpp"
 #include "core/sched/billing.hpp"
@@ -139,6 +140,12 @@ struct QosInfo {
   bool refuses_excess = false;  // refuses jobs above a limit, which otherwise wait for ever
 };
 
+// What a job of this user can exceed by itself, so that it never starts.
+struct SiteLimits {
+  std::map<std::string, std::vector<JobLimit>> of_partition;
+  bool may_change = false;  // the site's own rules may change a job so that other limits apply
+};
+
 // Exit codes of batch scripts to which the site has given a meaning of its own.
 struct ClaimedExits {
   std::string setting;  // its name in the scheduler's configuration
@@ -267,6 +274,13 @@ class Scheduler {
   // Empty if the scheduler has none.
   [[nodiscard]] virtual Result<std::vector<QosInfo>> qos(const std::string& /*account*/) {
     return std::vector<QosInfo>{};
+  }
+
+  // The limits of a job with this account and QOS; empty: the default one. A limit is not reported
+  // if a job beyond it might start, or if that cannot be found out within seconds.
+  [[nodiscard]] virtual Result<SiteLimits> limits(const std::string& /*account*/,
+                                                  const std::string& /*qos*/) {
+    return SiteLimits{};
   }
 
   // Sends SIGTERM, then SIGKILL after KillWait; removes a pending job. It is no error if the job

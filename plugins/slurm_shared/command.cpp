@@ -121,8 +121,10 @@ Outcome<CommandOutput> run_command(SlurmCommand command) {
                 name + " had no answer after " + std::to_string(command.limit.count()) + " s");
 }
 
-Outcome<std::string> output_of(std::vector<std::string> words, const std::string& what) {
-  auto said = run_command({.words = std::move(words)});
+Outcome<std::string> output_of(std::vector<std::string> words,
+                               const std::string& what,
+                               std::chrono::seconds limit) {
+  auto said = run_command({.words = std::move(words), .limit = limit});
   if (!said) return tl::unexpected<Failure>(std::move(said).error());
   if (said->exit_code == 0) return std::move(said->out);
   const std::string message = plain(said->err.empty() ? said->out : said->err);

@@ -33,7 +33,8 @@ struct CommandOutput {
 // The standard output of a command that must succeed. Otherwise the command's message, interpreted
 // by failed_command() and preceded by "WHAT: " unless `what` is empty.
 [[nodiscard]] Outcome<std::string> output_of(std::vector<std::string> words,
-                                             const std::string& what = {});
+                                             const std::string& what = {},
+                                             std::chrono::seconds limit = SlurmCommand().limit);
 
 // Finds one of Slurm's commands in PATH, or in the folders where sites install Slurm.
 [[nodiscard]] std::optional<std::string> find_command(const std::string& name);

@@ -22,6 +22,7 @@ namespace slurm_plugin {
 [[nodiscard]] Outcome<json> config(const json& request);
 [[nodiscard]] Outcome<json> settings(const json& request);
 [[nodiscard]] Outcome<json> qos(const json& request);
+[[nodiscard]] Outcome<json> limits(const json& request);
 // The only operation that may be called before or without open_slurm().
 [[nodiscard]] Outcome<json> version(const json& request);
 [[nodiscard]] Outcome<json> cancel(const json& request);

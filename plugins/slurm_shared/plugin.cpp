@@ -31,6 +31,7 @@ constexpr Operation k_operations[] = {
     {"config", config},
     {"settings", settings},
     {"qos", qos},
+    {"limits", limits},
     {"version", version},
     {"cancel", cancel},
     {"requeue", requeue},

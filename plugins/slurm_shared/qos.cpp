@@ -80,11 +80,6 @@ std::string format_of(const char* fields) {
   return std::string("format=") + fields;
 }
 
-std::string user_name() {
-  const passwd* entry = ::getpwuid(::getuid());
-  return entry != nullptr ? entry->pw_name : "";
-}
-
 // The user's default account; empty if there is none.
 std::string account_of(const std::string& user) {
   const auto text = shown("user", {"name=" + user, "format=DefaultAccount"});
@@ -92,6 +87,11 @@ std::string account_of(const std::string& user) {
 }
 
 }  // namespace
+
+std::string user_name() {
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry != nullptr ? entry->pw_name : "";
+}
 
 json qos_json(const std::string& printed, const std::string& default_name) {
   json list = json::array();

@@ -22,4 +22,7 @@ inline constexpr const char* k_association_fields = "Account,User,DefaultQOS,QOS
 // associations of root and of the user, from `sacctmgr show associations`.
 [[nodiscard]] std::string default_qos(const std::string& printed, const std::string& account);
 
+// This process's user; empty if the system does not know a name.
+[[nodiscard]] std::string user_name();
+
 }  // namespace slurm_plugin

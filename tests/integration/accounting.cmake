@@ -6,3 +6,5 @@ foreach(scenario munge qos refused limits forgotten configless)
   dts_script_test(accounting_${scenario} integration 600 accounting ${scenario})
 endforeach()
 dts_script_test(accounting_federation integration 600 federation)
+# Limits that a single job exceeds: what waits for ever is refused.
+dts_script_test(accounting_single_job integration 900 accounting_limits)

@@ -84,6 +84,15 @@ spec::JobSpec room_for(const spec::JobSpec& spec,
   return room;
 }
 
+// A part may be smaller than what a partition demands of a whole job.
+ClusterView view_of_parts(ClusterView cluster) {
+  for (ClusterView::Partition& partition : cluster.partitions) {
+    partition.min_nodes = 0;
+    std::erase_if(partition.limits, [](const JobLimit& limit) { return limit.is_least; });
+  }
+  return cluster;
+}
+
 void share_spares(const spec::JobSpec& spec, const Plan& job, std::vector<Plan>& parts) {
   if (job.spares == 0) return;
   if (spec.roles.empty()) {
@@ -102,8 +111,9 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
                                                         const std::string& trainer) {
   Diagnostics problems = spec::validate(spec);
   Composition made;
+  const ClusterView seen = spec.heterogeneous ? cluster : view_of_parts(cluster);
   for (const spec::Part& part : spec::parts_of(spec)) {
-    auto plan = make_plan(part.job, cluster, trainer);
+    auto plan = make_plan(part.job, seen, trainer);
     if (plan)
       made.parts.push_back(*std::move(plan));
     else

@@ -9,6 +9,7 @@
 #include "core/plan/layout/cpus.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/fit.hpp"
+#include "core/plan/layout/job_limits.hpp"
 #include "core/plan/layout/memory_need.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/program/job_name.hpp"
@@ -124,7 +125,10 @@ void choose_world_size(Plan& plan) {
   decide(plan, "world-size", plan.world_size, why);
 }
 
-void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+void choose_cpus(Plan& plan,
+                 const spec::JobSpec& spec,
+                 const ClusterView& cluster,
+                 const Fit& fit) {
   constexpr const char* k_what = "cpus-per-task";
   if (spec.cpus_per_task) {
     plan.cpus_per_task = *spec.cpus_per_task;
@@ -151,6 +155,10 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   if (fit.fewest_cpus == 0)
     return decide(plan, k_what, plan.cpus_per_task, "the nodes' CPUs are not known");
   plan.cpus_per_task = of_node;
+  if (const auto most = most_cpus_per_rank(plan, spec, cluster); most && most->cpus < of_node) {
+    plan.cpus_per_task = most->cpus;
+    return decide(plan, k_what, plan.cpus_per_task, "the most within " + most->why);
+  }
   decide(plan,
          k_what,
          plan.cpus_per_task,
@@ -242,7 +250,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   choose_workers(plan, spec, launcher);
   choose_tasks(plan, spec, launcher, fit);
   share_hosts(plan);
-  choose_cpus(plan, spec, fit);
+  choose_cpus(plan, spec, cluster, fit);
   choose_environment(plan, spec);
   check_ranks(plan, spec, problems);
   check_workers(plan, spec, launcher, problems);
@@ -250,6 +258,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   if (!is_by_hand) check_own_launcher(plan, launcher, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
   check_memory_need(spec, fit, std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task, problems);
+  check_job_limits(plan, spec, cluster, fit, problems);
   choose_launcher(plan, spec);
   if (!plan.hosts.empty() && spec.command.empty())
     problems.push_back({"--hosts",

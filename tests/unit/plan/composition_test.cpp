@@ -94,6 +94,26 @@ TEST_CASE("roles of a heterogeneous job are its components") {
   CHECK_FALSE(plan_from_json(to_json(made.job))->component);
 }
 
+TEST_CASE("what a partition demands of a job, its parts have together") {
+  ClusterView view;
+  view.nodes = {{"n0", 8}, {"n1", 8}};
+  ClusterView::Partition low{"low", true, {"n0", "n1"}};
+  low.min_nodes = 2;
+  JobLimit least;
+  least.of = JobLimit::Of::nodes;
+  least.is_least = true;
+  least.amount = 2;
+  low.limits = {least};
+  view.partitions = {low};
+  const std::string roles = R"("roles": [{"name": "a", "command": ["a"]},
+    {"name": "b", "command": ["b"]}])";
+  const auto made = make_composition(job_of(roles), view, "/trainer");
+  if (!made) FAIL(to_error(made.error()).message);
+  CHECK_FALSE(make_composition(job_of(R"("heterogeneous": true, )" + roles), view, "/trainer"));
+  CHECK_FALSE(
+      make_composition(job_of(R"("steps": [{"name": "a", "command": ["a"]}])"), view, "/trainer"));
+}
+
 TEST_CASE("problems of several parts are reported at once, by name") {
   const auto made = make_composition(job_of(R"("nodes": 9, "roles": [
     {"name": "a", "command": ["a"], "gpus_per_node": 1, "ntasks_per_node": 2},

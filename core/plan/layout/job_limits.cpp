@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/layout/job_limits.hpp"
+
+#include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+#include "core/plan/layout/cpus.hpp"
+#include "core/plan/layout/decide.hpp"
+#include "core/plan/layout/memory_need.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace dts::plan {
+namespace {
+
+constexpr std::uint64_t k_unbounded = std::numeric_limits<std::uint64_t>::max();
+
+// What a job asks for. Slurm may give it more, such as whole cores.
+struct JobDemand {
+  const spec::JobSpec& spec;
+  const Fit& fit;
+  unsigned nodes = 1;
+  std::uint64_t cpus = 0;  // of each node, as the others; 0: not known
+  std::uint64_t gpus = 0;
+  std::uint64_t memory_mib = 0;
+  const char* memory_option = "--mem";
+  std::optional<std::uint64_t> minutes{};
+};
+
+// Memory is counted as it is requested only where nodes share it out.
+void add_demanded_memory(JobDemand& demand) {
+  const auto& rules = demand.fit.memory;
+  const auto need = memory_need(demand.spec, rules);
+  if (!need || !rules->is_shared_out) return;
+  if (need->option != nullptr) demand.memory_option = need->option;
+  switch (need->of) {
+    case MemoryNeed::Of::node:
+      demand.memory_mib = need->mib;
+      break;
+    case MemoryNeed::Of::cpu:
+      demand.memory_mib = need->mib * demand.cpus;
+      break;
+    case MemoryNeed::Of::gpu:
+      demand.memory_mib = need->mib * demand.gpus;
+      break;
+    case MemoryNeed::Of::whole_node:
+      break;  // depends on the node
+  }
+}
+
+JobDemand job_demand(const Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+  JobDemand demand{.spec = spec, .fit = fit, .nodes = plan.nodes + plan.spares};
+  if (spec.slurm.count("overcommit") == 0)
+    demand.cpus = std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task;
+  demand.gpus = plan.gpus_per_node;
+  if (spec.time && spec.slurm.count("time-min") == 0)
+    demand.minutes = *spec.time == std::chrono::seconds::max()
+                         ? k_unbounded
+                         : (static_cast<std::uint64_t>(spec.time->count()) + 59) / 60;
+  add_demanded_memory(demand);
+  return demand;
+}
+
+// Of each node, without regard to time; nullopt: not known.
+std::optional<std::uint64_t> least_of_node(const JobLimit& limit, const JobDemand& demand) {
+  switch (limit.of) {
+    case JobLimit::Of::nodes:
+      return 1;
+    case JobLimit::Of::cpus:
+      return demand.cpus;
+    case JobLimit::Of::memory:
+      return demand.memory_mib;
+    case JobLimit::Of::gpus:
+      if (!limit.gpu_type.empty() && limit.gpu_type != demand.spec.gpu_type) return std::nullopt;
+      return demand.gpus;
+    case JobLimit::Of::every_job:
+    case JobLimit::Of::time:
+    case JobLimit::Of::elements:
+      break;
+  }
+  return std::nullopt;
+}
+
+// The most that the job may get of each node, whatever it asks for.
+std::optional<std::uint64_t> most_of_node(const JobLimit& limit, const JobDemand& demand) {
+  if (limit.of == JobLimit::Of::nodes) return 1;
+  if (limit.of == JobLimit::Of::gpus && demand.spec.slurm.count("exclusive") == 0) {
+    const bool is_sure =
+        limit.gpu_type.empty() || demand.gpus == 0 || !demand.spec.gpu_type.empty();
+    if (!is_sure) return std::nullopt;
+    return limit.gpu_type.empty() || limit.gpu_type == demand.spec.gpu_type ? demand.gpus : 0;
+  }
+  if (limit.of != JobLimit::Of::cpus || !demand.fit.known) return std::nullopt;
+  std::uint64_t most = 0;
+  for (const ClusterView::Node& node : demand.fit.all)
+    most = std::max<std::uint64_t>(most, node.cpus);
+  return most;
+}
+
+std::uint64_t capped_product(std::uint64_t one, std::uint64_t other) {
+  return one != 0 && other > k_unbounded / one ? k_unbounded : one * other;
+}
+
+// What the job asks for of that which is limited; nullopt: not known.
+std::optional<std::uint64_t> demanded(const JobLimit& limit, const JobDemand& demand) {
+  if (limit.of == JobLimit::Of::time) return demand.minutes;
+  const auto of_node = limit.is_least ? most_of_node(limit, demand) : least_of_node(limit, demand);
+  if (!of_node) return std::nullopt;
+  const std::uint64_t all = limit.is_per_node ? *of_node : capped_product(*of_node, demand.nodes);
+  if (!limit.is_with_time) return all;
+  return demand.minutes ? std::optional(capped_product(all, *demand.minutes)) : std::nullopt;
+}
+
+std::string limited_words(const JobLimit& limit, std::uint64_t amount) {
+  const std::string type = limit.gpu_type.empty() ? "" : " of type " + limit.gpu_type;
+  switch (limit.of) {
+    case JobLimit::Of::nodes:
+      return counted(amount, "node");
+    case JobLimit::Of::cpus:
+      return counted(amount, "CPU");
+    case JobLimit::Of::memory:
+      return fmt::format("{} MiB of memory", amount);
+    case JobLimit::Of::gpus:
+      return counted(amount, "GPU") + type;
+    case JobLimit::Of::time:
+      return format_time_limit(std::chrono::minutes(amount));
+    case JobLimit::Of::elements:
+      return counted(amount, "element");
+    case JobLimit::Of::every_job:
+      break;
+  }
+  return {};
+}
+
+// "8 CPUs for 60 minutes requested, 480 in all"
+std::string demanded_words(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
+  if (limit.of == JobLimit::Of::time) return format_time_limit(*demand.spec.time) + " requested";
+  if (limit.is_least && limit.of == JobLimit::Of::cpus)
+    return fmt::format(
+        "a job gets at most {} of {}", limited_words(limit, amount), counted(demand.nodes, "node"));
+  if (!limit.is_with_time)
+    return limited_words(limit, amount) + (limit.is_per_node ? " of each node" : "") + " requested";
+  const std::uint64_t minutes = *demand.minutes;
+  if (minutes == k_unbounded) return "no time limit requested";
+  return fmt::format("{} for {} requested, {} minutes of them in all",
+                     limited_words(limit, minutes == 0 ? 0 : amount / minutes),
+                     counted(minutes, "minute"),
+                     amount);
+}
+
+const char* demanding_option(const JobLimit& limit, const JobDemand& demand) {
+  switch (limit.of) {
+    case JobLimit::Of::nodes:
+      return "--nodes";
+    case JobLimit::Of::cpus:
+      return demand.spec.cpus_per_task ? "--cpus-per-task" : "--ntasks-per-node";
+    case JobLimit::Of::memory:
+      return demand.memory_option;
+    case JobLimit::Of::gpus:
+      return "--gpus-per-node";
+    case JobLimit::Of::time:
+      return "--time";
+    case JobLimit::Of::every_job:
+    case JobLimit::Of::elements:
+      break;
+  }
+  return "--array";
+}
+
+// The first option in "another --account or --partition".
+std::string named_option(const std::string& words) {
+  const std::size_t begin = std::min(words.find("--"), words.size());
+  return words.substr(begin, words.find(' ', begin) - begin);
+}
+
+Diagnostic excess_of(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
+  const std::string more = limit.is_least ? "ask for more" : "ask for less";
+  const std::string bound = limit.is_with_time ? fmt::format("{} of these minutes", limit.amount)
+                                               : limited_words(limit, limit.amount);
+  return {demanding_option(limit, demand),
+          fmt::format("{}, but {} at {} {}{} ({})",
+                      demanded_words(limit, demand, amount),
+                      limit.place,
+                      limit.is_least ? "least" : "most",
+                      bound,
+                      limit.is_per_node ? " of each node" : "",
+                      limit.name),
+          more + (limit.instead.empty() ? "" : ", or for " + limit.instead)};
+}
+
+// One problem for each option.
+Diagnostics excesses_in(const ClusterView::Partition& partition, const JobDemand& demand) {
+  Diagnostics found;
+  for (const JobLimit& limit : partition.limits) {
+    if (limit.of == JobLimit::Of::every_job) {
+      found.push_back({named_option(limit.instead), limit.place, "ask for " + limit.instead});
+      continue;
+    }
+    const auto amount = demanded(limit, demand);
+    if (!amount || (limit.is_least ? *amount >= limit.amount : *amount <= limit.amount)) continue;
+    Diagnostic problem = excess_of(limit, demand, *amount);
+    const bool is_new = std::none_of(found.begin(), found.end(), [&](const Diagnostic& other) {
+      return other.where == problem.where;
+    });
+    if (is_new) found.push_back(std::move(problem));
+  }
+  return found;
+}
+
+std::vector<const ClusterView::Partition*> partitions_named(const spec::JobSpec& spec,
+                                                            const ClusterView& cluster) {
+  std::vector<const ClusterView::Partition*> all;
+  for (const std::string& name : split(spec.partition, ','))
+    for (const ClusterView::Partition& partition : cluster.partitions)
+      if (name.empty() ? partition.is_default : partition.name == name) all.push_back(&partition);
+  return all;
+}
+
+}  // namespace
+
+void check_job_limits(Plan& plan,
+                      const spec::JobSpec& spec,
+                      const ClusterView& cluster,
+                      const Fit& fit,
+                      Diagnostics& problems) {
+  const JobDemand demand = job_demand(plan, spec, fit);
+  Diagnostics found;
+  const auto partitions = partitions_named(spec, cluster);
+  for (const ClusterView::Partition* partition : partitions) {
+    Diagnostics own = excesses_in(*partition, demand);
+    if (own.empty()) return;
+    if (partitions.size() > 1)
+      own.front().message =
+          fmt::format("in partition {}: {}", partition->name, own.front().message);
+    found.insert(found.end(), own.begin(), partitions.size() > 1 ? own.begin() + 1 : own.end());
+  }
+  if (!cluster.may_change_jobs) {
+    problems.insert(problems.end(), found.begin(), found.end());
+    return;
+  }
+  for (const Diagnostic& problem : found)
+    decide(plan, k_may_wait, std::string(), problem.where + ": " + problem.message);
+}
+
+std::optional<CpuLimit> most_cpus_per_rank(const Plan& plan,
+                                           const spec::JobSpec& spec,
+                                           const ClusterView& cluster) {
+  const auto partitions = partitions_named(spec, cluster);
+  if (partitions.size() != 1 || spec.slurm.count("overcommit") > 0) return std::nullopt;
+  std::optional<CpuLimit> most;
+  for (const JobLimit& limit : partitions.front()->limits) {
+    if (limit.of != JobLimit::Of::cpus || limit.is_least || limit.is_with_time) continue;
+    const std::uint64_t nodes = limit.is_per_node ? 1 : plan.nodes + plan.spares;
+    const std::uint64_t ranks = std::max<std::uint64_t>(1, nodes * plan.ntasks_per_node);
+    const auto each = static_cast<unsigned>(
+        std::min<std::uint64_t>(limit.amount / ranks, std::numeric_limits<unsigned>::max()));
+    if (!most || each < most->cpus) most = CpuLimit{each, limit.name};
+  }
+  return most && most->cpus > 0 ? most : std::nullopt;
+}
+
+void check_elements(std::uint64_t elements,
+                    const spec::JobSpec& spec,
+                    const ClusterView& cluster,
+                    Diagnostics& problems) {
+  if (cluster.may_change_jobs) return;
+  for (const ClusterView::Partition* partition : partitions_named(spec, cluster))
+    for (const JobLimit& limit : partition->limits) {
+      if (limit.of != JobLimit::Of::elements || elements <= limit.amount) continue;
+      problems.push_back({spec.sweep.empty() ? "--array" : "--sweep",
+                          fmt::format("{}, but {} at most {} in the queue ({})",
+                                      counted(elements, "element"),
+                                      limit.place,
+                                      limit.amount,
+                                      limit.name),
+                          "submit it in parts, one after another"});
+      return;
+    }
+}
+
+}  // namespace dts::plan

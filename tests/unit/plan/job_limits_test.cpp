@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Limits that a job exceeds by itself, as a real Slurm keeps it waiting for them
+// (tests/integration/accounting_limits.py).
+#include "core/plan/layout/job_limits.hpp"
+
+#include "tests/unit/plan/requests.hpp"
+
+#include <initializer_list>
+#include <utility>
+
+namespace dts::plan {
+namespace {
+
+using Of = JobLimit::Of;
+
+JobLimit limit(Of of, std::uint64_t amount) {
+  JobLimit made;
+  made.of = of;
+  made.amount = amount;
+  made.name = "Max=" + std::to_string(amount);
+  made.place = "QOS small gives a job";
+  made.instead = "another --qos";
+  return made;
+}
+
+JobLimit of_type(const char* type, JobLimit made) {
+  made.gpu_type = type;
+  return made;
+}
+
+JobLimit per_node(JobLimit made) {
+  made.is_per_node = true;
+  return made;
+}
+
+JobLimit at_least(JobLimit made) {
+  made.is_least = true;
+  return made;
+}
+
+JobLimit with_time(JobLimit made) {
+  made.is_with_time = true;
+  return made;
+}
+
+// Nodes of 8 CPUs, 4 GPUs and 12000 MiB that jobs share.
+ClusterView with_limits(std::initializer_list<JobLimit> limits) {
+  ClusterView view;
+  view.nodes = {{"n0", 8, 4, 12000}, {"n1", 8, 4, 12000}};
+  ClusterView::Partition low{"low", true, {"n0", "n1"}, seconds(0)};
+  low.memory = MemoryRules{.is_shared_out = true};
+  low.limits = limits;
+  ClusterView::Partition free{"free", false, {"n0", "n1"}, seconds(0)};
+  view.partitions = {low, free};
+  return view;
+}
+
+// Two nodes with 2 GPUs and 2 ranks each, 2 CPUs for each of them, for an hour.
+spec::JobSpec job() {
+  spec::JobSpec spec = request(2, 2);
+  spec.cpus_per_task = 2;
+  spec.memory_mib = 500;
+  spec.time = seconds(3600);
+  return spec;
+}
+
+// The option at fault; empty: the job is accepted.
+std::string fault_at(const JobLimit& one, const spec::JobSpec& spec = job()) {
+  const auto plan = make_plan(spec, with_limits({one}), "trainer");
+  if (plan) return "";
+  REQUIRE(plan.error().size() == 1);
+  return plan.error().front().where;
+}
+
+}  // namespace
+
+TEST_CASE("a job beyond a limit is refused, with the option at fault") {
+  const std::pair<JobLimit, const char*> cases[] = {
+      {limit(Of::nodes, 1), "--nodes"},
+      {limit(Of::nodes, 2), ""},
+      {limit(Of::cpus, 7), "--cpus-per-task"},
+      {limit(Of::cpus, 8), ""},
+      {per_node(limit(Of::cpus, 3)), "--cpus-per-task"},
+      {per_node(limit(Of::cpus, 4)), ""},
+      {limit(Of::memory, 999), "--mem"},
+      {limit(Of::memory, 1000), ""},
+      {limit(Of::gpus, 3), "--gpus-per-node"},
+      {limit(Of::gpus, 4), ""},
+      {per_node(limit(Of::gpus, 1)), "--gpus-per-node"},
+      {of_type("a100", limit(Of::gpus, 0)), ""},  // which GPUs it gets is not known
+      {limit(Of::time, 59), "--time"},
+      {limit(Of::time, 60), ""},
+      {with_time(limit(Of::cpus, 479)), "--cpus-per-task"},
+      {with_time(limit(Of::cpus, 480)), ""},
+      {at_least(limit(Of::nodes, 3)), "--nodes"},
+      {at_least(limit(Of::nodes, 2)), ""},
+      {at_least(limit(Of::gpus, 5)), "--gpus-per-node"},
+      {at_least(limit(Of::gpus, 4)), ""},
+      {at_least(limit(Of::cpus, 16)), ""},  // Slurm may give it whole nodes
+      {at_least(limit(Of::cpus, 17)), "--cpus-per-task"},
+      {at_least(limit(Of::memory, 99999)), ""},
+      {limit(Of::elements, 1), ""},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(static_cast<int>(one.first.of));
+    CAPTURE(one.first.amount);
+    CHECK(fault_at(one.first) == one.second);
+  }
+}
+
+TEST_CASE("a limit about which the request says nothing is left to Slurm") {
+  spec::JobSpec spec = job();
+  spec.time.reset();
+  spec.memory_mib.reset();
+  CHECK(fault_at(limit(Of::time, 1), spec).empty());
+  CHECK(fault_at(with_time(limit(Of::cpus, 1)), spec).empty());
+  CHECK(fault_at(limit(Of::memory, 1), spec).empty());
+  spec.time = seconds::max();
+  CHECK(fault_at(limit(Of::time, 99999), spec) == "--time");
+  spec.slurm["time-min"] = "10";
+  CHECK(fault_at(limit(Of::time, 1), spec).empty());
+  spec.slurm["overcommit"] = "";
+  CHECK(fault_at(limit(Of::cpus, 1), spec).empty());
+  spec.slurm["exclusive"] = "";
+  CHECK(fault_at(at_least(limit(Of::gpus, 8)), spec).empty());
+}
+
+TEST_CASE("the message names the limit, its place, both amounts, and what to do") {
+  const auto plan = make_plan(job(), with_limits({with_time(limit(Of::cpus, 10))}), "trainer");
+  REQUIRE(!plan);
+  CHECK(plan.error().front().message ==
+        "8 CPUs for 60 minutes requested, 480 minutes of them in all, but QOS small gives a job at "
+        "most 10 of these minutes (Max=10)");
+  CHECK(plan.error().front().hint == "ask for less, or for another --qos");
+  JobLimit closed = limit(Of::every_job, 0);
+  closed.place = "partition low starts no job of account physics (AllowAccounts=chemistry)";
+  closed.instead = "another --account or --partition";
+  CHECK(fault_at(closed) == "--account");
+}
+
+TEST_CASE("a job is refused only if it exceeds a limit in each of its partitions") {
+  spec::JobSpec spec = job();
+  spec.partition = "low,free";
+  CHECK(fault_at(limit(Of::nodes, 1), spec).empty());
+  ClusterView view = with_limits({limit(Of::nodes, 1)});
+  view.partitions[1].limits = {limit(Of::gpus, 1)};
+  const auto plan = make_plan(spec, view, "trainer");
+  REQUIRE(!plan);
+  CHECK(plan.error().size() == 2);
+}
+
+TEST_CASE("where the site may change a job, a limit is only a remark") {
+  ClusterView view = with_limits({limit(Of::nodes, 1)});
+  view.may_change_jobs = true;
+  const Plan plan = planned(job(), view);
+  CHECK(why(plan, "may never start") ==
+        "--nodes: 2 nodes requested, but QOS small gives a job at most 1 node (Max=1)");
+}
+
+TEST_CASE("ranks that request no CPUs get no more than a limit allows") {
+  spec::JobSpec spec = job();
+  spec.cpus_per_task.reset();
+  CHECK(planned(spec, with_limits({})).cpus_per_task == 4);
+  const Plan plan = planned(spec, with_limits({limit(Of::cpus, 8), per_node(limit(Of::cpus, 7))}));
+  CHECK(plan.cpus_per_task == 2);
+  CHECK(why(plan, "cpus-per-task = 2") == "the most within Max=8");
+  CHECK(fault_at(limit(Of::cpus, 3), spec) == "--ntasks-per-node");
+}
+
+TEST_CASE("more elements than one may submit") {
+  Diagnostics problems;
+  check_elements(3, job(), with_limits({limit(Of::elements, 3)}), problems);
+  CHECK(problems.empty());
+  check_elements(4, job(), with_limits({limit(Of::elements, 3)}), problems);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems.front().where == "--array");
+}
+
+}  // namespace dts::plan
