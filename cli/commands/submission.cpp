@@ -68,10 +68,14 @@ std::optional<Charged> charged_for(const spec::JobSpec& spec) {
 
 void add_limits(const sched::SiteLimits& limits, plan::ClusterView& cluster) {
   cluster.may_change_jobs = limits.may_change;
-  for (plan::ClusterView::Partition& partition : cluster.partitions)
+  for (plan::ClusterView::Partition& partition : cluster.partitions) {
     if (const auto found = limits.of_partition.find(partition.name);
         found != limits.of_partition.end())
       partition.limits = found->second;
+    if (limits.lifts_time) partition.max_time = std::chrono::seconds(0);
+    if (limits.lifts_min_nodes) partition.min_nodes = 0;
+    if (limits.lifts_max_nodes) partition.max_nodes = 0;
+  }
 }
 
 Result<Site> look_at_site(sched::Scheduler& scheduler, const std::optional<Charged>& charged) {

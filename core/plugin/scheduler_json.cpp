@@ -257,7 +257,11 @@ std::optional<JobLimit> limit_from(const json& object) {
 sched::SiteLimits limits_from(const json& object) {
   sched::SiteLimits limits;
   if (!object.is_object()) return limits;
-  Reader(object).read("may_change", limits.may_change);
+  const Reader reader(object);
+  reader.read("may_change", limits.may_change);
+  reader.read("lifts_time", limits.lifts_time);
+  reader.read("lifts_min_nodes", limits.lifts_min_nodes);
+  reader.read("lifts_max_nodes", limits.lifts_max_nodes);
   const auto all = object.find("partitions");
   if (all == object.end()) return limits;
   for (const json& one : *all)

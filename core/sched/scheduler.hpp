@@ -3,10 +3,10 @@
 #pragma once
 
 #include "core/base/job_id.hpp"
-#include "core/base/job_limit.hpp"
 #include "core/base/memory_rules.hpp"
 #include "core/base/result.hpp"
 #include "core/sched/billing.hpp"
+#include "core/sched/limits.hpp"
 #include "core/sched/phrases.hpp"
 
 #include <chrono>
@@ -138,12 +138,6 @@ struct QosInfo {
   std::optional<std::int64_t> exempt_seconds;  // protected run time; nullopt: the cluster's
   std::int64_t max_time_seconds = -1;          // of a job; -1: no limit
   bool refuses_excess = false;  // refuses jobs above a limit, which otherwise wait for ever
-};
-
-// What a job of this user can exceed by itself, so that it never starts.
-struct SiteLimits {
-  std::map<std::string, std::vector<JobLimit>> of_partition;
-  bool may_change = false;  // the site's own rules may change a job so that other limits apply
 };
 
 // Exit codes of batch scripts to which the site has given a meaning of its own.

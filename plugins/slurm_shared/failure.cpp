@@ -3,7 +3,10 @@
 // 26.05; unit_slurm_plugin compares them with libslurm's.
 #include "plugins/slurm_shared/failure.hpp"
 
+#include "plugins/slurm_shared/limit_words.hpp"
+
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 
 namespace slurm_plugin {
@@ -90,6 +93,21 @@ constexpr Sentence k_sentences[] = {
     {"System submissions disabled", k_closed},
 };
 
+// The meaning of the first name of a limit in a message ("AssocMaxSubmitJobLimit"); empty if there
+// is none.
+std::string limit_in(std::string_view said) {
+  const auto is_of_name = [](char one) {
+    return std::isalnum(static_cast<unsigned char>(one)) != 0;
+  };
+  for (auto at = said.begin(); at != said.end();) {
+    at = std::find_if(at, said.end(), is_of_name);
+    const auto end = std::find_if_not(at, said.end(), is_of_name);
+    if (const auto words = words_of_limit(std::string_view(at, end))) return words->why;
+    at = end;
+  }
+  return {};
+}
+
 }  // namespace
 
 Meaning meaning_of(std::string_view said) {
@@ -102,6 +120,9 @@ Meaning meaning_of(std::string_view said) {
 
 Failure of_submission(Failure failure) {
   if (failure.hint == k_denied.hint) failure.hint = k_may_not_submit.hint;
+  if (failure.hint == k_policy.hint)
+    if (const std::string why = limit_in(failure.message); !why.empty())
+      failure.hint = why + "; " + failure.hint;
   return failure;
 }
 

@@ -59,13 +59,25 @@ constexpr StateWord k_end_reasons[] = {
     {"SystemFailure", "failed"},
 };
 
-// The beginnings of texts that replace a reason (slurmctld, state_desc).
-constexpr StateWord k_descriptions[] = {
-    {"Nodes required for job are DOWN", "Resources"},
-    {"launch failed requeued held", "JobHeldUser"},
-    {"launch failure limit exceeded", "JobHeldUser"},
-    {"job requeued in held state", "JobHeldUser"},
-    {"job requeued in special exit state", "JobHeldUser"},
+// Texts that replace a reason (slurmctld, state_desc).
+struct Description {
+  std::string_view beginning;
+  std::string_view later;  // also contained
+  const char* reason;
+};
+
+constexpr Description k_descriptions[] = {
+    {"Nodes required for job are DOWN", "", "Resources"},
+    {"launch failed requeued held", "", "JobHeldUser"},
+    {"launch failure limit exceeded", "", "JobHeldUser"},
+    {"job requeued in held state", "", "JobHeldUser"},
+    {"job requeued in special exit state", "", "JobHeldUser"},
+    {"Job's account not ", "", "AccountNotAllowed"},
+    {"Job's QOS not ", "", "QOSNotAllowed"},
+    {"Job is at or exceeds ", "", "TimeLimit"},
+    {"Reservation ", " has ended", "TimeLimit"},
+    {"Reservation ", " was deleted", "ReservationDeleted"},
+    {"Reservation ", " is invalid", "ReservationInvalid"},
 };
 
 constexpr std::int64_t k_clocks_differ = 60;  // the most by which clocks differ, in seconds
@@ -151,8 +163,9 @@ Reason reason_of(const std::string& printed) {
   if (first == printed) return {printed, ""};
   std::string description = printed;
   std::ranges::replace(description, '_', ' ');
-  for (const StateWord& row : k_descriptions)
-    if (description.starts_with(row.slurm)) return {row.ours, description};
+  for (const Description& row : k_descriptions)
+    if (description.starts_with(row.beginning) && description.find(row.later) != std::string::npos)
+      return {row.reason, description};
   return {first, description};
 }
 

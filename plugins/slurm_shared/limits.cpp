@@ -87,7 +87,7 @@ std::vector<LimitPlace> associations_of(const LimitFacts& facts) {
   constexpr const char* k_instead = "another --account";
   std::vector<LimitPlace> places;
   for (const Record& one : facts.own) {
-    if (one.text("Account") != facts.account) continue;
+    if (one.text("Account") != facts.account || one.text("User").empty()) continue;
     // An account can be different in certain partitions, and a job's is that of its first one.
     if (!one.text("Partition").empty() || !places.empty()) return {};
     places.push_back({&one, "your association with account " + facts.account, k_instead});
@@ -192,6 +192,9 @@ json limits_json(const LimitFacts& facts) {
   const Record* qos =
       named(facts.qos, "Name", facts.qos_asked.empty() ? default_qos_of(facts) : facts.qos_asked);
   if (qos == nullptr) return reply;  // unknown, refused by Slurm, or several
+  reply["lifts_time"] = lists(*qos, "Flags", "PartitionTimeLimit");
+  reply["lifts_min_nodes"] = lists(*qos, "Flags", "PartitionMinNodes");
+  reply["lifts_max_nodes"] = lists(*qos, "Flags", "PartitionMaxNodes");
   for (const Record& partition : facts.partitions)
     if (json limits = limits_in(partition, facts, *qos, associations); !limits.empty())
       reply["partitions"].push_back(

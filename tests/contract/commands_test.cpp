@@ -77,6 +77,10 @@ TEST_CASE("what a command of Slurm printed is known by its words") {
   // lua's slurm.ERROR, and its 2002.
   CHECK(failed_command("Unspecified error (no project)").value().hint.find("job_submit") !=
         std::string::npos);
+  CHECK(of_submission(
+            failed_command("Job violates accounting/QOS policy (AssocMaxSubmitJobLimit)").value())
+            .hint.find("with it, you would use more than its account allows one user: submitted "
+                       "jobs; a limit") == 0);
   CHECK(of_submission(failed_command("Access/permission denied (use high)").value())
             .hint.find("--partition") != std::string::npos);
   CHECK(meaning_of("Incompatible versions of client and server code").other_release);

@@ -128,7 +128,7 @@ TEST_CASE("what is not known says nothing") {
   made.account = "chemistry";
   CHECK(said(made).empty());
   made.account = "physics";
-  made.own.push_back(record({{"Account", "physics"}, {"Partition", "low"}}));
+  made.own.push_back(record({{"Account", "physics"}, {"User", "ada"}, {"Partition", "low"}}));
   CHECK(said(made).empty());
   made.own.pop_back();
   made.accounts.clear();  // PrivateData=accounts
@@ -170,6 +170,15 @@ TEST_CASE("accounts and QOS that a partition admits") {
   CHECK(with({{"AllowQos", "small"}}).find("AllowQos=small") == 0);
   CHECK(with({{"DenyQos", "normal"}}).find("DenyQos=normal") == 0);
   CHECK(with({{"AllowQos", "normal"}}).empty());
+}
+
+TEST_CASE("a QOS, also the default one, may lift limits of partitions") {
+  LimitFacts made = facts();
+  CHECK(limits_json(made)["lifts_time"] == false);
+  made.qos[0].add("Flags", "PartitionTimeLimit,PartitionMaxNodes");
+  CHECK(limits_json(made)["lifts_time"] == true);
+  CHECK(limits_json(made)["lifts_max_nodes"] == true);
+  CHECK(limits_json(made)["lifts_min_nodes"] == false);
 }
 
 TEST_CASE("a site whose own rules may change jobs") {

@@ -186,6 +186,17 @@ TEST_CASE("a reason is a word, and its text is for people") {
      "Resources",
      "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions");
   is("launch_failed_requeued_held", "JobHeldUser", "launch failed requeued held");
+  is("Job's_account_not_permitted_to_use_this_partition_(p_allows_a_not_b)",
+     "AccountNotAllowed",
+     "Job's account not permitted to use this partition (p allows a not b)");
+  is("Job's_QOS_not_permitted_to_use_this_partition_(p_denies_q_including_q)",
+     "QOSNotAllowed",
+     "Job's QOS not permitted to use this partition (p denies q including q)");
+  is("Job_is_at_or_exceeds_QOS_q's_group_wall_limit_of_5_with_6",
+     "TimeLimit",
+     "Job is at or exceeds QOS q's group wall limit of 5 with 6");
+  is("Reservation_r_was_deleted", "ReservationDeleted", "Reservation r was deleted");
+  is("Reservation", "Reservation", "");
   is("RaisedSignal:9(Killed)", "RaisedSignal", "RaisedSignal:9(Killed)");
   CHECK(words_of({.state = "pending",
                   .reason = reason_of("launch_failed_requeued_held").word,

@@ -121,7 +121,7 @@ def qos():
 
 
 def refused():
-    """An account and a QOS that the user does not have, and a limit that refuses jobs: exit 5, with advice on what to look at."""
+    """An account and a QOS that the user does not have, and a limit on submitted jobs: exit 5, with advice on what to look at."""
     with ServedCluster(1, 0, "--accounting") as cluster:
         def says(*words, options):
             text = cluster.dtsubmit("submit", "--runs", cluster.runs, *options, *FOR_EVER, code=5).stderr
@@ -131,18 +131,18 @@ def refused():
         says("Invalid qos", "sacctmgr show qos", options=["--qos", "urgent"])
         cluster.sacctmgr("add", "qos", "urgent")
         says("Invalid qos", "choose one with --qos", options=["--qos", "urgent"])
-        cluster.allow("brief", "MaxWall=5", "Flags=DenyOnLimit")
-        says("Job violates accounting/QOS policy", "a limit of your account or QOS", options=["--qos", "brief", "--time", "30"])
         cluster.sacctmgr("modify", "user", USER, "set", "MaxSubmitJobs=1")
-        cluster.submit(*FOR_EVER)
+        cluster.submit("--begin", "now+1hour", *FOR_EVER)
         says("Job violates accounting/QOS policy", "a limit of your account or QOS", options=["--job-name", "second"])
 
 
 def limits():
-    """A QOS time limit and limits of the account: `why` says which it is, and what can be done."""
+    """Limits of a QOS and of the account that are lowered below what a waiting job asks for: `why` says which it is, and what can be done."""
+    later = ["--begin", "now+5"]
     with ServedCluster(2, 8, "--accounting") as cluster:
-        cluster.allow("brief", "MaxWall=5")
-        run = cluster.submit("--qos", "brief", "--time", "30", *FOR_EVER)
+        cluster.allow("brief")
+        run = cluster.submit("--qos", "brief", "--time", "30", *later, *FOR_EVER)
+        cluster.sacctmgr("modify", "qos", "brief", "set", "MaxWall=5")
         expect(cluster, run, "pending", "its QOS allows one job, and so will never start: ", "(QOSMaxWallDurationPerJobLimit)",
                f"next: dtsubmit cancel {run.job}")
         cluster.run("scancel", str(run.job))
@@ -163,8 +163,9 @@ def limits():
                  "with it, all jobs of its account together would use more than they may: GPUs (or other generic resources) (AssocGrpGRES)"),
                 ("MaxTRESPerJob=node=1", ["--nodes", "2"], "it asks for more than its account allows one job"),
                 ("MaxWall=5", ["--time", "30"], "(AssocMaxWallDurationPerJobLimit)")):
+            run = cluster.submit(*options, *later, *FOR_EVER)
             cluster.sacctmgr("modify", "account", "default", "set", limit)
-            expect(cluster, cluster.submit(*options, *FOR_EVER), "pending", words)
+            expect(cluster, run, "pending", words)
             cluster.sacctmgr("modify", "account", "default", "set", limit.rsplit("=", 1)[0] + "=-1")
         # They start now, as the limits are gone.
         cluster.run("scancel", "--user", USER)

@@ -42,6 +42,9 @@ ROWS = [
     (["qos ofpart MaxTRES=cpu=2", "qos small MaxTRES=cpu=1"], "-p withqos --qos small --cpus-per-task 2", None),
     (["qos ofpart MaxTRES=cpu=2", "qos small MaxTRES=cpu=4", "qos small Flags=OverPartQOS"], "-p withqos --qos small --cpus-per-task 3", None),
     (["qos ofpart MaxTRES=cpu=4", "account default MaxTRES=cpu=1"], "-p withqos,low --cpus-per-task 2", None),
+    # The default QOS lifts a limit of the partition.
+    ([], "-p short --time 6", "--time"),
+    (["qos normal Flags=PartitionTimeLimit"], "-p short --time 6", None),
     # Who may use a partition.
     ([], "-p accounts", "--account"),
     ([], "-p noaccounts", "--account"),
@@ -53,8 +56,8 @@ ROWS = [
     (["qos small GrpWall=5", "qos small Flags=DenyOnLimit"], "--qos small --time 6", "--time"),
     (["account default GrpSubmitJobs=1"], "--array 1-2", "--array"),
 ]
-PARTITIONS = ["PartitionName=withqos Nodes=ALL State=UP QOS=ofpart", "PartitionName=accounts Nodes=ALL State=UP AllowAccounts=other",
-              "PartitionName=noaccounts Nodes=ALL State=UP DenyAccounts=default", "PartitionName=qos Nodes=ALL State=UP AllowQos=small",
+PARTITIONS = ["PartitionName=short Nodes=ALL State=UP MaxTime=5", "PartitionName=withqos Nodes=ALL State=UP QOS=ofpart",
+              "PartitionName=accounts Nodes=ALL State=UP AllowAccounts=other", "PartitionName=noaccounts Nodes=ALL State=UP DenyAccounts=default", "PartitionName=qos Nodes=ALL State=UP AllowQos=small",
               "PartitionName=noqos Nodes=ALL State=UP DenyQos=normal"]
 
 
