@@ -112,6 +112,7 @@ TEST_CASE("the manual lists every variable that a rank is given, and no other") 
   set.insert(real.begin(), real.end());
   for (const char* kind : {"steps", "roles"}) set.merge(given_to_part(session, kind));
   set.insert("DTSUBMIT_DEADLINE");          // only Slurm has one
+  set.insert("SUBMITIT_FOLDER");            // only in a job of Slurm
   set.insert("DTSUBMIT_CHECKPOINT_EVERY");  // only from the second attempt on
   set.insert("DTSUBMIT_STAGE_DIR");         // only with --stage
   const std::vector<plan::Placement> alone(1);
