@@ -52,8 +52,8 @@ bool is_federated(const std::string& shown) {
 
 }  // namespace
 
-// A plain user may read all of this. With PrivateData=accounts,users in slurmdbd.conf, the accounts
-// above the user's own are still shown (measured with 22.05.8).
+// A plain user may read all of this, with PrivateData=accounts,users in slurmdbd.conf, too, except
+// that the accounts above the user's own are hidden since 24.05.
 Outcome<json> limits(const json& request) {
   const auto site = settings(json::object());
   if (!site) return tl::unexpected<Failure>(site.error());

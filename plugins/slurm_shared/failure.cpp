@@ -122,7 +122,9 @@ Failure of_submission(Failure failure) {
   if (failure.hint == k_denied.hint) failure.hint = k_may_not_submit.hint;
   if (failure.hint == k_policy.hint)
     if (const std::string why = limit_in(failure.message); !why.empty())
-      failure.hint = why + "; " + failure.hint;
+      failure.hint =
+          why + "; " +
+          (failure.message.find("SubmitJob") == std::string::npos ? k_show_limits : k_policy.hint);
   return failure;
 }
 

@@ -105,6 +105,8 @@ inline constexpr Meaning k_account{
     "`sacctmgr show associations user=$USER` lists your accounts; choose one with --account"};
 inline constexpr Meaning k_memory{
     "rejected", "ask for less with --mem, or for none of it by --mem=0 (all of a node)"};
+inline constexpr const char* k_show_limits =
+    "`sacctmgr show associations user=$USER` and `sacctmgr show qos` show the limits";
 inline constexpr Meaning k_policy{"rejected",
                                   "a limit of your account or QOS, for example on jobs in the "
                                   "queue (MaxSubmitJobs): wait for some "

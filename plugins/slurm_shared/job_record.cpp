@@ -74,6 +74,7 @@ constexpr Description k_descriptions[] = {
     {"job requeued in special exit state", "", "JobHeldUser"},
     {"Job's account not ", "", "AccountNotAllowed"},
     {"Job's QOS not ", "", "QOSNotAllowed"},
+    {"uid ", " not in group permitted", "PartitionConfig"},
     {"Job is at or exceeds ", "", "TimeLimit"},
     {"Reservation ", " has ended", "TimeLimit"},
     {"Reservation ", " was deleted", "ReservationDeleted"},

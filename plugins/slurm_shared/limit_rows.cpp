@@ -195,42 +195,31 @@ void add_times(const LimitSources& from, json& limits) {
   if (from.counts_usage) add("GrpWall", k_together, Reach::tree);
 }
 
-// A limit on the number of jobs that are submitted, or that run at once.
-struct JobsLimit {
-  const char* group;       // of a QOS, otherwise of each association
-  const char* of_user;     // of a QOS
-  const char* of_account;  // of a QOS
-  const char* own;         // of the user's association, if no QOS has one of the two before
-  bool are_running;        // of these, only 0 keeps a job from its start for ever
-};
-
-constexpr JobsLimit k_jobs_limits[] = {
-    {"GrpJobs", "MaxJobsPU", "MaxJobsPA", "MaxJobs", true},
-    {"GrpSubmit", "MaxSubmitPU", "MaxSubmitPA", "MaxSubmit", false},
-};
-
-void add_number(const LimitPlace& place, const char* field, bool are_running, json& limits) {
+void add_number(const LimitPlace& place, const char* field, json& limits) {
   const auto most = dts::parse_number(place.record->text(field));
-  if (!most || (are_running && *most > 0)) return;
+  if (!most) return;
   const std::string name = std::string(field) + "=" + std::to_string(*most);
   json limit = limit_of(place, "permits", name);
   limit["of"] = *most == 0 ? "every_job" : "elements";
-  if (*most == 0) limit["place"] = place.name + " lets no job start (" + name + ")";
+  if (*most == 0) limit["place"] = place.name + " takes no job (" + name + ")";
   limit["amount"] = *most;
   limits.push_back(std::move(limit));
 }
 
-void add_numbers(const JobsLimit& row, const LimitSources& from, json& limits) {
-  for (const LimitPlace* place : that_set(from, row.group, Reach::tree))
-    add_number(*place, row.group, row.are_running, limits);
+// The jobs that may be submitted. A limit of 0 running jobs (MaxJobs, GrpJobs) is how
+// administrators stop an account for a while: such jobs may wait for its end.
+void add_numbers(const LimitSources& from, json& limits) {
+  constexpr const char* k_group = "GrpSubmit";
+  for (const LimitPlace* place : that_set(from, k_group, Reach::tree))
+    add_number(*place, k_group, limits);
   bool is_overridden = false;
-  for (const char* field : {row.of_user, row.of_account})
+  for (const char* field : {"MaxSubmitPU", "MaxSubmitPA"})
     if (const LimitPlace* place = first_with(from.qos, field)) {
-      add_number(*place, field, row.are_running, limits);
+      add_number(*place, field, limits);
       is_overridden = true;
     }
   if (!is_overridden && !from.associations.empty())
-    add_number(from.associations.front(), row.own, row.are_running, limits);
+    add_number(from.associations.front(), "MaxSubmit", limits);
 }
 
 }  // namespace
@@ -243,7 +232,7 @@ void add_limits(const LimitSources& from, json& limits) {
     if (!may_be_met && !is_unsure) add_resources(row, from, limits);
   }
   if (from.counts_time) add_times(from, limits);
-  for (const JobsLimit& row : k_jobs_limits) add_numbers(row, from, limits);
+  add_numbers(from, limits);
 }
 
 }  // namespace slurm_plugin

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,12 @@ bool is_set(const std::string& list) {
   return !list.empty() && list != "ALL";
 }
 
+// The beginning of a list, for a message.
+std::string shortened(const std::string& list) {
+  constexpr std::size_t k_longest = 120;
+  return list.size() <= k_longest ? list : list.substr(0, k_longest) + "...";
+}
+
 // AllowAccounts, DenyAccounts, AllowQos and DenyQos of the partition. An allowed account allows
 // those below it, too (since 23.02): `names` are the job's own and those above it.
 void add_admission(const Record& partition,
@@ -52,7 +59,7 @@ void add_admission(const Record& partition,
   const bool is_denied = is_set(list) && is_listed(names.front());
   const bool is_allowed = std::any_of(names.begin(), names.end(), is_listed);
   if (is_list_of_allowed ? is_allowed : !is_denied) return;
-  const std::string name = field + "=" + list;
+  const std::string name = field + "=" + shortened(list);
   limits.push_back(
       {{"of", "every_job"},
        {"name", name},
@@ -70,13 +77,17 @@ LimitPlace place_of(const Record& qos, const Record& partition, bool is_partitio
                        : LimitPlace{&qos, name, "another --qos"};
 }
 
-// The order in which acct_policy_set_qos_order() looks at the two QOS.
+// The order in which acct_policy_set_qos_order() looks at the two QOS. Empty if the partition has
+// one that is not known, which might override any limit.
 std::vector<LimitPlace> qos_of(const Record& partition,
                                const LimitFacts& facts,
                                const Record& own) {
   std::vector<LimitPlace> places{place_of(own, partition, false)};
-  const Record* other = named(facts.qos, "Name", partition.text("QoS"));
-  if (other == nullptr || other == &own) return places;
+  const std::string name = dts::in_lower_case(partition.text("QoS"));  // as slurm.conf spells it
+  if (name.empty() || name == "n/a") return places;
+  const Record* other = named(facts.qos, "Name", name);
+  if (other == nullptr) return {};
+  if (other == &own) return places;
   const bool own_first = lists(own, "Flags", "OverPartQOS");
   places.insert(own_first ? places.end() : places.begin(), place_of(*other, partition, true));
   return places;
@@ -128,16 +139,34 @@ double factor_of(const std::vector<LimitPlace>& qos) {
   return 1;
 }
 
+// Slurm looks at a partition's accounts only if it enforces associations (since 23.02), and not at
+// a list of allowed ones of which none exists any more.
+bool admits_by_account(const Record& partition, const LimitFacts& facts) {
+  constexpr std::string_view k_enforcing[] = {"associations", "limits", "safe", "qos", "wckeys"};
+  const bool enforces =
+      std::any_of(std::begin(k_enforcing), std::end(k_enforcing), [&](std::string_view word) {
+        return lists(facts.site, "AccountingStorageEnforce", word);
+      });
+  const bool is_known =
+      !is_set(partition.text("AllowAccounts")) ||
+      std::any_of(facts.accounts.begin(), facts.accounts.end(), [&](const Record& one) {
+        return lists(partition, "AllowAccounts", one.text("Account"));
+      });
+  return enforces && is_known;
+}
+
 json limits_in(const Record& partition,
                const LimitFacts& facts,
                const Record& qos,
                const std::vector<LimitPlace>& associations) {
   json limits = json::array();
-  if (const auto above = accounts_of(associations); !above.empty())
-    add_admission(partition, "Accounts", "account", above, limits);
+  if (admits_by_account(partition, facts))
+    if (const auto above = accounts_of(associations); !above.empty())
+      add_admission(partition, "Accounts", "account", above, limits);
   add_admission(partition, "Qos", "QOS", {qos.text("Name")}, limits);
   if (!enforces_limits(facts.site)) return limits;
   LimitSources from{.qos = qos_of(partition, facts, qos), .associations = associations};
+  if (from.qos.empty()) return limits;
   for (const LimitPlace& place : from.qos) {
     if (lists(*place.record, "Flags", "Relative")) return limits;  // percentages
     if (lists(*place.record, "Flags", "DenyOnLimit")) from.counts_usage = true;
@@ -188,7 +217,12 @@ bool enforces_limits(const Record& site) {
 json limits_json(const LimitFacts& facts) {
   json reply{{"may_change", may_change_jobs(facts.site)}, {"partitions", json::array()}};
   const auto associations = associations_of(facts);
-  if (associations.size() < 2) return reply;  // unknown, or hidden from the user
+  if (associations.empty()) return reply;
+  // With PrivateData=users, accounts above the user's are hidden (since 24.05), and with them a
+  // default QOS that they have.
+  const bool is_default_known = associations.size() > 1 || !facts.qos_asked.empty() ||
+                                !associations.front().record->text("DefaultQOS").empty();
+  if (!is_default_known) return reply;
   const Record* qos =
       named(facts.qos, "Name", facts.qos_asked.empty() ? default_qos_of(facts) : facts.qos_asked);
   if (qos == nullptr) return reply;  // unknown, refused by Slurm, or several

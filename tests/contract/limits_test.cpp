@@ -133,17 +133,43 @@ TEST_CASE("what is not known says nothing") {
   made.own.pop_back();
   made.accounts.clear();  // PrivateData=accounts
   CHECK(said(made).empty());
+  made.own[0].add("DefaultQOS", "normal");
+  CHECK_FALSE(said(made).empty());
 }
 
-TEST_CASE("jobs that may not run or not be submitted at all") {
+TEST_CASE("jobs that may not be submitted at all") {
   LimitFacts made = facts();
-  made.own[0].add("MaxJobs", "0");
+  made.own[0].add("MaxJobs", "0");  // for a while: jobs may wait
+  made.own[0].add("MaxSubmit", "0");
   made.accounts[1].add("GrpSubmit", "4");
   CHECK(said(made) ==
-        "MaxJobs=0 your association with account physics lets no job start (MaxJobs=0); "
-        "GrpSubmit=4 account science permits; ");
-  made.qos[0].add("MaxJobsPA", "5");
-  CHECK(said(made) == "GrpSubmit=4 account science permits; ");
+        "GrpSubmit=4 account science permits; "
+        "MaxSubmit=0 your association with account physics takes no job (MaxSubmit=0); ");
+  made.qos[0].add("MaxSubmitPA", "5");
+  CHECK(said(made) == "GrpSubmit=4 account science permits; MaxSubmitPA=5 QOS normal permits; ");
+}
+
+TEST_CASE("a partition's QOS as slurm.conf spells it, and one that is not known") {
+  LimitFacts made = facts();
+  made.qos[0].add("MaxTRES", "cpu=1");
+  made.qos[2].add("MaxTRES", "cpu=8");
+  made.partitions[0] = record({{"PartitionName", "low"}, {"QoS", "Part"}});
+  CHECK(said(made) == "MaxTRESPerJob=cpu=8 partition low's QOS part gives a job; ");
+  made.partitions[0] = record({{"PartitionName", "low"}, {"QoS", "gone"}});
+  CHECK(said(made).empty());
+}
+
+TEST_CASE("accounts that a partition admits, where nobody looks at them") {
+  LimitFacts made = facts();
+  made.accounts.push_back(record({{"Account", "other"}, {"ParentName", "root"}}));
+  made.partitions[0] = record({{"PartitionName", "low"}, {"AllowAccounts", "other"}});
+  CHECK_FALSE(said(made).empty());
+  made.accounts.pop_back();  // no account of the list exists any more
+  CHECK(said(made).empty());
+  made.partitions[0] = record({{"PartitionName", "low"}, {"DenyAccounts", "physics"}});
+  CHECK_FALSE(said(made).empty());
+  made.site = record({{"AccountingStorageEnforce", "none"}});
+  CHECK(said(made).empty());
 }
 
 TEST_CASE("a QOS may scale the limits of associations") {
@@ -156,6 +182,7 @@ TEST_CASE("a QOS may scale the limits of associations") {
 
 TEST_CASE("accounts and QOS that a partition admits") {
   LimitFacts made = facts();
+  made.accounts.push_back(record({{"Account", "chemistry"}, {"ParentName", "root"}}));
   const auto with = [&](const Fields& fields) {
     made.partitions = {record(fields)};
     made.partitions[0].add("PartitionName", "low");

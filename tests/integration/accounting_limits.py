@@ -27,7 +27,6 @@ ROWS = [
     (["qos small GrpTRESRunMins=cpu=10"], "--qos small --cpus-per-task 2 --time 6", "--cpus-per-task"),
     (["qos small GrpTRESMins=cpu=10"], "--qos small --cpus-per-task 2 --time 6", None),  # Slurm ends it when they are used up
     (["account default MaxWall=5"], "--time 6", "--time"),
-    (["user USER MaxJobs=0"], "", "--account"),
     # The account, and the one above it.
     (["account root GrpTRES=cpu=1"], "--cpus-per-task 2", "--cpus-per-task"),
     (["account default GrpTRES=node=1"], "--nodes 2", "--nodes"),

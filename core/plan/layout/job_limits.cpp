@@ -25,7 +25,8 @@ struct JobDemand {
   const spec::JobSpec& spec;
   const Fit& fit;
   unsigned nodes = 1;
-  std::uint64_t cpus = 0;  // of each node, as the others; 0: not known
+  std::uint64_t ranks = 1;  // of all nodes
+  std::uint64_t cpus = 0;   // of each node, as the others; 0: not known
   std::uint64_t gpus = 0;
   std::uint64_t memory_mib = 0;
   const char* memory_option = "--mem";
@@ -55,6 +56,7 @@ void add_demanded_memory(JobDemand& demand) {
 
 JobDemand job_demand(const Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   JobDemand demand{.spec = spec, .fit = fit, .nodes = plan.nodes + plan.spares};
+  demand.ranks = std::uint64_t{demand.nodes} * plan.ntasks_per_node;
   if (spec.slurm.count("overcommit") == 0)
     demand.cpus = std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task;
   demand.gpus = plan.gpus_per_node;
@@ -86,9 +88,20 @@ std::optional<std::uint64_t> least_of_node(const JobLimit& limit, const JobDeman
   return std::nullopt;
 }
 
+// GPUs that the plan does not know.
+bool asks_in_other_ways(const spec::JobSpec& spec) {
+  const auto is_of_tres = [](const auto& option) {
+    return option.first.starts_with("tres-per-") || option.first.starts_with("gpus-per-") ||
+           option.first == "gres";
+  };
+  return std::any_of(spec.slurm.begin(), spec.slurm.end(), is_of_tres) ||
+         std::any_of(spec.slurm_site.begin(), spec.slurm_site.end(), is_of_tres);
+}
+
 // The most that the job may get of each node, whatever it asks for.
 std::optional<std::uint64_t> most_of_node(const JobLimit& limit, const JobDemand& demand) {
   if (limit.of == JobLimit::Of::nodes) return 1;
+  if (limit.of == JobLimit::Of::gpus && asks_in_other_ways(demand.spec)) return std::nullopt;
   if (limit.of == JobLimit::Of::gpus && demand.spec.slurm.count("exclusive") == 0) {
     const bool is_sure =
         limit.gpu_type.empty() || demand.gpus == 0 || !demand.spec.gpu_type.empty();
@@ -137,7 +150,16 @@ std::string limited_words(const JobLimit& limit, std::uint64_t amount) {
   return {};
 }
 
-// "8 CPUs for 60 minutes requested, 480 in all"
+// "480 CPU-minutes"
+std::string minutes_words(const JobLimit& limit, std::uint64_t amount) {
+  const char* unit = limit.of == JobLimit::Of::nodes  ? "node"
+                     : limit.of == JobLimit::Of::cpus ? "CPU"
+                     : limit.of == JobLimit::Of::gpus ? "GPU"
+                                                      : "MiB";
+  return fmt::format("{} {}-minutes", amount, unit);
+}
+
+// "8 CPUs for 60 minutes (480 CPU-minutes) requested"
 std::string demanded_words(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
   if (limit.of == JobLimit::Of::time) return format_time_limit(*demand.spec.time) + " requested";
   if (limit.is_least && limit.of == JobLimit::Of::cpus)
@@ -147,10 +169,10 @@ std::string demanded_words(const JobLimit& limit, const JobDemand& demand, std::
     return limited_words(limit, amount) + (limit.is_per_node ? " of each node" : "") + " requested";
   const std::uint64_t minutes = *demand.minutes;
   if (minutes == k_unbounded) return "no time limit requested";
-  return fmt::format("{} for {} requested, {} minutes of them in all",
+  return fmt::format("{} for {} ({}) requested",
                      limited_words(limit, minutes == 0 ? 0 : amount / minutes),
                      counted(minutes, "minute"),
-                     amount);
+                     minutes_words(limit, amount));
 }
 
 const char* demanding_option(const JobLimit& limit, const JobDemand& demand) {
@@ -158,7 +180,10 @@ const char* demanding_option(const JobLimit& limit, const JobDemand& demand) {
     case JobLimit::Of::nodes:
       return "--nodes";
     case JobLimit::Of::cpus:
-      return demand.spec.cpus_per_task ? "--cpus-per-task" : "--ntasks-per-node";
+      if (demand.minutes == k_unbounded && limit.is_with_time) return "--time";
+      if (demand.spec.cpus_per_gpu) return "--cpus-per-gpu";
+      return demand.spec.cpus_per_task || demand.ranks <= limit.amount ? "--cpus-per-task"
+                                                                       : "--ntasks-per-node";
     case JobLimit::Of::memory:
       return demand.memory_option;
     case JobLimit::Of::gpus:
@@ -180,8 +205,8 @@ std::string named_option(const std::string& words) {
 
 Diagnostic excess_of(const JobLimit& limit, const JobDemand& demand, std::uint64_t amount) {
   const std::string more = limit.is_least ? "ask for more" : "ask for less";
-  const std::string bound = limit.is_with_time ? fmt::format("{} of these minutes", limit.amount)
-                                               : limited_words(limit, limit.amount);
+  const std::string bound =
+      limit.is_with_time ? minutes_words(limit, limit.amount) : limited_words(limit, limit.amount);
   return {demanding_option(limit, demand),
           fmt::format("{}, but {} at {} {}{} ({})",
                       demanded_words(limit, demand, amount),
@@ -215,6 +240,7 @@ Diagnostics excesses_in(const ClusterView::Partition& partition, const JobDemand
 std::vector<const ClusterView::Partition*> partitions_named(const spec::JobSpec& spec,
                                                             const ClusterView& cluster) {
   std::vector<const ClusterView::Partition*> all;
+  if (spec.partition.empty() && spec.slurm.count("reservation") > 0) return all;  // it has its own
   for (const std::string& name : split(spec.partition, ','))
     for (const ClusterView::Partition& partition : cluster.partitions)
       if (name.empty() ? partition.is_default : partition.name == name) all.push_back(&partition);
@@ -239,7 +265,8 @@ void check_job_limits(Plan& plan,
           fmt::format("in partition {}: {}", partition->name, own.front().message);
     found.insert(found.end(), own.begin(), partitions.size() > 1 ? own.begin() + 1 : own.end());
   }
-  if (!cluster.may_change_jobs) {
+  // A held job waits for somebody who may change it, too.
+  if (!cluster.may_change_jobs && spec.slurm.count("hold") == 0) {
     problems.insert(problems.end(), found.begin(), found.end());
     return;
   }
@@ -251,7 +278,8 @@ std::optional<CpuLimit> most_cpus_per_rank(const Plan& plan,
                                            const spec::JobSpec& spec,
                                            const ClusterView& cluster) {
   const auto partitions = partitions_named(spec, cluster);
-  if (partitions.size() != 1 || spec.slurm.count("overcommit") > 0) return std::nullopt;
+  if (partitions.size() != 1 || spec.slurm.count("overcommit") > 0 || cluster.may_change_jobs)
+    return std::nullopt;
   std::optional<CpuLimit> most;
   for (const JobLimit& limit : partitions.front()->limits) {
     if (limit.of != JobLimit::Of::cpus || limit.is_least || limit.is_with_time) continue;

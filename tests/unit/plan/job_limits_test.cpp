@@ -129,8 +129,8 @@ TEST_CASE("the message names the limit, its place, both amounts, and what to do"
   const auto plan = make_plan(job(), with_limits({with_time(limit(Of::cpus, 10))}), "trainer");
   REQUIRE(!plan);
   CHECK(plan.error().front().message ==
-        "8 CPUs for 60 minutes requested, 480 minutes of them in all, but QOS small gives a job at "
-        "most 10 of these minutes (Max=10)");
+        "8 CPUs for 60 minutes (480 CPU-minutes) requested, but QOS small gives a job at most 10 "
+        "CPU-minutes (Max=10)");
   CHECK(plan.error().front().hint == "ask for less, or for another --qos");
   JobLimit closed = limit(Of::every_job, 0);
   closed.place = "partition low starts no job of account physics (AllowAccounts=chemistry)";
@@ -157,6 +157,33 @@ TEST_CASE("where the site may change a job, a limit is only a remark") {
         "--nodes: 2 nodes requested, but QOS small gives a job at most 1 node (Max=1)");
 }
 
+TEST_CASE("a held job may be changed before it starts, and a reservation has its own partition") {
+  spec::JobSpec spec = job();
+  spec.slurm["hold"] = "";
+  CHECK(fault_at(limit(Of::nodes, 1), spec).empty());
+  spec = job();
+  spec.slurm["reservation"] = "course";
+  CHECK(fault_at(limit(Of::nodes, 1), spec).empty());
+  spec.partition = "low";
+  CHECK(fault_at(limit(Of::nodes, 1), spec) == "--nodes");
+}
+
+TEST_CASE("GPUs that are requested in another way may be enough") {
+  spec::JobSpec spec = job();
+  CHECK(fault_at(at_least(limit(Of::gpus, 8)), spec) == "--gpus-per-node");
+  spec.slurm_site["tres-per-job"] = "gres/gpu:8";
+  CHECK(fault_at(at_least(limit(Of::gpus, 8)), spec).empty());
+}
+
+TEST_CASE("the option at fault, whichever way CPUs were requested") {
+  spec::JobSpec spec = job();
+  spec.time = seconds::max();
+  CHECK(fault_at(with_time(limit(Of::cpus, 10)), spec) == "--time");
+  spec.cpus_per_task.reset();
+  spec.cpus_per_gpu = 4;
+  CHECK(fault_at(limit(Of::cpus, 5), spec) == "--cpus-per-gpu");
+}
+
 TEST_CASE("ranks that request no CPUs get no more than a limit allows") {
   spec::JobSpec spec = job();
   spec.cpus_per_task.reset();
@@ -165,6 +192,9 @@ TEST_CASE("ranks that request no CPUs get no more than a limit allows") {
   CHECK(plan.cpus_per_task == 2);
   CHECK(why(plan, "cpus-per-task = 2") == "the most within Max=8");
   CHECK(fault_at(limit(Of::cpus, 3), spec) == "--ntasks-per-node");
+  ClusterView view = with_limits({limit(Of::cpus, 8)});
+  view.may_change_jobs = true;
+  CHECK(planned(spec, view).cpus_per_task == 4);
 }
 
 TEST_CASE("more elements than one may submit") {
