@@ -128,6 +128,9 @@ TEST_CASE("a run comes back from a file system that fails for a while under its 
 
   for (const Fault& fault :
        {Fault{"mkdir 116 1 2 /attempt-1", "/attempt-1: Stale file handle; trying again in 2 s"},
+        Fault{"mkdir 110 1 1 /attempt-1", "/attempt-1: Connection timed out; trying again in 1 s"},
+        Fault{"access 116 1 2 /ledger.jsonl;access 116 1 2 /plan.json",
+              "/ledger.jsonl: Stale file handle; trying again in 1 s"},
         Fault{"create 30 1 1 /epoch", "/epoch: Read-only file system; trying again in 1 s"},
         Fault{"create 5 1 1 /channel.json", "attempt 1: storage_error (cannot create"},
         Fault{"fsync 5 3 3 /ledger.jsonl", "attempt 1: completed"}}) {

@@ -3,7 +3,7 @@
 //   DTS_FAILING_CALLS   "CALL NUMBER FIRST LAST PART" for each fault, with semicolons between: of
 //                       the calls of a process whose path has PART in it, those from FIRST to LAST
 //                       fail with the error NUMBER of errno(3). CALL is create, mkdir, opendir,
-//                       access or fsync.
+//                       access, fsync or ftruncate.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -89,6 +89,12 @@ extern "C" DIR* opendir(const char* path) {
   if (fails("opendir", path)) return nullptr;
   static auto* const next = real<DIR*(const char*)>("opendir");
   return next(path);
+}
+
+extern "C" int ftruncate(int fd, off_t length) noexcept {
+  if (fails("ftruncate", path_of(fd))) return -1;
+  static auto* const next = real<int(int, off_t)>("ftruncate");
+  return next(fd, length);
 }
 
 extern "C" int fsync(int fd) {

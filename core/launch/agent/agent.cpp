@@ -15,10 +15,10 @@
 #include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/file_lock.hpp"
-#include "core/run/directory/parts.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
+#include "core/spec/parts.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -162,7 +162,8 @@ Result<int> run_agent(const AgentOptions& options) {
     DTS_ASSIGN(const std::optional<int> code, std::move(waits));
     if (code) return *code;
   }
-  if (!run::parts_of(run).empty()) return run_parts(options, *std::move(job), std::move(signals));
+  if (!spec::parts_of(job->spec).empty())
+    return run_parts(options, *std::move(job), std::move(signals));
   return make_attempts(options, *std::move(job), std::move(signals));
 }
 

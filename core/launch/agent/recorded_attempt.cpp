@@ -100,8 +100,9 @@ Result<void> RecordedAttempt::begin() {
   // committed.
   beginning_ =
       std::async(std::launch::async, [this, started = std::move(started)]() -> Result<void> {
-        DTS_TRY(run::sync_attempt(run_, number_));
-        return note({.what = started});
+        const Result<void> synced = run::sync_attempt(run_, number_);
+        DTS_TRY(note({.what = started}));  // also if the attempt then ends because of the disk
+        return synced;
       });
   return {};
 }

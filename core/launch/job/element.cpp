@@ -64,7 +64,7 @@ Result<run::Files> files_of(const run::RunDirectory& run,
 }  // namespace
 
 bool is_sweep(const run::RunDirectory& run) {
-  return exists(run.sweep());
+  return !is_gone(run.sweep());  // if its file system fails now, reading it will say so
 }
 
 bool is_element(const run::RunDirectory& run) {

@@ -59,7 +59,10 @@ Result<RunDirectory> open_run(const std::string& folder) {
     return fail(Errc::io,
                 fmt::format("cannot read {}: Permission denied", folder),
                 "only its owner can read a run directory");
-  if (!is_run_directory(run.path))
+  const bool is_one = is_run_directory(run.path);
+  for (const std::string& file : {run.ledger(), run.plan()})
+    if (!is_one && !is_gone(file)) return fail_errno("cannot read " + file);
+  if (!is_one)
     return fail(Errc::not_found,
                 fmt::format("{} is not a run directory", folder),
                 "it would hold a ledger.jsonl");

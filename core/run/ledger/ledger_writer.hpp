@@ -35,7 +35,8 @@ class LedgerWriter {
   std::string ledger_;
   mutable std::mutex mutex_;
   std::vector<Event> waiting_;
-  std::vector<Event> read_;  // the ledger's last known content
+  bool is_in_doubt_ = false;  // the first waiting event may be in the ledger, but not durably
+  std::vector<Event> read_;   // the ledger's last known content
 };
 
 }  // namespace dts::run

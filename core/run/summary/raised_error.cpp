@@ -115,10 +115,14 @@ std::string_view kind_of_error(std::string_view line) {
   return line.substr(0, line.find(':', own));
 }
 
-// True if the program has raised an error of this kind before and went on: it catches them.
+// True if the program has raised an error of this kind before and went on: it catches them. One
+// that is logged and raised again has nothing but errors and tracebacks behind it.
 bool is_survived(const Lines& lines, Lines::const_iterator chain, const std::string& error) {
-  return std::any_of(lines.begin(), chain, [&](const std::string& line) {
+  const auto earlier = std::find_if(lines.begin(), chain, [&](const std::string& line) {
     return is_error(line) && kind_of_error(line) == kind_of_error(error);
+  });
+  return std::any_of(earlier, chain, [](const std::string& line) {
+    return !trim(without_rank(line)).empty() && !is_error(line) && !is_of_traceback(line);
   });
 }
 

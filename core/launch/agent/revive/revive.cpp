@@ -141,6 +141,7 @@ Result<int> revive_job(const std::string& run_directory, unsigned attempt) {
   if (!job || !is_killed(*job)) return 0;
   const auto newer = run::read_ledger(run.ledger());
   if (!newer || run::unfinished_attempt(*newer) != whole->attempt) return 0;
+  if (is_to_end(part, attempt) || has_failed_part(run)) return 0;  // since the first look
   DTS_TRY(sched::requeue_once(*scheduler, whole->job, {.limit = k_patience}));
   DTS_TRY(run::append_event(run.ledger(), {.job = whole->job, .what = run::Requeued{k_killed}}));
   return 0;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 
 namespace dts::launch {
 
@@ -26,13 +27,20 @@ std::chrono::seconds storage_limit() {
   return std::chrono::ceil<std::chrono::seconds>(*asked);
 }
 
+constexpr const char* k_ends[] = {"", ": '"};
+
 }  // namespace
 
 StoragePatience::StoragePatience(int signals) : StoragePatience(signals, storage_limit()) {}
 
+// A file server that is down, or times out, is known by Python's messages, in which a file's name
+// follows the reason. Ours end with it.
 bool is_of_storage(const Error& failed) {
-  const auto shown = run::read_evidence({failed.message});
-  return failed.code == Errc::io && shown && shown->cause == run::Cause::storage_error;
+  return failed.code == Errc::io &&
+         std::any_of(std::begin(k_ends), std::end(k_ends), [&](const char* end) {
+           const auto shown = run::read_evidence({failed.message + end});
+           return shown && shown->cause == run::Cause::storage_error;
+         });
 }
 
 bool StoragePatience::waits_after(const Error& failed) {
