@@ -168,7 +168,7 @@ def limit_of_qos(site):
     answer = site.answers(*words)["time-limit"]
     result = site.cluster.run(DTSUBMIT, "submit", "--runs", site.cluster.runs, "--nodes", "2", *words, "--", "true", code=None)
     site.say(f"{answer['answer']}: {answer['why']}", result.stderr.split("\n")[0])
-    assert answer["answer"] == "no" and "QOS brief" in answer["why"] and result.returncode == 5, (answer, result)
+    assert answer["answer"] == "no" and "QOS brief" in answer["why"] and result.returncode == 3, (answer, result)
 
 
 def without_accounting(site):

@@ -75,17 +75,18 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
 }
 
 // Launchers start the daemons on other nodes through the controller: while it is away, one launch
-// after another would fail, and use up the budget. Ends early for a signal, which can be read
-// again.
+// after another would fail, and use up the budget. A scheduler that never answered in this job is
+// not waited for. Ends early for a signal, which can be read again.
 void AttemptLoop::await_controller(run::Cause cause) {
   constexpr std::chrono::minutes k_longest{5};
   constexpr seconds k_turn{10};
-  if (watch_ == nullptr ||
+  if (watch_ == nullptr || !watch_->has_answered() ||
       (cause != run::Cause::launch_failed && cause != run::Cause::launcher_died))
     return;
   const auto until = std::chrono::steady_clock::now() + k_longest;
-  while (!watch_->wait_job(k_turn) && std::chrono::steady_clock::now() < until) {
-    log("the scheduler does not answer, so nothing can be launched: waiting for it");
+  for (bool said = false; !watch_->wait_job(k_turn) && std::chrono::steady_clock::now() < until;
+       said = true) {
+    if (!said) log("the scheduler does not answer: waiting up to 5 minutes before the next launch");
     const auto signal =
         wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, seconds(1));
     if (!signal) continue;

@@ -44,6 +44,7 @@ struct JobWatch::Shared {
   std::optional<Error> trouble;
   std::optional<std::string> handicap;
   std::atomic<bool> restarts_ended_jobs{false};
+  std::atomic<bool> is_known{false};  // the job's record has been read
   std::optional<std::string> way;
   // The members from here on belong to the worker thread.
   std::string reported_limitation;
@@ -128,6 +129,7 @@ Result<sched::JobInfo> JobWatch::Shared::own_record(sched::Scheduler& scheduler)
   if (record && !has_script(*record, script_path))
     return fail(Errc::not_found, fmt::format("{} is the id of another job now", job));
   if (record && !script_path) script_path = record->script_path;
+  if (record) is_known = true;
   return record;
 }
 
@@ -184,6 +186,10 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
 
 bool JobWatch::restarts_ended_jobs() const {
   return shared_->restarts_ended_jobs;
+}
+
+bool JobWatch::has_answered() const {
+  return shared_->is_known;
 }
 
 int JobWatch::event_fd() const {

@@ -31,6 +31,9 @@ class JobWatch {
   // True if the scheduler has reported this, see sched::ConfigInfo.
   [[nodiscard]] bool restarts_ended_jobs() const;
 
+  // True if the scheduler has shown the job's record at some time.
+  [[nodiscard]] bool has_answered() const;
+
   // A descriptor that is readable when a take function has something to return.
   [[nodiscard]] int event_fd() const;
 

@@ -181,6 +181,7 @@ TEST_CASE("how the scheduler is reached is reported once") {
       sched::JobId(7));
   CHECK(next(watch, [&] { return watch.take_access(); }) == "scripted: it is a test");
   CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
+  CHECK(watch.has_answered());
   watch.begin_attempt();
   CHECK(next(watch, [&] { return watch.take_facts(); }));
   watch.ask();
@@ -197,6 +198,7 @@ TEST_CASE("without any way to reach the scheduler, the consequences are reported
   CHECK(handicap->find(k_why) != std::string::npos);
   CHECK(handicap->find("only the scheduler itself can requeue the job") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
+  CHECK_FALSE(watch.has_answered());
   CHECK_FALSE(watch.take_limitation());  // retried, with the same result
   CHECK_FALSE(watch.take_access());
 }
