@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file as a whole: what sbatch checks before reading it (src/sbatch/sbatch.c), and its syntax.
+#include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
 #include "core/lint/rule.hpp"
 
@@ -99,6 +100,7 @@ class CutLines {
   void see_comment_behind(const shell::Command& one) {
     const std::size_t begin = one.words.front().span.begin;
     std::size_t at = one.words.back().span.end;
+    for (const shell::Redirection& part : one.redirections) at = std::max(at, part.span.end);
     bool is_continued = false;
     for (at = past_blanks(at); text_.substr(at).starts_with("\\\n"); at = past_blanks(at + 2))
       is_continued = true;
@@ -108,9 +110,19 @@ class CutLines {
       next = past_blanks(std::min(text_.find('\n', next), text_.size() - 1) + 1);
     const std::string_view rest = text_.substr(std::min(next, text_.size()));
     if (rest.empty() || rest[0] == '\n' || indent_of(next) <= indent_of(begin)) return;
+    if (ends_construct(rest)) return;
     report_.add({at, at + 1},
                 "a comment in a continued command: the command ends here, and the next line is one "
-                "of its own");
+                "of its own",
+                "move the comment in front of the command");
+  }
+
+  // The command may end here: what follows ends the construct around it.
+  static bool ends_construct(std::string_view rest) {
+    constexpr std::string_view k_words[] = {
+        "}", "fi", "done", "else", "elif", "esac", "then", "do"};
+    const std::string_view word = rest.substr(0, rest.find_first_of(" \t\n;&|<>)#"));
+    return rest[0] == ')' || rest[0] == ';' || is_one_of(k_words, word);
   }
 
   [[nodiscard]] std::size_t past_blanks(std::size_t at) const {
@@ -118,12 +130,17 @@ class CutLines {
     return at;
   }
 
-  // Blanks at the beginning of the line with this byte.
+  // Columns of blanks at the beginning of the line with this byte.
   [[nodiscard]] std::size_t indent_of(std::size_t at) const {
     const std::size_t line = text_.rfind('\n', at == 0 ? 0 : at - 1);
     const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
-    return past_blanks(begin) - begin;
+    std::size_t columns = 0;
+    for (const char c : text_.substr(begin, past_blanks(begin) - begin))
+      columns = c == '\t' ? (columns / k_tab + 1) * k_tab : columns + 1;
+    return columns;
   }
+
+  static constexpr std::size_t k_tab = 8;
 
   std::string_view text_;
   Report& report_;
@@ -183,8 +200,9 @@ std::vector<Rule> file_rules() {
                  "blank, it quotes that blank: the command ends with its line, and the next lines "
                  "are commands of their own. So are those behind a line that is a comment. In an "
                  "array, the blank and the words of the comment become elements.",
-       .fix = "remove what follows it, and write comments on lines of their own; in an array, a "
-              "comment may also follow an element if there is no backslash",
+       .fix =
+           "remove what follows it, and move the comment in front of the command; in an array, a "
+           "comment may also follow an element if there is no backslash",
        .check = check_line_cut_short,
        .reads_lines = true},
       {.id = "job-file",

@@ -119,7 +119,14 @@ TEST_CASE("a comment ends a continued command if lines behind it are indented as
                          {"if x; then\n  srun prog \\\n    # -a\n  srun prog -b\nfi\n", false},
                          {"srun prog \\\n  -a \\\n  # -b\n\nsrun next\n", false},
                          {"srun prog \\\n  -a  # more\nsrun next\n", false},
-                         {"srun prog \\\n  -a \\\n  # -b", false}}) {
+                         {"srun prog \\\n  -a \\\n  # -b", false},
+                         {"srun prog \\\n  > out \\\n  # more\n  -b\n", true},
+                         {"case $1 in\na) srun prog \\\n    # more\n    ;;\nesac\n", false},
+                         {"if x; then\nsrun prog \\\n  # more\n  fi\n", false},
+                         {"{\nsrun prog \\\n  # more\n  }\n", false},
+                         {"(\nsrun prog \\\n  # more\n  )\n", false},
+                         {"{\n\tsrun prog \\\n\t\t# more\n        srun next\n}\n", false},
+                         {"if x; then\n    srun prog \\\n\t# more\n\t-b\nfi\n", true}}) {
     CAPTURE(row.body);
     CHECK(mentions(says("line-cut-short", row.body), "a comment in a continued command") ==
           row.is_cut);
