@@ -62,15 +62,28 @@ bool counts_tasks(const shell::Piece& piece, std::string_view text) {
 
 struct WordEdit {
   Span span;
-  std::string_view instead;  // empty: quotes around it
+  std::string instead;  // empty: quotes around it
 };
+
+// The variable's value is that of a step where srun has --ntasks-per-node; a number is that of the
+// job. Not where the number would become a part of $NAME before it or of > behind it.
+std::string instead_of(Span span, std::string_view text, const std::string& tasks) {
+  const char before = span.begin == 0 ? ' ' : text[span.begin - 1];
+  const char behind = span.end < text.size() ? text[span.end] : ' ';
+  const bool is_joined = shell::is_name_char(before) || behind == '<' || behind == '>';
+  return parse_number(tasks) && !is_joined ? tasks : "${SLURM_NTASKS_PER_NODE}";
+}
 
 std::vector<WordEdit> edits_in(std::string_view text) {
   std::vector<WordEdit> edits;
   const bool has_blanks = text.find('<') != std::string_view::npos;
-  const bool has_tasks =
-      text.find("SLURM_TASKS_PER_NODE") != std::string_view::npos &&
-      lint::find_directive(lint::read_header(text), "ntasks-per-node") != nullptr;
+  std::string tasks;
+  if (text.find("SLURM_TASKS_PER_NODE") != std::string_view::npos) {
+    const lint::Header header = lint::read_header(text);
+    const lint::Directive* option = lint::find_directive(header, "ntasks-per-node");
+    if (option != nullptr) tasks = option->value;
+  }
+  const bool has_tasks = !tasks.empty();
   if (!has_blanks && !has_tasks) return edits;
   const shell::Script script = shell::parse(text);
   each_command(script.statements, [&](const shell::Command& command) {
@@ -80,7 +93,8 @@ std::vector<WordEdit> edits_in(std::string_view text) {
   });
   if (has_tasks)
     each_expansion(script.statements, [&](const shell::Piece& piece) {
-      if (counts_tasks(piece, text)) edits.push_back({piece.span, "$SLURM_NTASKS_PER_NODE"});
+      if (counts_tasks(piece, text))
+        edits.push_back({piece.span, instead_of(piece.span, text, tasks)});
     });
   std::sort(edits.begin(), edits.end(), [](const WordEdit& a, const WordEdit& b) {
     return a.span.begin < b.span.begin;

@@ -58,9 +58,13 @@ bool is_of_one_node(const lint::Launch& step) {
     const lint::LaunchOption* option = step.option(name);
     return option == nullptr ? if_absent : option->value == "1";
   };
+  constexpr std::string_view k_places[] = {
+      "nodelist", "relative", "exclude", "nodefile", "distribution"};
   return step.launcher == lint::Launcher::srun && is_one("nodes", false) &&
          is_one("ntasks", true) && is_one("ntasks-per-node", true) &&
-         step.option("nodelist") == nullptr;
+         std::none_of(std::begin(k_places), std::end(k_places), [&step](std::string_view name) {
+           return step.option(name) != nullptr;
+         });
 }
 
 bool names_script(std::string_view text) {

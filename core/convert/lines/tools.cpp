@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/remote.hpp"
 
 #include <algorithm>
 
@@ -151,21 +152,6 @@ bool ends_service(const lint::Run& run) {
   constexpr std::string_view k_ends[] = {
       "stop", "shutdown", "down", "rm", "remove", "kill", "instance", "--shutdown", "logout"};
   return is_one_of(k_ends, run.words[1].value.text);
-}
-
-// ssh $node "cd $PWD && python train.py"
-bool trains_elsewhere(const lint::Run& run) {
-  constexpr std::string_view k_remote[] = {"ssh", "pdsh", "clush"};
-  constexpr std::string_view k_starters[] = {
-      "torchrun", "accelerate", "deepspeed", "composer", "horovodrun", "srun", "mpirun", "mpiexec"};
-  if (!is_one_of(k_remote, lint::base_name(run.name()))) return false;
-  return std::any_of(run.words.begin() + 1, run.words.end(), [&](const lint::ExpandedWord& word) {
-    const std::vector<std::string> all = split(word.value.text, ' ');
-    return std::any_of(all.begin(), all.end(), [&](const std::string& one) {
-      const std::string name = lint::base_name(one);
-      return is_one_of(k_starters, name) || (lint::is_python(name) && all.back() != "--version");
-    });
-  });
 }
 
 }  // namespace

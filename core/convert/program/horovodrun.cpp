@@ -10,25 +10,106 @@
 namespace dts::convert {
 namespace {
 
-constexpr std::string_view k_flags_of_horovodrun[] = {
-    "--verbose", "--mpi", "--gloo", "--autotune", "-v", "--disable-cache", "--mpi-threads-disable"};
+// horovod/runner/launch.py
+constexpr std::string_view k_flags_of_horovodrun[] = {"-v",
+                                                      "--version",
+                                                      "-cb",
+                                                      "--check-build",
+                                                      "--disable-cache",
+                                                      "--verbose",
+                                                      "--hierarchical-allreduce",
+                                                      "--no-hierarchical-allreduce",
+                                                      "--hierarchical-allgather",
+                                                      "--no-hierarchical-allgather",
+                                                      "--autotune",
+                                                      "--no-autotune",
+                                                      "--timeline-mark-cycles",
+                                                      "--no-timeline-mark-cycles",
+                                                      "--stall-check",
+                                                      "--no-stall-check",
+                                                      "--mpi-threads-disable",
+                                                      "--no-mpi-threads-disable",
+                                                      "--tcp",
+                                                      "--log-with-timestamp",
+                                                      "--log-without-timestamp",
+                                                      "-prefix-timestamp",
+                                                      "--prefix-output-with-timestamp",
+                                                      "--log-hide-timestamp",
+                                                      "--no-log-hide-timestamp",
+                                                      "--gloo",
+                                                      "--mpi",
+                                                      "--jsrun"};
+// Their values may look like programs: --output-filename ./out.
+constexpr std::string_view k_valued_of_horovodrun[] = {"-np",
+                                                       "--num-proc",
+                                                       "--start-timeout",
+                                                       "--network-interfaces",
+                                                       "--network-interface",
+                                                       "--output-filename",
+                                                       "--config-file",
+                                                       "-p",
+                                                       "--ssh-port",
+                                                       "-i",
+                                                       "--ssh-identity-file",
+                                                       "--fusion-threshold-mb",
+                                                       "--cycle-time-ms",
+                                                       "--cache-capacity",
+                                                       "--autotune-log-file",
+                                                       "--autotune-warmup-samples",
+                                                       "--autotune-steps-per-sample",
+                                                       "--autotune-bayes-opt-max-samples",
+                                                       "--autotune-gaussian-process-noise",
+                                                       "--min-np",
+                                                       "--min-num-proc",
+                                                       "--max-np",
+                                                       "--max-num-proc",
+                                                       "--slots-per-host",
+                                                       "--elastic-timeout",
+                                                       "--reset-limit",
+                                                       "--blacklist-cooldown-range",
+                                                       "--timeline-filename",
+                                                       "--stall-check-warning-time-seconds",
+                                                       "--stall-check-shutdown-time-seconds",
+                                                       "--mpi-args",
+                                                       "--binding-args",
+                                                       "--num-nccl-streams",
+                                                       "--thread-affinity",
+                                                       "--gloo-timeout-seconds",
+                                                       "--log-level",
+                                                       "-H",
+                                                       "--hosts",
+                                                       "-hostfile",
+                                                       "--hostfile",
+                                                       "--host-discovery-script"};
 constexpr std::string_view k_hosts_of_horovodrun[] = {"-H", "--hosts", "-hostfile", "--hostfile"};
 
 std::string without_dashes(const std::string& option) {
   return option.substr(std::min(option.find_first_not_of('-'), option.size()));
 }
 
-// "-H" of $HOSTS that only the job's shell knows, and that the script sets to options, the first of
-// which is that one; empty: it holds something else.
+// "-H" of $HOSTS that only the job's shell knows, and that the script sets to hosts; of other
+// options, the first that is none of hosts. Empty: it holds no options.
 std::string first_option_in(const FlatWord& word, const lint::Runs& runs) {
   if (word.size() != 1 || word[0].kind != Segment::Kind::source || word[0].quoted) return "";
   const Names names = used_names(word[0].text);
+  std::string hosts;
   for (const lint::Assigned& one : runs.assigned) {
-    const std::string text(trim(one.value.text));
-    if (names.count(one.name) > 0 && text.starts_with('-'))
-      return text.substr(0, text.find_first_of(" ="));
+    if (names.count(one.name) == 0) continue;
+    std::string text = one.value.text;
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+    for (const std::string& part : split(text, ' ')) {
+      if (!part.starts_with('-')) continue;
+      hosts = part.substr(0, part.find('='));
+      if (!is_one_of(k_hosts_of_horovodrun, hosts)) return hosts;
+    }
   }
-  return "";
+  return hosts;
+}
+
+bool looks_like_program(const std::string& word) {
+  return lint::is_python(lint::base_name(word)) || word.ends_with(".py") || word.ends_with(".sh") ||
+         word.starts_with("./");
 }
 
 }  // namespace
@@ -57,8 +138,20 @@ HorovodrunWords horovodrun_words(const std::vector<FlatWord>& words,
           {name.substr(0, equals), equals == std::string::npos ? "" : name.substr(equals + 1), {}});
       continue;
     }
-    made.options.push_back({name, at + 1 < words.size() ? expanded[at + 1].value.text : "", {}});
-    ++at;
+    const std::string next = at + 1 < words.size() ? expanded[at + 1].value.text : "";
+    if (!is_one_of(k_valued_of_horovodrun, word)) {
+      if (!next.starts_with('-'))
+        made.losses.push_back(fmt::format(
+            "horovodrun: {} is no option that dtsubmit knows: write {}=VALUE if it has a value",
+            word,
+            word));
+      if (next.starts_with('-') || looks_like_program(next)) {
+        made.options.push_back({name, "", {}});
+        continue;
+      }
+    }
+    made.options.push_back({name, next, {}});
+    at += word == "--blacklist-cooldown-range" ? 2 : 1;
   }
   made.command_at = std::min(at, words.size());
   return made;

@@ -39,16 +39,15 @@ class Casting {
     cast_.end = end_beside(parts_, places_);
     const World world = world_of(parts_, places_, cast_.nodes, said_);
     cast_.is_split = world.is_split;
+    std::vector<std::size_t> all(places_.size());
+    std::iota(all.begin(), all.end(), 0U);
     if (world.is_whole) {
-      std::vector<std::size_t> all(places_.size());
-      std::iota(all.begin(), all.end(), 0U);
       cast_.roles.push_back({"", NodeRange{0, places_.size()}, all, true, false, true});
       return std::move(cast_);
     }
     if (const auto end =
             can_be_sequence() ? end_of_sequence(parts_, places_, job_.is_array) : std::nullopt) {
-      cast_.roles.push_back({"", NodeRange{0, 1}, std::vector<std::size_t>(places_.size())});
-      std::iota(cast_.roles[0].programs.begin(), cast_.roles[0].programs.end(), 0U);
+      cast_.roles.push_back({"", NodeRange{0, 1}, all});
       cast_.is_sequence = true;
       cast_.end = *end;
       return std::move(cast_);
@@ -82,11 +81,7 @@ class Casting {
   // Without a launcher a program runs on the first node, where the batch script does.
   [[nodiscard]] std::optional<NodeRange> nodes_of(const Item& item) const {
     const shell::Command* command = command_of_program(item);
-    const bool has_launcher =
-        std::any_of(item.mains.begin(), item.mains.end(), [](const lint::Run* run) {
-          return run->launch.launcher != lint::Launcher::none;
-        });
-    if (!has_launcher) return NodeRange{0, 1};
+    if (!is_launched(item)) return NodeRange{0, 1};
     if (command == nullptr || item.mains.size() != 1) return std::nullopt;
     const lint::Run& run = *item.mains[0];
     if (const auto word = nodelist_of(*command, begin_of_program(run)))
@@ -226,18 +221,22 @@ class Casting {
     if (has_foreground && (!ends_by_itself || role.are_alike)) return false;
     if (background.waited > 0 && background.waited < background.all) return false;
     if (has_foreground && is_home) cast_.waits_at_end = background.waited > 0;
-    role.until_others_end = !has_foreground && background.waited == 0;
+    const bool only_serves = background.all == role.programs.size() && background.waited == 0;
+    if (goes_on && only_serves) serving_ = &role;
+    role.until_others_end = !goes_on && only_serves;
     return true;
   }
 
   // False: settle_end() fails for a role, or no role ends by itself.
   bool settle_ends(const Waiting& waiting) {
-    auto& roles = cast_.roles;
-    return std::all_of(roles.begin(),
-                       roles.end(),
-                       [&](Troupe& role) { return settle_end(role, waiting); }) &&
-           std::any_of(
-               roles.begin(), roles.end(), [](const Troupe& one) { return !one.until_others_end; });
+    const auto settles = [&](Troupe& role) { return settle_end(role, waiting); };
+    if (!std::all_of(cast_.roles.begin(), cast_.roles.end(), settles)) return false;
+    const auto ends = std::count_if(cast_.roles.begin(), cast_.roles.end(), [](const Troupe& one) {
+      return !one.until_others_end;
+    });
+    // Behind lines of its own, the script waits for other roles, which its services outlive.
+    if (serving_ != nullptr && ends > 1) cast_.waits_at_end = serving_->until_others_end = true;
+    return ends > 0;
   }
 
   void name_roles() {
@@ -273,6 +272,7 @@ class Casting {
   std::size_t size_;
   NodeValues values_;
   Cast cast_;
+  Troupe* serving_ = nullptr;                             // home() of services only
   std::vector<std::size_t> places_;                       // of the programs in parts_
   std::vector<Place> said_;                               // what these programs say of theirs
   std::map<std::string, std::optional<NodeRange>> held_;  // nullopt: not always the same nodes

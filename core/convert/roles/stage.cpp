@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace dts::convert {
@@ -53,8 +54,7 @@ class Stage {
       }
     for (const Troupe& role : cast_.roles)
       if (&role != cast_.home())
-        for (const std::size_t one : role.programs)
-          last_of_others_ = std::max(last_of_others_, places_[one]);
+        for (const std::size_t one : role.programs) of_others_.insert(places_[one]);
   }
 
   // The last part that the role's program is made of.
@@ -91,17 +91,27 @@ class Stage {
     const Part& part = parts_[at];
     if (at <= first_ || at >= cast_.end || part.role != Role::around) return false;
     if (cast_.is_sequence) return is_in_sequence(part);
+    if (keeps_id_of_other_role(at)) return false;
     const bool sets_for_later = at > places_.back() && part.item.only_sets() &&
                                 part.verdict.kind != Verdict::Kind::unnecessary;
     // What is exported only for the programs behind it: RAY_ADDRESS would confuse `ray start`.
-    const bool exports_for_later = at > last_of_others_ && part.item.only_sets() &&
-                                   part.verdict.kind == Verdict::Kind::kept &&
-                                   !part.item.sets.exported.empty();
+    const bool exports_for_later =
+        (of_others_.empty() || at > *of_others_.rbegin()) && part.item.only_sets() &&
+        part.verdict.kind == Verdict::Kind::kept && !part.item.sets.exported.empty();
     const bool keeps_process_id = part.item.only_sets() &&  // PID=$!
                                   part.item.source.find("$!") != std::string::npos &&
                                   part.verdict.kind != Verdict::Kind::unnecessary;
     return keeps_process_id || is_action(part) || sets_for_later || exports_for_later ||
            is_pause(part.item);
+  }
+
+  // PID=$! of a program that the role's shell does not start.
+  [[nodiscard]] bool keeps_id_of_other_role(std::size_t at) const {
+    const Item& item = parts_[at].item;
+    if (!item.only_sets() || item.source.find("$!") == std::string::npos) return false;
+    while (at > 0 && !parts_[--at].item.statement->background) {
+    }
+    return of_others_.count(at) > 0;
   }
 
   [[nodiscard]] bool has_lines_of_its_own() const {
@@ -128,17 +138,28 @@ class Stage {
     return true;
   }
 
-  // "wait $PID", whose exit code is that of the process, if `text` sets PID; otherwise "wait".
-  [[nodiscard]] std::string wait_in(const std::string& text) const {
+  // True if the variable holds the id of a process of the batch script's own node in the end.
+  [[nodiscard]] bool is_id_of_home(const std::string& name) const {
+    for (std::size_t i = cast_.end; i > 0; --i) {
+      const Item& item = parts_[i - 1].item;
+      if (item.sets.variables.count(name) == 0) continue;
+      return item.source.find(name + "=$!") != std::string::npos && !keeps_id_of_other_role(i - 1);
+    }
+    return false;
+  }
+
+  // "wait $PID", whose exit code is that of the process, if the role's shell starts it; otherwise
+  // "wait".
+  [[nodiscard]] std::string wait_at_end() const {
     if (cast_.end >= parts_.size()) return "wait";
     const Item& item = parts_[cast_.end].item;
     const shell::Command* command = simple_command(*item.statement);
     const bool is_plain = command != nullptr && first_word(*command) == "wait" &&
                           command->redirections.empty() && !item.used.empty();
-    const bool are_set = std::all_of(item.used.begin(), item.used.end(), [&](const auto& name) {
-      return text.find(name + "=$!") != std::string::npos;
-    });
-    return is_plain && are_set ? std::string(trim(item.source)) : "wait";
+    const bool are_known = std::all_of(item.used.begin(),
+                                       item.used.end(),
+                                       [this](const auto& name) { return is_id_of_home(name); });
+    return is_plain && are_known ? std::string(trim(item.source)) : "wait";
   }
 
   // A program of the batch script's own node.
@@ -192,7 +213,7 @@ class Stage {
         part.verdict.why = cast_.has_roles() ? "of role " + role.name : "";
       }
     }
-    if (waits_at_end(role)) made.text += wait_in(made.text) + "\n";
+    if (waits_at_end(role)) made.text += wait_at_end() + "\n";
     while (made.text.ends_with('\n')) made.text.pop_back();
     return made;
   }
@@ -227,8 +248,8 @@ class Stage {
   std::vector<Part>& parts_;
   const std::vector<Program>& programs_;
   const std::vector<std::size_t>& places_;
-  std::size_t first_ = 0;           // the first program in the background
-  std::size_t last_of_others_ = 0;  // the last program of another role than the batch script's
+  std::size_t first_ = 0;            // the first program in the background
+  std::set<std::size_t> of_others_;  // programs of other roles than the batch script's
 };
 
 }  // namespace
@@ -253,40 +274,6 @@ void join_programs(const Cast& cast,
   if (!cast.has_roles()) return;
   draft.take_back("nodes", "each role has its own number of nodes");
   draft.take_back("ntasks-per-node", "each role has its own number of ranks");
-}
-
-Sizes sizes_of_job(const Resolver& resolver) {
-  Sizes sizes;
-  for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NTASKS", "SLURM_NPROCS"})
-    if (const auto value = resolver.variable(name)) sizes[name] = *value;
-  return sizes;
-}
-
-std::string with_sizes(const std::string& text, const Sizes& sizes) {
-  std::string made;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t sign = text.compare(at, 2, "${") == 0 ? 2 : text[at] == '$' ? 1 : 0;
-    std::size_t end = at + sign;
-    while (end < text.size() && shell::is_name_char(text[end])) ++end;
-    const auto size = sizes.find(text.substr(at + sign, end - at - sign));
-    const bool is_closed = sign < 2 || (end < text.size() && text[end] == '}');
-    if (size != sizes.end() && is_closed) {
-      made += size->second;
-      at = end + (sign == 2 ? 1 : 0);
-      continue;
-    }
-    end = std::max(end, at + 1);
-    made += text.substr(at, end - at);
-    at = end;
-  }
-  return made;
-}
-
-void set_sizes(Program& program, const Sizes& sizes) {
-  program.text = with_sizes(program.text, sizes);
-  for (FlatWord& word : program.words)
-    for (Segment& one : word)
-      if (one.kind == Segment::Kind::source) one.text = with_sizes(one.text, sizes);
 }
 
 }  // namespace dts::convert

@@ -4,8 +4,6 @@
 
 #include "core/convert/roles/cast.hpp"
 
-#include <map>
-#include <string>
 #include <vector>
 
 namespace dts::convert {
@@ -19,15 +17,5 @@ void join_programs(const Cast& cast,
                    std::vector<Program>& programs,
                    std::vector<std::size_t>& places,
                    Draft& draft);
-
-// Sizes of the job by their variables, which in a role are those of the role.
-using Sizes = std::map<std::string, std::string>;
-
-[[nodiscard]] Sizes sizes_of_job(const Resolver& resolver);
-
-// The text with the numbers in place of the variables.
-[[nodiscard]] std::string with_sizes(const std::string& text, const Sizes& sizes);
-
-void set_sizes(Program& program, const Sizes& sizes);
 
 }  // namespace dts::convert

@@ -10,13 +10,22 @@ TEST_CASE("a training that ssh starts is no tear-down") {
   const std::string before = "srun python a.py\n";
   for (const char* line : {"ssh $HEAD \"cd $PWD && apptainer exec x.sif python -m train\"",
                            "ssh -o BatchMode=yes $HEAD torchrun train.py",
+                           "ssh $OPTIONS $HEAD nohup env A=1 $PREFIX/bin/python train.py",
+                           "ssh $HEAD \"$PREFIX/bin/python train.py\"",
                            "pdsh -w $NODES \"mpirun ./prog\""}) {
     CAPTURE(line);
     const Reduced made = of_nodes(before + line + "\n");
     CHECK(made.became(line) == Became::lost);
     CHECK(made.says(line, "is another launcher"));
   }
-  CHECK(of_nodes(before + "ssh login touch done\n").became("ssh") == Became::tear_down);
+  for (const char* line : {"ssh login touch done",
+                           "ssh -p 22 $HEAD \"pkill -f python\"",
+                           "ssh login mv /scratch/mpirun /archive",
+                           "pdsh -w $NODES killall python",
+                           "ssh $O $HEAD which python"}) {
+    CAPTURE(line);
+    CHECK(of_nodes(before + line + "\n").became(line) == Became::tear_down);
+  }
 }
 
 TEST_CASE("lines beside a program in the background are not behind it") {
@@ -49,6 +58,28 @@ TEST_CASE("options of horovodrun in a variable are no program") {
       "horovodrun -np 8 $A python a.py\n");
   CHECK(other.became("horovodrun") == Became::lost);
   CHECK(other.says("horovodrun", "options in $A are known only"));
+  for (const char* value : {"A=\"-H $(./hosts) -np 4\"\n", "A=\"-H $(./h)\"\nA=\"$A -np 4\"\n"}) {
+    CAPTURE(value);
+    const Reduced more = of_nodes(std::string(value) + "horovodrun $A python a.py\n");
+    CHECK(more.says("horovodrun", "options in $A are known only"));
+  }
+}
+
+TEST_CASE("an option of horovodrun without a value does not swallow the program") {
+  const std::string is_program = "command = [\"python\", \"a.py\"]";
+  for (const char* option : {"--hierarchical-allreduce",
+                             "--no-hierarchical-allgather --no-stall-check --tcp",
+                             "--log-with-timestamp",
+                             "--blacklist-cooldown-range 60 300"}) {
+    CAPTURE(option);
+    const Reduced made = of_nodes("horovodrun -np 8 " + std::string(option) + " python a.py\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has(is_program));
+  }
+  const Reduced unknown = of_nodes("horovodrun -np 8 --newer python a.py\n");
+  CHECK(unknown.says("horovodrun", "--newer is no option that dtsubmit knows"));
+  CHECK(unknown.job_has(is_program));
+  CHECK(of_nodes("horovodrun -np 8 --newer=1 python a.py\n").made.is_lossless());
 }
 
 TEST_CASE("`--` ends the options of mpirun") {
@@ -69,6 +100,12 @@ TEST_CASE("the tasks of a node are a number, however the script reads it") {
     CHECK(made.job_has("ntasks = 2\n"));
     CHECK(made.became("N=") == Became::program);
   }
+}
+
+TEST_CASE("the number of a node's tasks stays a word of its own") {
+  const std::string count = "${SLURM_TASKS_PER_NODE%%(*}";
+  CHECK(of_nodes("srun ./a " + count + "x2\n").job_has("[\"./a\", \"1x2\"]"));
+  CHECK(of_nodes("srun ./a $X" + count + "\n").job_has("$X${SLURM_NTASKS_PER_NODE}"));
 }
 
 TEST_CASE("a file that the script reads behind its program is lost") {
@@ -110,7 +147,14 @@ TEST_CASE("what prepares a training of all nodes runs on the first one") {
   CHECK(made.job_has("command = [\"python\", \"hosts.py\"]\nname = \"hosts\"\nnodes = \"1\""));
   const Reduced sync = of_nodes("srun -N1 -n1 uv sync\nsrun ./prog\n");
   CHECK(sync.job_has("if on_first_node; then\nuv sync"));
-  CHECK(of_nodes("srun uv sync\nsrun ./prog\n").job_has("setup = ['''\nuv sync"));
+  for (const char* options :
+       {"", "-N1 -n1 -r 1 ", "-N1 -n1 -x a ", "-N1 --relative=1 ", "-N1 -F f "}) {
+    CAPTURE(options);
+    CHECK(of_nodes("srun " + std::string(options) + "uv sync\nsrun ./prog\n")
+              .job_has("setup = ['''\nuv sync"));
+  }
+  CHECK(of_nodes("for i in 0 1; do srun -N1 -n1 -r $i cp a b; done\nsrun ./prog\n")
+            .job_has("setup = ['''\nfor i in"));
 }
 
 TEST_CASE("arguments in a variable are joined by blanks") {
@@ -136,4 +180,24 @@ TEST_CASE("bash reads one value of a limit, and a pause prints nothing") {
 TEST_CASE("a comment for the job may hold anything") {
   CHECK(Reduced("#!/bin/bash\n#SBATCH --comment=\"<deadline>\"\nsrun ./a\n").became("--comment") ==
         Became::option);
+}
+
+TEST_CASE("a role waits for processes of its own until the others have ended") {
+  const std::string nodes = "N=($(scontrol show hostnames $SLURM_JOB_NODELIST))\n";
+  const std::string serve =
+      "srun -N1 -n1 -w ${N[0]} ./srv & S=$!\nsrun -N1 -n1 -w ${N[0]} ./side & T=$!\n";
+  const std::string ask = "srun -N1 -n1 -w ${N[1]} ./ask & C=$!\n";
+  const std::string end = "wait $C\nkill $S\n";
+  const std::string begin = "'''\n./srv &\nS=$!\n./side &\nT=$!\n";
+  const std::string behind =
+      "''']\nlauncher = \"srun\"\nname = \"srv\"\nnodes = \"1\"\n"
+      "ntasks_per_node = \"1\"\nuntil = \"others end\"\n";
+  const Reduced made = of_nodes(nodes + serve + ask + end);
+  CHECK(made.job_has(begin + "wait" + behind));
+  CHECK(made.became("C=$!") == Became::unnecessary);
+  CHECK(of_nodes(nodes + serve + ask + "cp a b\n" + end).job_has(begin + "cp a b\nwait" + behind));
+  // The name is that of another role's process in the end.
+  const Reduced same =
+      of_nodes(nodes + "srun -N1 -n1 -w ${N[0]} ./srv & C=$!\n" + ask + "wait $C\n");
+  CHECK_FALSE(same.job_has("wait $C"));
 }

@@ -2,7 +2,7 @@
 // Programs that a script starts side by side on nodes of their own, as roles.
 #include "core/convert/convert.hpp"
 #include "core/convert/expand/node_values.hpp"
-#include "core/convert/roles/stage.hpp"
+#include "core/convert/roles/sizes.hpp"
 #include "core/shell/parse.hpp"
 
 #include <doctest/doctest.h>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of the whole job in the text of a role, whose own sizes differ. Pure.
+#pragma once
+
+#include "core/convert/parts.hpp"
+
+#include <map>
+#include <string>
+
+namespace dts::convert {
+
+// Sizes of the job by their variables, which in a role are those of the role.
+using Sizes = std::map<std::string, std::string>;
+
+[[nodiscard]] Sizes sizes_of_job(const Resolver& resolver);
+
+// The text with the numbers in place of the variables.
+[[nodiscard]] std::string with_sizes(const std::string& text, const Sizes& sizes);
+
+void set_sizes(Program& program, const Sizes& sizes);
+
+}  // namespace dts::convert
