@@ -186,6 +186,17 @@ void check_rank_of_batch_shell(const Subject& subject, Report& report) {
   }
 }
 
+// Where the arguments of the training script begin: behind train.py of torchrun train.py, or the
+// module of torchrun -m NAME.
+std::size_t begin_of_arguments(const Run& run) {
+  const bool is_module = is_python(run.launch.program);  // python -m torch.distributed.run
+  for (std::size_t i = run.launch.program_at + (is_module ? 3 : 1); i < run.words.size(); ++i) {
+    const std::string& word = run.words[i].value.text;
+    if (word.ends_with(".py") || word == "-m" || word == "--module") return run.words[i].span.end;
+  }
+  return run.span.end;
+}
+
 // srun torchrun --node_rank \$SLURM_NODEID: no shell is between srun and torchrun.
 void check_rank_not_expanded(const Subject& subject, Report& report) {
   for (const Run* run : work_of(subject))
@@ -194,7 +205,8 @@ void check_rank_not_expanded(const Subject& subject, Report& report) {
           run->around.inner > 0)
         continue;
       const auto option = program_option(run->words, run->launch.program_at, name);
-      if (!option || !option->value.text.starts_with("$") ||
+      if (!option || option->span.begin >= begin_of_arguments(*run) ||
+          !option->value.text.starts_with("$") ||
           option->value.text.find("SLURM_") == std::string::npos)
         continue;
       report.add(option->span,

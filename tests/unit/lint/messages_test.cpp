@@ -141,3 +141,21 @@ TEST_CASE("lines of options that sbatch refuses, or that are still open") {
         "options are still to be filled in\n");
   CHECK(says("placeholder-left", "#SBATCH --comment=\"<deadline>\"\n").empty());
 }
+
+TEST_CASE("arguments of the training script are not options of torchrun") {
+  struct Row {
+    const char* words;
+    bool is_reported;
+  };
+
+  for (const Row& row :
+       {Row{"torchrun --node_rank '$SLURM_NODEID' train.py", true},
+        {"python -m torch.distributed.run --node_rank '$SLURM_NODEID' train.py", true},
+        {"torchrun train.py --node_rank '$SLURM_NODEID'", false},
+        {"torchrun -m pkg --node_rank '$SLURM_NODEID'", false},
+        {"python -m torch.distributed.run -m pkg --node_rank '$SLURM_NODEID'", false}}) {
+    CAPTURE(row.words);
+    CHECK(says("rank-not-expanded", "srun " + std::string(row.words) + "\n").empty() !=
+          row.is_reported);
+  }
+}
