@@ -65,14 +65,32 @@ Names names_made_by(const std::vector<Part>& parts, const Names& commands) {
   return names;
 }
 
+// Of `names`, those that every program gets by its environment.
+Names exported_of(const std::vector<Part>& parts, const Names& names) {
+  Names exported;
+  for (const Part& part : parts)
+    if (part.role == Role::around && part.is_kept)
+      for (const std::string& name : part.item.sets.exported)
+        if (names.count(name) > 0) exported.insert(name);
+  return exported;
+}
+
+// Each program may have its own: TMPDIR, TRITON_CACHE_DIR.
+bool is_scratch(const std::string& name) {
+  return name == "TMPDIR" || name == "TMP" || name == "TEMP" ||
+         name.find("CACHE") != std::string::npos;
+}
+
 // The set-up of each program runs mktemp again.
 void lose_temporary_names(const std::vector<Part>& parts,
                           std::vector<Program>& programs,
                           const std::vector<std::size_t>& places) {
   const Names names = names_made_by(parts, {"mktemp"});
+  const Names exported = exported_of(parts, names);
+  const bool is_for_all = !std::all_of(exported.begin(), exported.end(), is_scratch);
   std::vector<Program*> users;
   for (std::size_t i = 0; i < places.size(); ++i)
-    if (meets(parts[places[i]].item.used, names)) users.push_back(&programs[i]);
+    if (is_for_all || meets(parts[places[i]].item.used, names)) users.push_back(&programs[i]);
   if (users.size() < 2) return;
   for (Program* program : users)
     program->losses.emplace_back(
@@ -163,11 +181,13 @@ void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>&
 }
 
 void lose_values_of_roles(const std::vector<Part>& parts, std::vector<Program>& programs) {
-  for (const std::string& name :
-       names_made_by(parts, {"mktemp", "netstat", "openssl", "shuf", "ss"})) {
+  const Names names = names_made_by(parts, {"mktemp", "netstat", "openssl", "shuf", "ss"});
+  const Names exported = exported_of(parts, names);
+  for (const std::string& name : names) {
+    const bool is_for_all = exported.count(name) > 0 && !is_scratch(name);
     std::vector<Program*> users;
     for (Program& program : programs)
-      if (used_names(program.source()).count(name) > 0) users.push_back(&program);
+      if (is_for_all || used_names(program.source()).count(name) > 0) users.push_back(&program);
     if (users.size() < 2) continue;
     users.back()->losses.push_back(
         "the set-up of each role computes " + name +

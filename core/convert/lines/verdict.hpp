@@ -14,8 +14,8 @@ inline constexpr const char* k_acts_on_exit =
     "acts on the program's exit code; dtsubmit --on sets what to do after failures";
 
 inline constexpr const char* k_reads_file_late =
-    "what the file does may take longer than a tear-down, which is killed after 30 s: have the "
-    "program read it";
+    "what the file does may take longer than a tear-down, which is killed after 30 s: source it "
+    "in the program's own script";
 
 inline constexpr const char* k_finds_master =
     "dtsubmit finds the ranks' numbers, the master and a free port itself";

@@ -111,6 +111,7 @@ TEST_CASE("the number of a node's tasks stays a word of its own") {
 TEST_CASE("a file that the script reads behind its program is lost") {
   const Reduced made = of_one_node("cp -r a b\nsource b/install.sh\nset > b/log\n");
   CHECK(made.became("source") == Became::lost);
+  CHECK(made.says("source", "source it in the program's own script"));
   CHECK(made.became("set > b") == Became::tear_down);
   CHECK(of_one_node("srun ./a\nsource deactivate\n").made.is_lossless());
 }
@@ -127,6 +128,8 @@ TEST_CASE("steps do not share the names that mktemp makes") {
   CHECK(two.became("srun ./a") == Became::lost);
   CHECK(two.says("srun ./b", "runs mktemp again"));
   CHECK(of_nodes(folder + "srun ./a ${ARGS[@]}\nsrun ./b x\n").made.is_lossless());
+  CHECK(of_nodes("export T=$(mktemp -d)\nsrun ./a\nsrun ./b\n").says("srun ./b", "runs mktemp"));
+  CHECK(of_nodes("export TMPDIR=$(mktemp -d)\nsrun ./a\nsrun ./b\n").made.is_lossless());
 }
 
 TEST_CASE("roles do not share a port that each of them draws") {
@@ -139,6 +142,10 @@ TEST_CASE("roles do not share a port that each of them draws") {
   CHECK_FALSE(drawn.made.is_lossless());
   CHECK(drawn.says("srun -N1 -n1 -w ${N[1]}", "computes P for itself"));
   CHECK(of_nodes(nodes + "P=6379\n" + ray).made.is_lossless());
+  const std::string key = nodes + "P=6379\nK=$(openssl rand -hex 16)\n";
+  CHECK(
+      of_nodes(key + "export K\n" + ray).says("srun -N1 -n1 -w ${N[1]}", "computes K for itself"));
+  CHECK(of_nodes(key + ray).made.is_lossless());
 }
 
 TEST_CASE("what prepares a training of all nodes runs on the first one") {
