@@ -24,6 +24,15 @@ constexpr Remote k_remotes[] = {{"ssh", "BbcDEeFIiJLlmOoPpQRSWw", true},
 constexpr std::string_view k_starters[] = {
     "torchrun", "accelerate", "deepspeed", "composer", "horovodrun"};
 
+// True for timeout 9 killall python, where a wrapper's program is not the one that it names.
+bool only_names_program(const lint::Run& run) {
+  constexpr std::string_view k_by_name[] = {"killall", "pgrep", "pkill", "type", "which"};
+  const std::size_t end = std::min(run.launch.program_at, run.words.size());
+  for (std::size_t i = 0; i < end; ++i)
+    if (is_one_of(k_by_name, run.words[i].value.text)) return true;
+  return false;
+}
+
 // True if the value of this option is the next word: -p, -tp; not -p22.
 bool has_next_word(const std::string& option, std::string_view with_value) {
   return !option.starts_with("--") && option.find_first_of(with_value) == option.size() - 1;
@@ -64,7 +73,7 @@ bool trains_elsewhere(const lint::Run& run) {
   const shell::Script script = shell::parse(text);
   const lint::Runs inner = lint::runs_of(script, text);
   return std::any_of(inner.runs.begin(), inner.runs.end(), [](const lint::Run& one) {
-    if (one.words.empty() || asks_version(one)) return false;
+    if (one.words.empty() || asks_version(one) || only_names_program(one)) return false;
     const lint::Launch& launch = one.launch;
     return launch.launcher == lint::Launcher::srun || launch.launcher == lint::Launcher::mpirun ||
            is_one_of(k_starters, launch.program) || lint::is_python(launch.program) ||

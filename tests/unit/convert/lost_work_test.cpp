@@ -22,6 +22,7 @@ TEST_CASE("a training that ssh starts is no tear-down") {
                            "ssh -p 22 $HEAD \"pkill -f python\"",
                            "ssh login mv /scratch/mpirun /archive",
                            "pdsh -w $NODES killall python",
+                           "ssh $HEAD timeout 9 killall python",
                            "ssh $O $HEAD which python"}) {
     CAPTURE(line);
     CHECK(of_nodes(before + line + "\n").became(line) == Became::tear_down);
