@@ -4,7 +4,6 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
-#include "core/plan/layout/cpus.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/memory_need.hpp"
 
@@ -39,19 +38,7 @@ void add_demanded_memory(JobDemand& demand) {
   const auto need = memory_need(demand.spec, rules);
   if (!need || !rules->is_shared_out) return;
   if (need->option != nullptr) demand.memory_option = need->option;
-  switch (need->of) {
-    case MemoryNeed::Of::node:
-      demand.memory_mib = need->mib;
-      break;
-    case MemoryNeed::Of::cpu:
-      demand.memory_mib = need->mib * demand.cpus;
-      break;
-    case MemoryNeed::Of::gpu:
-      demand.memory_mib = need->mib * demand.gpus;
-      break;
-    case MemoryNeed::Of::whole_node:
-      break;  // depends on the node
-  }
+  demand.memory_mib = need->of_node(demand.cpus, demand.gpus);
 }
 
 JobDemand job_demand(const Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
@@ -266,10 +253,8 @@ void check_job_limits(Plan& plan,
     found.insert(found.end(), own.begin(), partitions.size() > 1 ? own.begin() + 1 : own.end());
   }
   // A held job waits for somebody who may change it, too.
-  if (!cluster.may_change_jobs && spec.slurm.count("hold") == 0) {
-    problems.insert(problems.end(), found.begin(), found.end());
-    return;
-  }
+  if (!cluster.may_change_jobs && spec.slurm.count("hold") == 0)
+    return void(problems.insert(problems.end(), found.begin(), found.end()));
   for (const Diagnostic& problem : found)
     decide(plan, k_may_wait, std::string(), problem.where + ": " + problem.message);
 }

@@ -15,6 +15,13 @@ struct MemoryNeed {
   Of of = Of::whole_node;
   std::uint64_t mib = 0;         // for each of `of`; 0 for a whole node
   const char* option = nullptr;  // of the request; nullptr: the site's default
+
+  // MiB of a node of which the job has so many CPUs and GPUs; 0 for a whole node: it depends on the
+  // node.
+  [[nodiscard]] std::uint64_t of_node(std::uint64_t cpus, std::uint64_t gpus) const {
+    const std::uint64_t count = of == Of::cpu ? cpus : of == Of::gpu ? gpus : 1;
+    return of == Of::whole_node ? 0 : mib * count;
+  }
 };
 
 // nullopt: the site's rules are not known.

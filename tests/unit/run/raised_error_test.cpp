@@ -124,7 +124,7 @@ TEST_CASE("an error counts as raised if only what ends a program follows its tra
        true},
       {at + "ImportError: no wandb\nstep 1\n" + at + error, true},  // another one was caught
       {at + "KeyError: 'y'\nstep 1\n" + at + error, false},         // so was this, it seems
-      {at + error + at + error, true},  // logged, and raised again
+      {at + error + at + error, true},                              // logged, and raised again
       {"bad sample: KeyError: 'y'\n" + at + error, true},
       {error, false},  // a line of a log
       {at + error + "trying again\n", false},
