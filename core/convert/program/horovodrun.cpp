@@ -112,6 +112,23 @@ bool looks_like_program(const std::string& word) {
          word.starts_with("./");
 }
 
+// `hidden`: the option in a variable, `word`, that only the job's shell knows.
+void add_hidden(const std::string& hidden, const FlatWord& word, HorovodrunWords& made) {
+  if (is_one_of(k_hosts_of_horovodrun, hidden))
+    made.options.push_back({without_dashes(hidden), "", {}});
+  else
+    made.losses.push_back(fmt::format("horovodrun: options in {} are known only in the job's shell",
+                                      to_source({word})));
+}
+
+void lose_unknown(const std::string& option, const std::string& next, HorovodrunWords& made) {
+  if (!next.starts_with('-'))
+    made.losses.push_back(fmt::format(
+        "horovodrun: {} is no option that dtsubmit knows: write {}=VALUE if it has a value",
+        option,
+        option));
+}
+
 }  // namespace
 
 HorovodrunWords horovodrun_words(const std::vector<FlatWord>& words,
@@ -122,11 +139,7 @@ HorovodrunWords horovodrun_words(const std::vector<FlatWord>& words,
   // Its own options end at the first word that is none.
   for (++at; at < words.size(); ++at) {
     if (const std::string hidden = first_option_in(words[at], runs); !hidden.empty()) {
-      if (is_one_of(k_hosts_of_horovodrun, hidden))
-        made.options.push_back({without_dashes(hidden), "", {}});
-      else
-        made.losses.push_back(fmt::format(
-            "horovodrun: options in {} are known only in the job's shell", to_source({words[at]})));
+      add_hidden(hidden, words[at], made);
       continue;
     }
     const std::string& word = expanded[at].value.text;
@@ -140,11 +153,7 @@ HorovodrunWords horovodrun_words(const std::vector<FlatWord>& words,
     }
     const std::string next = at + 1 < words.size() ? expanded[at + 1].value.text : "";
     if (!is_one_of(k_valued_of_horovodrun, word)) {
-      if (!next.starts_with('-'))
-        made.losses.push_back(fmt::format(
-            "horovodrun: {} is no option that dtsubmit knows: write {}=VALUE if it has a value",
-            word,
-            word));
+      lose_unknown(word, next, made);
       if (next.starts_with('-') || looks_like_program(next)) {
         made.options.push_back({name, "", {}});
         continue;
