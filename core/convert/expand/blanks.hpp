@@ -9,8 +9,8 @@
 namespace dts::convert {
 
 // The text with blanks of templates in quotes, which a shell would read as redirections
-// (CACHE=<cache folder>), and with $SLURM_NTASKS_PER_NODE for the first number of
-// SLURM_TASKS_PER_NODE, if the script asks for --ntasks-per-node.
+// (CACHE=<cache folder>), and with the number of --ntasks-per-node, or ${SLURM_NTASKS_PER_NODE},
+// for the first number of SLURM_TASKS_PER_NODE.
 [[nodiscard]] Rewrite with_plain_words(std::string_view text);
 
 }  // namespace dts::convert

@@ -168,8 +168,7 @@ bool AttemptLoop::close(const Error* failed) {
   }
   constexpr seconds k_patience{5};
   StoragePatience patience(signals_.get(), end_.kill_imminent() ? seconds(0) : k_patience);
-  for (auto written = ledger_.flush(); !written && patience.waits_after(written.error());)
-    written = ledger_.flush();
+  [[maybe_unused]] const auto written = call_patiently(patience, [&] { return ledger_.flush(); });
   return close_ledger(ledger_, options_);
 }
 
