@@ -87,11 +87,7 @@ void AttemptLoop::await_controller(run::Cause cause) {
   for (bool said = false; !watch_->wait_job(k_turn) && std::chrono::steady_clock::now() < until;
        said = true) {
     if (!said) log("the scheduler does not answer: waiting up to 5 minutes before the next launch");
-    const auto signal =
-        wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, seconds(1));
-    if (!signal) continue;
-    ::kill(::getpid(), *signal);
-    return;
+    if (!waits_unasked(signals_.get(), seconds(1))) return;
   }
 }
 

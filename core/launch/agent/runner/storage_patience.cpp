@@ -43,16 +43,20 @@ bool is_of_storage(const Error& failed) {
          });
 }
 
+bool waits_unasked(int signals, std::chrono::seconds delay) {
+  const auto signal = wait_for_one_of(signals, {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);
+  if (signal) ::kill(::getpid(), *signal);
+  return !signal;
+}
+
 bool StoragePatience::waits_after(const Error& failed) {
   constexpr std::chrono::seconds k_longest_delay{15};
   if (!is_of_storage(failed) || left_.count() <= 0) return false;
   const auto delay = std::min(delay_, left_);
   log("{}; trying again in {} s", failed.message, delay.count());
-  const auto signal = wait_for_one_of(signals_, {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);
   left_ -= delay;
   delay_ = std::min(2 * delay_, k_longest_delay);
-  if (signal) ::kill(::getpid(), *signal);
-  return !signal;
+  return waits_unasked(signals_, delay);
 }
 
 void StoragePatience::refill() {

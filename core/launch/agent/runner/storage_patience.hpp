@@ -15,6 +15,10 @@ namespace dts::launch {
 // only a user changes, nor of a file that is absent or another kind of file.
 [[nodiscard]] bool is_of_storage(const Error& failed);
 
+// Waits for `delay`. False as soon as a signal of the descriptor `signals` asks the job to end,
+// which can then be read again.
+[[nodiscard]] bool waits_unasked(int signals, std::chrono::seconds delay);
+
 class StoragePatience {
  public:
   // `signals`: the agent's descriptor (take_signals()). Waits for at most `limit` in a row, which
