@@ -109,6 +109,62 @@ def fails():
         check("TimeLimit=00:20:00" in cluster.run("scontrol", "show", "job", str(run.status()["job"])).stdout, "it had 20 minutes")
 
 
+# Answers until it is asked to stop, or until its client has ended, which is an error.
+FRAGILE = """
+import os, signal, socket, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(85))
+listener = socket.create_server(("", int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"])))
+connection, _ = listener.accept()
+while connection.recv(1):
+    connection.sendall(b"1")
+sys.exit("the client has gone")
+"""
+
+# Asks for one number every 0.2 s; saves them over 4 s when it is asked to stop, and for that it needs the server.
+SAVES_SLOWLY = """
+import os, signal, socket, sys, time
+state = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/state"
+total = int(open(state).read()) if os.path.exists(state) else 0
+told = []
+signal.signal(signal.SIGTERM, lambda *_: told.append(1))
+def connect():
+    while True:
+        try:
+            return socket.create_connection((os.environ["DTSUBMIT_ROLE_SERVER_ADDR"], int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"])))
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+server = connect()
+def ask():
+    server.sendall(b"?")
+    answer = server.recv(1)
+    if not answer:
+        sys.exit("the server has gone")
+    return int(answer)
+while total < 20 or os.environ["DTSUBMIT_ATTEMPT"] == "1":
+    total += ask()
+    time.sleep(0.2)
+    if told:
+        total += sum(time.sleep(0.2) or ask() for _ in range(20))
+        open(state, "w").write(str(total))
+        print("saved", total, flush=True)
+        sys.exit(85)
+"""
+
+
+def served_to_the_end():
+    """Asked to stop, the training saves with the help of its server, which ends after it, and whose errors then do not matter."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        write(cluster.place, FRAGILE, SAVES_SLOWLY)
+        run = submit(cluster, roles=roles(cluster.place))
+        for name in ("server", "train"):
+            wait_for_ranks(part(run, name))
+        time.sleep(1)
+        cluster.run("scancel", "--batch", "--signal", "USR1", str(run.job))
+        check(run.finish(90)["done"], f"{run.ledger()}")
+        check(causes(run) == ["time_limit", "completed"], f"{causes(run)}")
+        check("saved" in log_of(part(run, "train")), log_of(part(run, "train")))
+
+
 CRASHES = "trap 'exit 85' TERM; [ $DTSUBMIT_ATTEMPT = 1 ] && sleep 2 && kill -SEGV $$; exec sleep 4"
 
 
@@ -221,4 +277,4 @@ def guard_killed_late():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, together, alone, places, here, waits, guard_killed, guard_killed_late)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preempted, fails, served_to_the_end, together, alone, places, here, waits, guard_killed, guard_killed_late)}[sys.argv[1]](*sys.argv[2:])

@@ -2,7 +2,7 @@
 foreach(scenario preempted some_gpus fails out_of_time at_the_limit agent_killed chained stopped stop_and_kill lost_node)
   dts_script_test(steps_${scenario} integration 600 steps ${scenario})
 endforeach()
-foreach(scenario preempted fails together alone here waits guard_killed guard_killed_late)
+foreach(scenario preempted fails served_to_the_end together alone here waits guard_killed guard_killed_late)
   dts_script_test(roles_${scenario} integration 600 roles ${scenario})
 endforeach()
 foreach(launcher srun mpirun mpiexec)

@@ -5,7 +5,6 @@
 #include "core/base/net/ephemeral_ports.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
-#include "core/base/os/own_children.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/agent/part_variables.hpp"
 #include "core/launch/job/classify.hpp"
@@ -30,6 +29,10 @@ constexpr std::chrono::milliseconds k_tick{200};
 constexpr seconds k_role_patience{120};   // for a role to save when another role ends it
 constexpr seconds k_server_patience{30};  // for a role with nothing left to do
 constexpr unsigned k_most_vanished = 3;   // agents of parts that may vanish in one job
+
+bool have_work(const std::vector<PartAgent*>& parts) {
+  return std::any_of(parts.begin(), parts.end(), std::mem_fn(&PartAgent::has_work));
+}
 
 }  // namespace
 
@@ -97,17 +100,22 @@ bool ComposedRun::is_ending() const {
   return stop_asked_ || end_signal_;
 }
 
+// A server goes on until the others have saved, unless there is no time for that: Slurm's SIGTERM
+// is followed by a kill, and whoever asks again does not want to wait.
 void ComposedRun::on_signal(const SentSignal& signal, const std::vector<PartAgent*>& parts) {
   const int number = signal.number;
   if (number == SIGCHLD || number == SIGCONT) return;
   if (number == SIGINT && !interrupts_.add(signal.value)) return;
-  log("signal {}: passed on to every part that runs", number);
+  for (PartAgent* part : parts) part->stop_waiting();
+  const bool to_all = number == SIGTERM || is_ending() || !have_work(parts);
+  log("signal {}: passed on to every part that {}", number, to_all ? "runs" : "ends by itself");
   if (number == k_stop_request && !std::exchange(stop_asked_, true))
     static_cast<void>(
         note({.what = run::StopRequested{run::Cause::stopped, run::k_asked_by_user}}));
   if (number != k_stop_request) end_signal_ = number;
   if (number == SIGTERM) end_.set_kill_imminent(true);
-  for (const PartAgent* part : parts) part->signal(number);
+  for (const PartAgent* part : parts)
+    if (to_all || part->has_work()) part->signal(number);
 }
 
 void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
@@ -116,34 +124,21 @@ void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
   while (const auto signal = read_sent_signal(signals_.get())) on_signal(*signal, parts);
 }
 
-// Ends the roles that never end by themselves, once every other role is done.
-void ComposedRun::end_waiting_roles(const std::vector<PartAgent*>& parts) {
-  const bool others_run = std::any_of(parts.begin(), parts.end(), [](const PartAgent* part) {
-    return part->is_active() && !part->part().until_others_end;
-  });
-  if (others_run) return;
-  for (PartAgent* part : parts)
-    if (part->runs()) part->request_end(k_server_patience);
-}
-
-void ComposedRun::on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts) {
-  if (run::ends_others(end))
-    for (PartAgent* part : parts) part->request_end(k_role_patience);
-  end_waiting_roles(parts);
-}
-
-// Kills the processes that a killed agent has left behind.
-void ComposedRun::kill_orphans_of_agents(const std::vector<PartAgent*>& parts) const {
-  std::vector<pid_t> spared;
-  for (const PartAgent* part : parts)
-    if (part->runs()) spared.push_back(part->pid());
-  kill_children(spared);
+// Ends the others if the last part to end has not done its work, and the roles that never end by
+// themselves once no other role has work to do.
+void ComposedRun::on_end(const std::vector<run::PartEnd>& ends,
+                         const std::vector<PartAgent*>& parts) {
+  if (run::ends_others(ends.back()))
+    for (PartAgent* part : parts)
+      if (part->has_work()) part->request_end(k_role_patience);
+  if (have_work(parts)) return;
+  const bool is_done = std::none_of(ends.begin(), ends.end(), run::ends_others);
+  for (PartAgent* part : parts) part->request_end(is_done ? k_server_patience : k_role_patience);
 }
 
 // Starts the parts that wait no longer. Errors: only that the first part cannot be started.
 Result<void> ComposedRun::start_ready(const std::vector<PartAgent*>& parts) {
   for (PartAgent* part : parts) {
-    if (is_ending()) part->stop_waiting();
     if (!part->may_start(parts)) continue;
     const auto started = part->start(options_, variables_of(*part));
     if (started) continue;
@@ -162,20 +157,16 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
     listen(parts);
     for (PartAgent* part : parts) {
       part->tick();
-      const auto end = part->reap();
+      auto end = part->reap();
       if (!end) continue;
+      // A server may fail because those that used it have saved and ended.
+      if (is_ending() && end->until_others_end) end->end_requested = true;
       ends.push_back(*end);
       if (!end->decided) kill_orphans_of_agents(parts);
-      on_end(*end, parts);
+      on_end(ends, parts);
     }
   }
   return ends;
-}
-
-// Records that a role that never ends by itself is done when the others are.
-void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const {
-  for (const PartAgent* part : parts)
-    if (!part->is_done()) part->note_done(job_.allocation.job, "the other roles are done");
 }
 
 // `due`: how many parts were to run. Not all have begun if a stop arrived while one waited.
@@ -197,10 +188,14 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     std::vector<PartAgent*> left;
     for (PartAgent* part : parts)
       if (!part->is_done()) left.push_back(part);
+    if (std::none_of(left.begin(), left.end(), std::mem_fn(&PartAgent::ends_by_itself)))
+      left.clear();
     DTS_ASSIGN(const auto ends, run_once(left));
     if (!presence_.is_present_now()) return fail(Errc::io, run::vanished_words(run_));
     DTS_ASSIGN(run::Verdict verdict, judge(ends, left.size()));
-    if (verdict.decision.action == run::Action::done) note_waiting_roles(parts);
+    if (verdict.decision.action == run::Action::done)
+      for (PartAgent* part : parts)
+        if (!part->is_done()) part->note_done(job_.allocation.job, "the other roles are done");
     if (verdict.decision.action != run::Action::restart) return verdict;
     log("{}", verdict.decision.why);
     const auto until = std::chrono::steady_clock::now() + run::back_off(restart - 1);

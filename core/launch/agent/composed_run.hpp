@@ -44,10 +44,7 @@ class ComposedRun {
   [[nodiscard]] Result<run::Verdict> judge(const std::vector<run::PartEnd>& ends, std::size_t due);
   void listen(const std::vector<PartAgent*>& parts);
   void on_signal(const SentSignal& signal, const std::vector<PartAgent*>& parts);
-  void on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts);
-  void end_waiting_roles(const std::vector<PartAgent*>& parts);
-  void note_waiting_roles(const std::vector<PartAgent*>& parts) const;
-  void kill_orphans_of_agents(const std::vector<PartAgent*>& parts) const;
+  void on_end(const std::vector<run::PartEnd>& ends, const std::vector<PartAgent*>& parts);
   [[nodiscard]] bool is_ending() const;
   [[nodiscard]] run::Verdict ended_between();
   [[nodiscard]] run::Verdict given_up(const Error& failed);

@@ -3,6 +3,7 @@
 
 #include "core/base/files/own_file.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/os/own_children.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/launch/agent/component.hpp"
@@ -208,6 +209,13 @@ Result<void> PartAgent::resume_after(const std::vector<run::Event>& of_whole) co
   if (!has_run || own.back().time >= resumed->time) return {};
   return run::append_event(run_.ledger(),
                            {.job = resumed->job, .what = *resumed->as<run::Resumed>()});
+}
+
+void kill_orphans_of_agents(const std::vector<PartAgent*>& parts) {
+  std::vector<pid_t> spared;
+  for (const PartAgent* part : parts)
+    if (part->runs()) spared.push_back(part->pid());
+  kill_children(spared);
 }
 
 }  // namespace dts::launch

@@ -65,6 +65,10 @@ class PartAgent {
 
   [[nodiscard]] bool is_active() const { return runs() || waits(); }
 
+  [[nodiscard]] bool ends_by_itself() const { return !part_.until_others_end; }
+
+  [[nodiscard]] bool has_work() const { return is_active() && ends_by_itself(); }
+
   [[nodiscard]] pid_t pid() const { return pid_; }
 
   [[nodiscard]] const spec::Part& part() const { return part_; }
@@ -118,5 +122,8 @@ class PartAgent {
   Clock::time_point warn_at_ = Clock::time_point::max();  // when the part's own time is nearly up
   Clock::time_point kill_at_ = Clock::time_point::max();
 };
+
+// Kills the processes that a killed agent of one of these parts has left behind.
+void kill_orphans_of_agents(const std::vector<PartAgent*>& parts);
 
 }  // namespace dts::launch

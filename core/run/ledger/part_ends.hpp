@@ -38,7 +38,8 @@ struct Verdict {
 // `ends` is in the order in which they ended; parts that we asked to end do not count. A part that
 // stops ends the run; a job that the scheduler has requeued is waited for; then a new submission, a
 // requeue (without the nodes that any of them avoids) and a restart take precedence in this order.
-// A part whose agent vanished is restarted while `may_restart`. If all are done, the run is done.
+// A part whose agent vanished is restarted while `may_restart`. The run is done if all are, except
+// those that do not end by themselves.
 [[nodiscard]] Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart);
 
 }  // namespace dts::run

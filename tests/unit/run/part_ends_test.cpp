@@ -37,6 +37,16 @@ TEST_CASE("the run is done when every part is") {
                    told(ended("server", Cause::stopped, Action::stop))}) == Action::done);
 }
 
+TEST_CASE("a server that fails once the others are done does not matter") {
+  PartEnd server = ended("server", Cause::user_exit, Action::stop);
+  const PartEnd train = ended("train", Cause::completed, Action::done);
+  CHECK(action_of({server, train}) == Action::stop);
+  server.until_others_end = true;
+  CHECK(action_of({server, train}) == Action::done);
+  CHECK(action_of({server, told(ended("train", Cause::stopped, Action::stop))}) == Action::stop);
+  CHECK(action_of({server, ended("train", Cause::preempted, Action::requeue)}) == Action::stop);
+}
+
 TEST_CASE("a part that stops ends the run with its cause, whatever the others were told") {
   const Verdict verdict = judge_parts({ended("train", Cause::user_exit, Action::stop),
                                        told(ended("server", Cause::stopped, Action::stop))},
