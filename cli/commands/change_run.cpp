@@ -69,7 +69,7 @@ bool changes_run(const JobOptions& options) {
 
 Result<RunChange> change_run(const run::RunDirectory& run,
                              JobOptions options,
-                             const plan::ClusterView& cluster,
+                             const ClusterFor& cluster_for,
                              Destination destination) {
   if (launch::is_sweep(run))
     return fail(Errc::invalid,
@@ -84,6 +84,7 @@ Result<RunChange> change_run(const run::RunDirectory& run,
   if (spec::is_composed(asked.spec)) check_whole(options, asked.spec.heterogeneous, asked.problems);
   launch::make_absolute(asked.spec);
   check_stage(asked, destination == Destination::scheduler ? Reach::nodes : Reach::here);
+  DTS_ASSIGN(const plan::ClusterView cluster, cluster_for(asked.spec));
   DTS_ASSIGN(const Prepared prepared, prepare_change(std::move(asked), run, cluster, destination));
   return RunChange{files_of(prepared), join(typed_words(options), " "), size_in_words(prepared)};
 }

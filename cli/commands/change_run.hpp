@@ -7,6 +7,7 @@
 #include "cli/commands/prepare.hpp"
 #include "core/run/directory/amendment.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,16 @@ struct RunChange {
   std::string size;   // "2 nodes x 8 ranks"
 };
 
+// The resources that a job may use.
+using ClusterFor = std::function<Result<plan::ClusterView>(const spec::JobSpec&)>;
+
 // The run's own options, with the typed ones in their place, planned and checked like those of a
 // new job; settings from files and variables are not applied again. Errc::invalid reports all
 // problems at once, including options that are fixed once a run exists, and in a job of several
 // steps or roles those that each of them has itself. Writes nothing.
 [[nodiscard]] Result<RunChange> change_run(const run::RunDirectory& run,
                                            JobOptions options,
-                                           const plan::ClusterView& cluster,
+                                           const ClusterFor& cluster_for,
                                            Destination destination);
 
 }  // namespace dts::cli

@@ -87,8 +87,10 @@ Result<Continued> continue_run(sched::Scheduler& scheduler,
                    launch::run_again(scheduler, run, why, asked_at, interactive_patience())));
     return Continued{std::move(resumed), ""};
   }
-  DTS_ASSIGN(const Site site, look_at_site(scheduler, std::nullopt));
-  DTS_ASSIGN(RunChange change, change_run(run, options, site.cluster, Destination::scheduler));
+  const auto cluster_for = [&](const spec::JobSpec& spec) {
+    return look_at_site(scheduler, charged_for(spec)).map([](Site site) { return site.cluster; });
+  };
+  DTS_ASSIGN(RunChange change, change_run(run, options, cluster_for, Destination::scheduler));
   const HeldSignals whole;
   DTS_ASSIGN(launch::Resumed resumed,
              report_before_signal(launch::run_again_with(scheduler,

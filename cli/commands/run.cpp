@@ -100,7 +100,9 @@ Result<run::RunDirectory> earlier_run(const RunOptions& options,
   if (!changes_run(options.job)) return run;
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   if (run::is_done(ledger.events)) return run;  // as the agent then says; nothing changes
-  DTS_ASSIGN(const RunChange change, change_run(run, options.job, {}, Destination::this_machine));
+  const auto anything = [](const spec::JobSpec&) { return plan::ClusterView(); };
+  DTS_ASSIGN(const RunChange change,
+             change_run(run, options.job, anything, Destination::this_machine));
   const UniqueFd lock = run::lock_submission(run, k_lock_patience);
   if (run::agent_lives(run).value_or(false))
     return fail(Errc::invalid,

@@ -94,7 +94,20 @@ def main():
             refuses_alike(cluster, limits, given, option)
             for limit in limits:
                 cluster.sacctmgr(*words_of(limit, undone=True))
+        changed(cluster)
         slow_accounting(cluster)
+
+
+def changed(cluster):
+    """A requeue with options that Slurm would never start is refused, too."""
+    run = cluster.submit("--nodes", "1", "--ntasks-per-node", "1", "--", "sh", "-c", "trap 'exit 85' TERM; while :; do sleep 0.1; done")
+    cluster.sacctmgr(*words_of("qos normal MaxTRES=node=1", undone=False))
+    try:
+        refused = cluster.dtsubmit("requeue", run.path, "--nodes", "2", code=3).stderr
+        check("error: --nodes: " in refused, refused)
+    finally:
+        cluster.sacctmgr(*words_of("qos normal MaxTRES=node=1", undone=True))
+    cluster.dtsubmit("cancel", run.path)
 
 
 def slow_accounting(cluster):
