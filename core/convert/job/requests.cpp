@@ -114,6 +114,8 @@ class RequestReader {
       return;
     }
     if (!lint::is_plugin_option(one.name)) return lose(row, "sbatch does not know this option");
+    // It would start the batch script, and therefore dtsubmit, in that container.
+    if (one.name == "environment") return lose(row, *spec::instead_of_srun("--environment"));
     accept("slurm", one.value.empty() ? one.name : one.name + "=" + one.value, row);
   }
 

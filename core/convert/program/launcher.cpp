@@ -6,6 +6,7 @@
 #include "core/convert/program/before_launcher.hpp"
 #include "core/convert/program/horovodrun.hpp"
 #include "core/convert/program/launcher_words.hpp"
+#include "core/convert/program/plugin_options.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/lint/script/sbatch_options.hpp"
 #include "core/spec/options/of_sbatch.hpp"
@@ -49,6 +50,7 @@ class Reading {
     if (name == "mpi") return mpi_type(one.value);
     if (name == "export") return exported(one.value);
     if (name == "nodelist") return void(made_.names_nodes = true);
+    if (is_left_to_sbatch(name)) return left_to_sbatch(name, one.value);
     if (is_without_counterpart(name))
       return lose(fmt::format("srun --{}: {}",
                               name,
@@ -107,6 +109,11 @@ class Reading {
         one = *here + "/" + one;
     }
     return join(all, ",");
+  }
+
+  void left_to_sbatch(const std::string& name, const std::string& value) {
+    if (value.find(lint::k_unknown) != std::string::npos) return unknown(name, value);
+    made_.settings["slurm"].texts.push_back(name + "=" + value);
   }
 
   void size(const std::string& name, const std::string& value) {

@@ -2,6 +2,7 @@
 #include "core/convert/program/launcher_words.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/program/plugin_options.hpp"
 #include "core/lint/script/sbatch_options.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ constexpr std::string_view k_lost_options[] = {"multi-prog",
                                                "nodelist",
                                                "exclude",
                                                "chdir",
+                                               "environment",
                                                "export-file",
                                                "preserve-env",
                                                "prolog",
@@ -80,7 +82,8 @@ bool holds_only_flags(const FlatWord& word, const lint::Runs& runs) {
                             ? std::string::npos
                             : option.find('=') - std::min<std::size_t>(2, option.find('=')));
       const bool is_needed = is_size(name) || is_without_counterpart(name) ||
-                             name.starts_with("container") || name == "export" || name == "mpi";
+                             is_left_to_sbatch(name) || name.starts_with("container") ||
+                             name == "export" || name == "mpi";
       if (!option.empty() && (!option.starts_with("--") || is_needed)) return false;
     }
   }

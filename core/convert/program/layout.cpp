@@ -2,6 +2,7 @@
 #include "core/convert/program/layout.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/program/plugin_options.hpp"
 
 #include <fmt/format.h>
 
@@ -225,6 +226,7 @@ void settle_layout(Program& program,
                    bool starts_processes,
                    bool is_recognised,
                    bool is_beside_others) {
+  settle_plugin_options(program, draft);
   Layout layout(program, draft);
   layout.one_core_each();
   if (starts_processes)

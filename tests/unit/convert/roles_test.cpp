@@ -178,3 +178,19 @@ TEST_CASE("a container that srun keeps by its name has the image that made it") 
   CHECK(holds(made.job_file, "/img.sqsh"));
   CHECK_FALSE(job_with("srun --container-name=left ./run.sh\n").is_lossless());
 }
+
+TEST_CASE("an option of a plug-in that sbatch has as well is one of the job") {
+  const Conversion made = job_with("#SBATCH -N 2\nsrun -n 4 --uenv=torch:v1 --view=default ./a\n");
+  CHECK(made.is_lossless());
+  CHECK(holds(made.job_file, R"(slurm = ["uenv=torch:v1", "view=default"])"));
+  const std::string first = "#SBATCH --uenv=torch:v1\nsrun --uenv=torch:v1 ./a\n";
+  CHECK(job_with(first).is_lossless());
+  CHECK(holds(job_with(first).job_file, R"(slurm = ["uenv=torch:v1"])"));
+  CHECK(job_with(first + "srun --uenv=torch:v1 ./b\n").is_lossless());
+  CHECK_FALSE(job_with(first + "srun --uenv=other:v1 ./b\n").is_lossless());
+}
+
+TEST_CASE("an environment definition file is lost: only srun reads it") {
+  CHECK_FALSE(job_with("srun --environment=/e.toml ./a\n").is_lossless());
+  CHECK_FALSE(job_with("#SBATCH --environment=/e.toml\nsrun ./a\n").is_lossless());
+}
