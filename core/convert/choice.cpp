@@ -168,6 +168,21 @@ void choose_program(std::vector<Part>& parts, const Names& idle) {
   if (!choose_last(parts, idle, nullptr)) (void)choose_last(parts, {}, nullptr);
 }
 
+// The same program before the chosen one is no preparation: ./solver mesh, ./solver run.
+void choose_alike(std::vector<Part>& parts) {
+  const auto last = std::find_if(
+      parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
+  if (last == parts.end()) return;
+  const std::string verb = verb_of(*last->item.mains.front());
+  for (auto part = parts.begin(); part != last; ++part) {
+    Item& item = part->item;
+    if (part->role != Role::around || item.only_sets() || item.statement->background) continue;
+    for (const lint::Run* run : item.runs)
+      if (verb_of(*run) == verb && does_work(*run)) item.mains.push_back(run);
+    if (!item.mains.empty()) part->role = Role::program;
+  }
+}
+
 // eval $CMD: what it runs, only the shell of the job knows.
 bool evaluates_variable(const Item& item) {
   const shell::Command* command = simple_command(*item.statement);
@@ -237,7 +252,10 @@ void choose_programs(std::vector<Part>& parts, bool is_one_node) {
   if (is_one_node) choose_waited_for(parts, functions.all);
   const bool has_program = std::any_of(
       parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
-  if (!has_program) choose_program(parts, functions.idle);
+  if (!has_program) {
+    choose_program(parts, functions.idle);
+    choose_alike(parts);
+  }
   choose_programs_behind(parts, functions);
 }
 

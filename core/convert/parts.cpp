@@ -39,46 +39,15 @@ bool calls_one_of(const Item& item, const Names& functions, const Names& all) {
   });
 }
 
-// A failure of these is worth an end: nothing works without them.
-bool is_for_environment(const Item& item) {
-  return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
-    for (const std::string_view one :
-         {"module", "ml", "source", ".", "conda", "cd", "export", "spack", "micromamba", "mamba"})
-      if (run->name() == one) return true;
-    return false;
-  });
-}
-
 constexpr const char* k_first_node =
     "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
     "\"$SLURM_JOB_NODELIST\" | "
     "head -n 1)\" ]; }\n";
 
-// ((i++)) and let i=0 fail where the result is 0.
-bool calculates(const shell::Statement& statement) {
-  const auto& commands = statement.pipelines[0].commands;
-  return commands.size() == 1 &&
-         (commands[0].kind == shell::Command::Kind::arithmetic || first_word(commands[0]) == "let");
-}
-
-// What the ERR trap of a set-up would take for the end.
-bool may_fail(const Item& item) {
-  if (item.statement->background || item.statement->pipelines.size() > 1) return false;
-  if (calculates(*item.statement)) return true;
-  if (item.only_sets()) {
-    const shell::Command* command = simple_command(*item.statement);
-    return command != nullptr && item.source.find_first_of("`(") != std::string::npos &&
-           !command->assignments.empty() && command->words.empty();
-  }
-  return !is_for_environment(item);
-}
-
-// `is_code_read`: the next line reads the exit code, which must therefore be kept.
 std::string line_of(const Part& part,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    bool is_tear_down,
-                    bool is_code_read) {
+                    const LinePlace& place) {
   const Item& item = part.item;
   if (is_first_node(item, rendezvous, has_many_nodes)) return first_node_line(item) + "\n";
   std::string text = part.verdict.text.empty()
@@ -86,8 +55,7 @@ std::string line_of(const Part& part,
                          : part.verdict.text;
   if (has_many_nodes) text = with_first_node(item, std::move(text));
   if (item.statement->background) text += " &";
-  if (!is_tear_down && !part.failures.stop && may_fail(item))
-    text += is_code_read ? " && true" : " || true";
+  text += failure_of_line(item, part.failures.stop, place);
   text += item.tail;
   const bool ends_on_code = reads_exit_code(item) && ends_only(item);  // of the `if` before it
   if (has_many_nodes && runs_on(item) == RunsOn::first && !ends_on_code)
@@ -278,7 +246,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     if (i < own && is_run_once(part.item)) continue;
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
-    made.text += line_of(part, has_many_nodes, rendezvous, is_tear_down, is_code_read);
+    const LinePlace place{is_tear_down, is_code_read, i < own};
+    made.text += line_of(part, has_many_nodes, rendezvous, place);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());

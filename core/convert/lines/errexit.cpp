@@ -2,6 +2,7 @@
 #include "core/convert/lines/errexit.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/names.hpp"
 #include "core/shell/parse.hpp"
 
 #include <algorithm>
@@ -71,6 +72,87 @@ std::string failure_line(std::string_view text, const Failures& failures) {
   const std::string stop = failures.stop && !ends_anyway ? "e" : "";
   if (failures.count_in_pipe && has_pipe) return "set -" + stop + "o pipefail\n";
   return stop.empty() ? "" : "set -e\n";
+}
+
+namespace {
+
+// A command that makes something, and the options with which it accepts what is there.
+struct Making {
+  std::string_view verb;
+  std::string_view second;   // word; empty: any
+  std::string_view letters;  // of short options
+  std::string_view option;   // the same as a long one
+};
+
+constexpr Making k_making[] = {{"mkdir", "", "p", "--parents"},
+                               {"ln", "", "f", "--force"},
+                               {"mkfifo", "", "", ""},
+                               {"git", "clone", "", ""},
+                               {"unzip", "", "ofnu", ""},
+                               {"enroot", "create", "f", "--force"},
+                               {"apptainer", "pull", "F", "--force"},
+                               {"apptainer", "build", "F", "--force"},
+                               {"singularity", "pull", "F", "--force"},
+                               {"singularity", "build", "F", "--force"}};
+
+bool accepts_what_is_there(const Making& making, std::string_view word) {
+  if (word.size() < 2 || word[0] != '-') return false;
+  if (word[1] == '-') return word == making.option;
+  return word.find_first_of(making.letters) != std::string_view::npos;
+}
+
+// ((i++)) and let i=0 fail where the result is 0.
+bool calculates(const shell::Statement& statement) {
+  const auto& commands = statement.pipelines[0].commands;
+  return commands.size() == 1 &&
+         (commands[0].kind == shell::Command::Kind::arithmetic || first_word(commands[0]) == "let");
+}
+
+// A failure of these is worth an end: nothing works without them.
+bool is_for_environment(const Item& item) {
+  return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    for (const std::string_view one :
+         {"module", "ml", "source", ".", "conda", "cd", "export", "spack", "micromamba", "mamba"})
+      if (run->name() == one) return true;
+    return false;
+  });
+}
+
+// What the ERR trap of a set-up would take for the end.
+bool may_fail(const Item& item) {
+  if (item.statement->background || item.statement->pipelines.size() > 1) return false;
+  if (calculates(*item.statement)) return true;
+  if (item.only_sets()) {
+    const shell::Command* command = simple_command(*item.statement);
+    return command != nullptr && item.source.find_first_of("`(") != std::string::npos &&
+           !command->assignments.empty() && command->words.empty();
+  }
+  return !is_for_environment(item);
+}
+
+// A command alone that fails where it has run before.
+bool fails_again(const Item& item) {
+  if (simple_command(*item.statement) == nullptr || item.runs.size() != 1) return false;
+  const lint::Run& run = *item.runs[0];
+  const auto making =
+      std::find_if(std::begin(k_making), std::end(k_making), [&](const Making& one) {
+        return one.verb == run.name() &&
+               (one.second.empty() ||
+                (run.words.size() > 1 && run.words[1].value.text == one.second));
+      });
+  return making != std::end(k_making) &&
+         std::none_of(run.words.begin(), run.words.end(), [&](const lint::ExpandedWord& word) {
+           return accepts_what_is_there(*making, word.value.text);
+         });
+}
+
+}  // namespace
+
+std::string_view failure_of_line(const Item& item, bool stops, const LinePlace& place) {
+  if (place.is_tear_down) return "";
+  if (!stops && may_fail(item)) return place.is_code_read ? " && true" : " || true";
+  if (place.is_code_read || !fails_again(item)) return "";
+  return place.is_of_earlier ? " || true" : R"( || [ "$DTSUBMIT_ATTEMPT" -gt 1 ])";
 }
 
 }  // namespace dts::convert

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a script's shell does when a command fails: `set -e` and `set -o pipefail`. Pure.
+// What a script's shell does when a command fails, by `set -e` and `set -o pipefail`, and what a
+// set-up does then. Pure.
 #pragma once
 
 #include "core/convert/lines/item.hpp"
@@ -36,5 +37,18 @@ class Errexit {
 // "set -e\n", "set -o pipefail\n" or both, for a shell that runs only `text`. Empty where they make
 // no difference.
 [[nodiscard]] std::string failure_line(std::string_view text, const Failures& failures);
+
+struct LinePlace {
+  bool is_tear_down = false;
+  bool is_code_read = false;   // the next line reads the exit code, which must therefore be kept
+  bool is_of_earlier = false;  // an earlier step has the line as well
+};
+
+// What a line ends with in a set-up, which a failure ends: " || true" where the script goes on.
+// `stops`: the script does not. A line that fails where it has run before may fail in every attempt
+// but the first, and in the first attempt of later steps, too.
+[[nodiscard]] std::string_view failure_of_line(const Item& item,
+                                               bool stops,
+                                               const LinePlace& place);
 
 }  // namespace dts::convert

@@ -41,3 +41,21 @@ TEST_CASE("a loop that prints and copies is not the program") {
 TEST_CASE("time takes an option") {
   CHECK(of_one_node("time -p ./prepare -p a\n").job_has("[\"./prepare\", \"-p\", \"a\"]"));
 }
+
+TEST_CASE("a line that fails where it has run before may fail in later attempts and steps") {
+  const std::string script = "set -e\ngit clone $URL\nmkdir -p a\nmkdir b\nln -sf c d\n";
+  const Reduced one = of_one_node(script + "python a.py\n");
+  CHECK(one.job_has("git clone $URL || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nmkdir -p a\n"));
+  CHECK(one.job_has("mkdir b || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nln -sf c d\n"));
+  const Reduced two = of_one_node(script + "python a.py\npython b.py\n");
+  CHECK(two.job_has("git clone $URL || true\nmkdir -p a\nmkdir b || true\nln -sf c d\n"));
+}
+
+TEST_CASE("the same program before the last one is a step, not a part of its set-up") {
+  const Reduced made = of_one_node("./prepare a\n./a.out 1\nprintf x\n./a.out 2\n");
+  CHECK(made.became("./prepare") == Became::set_up);
+  CHECK(made.became("./a.out 1") == Became::program);
+  CHECK(made.became("./a.out 2") == Became::program);
+  CHECK(of_one_node("./a.out serve &\nsleep 9\n./a.out 2\n").became("./a.out s") !=
+        Became::program);
+}
