@@ -81,6 +81,45 @@ constexpr std::string_view k_valued_of_horovodrun[] = {"-np",
                                                        "-hostfile",
                                                        "--hostfile",
                                                        "--host-discovery-script"};
+
+// The variables that horovodrun makes of these for the program
+// (horovod/runner/common/util/config_parser.py).
+struct HandedOn {
+  std::string_view option;
+  std::string_view variable;
+  std::string_view value;  // empty: the option's
+};
+
+constexpr HandedOn k_handed_on[] = {
+    {"cycle-time-ms", "HOROVOD_CYCLE_TIME", ""},
+    {"cache-capacity", "HOROVOD_CACHE_CAPACITY", ""},
+    {"disable-cache", "HOROVOD_CACHE_CAPACITY", "0"},
+    {"hierarchical-allreduce", "HOROVOD_HIERARCHICAL_ALLREDUCE", "1"},
+    {"no-hierarchical-allreduce", "HOROVOD_HIERARCHICAL_ALLREDUCE", "0"},
+    {"hierarchical-allgather", "HOROVOD_HIERARCHICAL_ALLGATHER", "1"},
+    {"no-hierarchical-allgather", "HOROVOD_HIERARCHICAL_ALLGATHER", "0"},
+    {"autotune", "HOROVOD_AUTOTUNE", "1"},
+    {"autotune-log-file", "HOROVOD_AUTOTUNE_LOG", ""},
+    {"autotune-warmup-samples", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES", ""},
+    {"autotune-steps-per-sample", "HOROVOD_AUTOTUNE_STEPS_PER_SAMPLE", ""},
+    {"autotune-bayes-opt-max-samples", "HOROVOD_AUTOTUNE_BAYES_OPT_MAX_SAMPLES", ""},
+    {"autotune-gaussian-process-noise", "HOROVOD_AUTOTUNE_GAUSSIAN_PROCESS_NOISE", ""},
+    {"timeline-filename", "HOROVOD_TIMELINE", ""},
+    {"timeline-mark-cycles", "HOROVOD_TIMELINE_MARK_CYCLES", "1"},
+    {"no-stall-check", "HOROVOD_STALL_CHECK_DISABLE", "1"},
+    {"stall-check", "HOROVOD_STALL_CHECK_DISABLE", "0"},
+    {"stall-check-warning-time-seconds", "HOROVOD_STALL_CHECK_TIME_SECONDS", ""},
+    {"stall-check-shutdown-time-seconds", "HOROVOD_STALL_SHUTDOWN_TIME_SECONDS", ""},
+    {"mpi-threads-disable", "HOROVOD_MPI_THREADS_DISABLE", "1"},
+    {"no-mpi-threads-disable", "HOROVOD_MPI_THREADS_DISABLE", "0"},
+    {"num-nccl-streams", "HOROVOD_NUM_NCCL_STREAMS", ""},
+    {"tcp", "NCCL_IB_DISABLE", "1"},
+    {"thread-affinity", "HOROVOD_THREAD_AFFINITY", ""},
+    {"gloo-timeout-seconds", "HOROVOD_GLOO_TIMEOUT_SECONDS", ""},
+    {"log-level", "HOROVOD_LOG_LEVEL", ""},
+    {"log-with-timestamp", "HOROVOD_LOG_HIDE_TIME", "0"},
+    {"log-hide-timestamp", "HOROVOD_LOG_HIDE_TIME", "1"}};
+
 constexpr std::string_view k_hosts_of_horovodrun[] = {"-H", "--hosts", "-hostfile", "--hostfile"};
 
 std::string without_dashes(const std::string& option) {
@@ -119,6 +158,30 @@ void add_hidden(const std::string& hidden, const FlatWord& word, HorovodrunWords
   else
     made.losses.push_back(fmt::format("horovodrun: options in {} are known only in the job's shell",
                                       to_source({word})));
+}
+
+constexpr std::uint64_t k_most_mb = std::uint64_t{1} << 30;
+
+// "HOROVOD_AUTOTUNE=1"; empty: it makes none of the option.
+std::string variable_of(const lint::LaunchOption& option) {
+  if (option.name == "fusion-threshold-mb")
+    if (const auto mb = parse_number(option.value); mb && *mb <= k_most_mb)
+      return fmt::format("HOROVOD_FUSION_THRESHOLD={}", *mb * 1024 * 1024);
+  const auto handed = std::find_if(std::begin(k_handed_on),
+                                   std::end(k_handed_on),
+                                   [&](const HandedOn& one) { return one.option == option.name; });
+  if (handed == std::end(k_handed_on)) return "";
+  return fmt::format(
+      "{}={}", handed->variable, handed->value.empty() ? option.value : handed->value);
+}
+
+// Moves the options that become variables.
+void take_variables(HorovodrunWords& made) {
+  std::erase_if(made.options, [&made](const lint::LaunchOption& option) {
+    const std::string variable = variable_of(option);
+    if (!variable.empty()) made.variables.push_back(variable);
+    return !variable.empty();
+  });
 }
 
 void lose_unknown(const std::string& option, const std::string& next, HorovodrunWords& made) {
@@ -163,6 +226,7 @@ HorovodrunWords horovodrun_words(const std::vector<FlatWord>& words,
     at += word == "--blacklist-cooldown-range" ? 2 : 1;
   }
   made.command_at = std::min(at, words.size());
+  take_variables(made);
   return made;
 }
 

@@ -12,8 +12,9 @@ namespace dts::convert {
 
 struct HorovodrunWords {
   std::vector<lint::LaunchOption> options;
-  std::vector<std::string> losses;  // for people
-  std::size_t command_at = 0;       // the first word of the program
+  std::vector<std::string> variables;  // "NAME=value": options that horovodrun hands on
+  std::vector<std::string> losses;     // for people
+  std::size_t command_at = 0;          // the first word of the program
 };
 
 // `at`: the place of horovodrun in `words`.

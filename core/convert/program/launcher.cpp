@@ -89,6 +89,7 @@ class Reading {
   std::size_t horovodrun(const std::vector<FlatWord>& known, std::size_t at) {
     const HorovodrunWords read = horovodrun_words(known, at, runs_);
     for (const LaunchOption& one : read.options) mpirun(one);
+    for (const std::string& one : read.variables) variable(one);
     for (const std::string& why : read.losses) lose(why);
     return read.command_at;
   }

@@ -66,8 +66,21 @@ TEST_CASE("options of horovodrun in a variable are no program") {
   }
 }
 
+TEST_CASE("options of horovodrun for the program are variables") {
+  const Reduced made = of_nodes(
+      "horovodrun -np 8 --autotune --fusion-threshold-mb 32 --cycle-time-ms=3.5 --tcp "
+      "--timeline-filename t.json python a.py\n");
+  CHECK(made.made.is_lossless());
+  for (const char* variable : {"HOROVOD_AUTOTUNE=1",
+                               "HOROVOD_FUSION_THRESHOLD=33554432",
+                               "HOROVOD_CYCLE_TIME=3.5",
+                               "NCCL_IB_DISABLE=1",
+                               "HOROVOD_TIMELINE=t.json"})
+    CHECK(made.job_has(variable));
+}
+
 TEST_CASE("an option of horovodrun without a value does not swallow the program") {
-  const std::string is_program = "command = [\"python\", \"a.py\"]";
+  const std::string is_program = "\"python\", \"a.py\"]";
   for (const char* option : {"--hierarchical-allreduce",
                              "--no-hierarchical-allgather --no-stall-check --tcp",
                              "--log-with-timestamp",
