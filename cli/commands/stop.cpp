@@ -6,6 +6,7 @@
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
+#include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/chain.hpp"
@@ -29,7 +30,8 @@ namespace {
 using launch::StopWay;
 
 constexpr std::chrono::milliseconds k_end_query_interval{200};
-constexpr std::chrono::seconds k_patience{60};  // while an agent starts or decides
+constexpr std::chrono::seconds k_patience{
+    60};  // while an agent starts or decides, or its job is suspended
 
 struct StopOptions {
   Selection selection;
@@ -54,6 +56,7 @@ void report_request(const std::string& whom, const std::string& how) {
 
 struct Seen {
   StopWay way = StopWay::wait;
+  bool suspended = false;
   sched::JobId job{};
   run::Lease lease{};
   std::size_t events = 0;
@@ -73,12 +76,26 @@ Result<Seen> look_at_job(sched::Scheduler& scheduler, const run::RunDirectory& r
   if (!job) return tl::unexpected<Error>(job.error());
   const auto lease = run::read_lease(run, run::latest_attempt(run));
   seen.way = launch::stop_way(events, *job, lease ? std::optional(*lease) : std::nullopt);
+  seen.suspended = job->state == sched::JobState::suspended;
   return seen;
+}
+
+tl::unexpected<Error> suspended(sched::JobId job) {
+  return fail(Errc::unreachable,
+              fmt::format("job {} is suspended, and no signal reaches it until it runs again", job),
+              fmt::format("try again later; dtsubmit cancel {} ends it now, and what it has not "
+                          "saved is lost",
+                          job));
 }
 
 Result<int> stop_job(const run::RunDirectory& run, bool wait) {
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   if (const auto job = job_of(run)) DTS_TRY(check_cluster(*scheduler, run, *job));
+  DTS_ASSIGN(const Seen first, look_at_job(*scheduler, run));
+  if (first.suspended)
+    tell("job {} is suspended; waiting for up to {} s until it runs\n",
+         first.job,
+         k_patience.count());
   DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_at_job(*scheduler, run); }));
   switch (seen.way) {
     case StopWay::nothing:
@@ -94,9 +111,11 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
           seen.job);
       return 0;
     case StopWay::wait:
-      return fail(Errc::unreachable,
-                  fmt::format("job {} is running, but its agent has not started", seen.job),
-                  fmt::format("try again, or: dtsubmit cancel {}", seen.job));
+      return seen.suspended
+                 ? suspended(seen.job)
+                 : fail(Errc::unreachable,
+                        fmt::format("job {} is running, but its agent has not started", seen.job),
+                        fmt::format("try again, or: dtsubmit cancel {}", seen.job));
     case StopWay::signal:
       break;
   }

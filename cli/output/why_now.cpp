@@ -87,7 +87,8 @@ void explain_pending(const RunFacts& known, Explanation& why) {
 void explain_running(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
   const bool goes_on = attempt != nullptr && attempt->ended.empty();
-  if (known.job && known.job->state == sched::JobState::suspended)
+  const bool suspended = known.job && known.job->state == sched::JobState::suspended;
+  if (suspended)
     why.answer.push_back(
         fmt::format("{} is suspended: {} gave its cores to another job "
                     "(gang scheduling), or somebody suspended it.",
@@ -121,6 +122,8 @@ void explain_running(const RunFacts& known, Explanation& why) {
     why.answer.push_back(scheduler_begins(known) + " is preempting it for another job.");
   if (known.job && known.job->unlimited)
     why.answer.push_back("It has no time limit.");
+  else if (suspended)
+    why.answer.push_back("Time while it is suspended does not count towards its time limit.");
   else if (known.job && known.job->end_time > known.now)
     why.answer.push_back(fmt::format("{} ends it at {}, in {}.",
                                      scheduler_begins(known),

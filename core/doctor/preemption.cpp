@@ -27,6 +27,9 @@ struct Manner {
   std::int64_t grace_seconds = 0;   // between SIGTERM and the end
   std::int64_t exempt_seconds = 0;  // the job is not preempted that soon after its start
   Wish longer{};                    // the setting that would increase grace_seconds
+  // The gang scheduler preempts jobs whose processors are shared, and ignores GraceTime; only jobs
+  // whose GPUs or memory are needed are left to the other schedulers (slurmctld/gang.c).
+  bool is_gang = false;
 };
 
 bool is_nobody_preempted(const Facts& facts) {
@@ -67,7 +70,8 @@ Manner manner_of(const Facts& facts, const sched::QosInfo* qos) {
           "partition " + name,
           facts.partition.grace_seconds,
           exempt,
-          longer_grace("slurm.conf", fmt::format("PartitionName={} GraceTime", name))};
+          longer_grace("slurm.conf", fmt::format("PartitionName={} GraceTime", name)),
+          lists(facts, "PreemptMode", "gang")};
 }
 
 // "urgent and 3 more"; empty: none may preempt it.
@@ -84,6 +88,18 @@ std::string preemptors_of(const Facts& facts, const std::string& name) {
 // Judges what ranks can do in the time that Slurm leaves them.
 Verdict judge_signalled(const Facts& facts, const Manner& manner, const std::string& how) {
   const auto grace = manner.grace_seconds;
+  const auto kill_wait = facts.site.kill_wait_seconds;
+  if (grace > 0 && manner.is_gang)
+    return {
+        Answer::partly,
+        fmt::format("{}, with {} s of grace if its GPUs or memory are needed; if only its "
+                    "processors are, the gang scheduler (PreemptMode=GANG) ends it at once, and "
+                    "ranks have KillWait={} s at most; {}",
+                    how,
+                    grace,
+                    kill_wait,
+                    comes_back_after(facts)),
+        fmt::format("a checkpoint must take less than {} s", kill_wait)};
   if (grace > 0)
     return {Answer::yes,
             fmt::format("{}, with {} s of grace in which all ranks save and no step is lost; {}",
@@ -91,7 +107,6 @@ Verdict judge_signalled(const Facts& facts, const Manner& manner, const std::str
                         grace,
                         comes_back_after(facts)),
             fmt::format("a checkpoint must take less than {} s", grace)};
-  const auto kill_wait = facts.site.kill_wait_seconds;
   if (!facts.site.signals_reach_programs)
     return {Answer::yes,
             fmt::format("{}, at once (GraceTime=0); under proctrack/cgroup all ranks have "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_commands/load_job.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "plugins/slurm_shared/command.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
@@ -26,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds k_to_reveal{1};
 constexpr std::chrono::milliseconds k_look{100};
+constexpr std::uint64_t k_longest_log = 1 << 20;  // bytes; a longer one is not searched
 
 JobSituation known_of(const Record& job) {
   JobSituation known{.now = std::time(nullptr), .restarts = std::nullopt};
@@ -34,6 +37,8 @@ JobSituation known_of(const Record& job) {
   const char* restarts = std::getenv("SLURM_RESTART_COUNT");
   known.restarts =
       restarts == nullptr ? 0 : static_cast<std::int64_t>(dts::parse_number(restarts).value_or(0));
+  if (job.text("JobState") == "COMPLETING")
+    known.log = dts::read_file(job.text("StdErr"), k_longest_log).value_or("");
   return known;
 }
 

@@ -88,13 +88,26 @@ bool ends_later(const Record& job, std::int64_t now) {
   return job.text("EndTime") == "Unknown" || job.time("EndTime") > now + k_clocks_differ;
 }
 
+// slurmstepd: "*** JOB 7 ON n0 CANCELLED AT 2026-11-29T14:01:12 DUE TO PREEMPTION ***" in the log,
+// since the job's start. A job that the gang scheduler preempts has no PreemptTime.
+bool is_preempted_in_log(const Record& job, const JobSituation& known) {
+  constexpr std::string_view k_before = " CANCELLED AT ";
+  constexpr std::string_view k_after = " DUE TO PREEMPTION ***";
+  const std::size_t after = known.log.rfind(k_after);
+  const std::size_t before = known.log.rfind(k_before, after);
+  if (after == std::string::npos || before == std::string::npos) return false;
+  const std::size_t at = before + k_before.size();
+  const std::int64_t when = time_in(known.log.substr(at, after - at));
+  return when >= job.time("StartTime") && when <= known.now + k_clocks_differ;
+}
+
 std::optional<std::string> state_behind_completing(const Record& job, const JobSituation& known) {
   if (known.restarts && job.number("Restarts") > *known.restarts) return "pending";
   if (!known.restarts && ends_later(job, known.now)) return "pending";
   const std::string reason = reason_of(job.text("Reason")).word;
   for (const StateWord& row : k_end_reasons)
     if (row.slurm == reason) return row.ours;
-  if (job.time("PreemptTime") != 0) return "preempted";
+  if (job.time("PreemptTime") != 0 || is_preempted_in_log(job, known)) return "preempted";
   // Our own job's script still runs, so it did not end by itself.
   if (known.restarts || exit_of(job.text("ExitCode")).signal != 0) return "cancelled";
   return std::nullopt;  // exited 0, or cancelled a moment ago

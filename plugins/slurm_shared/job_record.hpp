@@ -21,6 +21,8 @@ struct JobSituation {
   std::int64_t now = 0;  // Unix seconds
   // If it is our own job: the restart count at the beginning of this run.
   std::optional<std::int64_t> restarts;
+  // If it is our own job: the output of its batch script, where slurmstepd writes why it ends it.
+  std::string log{};
 };
 
 // The state in the words of sched::to_string. scontrol shows a job as COMPLETING while its

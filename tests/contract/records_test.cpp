@@ -157,6 +157,25 @@ TEST_CASE("a job that is ending is what its other fields reveal, or not known ye
   }
 }
 
+TEST_CASE("a job that the gang scheduler cancels reads in its own log that it was preempted") {
+  const Record job = ending({"cancelled", "None", 1, "0:0", "999990", "None", "", "cancelled"});
+  const auto own = [&](const std::string& log) {
+    return state_of(job, {.now = k_now, .restarts = 1, .log = log}).value_or("");
+  };
+  const auto at = [](const std::string& time, const std::string& why) {
+    return "slurmstepd-n0: error: *** JOB 12 ON n0 CANCELLED AT " + time + why + " ***\n";
+  };
+  CHECK(own("x\n" + at("999990", " DUE TO PREEMPTION") + "y\n") == "preempted");
+  CHECK(own(at("990000", " DUE TO PREEMPTION")) == "cancelled");  // in an earlier run
+  CHECK(own(at("990000", " DUE TO PREEMPTION") + at("999990", "")) == "cancelled");
+  CHECK(own(at("1000900", " DUE TO PREEMPTION")) == "cancelled");  // printed in another time zone
+  CHECK(own(at("999990", "")) == "cancelled");
+  CHECK(own(at("999990", " DUE TO TIME LIMIT")) == "cancelled");
+  CHECK(own(" DUE TO PREEMPTION ***") == "cancelled");
+  const auto others = state_of(job, {.now = k_now, .restarts = std::nullopt});
+  CHECK(others == std::nullopt);
+}
+
 TEST_CASE("every state that squeue(1) lists has a word, and any other is unknown") {
   CHECK(state_word("PENDING") == "pending");
   CHECK(state_word("CONFIGURING") == "running");

@@ -18,6 +18,8 @@ namespace dts::launch {
 //  node failure     PENDING     yes or no   +1             0             (and a node is down)
 //  preempted        PENDING     yes         +1             set
 //  grace began      RUNNING     no          +0             set
+//  gang, CANCEL     PREEMPTED   yes         +0             0
+//  gang, REQUEUE    PENDING     yes         +1             0             (as a requeue by hand)
 run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surroundings& around) {
   switch (observed) {
     // The program's own report of its end takes precedence over the scheduler's actions.
@@ -33,7 +35,8 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
       break;
   }
   if (job.state == sched::JobState::cancelled) return run::Cause::cancelled;
-  if (job.preempt_time != 0) return run::Cause::preempted;
+  if (job.preempt_time != 0 || job.state == sched::JobState::preempted)
+    return run::Cause::preempted;
   if (job.state == sched::JobState::timed_out) return run::Cause::time_limit;
   if (job.state == sched::JobState::out_of_memory) return run::Cause::out_of_memory;
   if (job.state == sched::JobState::node_failed) return run::Cause::node_failed;
@@ -82,7 +85,8 @@ run::Outcome explain_by_job(run::Outcome outcome,
   std::vector<std::string> lost;
   std::copy_if(nodes.all.begin(), nodes.all.end(), std::back_inserter(lost), is_down);
   outcome.cause = classify(outcome.cause, job, {!lost.empty(), nodes.reason_is_lost});
-  if (outcome.cause == run::Cause::preempted && job.preempt_time == 0)
+  if (outcome.cause == run::Cause::preempted && job.preempt_time == 0 &&
+      job.state != sched::JobState::preempted)
     outcome.detail +=
         "; the controller was restarted meanwhile and does not know why: assumed to be a "
         "preemption";

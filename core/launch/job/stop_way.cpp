@@ -25,6 +25,7 @@ StopWay stop_way(const std::vector<run::Event>& events,
   if (job.state == sched::JobState::pending) return StopWay::cancel;
   if (sched::is_terminal(job.state) || run::final_decision(events) != nullptr)
     return StopWay::nothing;
+  if (job.state == sched::JobState::suspended) return StopWay::wait;
   const bool of_this_job =
       lease && lease->job == job.id && lease->restart_count == job.restart_count;
   return of_this_job && is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;

@@ -46,7 +46,9 @@ enum class StopWay {
   nothing,  // the run has ended
   signal,   // its agent is alive: k_stop_request
   cancel,   // its job waits in the queue: no program runs
-  wait,     // the agent is about to begin or to decide: try again soon
+  // The agent is about to begin or to decide, or is suspended, so that no signal is passed on to
+  // it: try again soon.
+  wait,
 };
 
 // How to stop a job, where `lease` is the lease of its latest attempt. An agent that has just

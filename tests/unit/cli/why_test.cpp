@@ -198,7 +198,7 @@ std::vector<Situation> running_situations() {
       {"suspended",
        RunEvents().begin(1, 10).slurm(JobState::suspended, "None"),
        Standing::running,
-       {"Job 41 is suspended"}},
+       {"Job 41 is suspended", "does not count towards its time limit"}},
   };
 }
 

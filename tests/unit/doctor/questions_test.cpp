@@ -81,6 +81,11 @@ TEST_CASE("preemption") {
   CHECK(says(judge_preemption(facts), "121 s later"));
   facts.settings["AuthInfo"] = "socket=/run/munge,cred_expire=30";
   CHECK(says(judge_preemption(facts), "31 s later"));
+  facts.settings["PreemptMode"] = "GANG,SUSPEND";
+  CHECK(judge_preemption(facts).answer == Answer::partly);
+  CHECK(says(judge_preemption(facts), "gang scheduler"));
+  CHECK(says(judge_preemption(facts), "KillWait=30 s at most"));
+  facts.settings.erase("PreemptMode");
   facts.partition.grace_seconds = 0;
   CHECK(judge_preemption(facts).answer == Answer::yes);
   CHECK(says(judge_preemption(facts), "KillWait=30 s"));

@@ -45,6 +45,7 @@ const std::vector<Record> k_records{
      Cause::node_failed},
     {"preempted", JobState::pending, true, 1, 1'767'323'045, Cause::preempted},
     {"grace began", JobState::running, false, 0, 1'767'323'045, Cause::preempted},
+    {"cancelled by the gang scheduler", JobState::preempted, true, 0, 0, Cause::preempted},
     {"cancelled during grace", JobState::cancelled, true, 0, 1'767'323'045, Cause::cancelled},
     {"nothing happened to the job", JobState::running, false, 0, 0, Cause::signalled},
     {"requeued once before, now running", JobState::running, false, 1, 0, Cause::signalled},

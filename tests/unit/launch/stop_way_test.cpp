@@ -38,7 +38,7 @@ TEST_CASE("a job is stopped by a signal only while one of its agents accepts req
            {"in the queue", {}, JobState::pending, 0, false, StopWay::cancel},
            {"its script begins", {}, JobState::running, 0, false, StopWay::wait},
            {"runs", {k_began}, JobState::running, 0, true, StopWay::signal},
-           {"suspended", {k_began}, JobState::suspended, 0, true, StopWay::signal},
+           {"suspended", {k_began}, JobState::suspended, 0, true, StopWay::wait},
            {"is being stopped", {k_began, k_asked}, JobState::running, 0, true, StopWay::signal},
            {"decides", {k_began, k_ended}, JobState::running, 0, true, StopWay::wait},
            {"pauses before the next attempt",
