@@ -32,4 +32,20 @@ TEST_CASE("a job that is back in the queue already, or cancelled, has the kill's
       CHECK(after_preemption(state, end, 1'001) == seconds(30));
 }
 
+TEST_CASE("the job's end is not known after a pause until it is reported again") {
+  TimeLimit end;
+  Time now{};
+  CHECK_FALSE(end.left(1'000));
+  end.set(1'180);
+  CHECK_FALSE(end.is_after_pause(now));
+  CHECK_FALSE(end.is_after_pause(now += seconds(1)));
+  CHECK(end.left(1'001) == seconds(179));
+  CHECK(end.is_after_pause(now += seconds(200)));
+  CHECK_FALSE(end.left(1'201));
+  CHECK_FALSE(end.is_after_pause(now += seconds(1)));
+  CHECK_FALSE(end.left(1'202));
+  end.set(1'380);
+  CHECK(end.left(1'203) == seconds(177));
+}
+
 }  // namespace dts::launch

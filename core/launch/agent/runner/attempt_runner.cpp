@@ -145,6 +145,7 @@ void AttemptRunner::on_step_signal(int signal, const std::string& detail) {
 void AttemptRunner::tick() {
   const Time now = Clock::now();
   attempt_.on_tick(now);
+  scheduler_.on_tick(now);
   if (const auto left = scheduler_.time_left()) attempt_.on_time_left(*left, now);
   questions_.ask();
   for (const std::string& note : attempt_.take_notes()) log("{}", note);

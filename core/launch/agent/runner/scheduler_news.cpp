@@ -10,6 +10,8 @@ namespace {
 
 using std::chrono::seconds;
 
+constexpr seconds k_pause{10};  // between two looks
+
 }  // namespace
 
 seconds time_to_save(seconds left, seconds least) {
@@ -20,6 +22,18 @@ seconds time_to_save(seconds left, seconds least) {
 seconds time_after_preemption(const sched::JobInfo& job, std::int64_t unix_now, seconds kill_wait) {
   if (job.state != sched::JobState::running) return kill_wait;
   return seconds(std::max<std::int64_t>(1, job.end_time - unix_now));
+}
+
+bool TimeLimit::is_after_pause(Time now) {
+  const bool paused = looked_ && now - *looked_ > k_pause;
+  looked_ = now;
+  if (paused) time_ = 0;
+  return paused;
+}
+
+std::optional<seconds> TimeLimit::left(std::int64_t unix_now) const {
+  if (time_ <= 0) return std::nullopt;
+  return seconds(time_ - unix_now);
 }
 
 int SchedulerNews::event_fd() const {
@@ -50,6 +64,10 @@ void SchedulerNews::take() {
   }
 }
 
+void SchedulerNews::on_tick(Time now) {
+  if (limit_.is_after_pause(now)) ask();
+}
+
 void SchedulerNews::on_facts(JobWatch::Facts facts) {
   kill_wait_seconds_ = facts.kill_wait_seconds;
   node_addresses_ = facts.addresses;
@@ -58,14 +76,14 @@ void SchedulerNews::on_facts(JobWatch::Facts facts) {
   attempt_.set_node_addresses(std::move(facts.addresses));
   attempt_.set_allotments(std::move(facts.allotments));
   attempt_.set_signals_reach_programs(facts.signals_reach_programs);
-  deadline_ = facts.deadline;
+  limit_.set(facts.deadline);
   if (facts.deadline > 0)
     attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts.deadline));
   facts_known_ = true;
 }
 
 void SchedulerNews::on_job() {
-  if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
+  if (job_->state == sched::JobState::running) limit_.set(job_->end_time);
   // A grace time has begun, whether or not we were signalled: the deadline has moved.
   if (job_->preempt_time == 0) return;
   const seconds left = time_after_preemption(*job_, unix_now(), kill_wait());
@@ -87,8 +105,7 @@ std::vector<NodeEndpoint> SchedulerNews::endpoints(const std::vector<std::string
 }
 
 std::optional<seconds> SchedulerNews::time_left() const {
-  if (deadline_ <= 0) return std::nullopt;
-  return seconds(deadline_ - unix_now());
+  return limit_.left(unix_now());
 }
 
 void SchedulerNews::note_step_signal() {

@@ -27,6 +27,25 @@ namespace dts::launch {
                                                          std::int64_t unix_now,
                                                          std::chrono::seconds kill_wait);
 
+// When the scheduler ends the job. While the job is suspended, its time does not run, so that its
+// end moves: after a pause of this process, it is unknown until the scheduler has reported it
+// again.
+class TimeLimit {
+ public:
+  // `time` in Unix seconds; 0 or less: not known.
+  void set(std::int64_t time) { time_ = time; }
+
+  // Call it at least once a second. True if this process has been paused since the last call.
+  [[nodiscard]] bool is_after_pause(Time now);
+
+  // The time from `unix_now` until the end; nullopt if not known.
+  [[nodiscard]] std::optional<std::chrono::seconds> left(std::int64_t unix_now) const;
+
+ private:
+  std::int64_t time_ = 0;
+  std::optional<Time> looked_;
+};
+
 class SchedulerNews {
  public:
   SchedulerNews(const RunnerSettings& settings, Attempt& attempt)
@@ -40,6 +59,9 @@ class SchedulerNews {
   void begin_attempt();
   void ask();
   void take();
+
+  // Asks for a new record after a pause of this process.
+  void on_tick(Time now);
 
   // True once the scheduler's node addresses and limits have arrived, or if they never will.
   [[nodiscard]] bool facts_known() const { return facts_known_ || !is_there(); }
@@ -84,7 +106,7 @@ class SchedulerNews {
   Attempt& attempt_;
   std::optional<sched::JobInfo> job_;
   std::vector<std::string> down_nodes_;
-  std::int64_t deadline_ = 0;  // Unix seconds at which the scheduler ends the job; 0: not known
+  TimeLimit limit_;
   unsigned kill_wait_seconds_ = 30;
   std::map<std::string, std::string> node_addresses_;
   std::map<std::string, unsigned> node_ports_;
