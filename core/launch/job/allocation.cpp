@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <sstream>
 #include <string_view>
 
@@ -50,7 +51,15 @@ Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
                             lookup("SLURM_HOSTFILE").value_or("")),
                 "submit with --ntasks-per-node and choose the nodes with --nodelist");
   DTS_ASSIGN(const std::string tasks, required(lookup, "SLURM_TASKS_PER_NODE"));
-  return expand_counts(tasks);
+  DTS_ASSIGN(std::vector<unsigned> counts, expand_counts(tasks));
+  // With CR_Pack_Nodes, "5,1" is how srun would pack the tasks of two nodes that have room for
+  // three each. --ntasks-per-node is a maximum, so every node has room for that many if all are
+  // used.
+  const auto most = parse_number(lookup("SLURM_NTASKS_PER_NODE").value_or(""));
+  const auto all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (most && all == *most * counts.size())
+    counts.assign(counts.size(), static_cast<unsigned>(*most));
+  return counts;
 }
 
 }  // namespace

@@ -84,6 +84,21 @@ TEST_CASE("Slurm's 15 + 1 packing is refused, with the option that prevents it")
   CHECK(packed.error().hint.find("--ntasks-per-node") != std::string::npos);
 }
 
+TEST_CASE("tasks that CR_Pack_Nodes packs have room for --ntasks-per-node on each node") {
+  auto packed = environment_of(k_batch);
+  const auto with = [&](const char* tasks, const char* most) {
+    return slurm_allocation([=](const char* name) -> std::optional<std::string> {
+      const std::string_view asked = name;
+      if (asked == "SLURM_TASKS_PER_NODE") return tasks;
+      if (asked == "SLURM_NTASKS_PER_NODE") return most;
+      return packed(name);
+    });
+  };
+  CHECK(check_allocation(with("15,1", "8").value(), a_plan(2, 8)));
+  CHECK_FALSE(check_allocation(with("8,7", "8").value(), a_plan(2, 8)));
+  CHECK_FALSE(check_allocation(with("15,1", "15").value(), a_plan(2, 8)));
+}
+
 TEST_CASE("uneven tasks are refused, naming the node with a different number") {
   const auto uneven =
       check_allocation(allocation_with("SLURM_TASKS_PER_NODE", "8,7").value(), a_plan(2, 8));
