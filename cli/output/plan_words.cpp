@@ -64,7 +64,7 @@ std::vector<std::string> reasons_to_wait(const PlanReport& report) {
   if (queue->holders.empty())
     sentences.emplace_back(
         "no job is on the nodes that it gets: they are reserved until then, or it asks for a later "
-        "time");
+        "time or waits for few switches");
   return sentences;
 }
 

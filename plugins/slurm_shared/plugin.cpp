@@ -2,6 +2,7 @@
 // The plug-in's only symbol: finds the operation, and converts its outcome to the reply's JSON.
 // Compiled into each of Slurm's plug-ins, which define PLUGIN_NAME and PLUGIN_DESCRIPTION.
 #include "core/plugin/dtsubmit_plugin.h"
+#include "plugins/slurm_shared/alternatives.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <string_view>
 
@@ -20,9 +22,13 @@ struct Operation {
   Outcome<json> (*run)(const json& request);
 };
 
+Outcome<json> expect_earliest(const json& request) {
+  return earliest_start(request, std::time(nullptr), expect);
+}
+
 constexpr Operation k_operations[] = {
     {"submit", submit},
-    {"expect", expect},
+    {"expect", expect_earliest},
     {"job", job},
     {"find", find},
     {"queue", queue},

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output of sbatch --test-only, in each of its releases' forms, and weights for billing.
+#include "plugins/slurm_shared/alternatives.hpp"
 #include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/expectation.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
 
 using namespace slurm_plugin;
 using nlohmann::json;
@@ -74,4 +78,33 @@ TEST_CASE("the rule of billing is one of PriorityFlags") {
   CHECK(billing_rule("") == std::string("sum"));
   CHECK(billing_rule("ACCRUE_ALWAYS,MAX_TRES") == std::string("largest"));
   CHECK(billing_rule("MAX_TRES_GRES") == std::string("largest_and_gpus"));
+}
+
+TEST_CASE("a job starts where the first of its alternatives lets it start") {
+  constexpr std::int64_t k_now = 1'000;
+  const auto start_of = [&](const json& options, const std::map<std::string, int>& starts) {
+    const auto reply =
+        earliest_start({{"options", options}}, k_now, [&](const json& request) -> Outcome<json> {
+          const json& given = request["options"];
+          const auto start =
+              starts.find(given.value("constraint", "") + "/" + given.value("switches", ""));
+          if (start == starts.end()) return failed("rejected", "never");
+          return json{{"start_time", start->second}};
+        });
+    return reply ? (*reply)["start_time"].get<int>() : 0;
+  };
+  const json racks = {{"constraint", "[r1|r2]"}};
+  CHECK(start_of(json::object(), {{"/", 1'000}}) == 1'000);
+  CHECK(start_of(racks, {{"[r1|r2]/", 1'000}, {"r1/", 1'900}, {"r2/", 1'500}}) == 1'500);
+  CHECK(start_of(racks, {{"[r1|r2]/", 1'000}, {"r1/", 1'900}}) == 1'900);
+  CHECK(start_of(racks, {{"[r1|r2]/", 1'000}}) == 0);
+  CHECK(start_of(racks, {{"r1/", 1'900}}) == 0);  // one of the features does not exist
+  for (const char* other : {"r1|r2", "[r1*2&r2*2]", "[r1]", "[(r1&x)|r2]"})
+    CHECK(start_of({{"constraint", other}}, {{std::string(other) + "/", 1'000}}) == 1'000);
+  CHECK(start_of({{"switches", "1"}}, {{"/65535", 1'000}}) == 1'300);
+  CHECK(start_of({{"switches", "1@0:30"}}, {{"/65535", 1'000}}) == 1'030);
+  CHECK(start_of({{"switches", "1@2:00:00"}}, {{"/65535", 1'000}}) == 1'300);
+  CHECK(start_of({{"switches", "1"}}, {{"/65535", 1'000}, {"/1", 1'100}}) == 1'100);
+  CHECK(start_of({{"switches", "1"}}, {{"/65535", 2'000}, {"/1", 2'500}}) == 2'000);
+  CHECK(start_of({{"switches", "1"}}, {}) == 0);
 }
