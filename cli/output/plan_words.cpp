@@ -63,8 +63,8 @@ std::vector<std::string> reasons_to_wait(const PlanReport& report) {
                                     counted(queue->holders.size() - k_most_holders, "other job")));
   if (queue->holders.empty())
     sentences.emplace_back(
-        "no job is on the nodes that it gets: they are reserved until then, or it asks for a later "
-        "time or waits for few switches");
+        "no job is on the nodes that it gets: they are reserved until then, or it waits for "
+        "licences, for few switches or for a later time that it asks for");
   return sentences;
 }
 

@@ -54,7 +54,8 @@ JobRecord record_of(const slurm_job_info_t& info) {
           .was_requeued = info.restart_cnt != NO_VAL16 && info.restart_cnt > 0,
           .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
           .exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-          .first_node = text(info.batch_host)};
+          .first_node = text(info.batch_host),
+          .asks_for_switches = info.req_switch > 0 && info.req_switch != NO_VAL};
 }
 
 json job_json(const slurm_job_info_t& info) {

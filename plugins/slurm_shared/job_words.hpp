@@ -25,7 +25,8 @@ struct JobRecord {
   bool was_requeued = false;
   int exit_code = 0;
   int exit_signal = 0;
-  std::string first_node{};  // where its batch script runs; empty: unknown
+  std::string first_node{};        // where its batch script runs; empty: unknown
+  bool asks_for_switches = false;  // --switches
 };
 
 // The sentences for a reason as squeue prints it (enum job_state_reason in slurm.h; squeue(1), JOB

@@ -143,6 +143,8 @@ TEST_CASE("a waiting job is described by more than its reason") {
   CHECK(words_of(job).advice.find("shorter --time") != std::string::npos);
   job = {.state = "pending", .reason = "Resources", .description = "Nodes required are DOWN"};
   CHECK(words_of(job).advice == k_nodes_away);
+  job = {.state = "pending", .reason = "Resources", .asks_for_switches = true};
+  CHECK(words_of(job).why.find("--switches") != std::string::npos);
   job = {.state = "pending", .reason = "Reason200"};
   CHECK(words_of(job).why.empty());
   CHECK(words_of({.state = "running"}).why.empty());
