@@ -74,6 +74,14 @@ std::string see_help(const CLI::App& app) {
   return fmt::format("see `{} --help`", words);
 }
 
+// True if `dtsubmit submit` has the option, such as --partition, which `run` lacks.
+bool is_of_submit(const std::string& name) {
+  CLI::App app;
+  Invocation unused;
+  add_submit(app, unused);
+  return app.get_subcommand("submit")->get_option_no_throw(name) != nullptr;
+}
+
 Error unknown_word(const CLI::App& app, const std::string& word) {
   const CLI::App* verb = chosen(app);
   const bool runs_programs = verb->get_name() == "submit" || verb->get_name() == "run";
@@ -85,6 +93,10 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
       return {Errc::usage, fmt::format("`{}` is an option of srun", name), *instead};
     if (const auto instead = spec::instead_of_launcher(name); instead && runs_programs)
       return {Errc::usage, fmt::format("`{}` is an option of other launchers", name), *instead};
+    if (verb->get_name() != "submit" && is_of_submit(name))
+      return {Errc::usage,
+              fmt::format("`{}` is an option of `submit`, not of `{}`", name, verb->get_name()),
+              see_help(app)};
     const auto similar = nearest(name, option_names(*verb));
     return {Errc::usage,
             fmt::format("unknown option `{}`", name),
@@ -225,6 +237,15 @@ Result<int> dispatch(int argc, char** argv) {
   return parse_and_act(with_bare_values(with_verb(std::move(words))), invocation);
 }
 
+// A script that a full disk truncated must not look complete. An error may also be of an earlier
+// flush, as of std::cout by CLI11, whose errno is lost.
+Result<void> check_output() {
+  const std::string problem = "cannot write to standard output";
+  if (std::fflush(stdout) != 0) return fail_errno(problem);
+  if (std::ferror(stdout) != 0) return fail(Errc::io, problem, "is its disk full?");
+  return {};
+}
+
 // If a standard stream is closed, the next opened file gets its number, and messages would be
 // written into that file. Replaces such a stream by one that fails.
 void hold_standard_streams() {
@@ -240,8 +261,8 @@ int run(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_DFL);
   try {
     auto result = dispatch(argc, argv);
-    // A script that a full disk truncated must not look complete.
-    if (std::fflush(stdout) != 0 && result) result = fail_errno("cannot write to standard output");
+    if (const auto written = check_output(); result && !written)
+      result = tl::unexpected<Error>(written.error());
     if (result) return *result;
     report(result.error());
     return exit_code(result.error().code);

@@ -63,7 +63,7 @@ class Progress {
       attempt_ = attempt;
       log_ = std::make_unique<run::LogFollower>(run.rank_log(attempt, 0), "check: ");
     }
-    if (log_) log_->copy_to(STDERR_FILENO);
+    if (log_) (void)log_->copy_to(STDERR_FILENO);
   }
 
   int fd_;

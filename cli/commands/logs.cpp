@@ -56,14 +56,16 @@ class ShownLogs {
       rank_logs_.emplace(run_, attempt, ranks_);
   }
 
-  void poll() {
-    if (agent_log_) agent_log_->copy_to(STDOUT_FILENO);
-    if (rank_logs_) rank_logs_->copy_to(STDOUT_FILENO);
+  Result<void> poll() {
+    if (agent_log_) DTS_TRY(agent_log_->copy_to(STDOUT_FILENO));
+    if (rank_logs_) DTS_TRY(rank_logs_->copy_to(STDOUT_FILENO));
+    return {};
   }
 
-  void rest() {
-    if (agent_log_) agent_log_->copy_rest(STDOUT_FILENO);
-    if (rank_logs_) rank_logs_->copy_rest(STDOUT_FILENO);
+  Result<void> rest() {
+    if (agent_log_) DTS_TRY(agent_log_->copy_rest(STDOUT_FILENO));
+    if (rank_logs_) DTS_TRY(rank_logs_->copy_rest(STDOUT_FILENO));
+    return {};
   }
 
   // The first requested file that does not exist.
@@ -141,6 +143,21 @@ bool is_over(const run::RunDirectory& run, const run::RunDirectory& whole) {
   return (events && run::is_done(*events)) || is_over(whole);
 }
 
+Result<int> show_ending(const run::RunDirectory& whole,
+                        const LogOptions& options,
+                        ShownLogs& shown) {
+  DTS_TRY(shown.rest());
+  print_ending(whole, options.selection);
+  return 0;
+}
+
+Result<int> show_vanished(const run::RunDirectory& run, ShownLogs& shown) {
+  DTS_TRY(shown.rest());
+  return fail(Errc::io,
+              run::vanished_words(run),
+              "dtsubmit why " + shell_quote(run.path) + " shows what is known about it");
+}
+
 // `whole`: the run that contains the part `run`, or `run` itself.
 Result<int> follow(const run::RunDirectory& run,
                    const run::RunDirectory& whole,
@@ -155,7 +172,7 @@ Result<int> follow(const run::RunDirectory& run,
     const bool over =
         is_over(run, whole);  // checked before the last copy, so that nothing is missed
     const bool newer = run::latest_attempt(run) > attempt;
-    over || newer ? shown.rest() : shown.poll();
+    DTS_TRY(over || newer ? shown.rest() : shown.poll());
     if (newer && options.attempt == 0) {
       tell("--- attempt {} ---\n", ++attempt);
       shown.select(attempt);
@@ -163,17 +180,8 @@ Result<int> follow(const run::RunDirectory& run,
     }
     if (over && options.attempt == 0 && is_over(whole)) print_ending(whole, options.selection);
     if (over || newer) return 0;
-    if (end.poll()) {
-      shown.rest();
-      print_ending(whole, options.selection);
-      return 0;
-    }
-    if (!presence.poll()) {
-      shown.rest();
-      return fail(Errc::io,
-                  run::vanished_words(run),
-                  "dtsubmit why " + shell_quote(run.path) + " shows what is known about it");
-    }
+    if (end.poll()) return show_ending(whole, options, shown);
+    if (!presence.poll()) return show_vanished(run, shown);
     std::this_thread::sleep_for(k_poll);
   }
 }
@@ -230,7 +238,7 @@ Result<int> act(const LogOptions& options) {
                             "start its program: dtsubmit why {}",
                             options.selection.what));
   shown.select(attempt);
-  shown.rest();
+  DTS_TRY(shown.rest());
   return 0;
 }
 

@@ -53,6 +53,11 @@ TEST_CASE("a standard stream that is closed or full ends no command by a signal"
   CHECK(code("--nonsense 2>&-") == "2\n");
   CHECK(code("--help >&- 2>&-") == "74\n");
   CHECK(code("--help >/dev/full 2>/dev/full") == "74\n");
+  CHECK(code("--version >/dev/full 2>/dev/full") == "74\n");
+  if (!Session::has_mpirun()) return;
+  CHECK(session.shell("\"$DTSUBMIT\" run -c 1 -- echo word").exit_code == 0);
+  CHECK(code("logs last >/dev/full 2>words") == "74\n");
+  CHECK(contains(read_file(session.file("words")).value(), "No space left on device"));
 }
 
 TEST_CASE("an agent whose standard error is closed does not write its words into its files") {

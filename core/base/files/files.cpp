@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,11 @@ Result<void> write_whole(int fd, std::string_view content, const std::string& pa
     const ssize_t n = ::write(fd, content.data(), content.size());
     if (n < 0) {
       if (errno == EINTR) continue;
+      if (errno == EAGAIN) {  // whoever shares our terminal or pipe has made it non-blocking
+        pollfd room{fd, POLLOUT, 0};
+        (void)::poll(&room, 1, -1);
+        continue;
+      }
       return fail_errno("cannot write " + path);
     }
     content.remove_prefix(static_cast<std::size_t>(n));

@@ -22,11 +22,11 @@ void show(const std::stop_token& stop, run::RankLogs logs, int fd) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   while (!stop.stop_requested()) {
-    logs.copy_to(fd);
+    (void)logs.copy_to(fd);  // a lost terminal stops the copy, not the job
     std::unique_lock lock(mutex);
     stopped.wait_for(lock, stop, k_look, [] { return false; });
   }
-  logs.copy_rest(fd);
+  (void)logs.copy_rest(fd);
 }
 
 }  // namespace

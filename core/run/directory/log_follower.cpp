@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/directory/log_follower.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 
 #include <unistd.h>
@@ -9,27 +10,17 @@
 #include <string_view>
 
 namespace dts::run {
-namespace {
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n <= 0) return;  // a lost terminal stops the copy, not the job
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
-}  // namespace
-
-bool LogFollower::copy_to(int fd, std::uint64_t limit) {
+Result<bool> LogFollower::copy_to(int fd, std::uint64_t limit) {
   return copy(fd, limit, prefix_.empty() ? Lines::any : Lines::whole);
 }
 
-void LogFollower::copy_rest(int fd) {
-  copy(fd, UINT64_MAX, Lines::any);
+Result<void> LogFollower::copy_rest(int fd) {
+  DTS_TRY(copy(fd, UINT64_MAX, Lines::any));
+  return {};
 }
 
-bool LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
+Result<bool> LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
   const auto file = open_own_file(path_, Others::may_write);
   if (!file) return false;
   char block[65536];
@@ -44,7 +35,8 @@ bool LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
     if (text.empty()) return any;
     any = true;
     offset_ += text.size();
-    write_all(fd, prefix_.empty() ? std::string(text) : prefixed(text));
+    DTS_TRY(write_whole(
+        fd, prefix_.empty() ? std::string(text) : prefixed(text), "a copy of " + path_));
   }
   return any;
 }

@@ -2,6 +2,8 @@
 // Copies what was appended to a growing file since the last call. For use by one thread at a time.
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,16 +17,17 @@ class LogFollower {
   explicit LogFollower(std::string path, std::string prefix = {})
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 
-  // Writes new content to `fd`, at most about `limit` bytes. True if there was any.
-  bool copy_to(int fd, std::uint64_t limit = UINT64_MAX);
+  // Writes new content to `fd`, at most about `limit` bytes. True if there was any. Error: `fd`
+  // takes no more; what it did not take is not written again.
+  Result<bool> copy_to(int fd, std::uint64_t limit = UINT64_MAX);
 
   // Writes all the rest, including a last line without a newline, once the file cannot grow any
-  // more.
-  void copy_rest(int fd);
+  // more. Error: as copy_to().
+  Result<void> copy_rest(int fd);
 
  private:
   enum class Lines { whole, any };
-  bool copy(int fd, std::uint64_t limit, Lines lines);
+  Result<bool> copy(int fd, std::uint64_t limit, Lines lines);
   [[nodiscard]] std::string prefixed(std::string_view text) const;
 
   std::string path_;

@@ -109,16 +109,20 @@ void RankLogs::find_new() {
   }
 }
 
-bool RankLogs::copy_to(int fd) {
+Result<bool> RankLogs::copy_to(int fd) {
   if (all_) find_new();
   bool any = false;
-  for (auto& [rank, log] : logs_) any = log.copy_to(fd, k_most_at_once) || any;
+  for (auto& [rank, log] : logs_) {
+    DTS_ASSIGN(const bool is_new, log.copy_to(fd, k_most_at_once));
+    any = any || is_new;
+  }
   return any;
 }
 
-void RankLogs::copy_rest(int fd) {
+Result<void> RankLogs::copy_rest(int fd) {
   if (all_) find_new();
-  for (auto& [rank, log] : logs_) log.copy_rest(fd);
+  for (auto& [rank, log] : logs_) DTS_TRY(log.copy_rest(fd));
+  return {};
 }
 
 }  // namespace dts::run

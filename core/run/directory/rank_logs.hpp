@@ -45,11 +45,12 @@ class RankLogs {
 
   // Writes new output to `fd`, at most 1 MiB of each log, which limits how long a rank that floods
   // its log delays the others. With several ranks, each line is complete and begins with "[R] ",
-  // and logs that appear later are included. True if there was any output.
-  bool copy_to(int fd);
+  // and logs that appear later are included. True if there was any output. Error: `fd` takes no
+  // more; what it did not take is not written again.
+  Result<bool> copy_to(int fd);
 
-  // Writes all remaining output. Call it when no rank writes any more.
-  void copy_rest(int fd);
+  // Writes all remaining output. Call it when no rank writes any more. Error: as copy_to().
+  Result<void> copy_rest(int fd);
 
  private:
   void find_new();

@@ -9,11 +9,13 @@
 #include "core/base/text/text.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <thread>
@@ -133,6 +135,29 @@ TEST_CASE("a ledger line that does not fit is an error") {
           return append_line(path, "123456789") ? 2 : 0;
         }) == 0);
   CHECK_FALSE(append_line("/dev/full", "x"));
+}
+
+TEST_CASE("a pipe that somebody has made non-blocking gets everything") {
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
+  const UniqueFd out(ends[0]);
+  UniqueFd in(ends[1]);
+  const std::string text(1 << 20, 'x');
+  std::size_t read = 0;
+  std::thread reader([&] {
+    char block[4096];
+    while (true) {
+      const ssize_t n = ::read(out.get(), block, sizeof block);
+      if (n == 0) return;
+      if (n < 0) std::this_thread::sleep_for(1ms);
+      read += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+    }
+  });
+  const auto written = write_whole(in.get(), text, "a pipe");
+  in.reset();
+  reader.join();
+  CHECK(written);
+  CHECK(read == text.size());
 }
 
 TEST_CASE("lines appended from several threads stay whole") {

@@ -25,9 +25,11 @@ class Copy : dts::tests::TemporaryFolder {
     std::ofstream(file("log"), std::ios::app | std::ios::binary) << text;
   }
 
-  bool poll(std::uint64_t limit = UINT64_MAX) { return follower_.copy_to(out_.get(), limit); }
+  bool poll(std::uint64_t limit = UINT64_MAX) {
+    return follower_.copy_to(out_.get(), limit).value();
+  }
 
-  void rest() { follower_.copy_rest(out_.get()); }
+  void rest() { CHECK(follower_.copy_rest(out_.get())); }
 
   [[nodiscard]] std::string copied() const { return dts::read_file(file("out")).value(); }
 
@@ -88,13 +90,15 @@ TEST_CASE("a log of many blocks with any bytes arrives unchanged") {
   CHECK(copy.copied() == text);
 }
 
-TEST_CASE("an output that cannot be written does not stop the follower") {
-  Copy copy;
-  copy.grow("one\n");
+TEST_CASE("an output that cannot be written is reported, and does not stop the follower") {
   dts::tests::TemporaryFolder folder;
   REQUIRE(dts::write_file(folder.file("log"), "text\n"));
   LogFollower follower(folder.file("log"));
   const dts::UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
-  CHECK(follower.copy_to(full.get()));
-  CHECK_FALSE(follower.copy_to(-1));
+  const auto copied = follower.copy_to(full.get());
+  REQUIRE_FALSE(copied);
+  CHECK(copied.error().no_space);
+  CHECK(copied.error().message ==
+        "cannot write a copy of " + folder.file("log") + ": No space left on device");
+  CHECK_FALSE(follower.copy_to(-1).value());
 }

@@ -33,9 +33,9 @@ class Logs {
     REQUIRE(::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
 
-  bool poll() { return logs_->copy_to(fd_.get()); }
+  bool poll() { return logs_->copy_to(fd_.get()).value(); }
 
-  void rest() { logs_->copy_rest(fd_.get()); }
+  void rest() { CHECK(logs_->copy_rest(fd_.get())); }
 
   [[nodiscard]] std::string path(unsigned rank) const { return run_.rank_log(1, rank); }
 
