@@ -9,6 +9,7 @@
 #include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/files.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/own_job.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger/history.hpp"
@@ -79,8 +80,10 @@ Result<Continued> continue_run(sched::Scheduler& scheduler,
                                const run::RunDirectory& run,
                                const JobOptions& options,
                                std::chrono::system_clock::time_point asked_at) {
-  const std::string why = "asked for by `dtsubmit requeue`";
-  if (!changes_run(options)) {
+  std::string why = "asked for by `dtsubmit requeue`";
+  const bool is_moved = launch::earlier_folder(run).has_value();
+  // A moved run needs another script, which a requeue does not give its job.
+  if (!changes_run(options) && !is_moved) {
     const HeldSignals whole;
     DTS_ASSIGN(launch::Resumed resumed,
                report_before_signal(
@@ -91,14 +94,12 @@ Result<Continued> continue_run(sched::Scheduler& scheduler,
     return look_at_site(scheduler, charged_for(spec)).map([](Site site) { return site.cluster; });
   };
   DTS_ASSIGN(RunChange change, change_run(run, options, cluster_for, Destination::scheduler));
+  if (is_moved) why += " in " + run.path;
+  if (!change.words.empty()) why += " with " + change.words;
   const HeldSignals whole;
   DTS_ASSIGN(launch::Resumed resumed,
-             report_before_signal(launch::run_again_with(scheduler,
-                                                         run,
-                                                         change.files,
-                                                         why + " with " + change.words,
-                                                         asked_at,
-                                                         interactive_patience())));
+             report_before_signal(launch::run_again_with(
+                 scheduler, run, change.files, why, asked_at, interactive_patience())));
   return Continued{std::move(resumed), std::move(change.size)};
 }
 
@@ -108,6 +109,7 @@ Result<int> requeue_run(const run::RunDirectory& run,
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   warn_of_damage(run, ledger);
   DTS_TRY(check_unfinished(run, ledger.events));
+  DTS_TRY(launch::check_not_a_copy(run));
   const auto job = job_of(run);
   if (!job && !exists(run.script())) return tl::unexpected<Error>(job.error());
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());

@@ -89,6 +89,7 @@ tl::unexpected<Error> suspended(sched::JobId job) {
 }
 
 Result<int> stop_job(const run::RunDirectory& run, bool wait) {
+  DTS_TRY(launch::check_not_a_copy(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   if (const auto job = job_of(run)) DTS_TRY(check_cluster(*scheduler, run, *job));
   DTS_ASSIGN(const Seen first, look_at_job(*scheduler, run));

@@ -67,6 +67,21 @@ TEST_CASE("a job that is to be requeued but waits already says why, and what hel
                  "next: fakerush q7.alpha\n"));
 }
 
+TEST_CASE("a run that was moved continues where it is, and its copy is not taken for it") {
+  const OtherScheduler session;
+  (void)session.say({"submit", "-J", "made", "--", "/bin/true"});
+  const std::string made = session.newest_run().path;
+  const std::string copy = session.file("runs/co py"), moved = session.file("runs/moved");
+  REQUIRE(session.shell("cp -a " + made + " \"" + copy + "\"").exit_code == 0);
+  for (const char* verb : {"stop", "cancel", "requeue"})
+    CHECK(contains(session.say({verb, copy}, 3), "is a copy of " + made + ", whose job this is"));
+  CHECK(contains(session.say({"cancel", made}), "cancelled job q7.alpha"));
+  REQUIRE(session.shell("mv " + made + " " + moved).exit_code == 0);
+  CHECK(contains(session.say({"requeue", moved}), "to continue the run: 1 node x 1 rank"));
+  CHECK(contains(read_file(moved + "/script.sbatch").value(), " agent --run " + moved + "\n"));
+  CHECK_FALSE(exists(made));
+}
+
 TEST_CASE("a job that another scheduler has forgotten is looked for in its own terms") {
   const OtherScheduler session;
   (void)session.say({"submit", "--", "/bin/true"});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job/own_job.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
@@ -8,10 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 namespace dts::launch {
 namespace {
@@ -35,17 +34,33 @@ bool is_same(const fs::path& run, const fs::path& folder, bool is_element) {
   return name == name_of(run, is_element) || name == name_of(resolved(run), is_element);
 }
 
+// The word that shell_quote() wrote.
+std::string unquoted(std::string word) {
+  if (!word.starts_with('\'')) return word;
+  constexpr std::string_view k_quote = "'\\''";
+  word = word.substr(1, word.size() - 2);
+  for (std::size_t at = word.find(k_quote); at != std::string::npos;
+       at = word.find(k_quote, at + 1))
+    word.replace(at, k_quote.size(), "'");
+  return word;
+}
+
+// The folder of the run whose agent the script in this run's folder starts.
+std::optional<std::string> made_for(const run::RunDirectory& run) {
+  constexpr std::string_view k_words = " agent --run ";
+  const auto text = read_own_file(run.script());
+  const std::size_t at = text ? text->rfind(k_words) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t from = at + k_words.size();
+  return unquoted(text->substr(from, text->find('\n', from) - from));
+}
+
 // True if the script in the run's folder starts the agent of the run in the folder of `job_script`:
 // the run has been renamed since.
 bool is_renamed(const run::RunDirectory& run, const fs::path& job_script) {
   const fs::path own = run.script();
-  if (job_script.filename() != own.filename()) return false;
-  const auto text = read_own_file(own.string());
-  const std::string words = " agent --run " + shell_quote(job_script.parent_path().string());
-  const auto lines = text ? split(*text, '\n') : std::vector<std::string>();
-  return std::any_of(lines.begin(), lines.end(), [&words](const std::string& line) {
-    return line.ends_with(words);
-  });
+  return job_script.filename() == own.filename() &&
+         made_for(run) == job_script.parent_path().string();
 }
 
 // Names the owner of a job: a run by its folder, any other job by its script.
@@ -78,6 +93,21 @@ bool is_of_run(const run::RunDirectory& part, const sched::JobInfo& job) {
   const run::RunDirectory sweep{fs::path(run.path).parent_path().string()};
   return is_same(sweep.path, folder, false) || is_same(run.path, folder, true) ||
          is_renamed(sweep, script) || is_renamed(run, script);
+}
+
+std::optional<std::string> earlier_folder(const run::RunDirectory& run) {
+  const auto folder = made_for(run);
+  std::error_code error;
+  const bool is_here = !folder || *folder == run.path || fs::equivalent(*folder, run.path, error);
+  return is_here ? std::nullopt : folder;
+}
+
+Result<void> check_not_a_copy(const run::RunDirectory& run) {
+  const auto earlier = earlier_folder(run);
+  if (!earlier || !exists(run::RunDirectory{*earlier}.ledger())) return {};
+  return fail(Errc::invalid,
+              fmt::format("{} is a copy of {}, whose job this is", run.path, *earlier),
+              "name that run; if it is removed, the copy takes its place");
 }
 
 bool has_script(const sched::JobInfo& job, const std::optional<std::string>& script) {
