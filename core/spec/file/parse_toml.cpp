@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TOML 1.0 by toml++. Only this file includes it, as it takes 3 s to compile.
+#include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/spec/file/document.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <sstream>
 
@@ -127,6 +130,29 @@ class Converter {
   bool is_too_deep_ = false;
 };
 
+// What is probably wrong with a line that is not TOML; empty if that cannot be seen.
+std::string hint_for_line(std::string_view line) {
+  constexpr std::string_view k_blanks = " \t\r";
+  const auto trimmed = [&](std::string_view part) {
+    const std::size_t from = std::min(part.find_first_not_of(k_blanks), part.size());
+    part.remove_prefix(from);
+    return part.substr(0, part.find_last_not_of(k_blanks) + 1);
+  };
+  const std::size_t mark = line.find_first_of("=:");
+  if (mark == std::string_view::npos) return "";
+  const std::string key = printable(trimmed(line.substr(0, mark)), 80);
+  if (line[mark] == ':') return fmt::format("TOML has `=` after a key: {} = ...", key);
+  const std::string_view value = trimmed(line.substr(mark + 1, line.find('#') - mark - 1));
+  const bool has_letters =
+      std::any_of(value.begin(), value.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  if (value == "True" || value == "False")
+    return fmt::format("a truth value has small letters: {} = {}", key, in_lower_case(value));
+  if (!has_letters || value == "true" || value == "false" ||
+      value.find_first_of("\"'[{\\") != std::string_view::npos)
+    return "";
+  return fmt::format("text is in quotes: {} = \"{}\"", key, printable(value, 80));
+}
+
 }  // namespace
 
 std::optional<Document> parse_toml(std::string_view text,
@@ -139,11 +165,13 @@ std::optional<Document> parse_toml(std::string_view text,
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
-    problems.push_back(at_spot(
+    Diagnostic problem = at_spot(
         text,
         file,
         spot_of(error.source()),
-        {Errc::invalid, fmt::format("not TOML: {}", printable(error.description(), 300)), ""}));
+        {Errc::invalid, fmt::format("not TOML: {}", printable(error.description(), 300)), ""});
+    problem.hint = hint_for_line(problem.source);
+    problems.push_back(std::move(problem));
     return std::nullopt;
   }
   Converter converter(text, file, problems);

@@ -8,6 +8,7 @@
 #include "core/spec/file/words.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/option.hpp"
+#include "core/spec/options/of_sbatch.hpp"
 #include "core/spec/values/json_values.hpp"
 
 #include <fmt/format.h>
@@ -90,15 +91,30 @@ using ReadValue = std::function<void(const json& value,
                                      Diagnostics& problems)>;
 using Keys = std::map<std::string, ReadValue>;
 
+using ReadWhole = std::function<Result<void>(const json&, JobSpec&)>;
+
+// The first member of a table, such as [slurm], that is invalid by itself.
+std::optional<std::string> wrong_member(const json& value, const ReadWhole& read) {
+  if (!value.is_object()) return std::nullopt;
+  for (const auto& [key, member] : value.items()) {
+    JobSpec unused;
+    if (!read(json{{key, member}}, unused)) return key;
+  }
+  return std::nullopt;
+}
+
 // For values that are valid or invalid as a whole.
-ReadValue whole(std::function<Result<void>(const json&, JobSpec&)> read) {
+ReadValue whole(ReadWhole read) {
   return [read = std::move(read)](const json& value,
                                   const std::string& pointer,
                                   const Reading& reading,
                                   JobSpec& spec,
                                   Diagnostics& problems) {
-    if (auto done = read(value, spec); !done)
-      problems.push_back(reading.at_value(pointer, std::move(done).error()));
+    auto done = read(value, spec);
+    if (done) return;
+    const auto member = wrong_member(value, read);
+    problems.push_back(
+        reading.at_value(member ? member_of(pointer, *member) : pointer, std::move(done).error()));
   };
 }
 
@@ -155,11 +171,26 @@ std::vector<std::string> names_of(const Keys& keys) {
   return names;
 }
 
+// What to write for the name that sbatch or another launcher has for something.
+std::optional<std::string> hint_for_other_tools(const std::string& key) {
+  std::string option = "--" + key;
+  std::replace(option.begin(), option.end(), '_', '-');
+  for (const auto& instead :
+       {instead_of(option), instead_of_srun(option), instead_of_launcher(option)}) {
+    if (!instead) continue;
+    const Option* ours = option_named(*instead);
+    return ours == nullptr ? *instead : fmt::format("did you mean `{}`?", ours->file_key());
+  }
+  return std::nullopt;
+}
+
 Error unknown(const std::string& key, const Keys& keys) {
   const std::vector<std::string> known = names_of(keys);
   std::string wanted = key;  // job-name, Job_Name
   for (char& c : wanted)
     c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (auto hint = hint_for_other_tools(wanted))
+    return {Errc::invalid, fmt::format("unknown key `{}`", key), *std::move(hint)};
   const auto near = nearest(wanted, known);
   return {Errc::invalid,
           fmt::format("unknown key `{}`", key),

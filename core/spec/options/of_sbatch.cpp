@@ -64,7 +64,10 @@ constexpr Other k_of_srun[] = {
 // Of torchrun, accelerate, submitit, TorchX, PBS and others; with dashes.
 constexpr Other k_of_launchers[] = {
     {"--checkpoint-dir", "", "omit it: programs find the folder in DTSUBMIT_CHECKPOINT_DIR"},
-    {"--env", "", "the job gets your environment; for one variable: -- env NAME=VALUE program"},
+    {"--env",
+     "",
+     "the job gets your environment; for one variable: -- env NAME=VALUE program, or --export "
+     "ALL,NAME=VALUE"},
     {"--log-dir", "", "--runs DIR: a run's folder there has its logs"},
     {"--master-addr", "", "omit it: the address is found in the job"},
     {"--master-port", "", "omit it: a free port is found in the job"},

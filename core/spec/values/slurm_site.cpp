@@ -27,10 +27,13 @@ Result<void> check_key(const std::string& key) {
                 fmt::format("`{}` is not the long name of an option of sbatch", key),
                 "for example --slurm power=level or --slurm spread-job");
   // sbatch's --module belongs to Shifter's plug-in, not to Slurm, and has another meaning.
-  if (key != "module" && option_named("--" + key) != nullptr)
+  const Option* ours = option_named("--" + key);
+  if (key != "module" && ours != nullptr)
     return fail(Errc::invalid,
                 fmt::format("--{} is an option of dtsubmit", key),
-                fmt::format("write --{} itself", key));
+                fmt::format("write --{} itself; in a job file, `{}` outside the table [slurm]",
+                            key,
+                            ours->file_key()));
   if (const auto instead = instead_of("--" + key))
     return fail(Errc::invalid,
                 fmt::format("--{} of sbatch would change how dtsubmit submits the job", key),

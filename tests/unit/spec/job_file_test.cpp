@@ -148,7 +148,7 @@ TEST_CASE("every mistake in a file is named with its place, all at once") {
   CHECK(contains(text, "    |  nodes = true\n    |          ^"));
   CHECK(contains(text, "given twice: `mem` means the same"));
   CHECK(contains(text, "did you mean `job_name`?"));
-  CHECK(contains(text, "slurm: `Power` is not the long name"));
+  CHECK(contains(text, "job.toml:8:9: slurm.Power: `Power` is not the long name"));
 }
 
 TEST_CASE("a syntax error is named with its place") {
@@ -157,6 +157,27 @@ TEST_CASE("a syntax error is named with its place") {
   CHECK(contains(read("{\"nodes\": 1, \"nodes\": 2}", "job.json").problems,
                  "job.json:1:14: key `nodes` is given twice"));
   CHECK(contains(read("[1]", "job.json").problems, "expected an object"));
+}
+
+TEST_CASE("what is often wrong with a line is said") {
+  const std::pair<const char*, const char*> lines[] = {
+      {"mem = 16G  # of each node\n", "help: text is in quotes: mem = \"16G\""},
+      {"job_name = my job\n", "help: text is in quotes: job_name = \"my job\""},
+      {"requeue = True\n", "help: a truth value has small letters: requeue = true"},
+      {"nodes: 2\n", "help: TOML has `=` after a key: nodes = ..."},
+      {"name = \"x\"\n", "help: did you mean `job_name`?"},
+      {"num_nodes = 2\n", "help: did you mean `nodes`?"},
+      {"wrap = \"ls\"\n", "help: write the program after `--`"},
+      {"[env]\nA = 1\n", "--export ALL,NAME=VALUE"},
+      {"[slurm]\npower = \"x\"\npartition = \"low\"\n",
+       "job.toml:3:13: slurm.partition: --partition is an option of dtsubmit"},
+  };
+  for (const auto& line : lines) {
+    CAPTURE(line.first);
+    CHECK(contains(read(line.first).problems, line.second));
+  }
+  CHECK_FALSE(contains(read("nodes = 2\nnodes = 3\n").problems, "help:"));
+  CHECK_FALSE(contains(read("command = [\"a\", b]\n").problems, "help:"));
 }
 
 TEST_CASE("hostile files are refused with a message") {

@@ -155,7 +155,7 @@ TEST_CASE("comments and lines before a value do not change its place") {
   const std::string text = complaint(
       "{\n  // a \"comment\" { [\n\t\"schema\": /* , : */ \"dtsubmit/spec/1\",\n"
       "  \"slurm\": {\"zoo\": [1, 2.5 ,3]}, \"job_name\": \"\u00e9\", \"nodes\":-1}");
-  CHECK(contains(text, "job.json:4:12: slurm: expected a string"));
+  CHECK(contains(text, "job.json:4:20: slurm.zoo: expected a string"));
   CHECK(contains(text, "job.json:4:59: nodes: expected a whole number"));
   CHECK(contains(complaint(with("\"nodes\": 1,\n \"a/b~\": 1,\n\n \"nodes\": 2")),
                  "job.json:4:2: key `nodes` is given twice"));
