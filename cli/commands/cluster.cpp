@@ -110,7 +110,8 @@ void print_json(const cluster::ClusterStatus& status) {
       {"controller", {{"address", status.controller_address}, {"port", status.controller_port}}},
       {"jobs", {{"running", status.jobs_running}, {"pending", status.jobs_pending}}},
       {"nodes", std::move(nodes)}};
-  fmt::print("{}\n", document.dump(2));
+  fmt::print("{}\n",
+             document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 std::string uptime_text(const cluster::NodeStatus& node) {

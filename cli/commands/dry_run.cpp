@@ -73,7 +73,8 @@ void print_dry_run(const Prepared& prepared, bool json) {
            {"plan", nlohmann::ordered_json::parse(plan::to_json(prepared.parts[i]))}});
     if (prepared.sweep)
       document["sweep"] = nlohmann::ordered_json::parse(sweep::to_json(*prepared.sweep));
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n",
+               document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
   if (prepared.parts.empty()) print_plan("plan", prepared.plan);

@@ -114,6 +114,11 @@ Result<Prepared> prepare(Asked asked,
   prepared.source = std::move(source);
   check_snapshot(asked, prepared.source);
   for (const std::string& note : asked.notes) tell("{}\n", note);
+  if (launch::folder_here().empty())
+    asked.problems.push_back(
+        {"the current folder",
+         "it was removed after this shell entered it, so no program can run in it",
+         "enter another one, or this one again if it was made again: cd \"$PWD\""});
   prepared.sweep = sweep_of(asked, cluster);
   DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
   prepared.plan = std::move(made.job);

@@ -7,9 +7,11 @@
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/text/hostlist.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/run/directory/file_lock.hpp"
@@ -36,6 +38,17 @@ struct RunOptions {
   std::string shown = "0";
 };
 
+// The nodes of the Slurm allocation whose shell this is, if a run on this machine leaves any of
+// them idle; otherwise, or outside an allocation, empty.
+std::string idle_nodes() {
+  const std::string list = getenv_lookup("SLURM_JOB_NODELIST").value_or("");
+  const auto nodes = expand_hostlist(list);
+  if (list.empty() || !nodes) return "";
+  const bool is_only_node =
+      nodes->size() == 1 && getenv_lookup("SLURMD_NODENAME") == nodes->front();
+  return is_only_node ? "" : list;
+}
+
 // Inside a Slurm job, mpirun would otherwise look for that job's nodes.
 void scrub_own_environment() {
   for (const std::string& entry : environment_entries()) {
@@ -55,8 +68,14 @@ Result<void> check_shown(const run::RankSelection& shown, const Prepared& prepar
 
 Result<run::RunDirectory> new_run(const RunOptions& options,
                                   const std::vector<std::string>& command,
-                                  const run::RankSelection& shown) {
+                                  const run::RankSelection& shown,
+                                  const std::string& idle) {
   DTS_ASSIGN(Asked asked, make_spec(options.job, command));
+  if (!idle.empty() && asked.spec.hosts.empty())
+    warn(
+        fmt::format("`run` uses this machine only, not the allocation's nodes {0}: --hosts {0} "
+                    "reaches them through ssh, and `dtsubmit submit` uses a job of its own",
+                    idle));
   if (asked.spec.launcher == spec::Launcher::srun)
     asked.problems.push_back({"--launcher",
                               "srun starts ranks in an allocation of Slurm only",
@@ -114,9 +133,10 @@ Result<run::RunDirectory> earlier_run(const RunOptions& options,
 
 Result<int> act(const RunOptions& options, const std::vector<std::string>& command) {
   DTS_ASSIGN(const run::RankSelection shown, run::parse_ranks(options.shown));
+  const std::string idle = idle_nodes();
   scrub_own_environment();
-  auto run =
-      options.again.empty() ? new_run(options, command, shown) : earlier_run(options, command);
+  auto run = options.again.empty() ? new_run(options, command, shown, idle)
+                                   : earlier_run(options, command);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
   DTS_TRY(enter_snapshot(*run));
   tell("run directory {}\n", run->path);

@@ -70,7 +70,8 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
                                     {"world_size", prepared.plan.world_size},
                                     {"exclude", prepared.plan.exclude}};
     if (prepared.sweep) document["elements"] = prepared.sweep->elements.size();
-    fmt::print("{}\n", document.dump(2));
+    fmt::print("{}\n",
+               document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     fmt::print("submitted {} {}: {}{}{}\n{}run directory {}\nfollow it: dtsubmit {} {}\n",
                prepared.sweep ? "array" : "job",

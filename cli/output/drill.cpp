@@ -132,7 +132,7 @@ std::string to_json(const std::vector<drill::Report>& reports) {
   nlohmann::ordered_json document = {{"schema", "dtsubmit/drill/1"}};
   document["drills"] = nlohmann::ordered_json::array();
   for (const drill::Report& report : reports) document["drills"].push_back(one(report));
-  return document.dump(2) + "\n";
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dts::cli

@@ -170,7 +170,7 @@ std::string to_json(const Simulation& simulation) {
   document["policies"] = nlohmann::ordered_json::array();
   for (const SimulatedPolicy& policy : simulation.policies)
     document["policies"].push_back(to_json(policy));
-  return document.dump(2) + "\n";
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dts::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit-environment(7) lists exactly the variables that a rank is given.
+// dtsubmit-environment(7) lists exactly the variables that a rank is given; those of an allocation
+// around a run are heeded.
 #include "core/base/text/text.hpp"
 #include "core/plan/thread_places.hpp"
 #include "tests/cli/session.hpp"
@@ -122,6 +123,24 @@ TEST_CASE("the manual lists every variable that a rank is given, and no other") 
   for (const std::string& name : set)
     CHECK_MESSAGE(page.count(name) == 1, name, " is not in the page");
   for (const std::string& name : page) CHECK_MESSAGE(set.count(name) == 1, name, " is never set");
+}
+
+TEST_CASE("in an allocation it is said which nodes a run on this machine leaves idle") {
+  Session session;
+  const auto warns = [&](const Words& words) {
+    return contains(session.dtsubmit(words).err,
+                    "not the allocation's nodes n[0-1]: --hosts n[0-1]");
+  };
+  const Words refused{"run", "--nodes", "3", "--", "true"};  // by the next check
+  CHECK_FALSE(warns(refused));
+  session.environment["SLURM_JOB_NODELIST"] = "n[0-1]";
+  session.environment["SLURMD_NODENAME"] = "n0";
+  CHECK(warns(refused));
+  CHECK_FALSE(warns({"run", "--hosts", "localhost", "--nodes", "3", "--", "true"}));
+  session.environment["SLURM_JOB_NODELIST"] = "n0";
+  CHECK_FALSE(contains(session.dtsubmit(refused).err, "allocation"));
+  session.environment.erase("SLURMD_NODENAME");  // in the shell of salloc on a login node
+  CHECK(contains(session.dtsubmit(refused).err, "not the allocation's nodes n0"));
 }
 
 TEST_CASE("a rank has the variables of the frameworks that were asked for") {

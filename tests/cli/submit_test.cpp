@@ -54,6 +54,27 @@ TEST_CASE("a dry run in JSON is one document, as it was") {
   check_golden("dry-run.json", session.normal(output.out));
 }
 
+TEST_CASE("a folder's name that is not UTF-8 does not prevent a JSON document") {
+  const Session session;
+  const Output output =
+      session.shell("mkdir b\xff && cd b\xff && \"$DTSUBMIT\" --dry-run --json -- true");
+  CHECK(output.exit_code == 0);
+  CHECK(nlohmann::json::parse(output.out, nullptr, false).is_object());
+}
+
+TEST_CASE("in a folder that was removed nothing is submitted, and it is said why") {
+  const Session session;
+  for (const char* verb : {"submit --dry-run", "run"}) {
+    CAPTURE(verb);
+    const Output output =
+        session.shell("mkdir -p away && cd away && rmdir ../away && \"$DTSUBMIT\" " +
+                      std::string(verb) + " --runs \"$HOME/runs\" -- true");
+    CHECK(output.exit_code == 3);
+    CHECK(contains(output.err, "the current folder: it was removed"));
+  }
+  CHECK_FALSE(exists(session.file("runs")));
+}
+
 TEST_CASE("a dry run needs no Slurm, no PATH and no home") {
   Session session;
   session.environment.erase("PATH");
