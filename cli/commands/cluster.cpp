@@ -65,11 +65,25 @@ Result<int> run_up(const Options& options) {
   return 0;
 }
 
+Error no_cluster(const cluster::ClusterSpec& spec) {
+  const bool is_named = spec.folder.empty();
+  const bool is_default = spec.name == cluster::ClusterSpec().name;
+  const std::string named =
+      is_named ? "--name " + spec.name : "--folder " + shell_quote(spec.folder);
+  const auto others = cluster::cluster_names();
+  return {Errc::not_found,
+          "there is no cluster " + (is_named ? spec.name : "in " + spec.folder),
+          others && !others->empty()
+              ? "those that exist: " + join(*others, ", ") + " (--name NAME)"
+              : "start it: dtsubmit cluster up" + (is_named && is_default ? "" : " " + named)};
+}
+
 Result<int> run_down(const Options& options) {
   if (!options.all) {
     DTS_ASSIGN(const std::string folder, folder_of(options.spec));
     const pid_t process = options.spec.with_process;
     if (process != 0 && !cluster::outlives_process(folder, process)) return 0;
+    if (!exists(folder)) warn(no_cluster(options.spec).message + ", so nothing was ended");
     DTS_TRY(cluster::down(folder));
     return 0;
   }
@@ -143,9 +157,7 @@ Result<int> run_status(const Options& options) {
   DTS_ASSIGN(const std::string folder, folder_of(options.spec));
   auto status = cluster::status(folder);
   if (!status && status.error().code == Errc::not_found && !exists(folder))
-    return fail(Errc::not_found,
-                fmt::format("there is no cluster {}", options.spec.name),
-                "start it: dtsubmit cluster up");
+    return tl::unexpected<Error>(no_cluster(options.spec));
   if (!status) return tl::unexpected<Error>(std::move(status).error());
   options.json ? print_json(*status) : print_table(*status);
   return 0;

@@ -91,6 +91,20 @@ TEST_CASE("no word at all, -h and --help are the same; --version names the sched
   CHECK(std::count(version.out.begin(), version.out.end(), '\n') == 2);
 }
 
+TEST_CASE("a private cluster that does not exist is answered with what does") {
+  const Session session;
+  const Output status = session.dtsubmit({"cluster", "status", "--name", "mien"});
+  CHECK(status.exit_code == 6);
+  CHECK(contains(status.err,
+                 "there is no cluster mien\n  help: start it: dtsubmit cluster up --name mien"));
+  REQUIRE(make_folders(session.file(".local/state/dtsubmit/clusters/mine")));
+  const Output down = session.dtsubmit({"cluster", "down", "--name", "mien"});
+  CHECK(down.exit_code == 0);
+  CHECK(contains(down.err, "warning: there is no cluster mien, so nothing was ended"));
+  CHECK(contains(session.dtsubmit({"cluster", "status"}).err,
+                 "there is no cluster default\n  help: those that exist: mine (--name NAME)"));
+}
+
 TEST_CASE("a slip of the pen is a usage error that names what was meant") {
   const Session session;
   for (const Slip& slip : std::vector<Slip>{

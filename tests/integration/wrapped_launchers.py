@@ -103,7 +103,7 @@ def main():
         runs["--per-node"] = cluster.submit(*layout, "--per-node", "--", f"{place}/train.sh")
         check_worlds(runs)
         twice = cluster.dtsubmit("--runs", cluster.runs, *layout, "--ntasks-per-node", "2", "--", "env", torchrun, say, code=3)
-        for words in ("2 of it would start 4", "omit --ntasks-per-node", "--per-rank"):
+        for words in ("2 of them on each node would start 4", "omit --ntasks-per-node", "--per-rank"):
             check(words in " ".join(twice.stderr.split()), f"one for each rank is refused: `{words}`")
 
 

@@ -34,14 +34,20 @@ bool is_same(const fs::path& run, const fs::path& folder, bool is_element) {
   return name == name_of(run, is_element) || name == name_of(resolved(run), is_element);
 }
 
-// The word that shell_quote() wrote.
-std::string unquoted(std::string word) {
-  if (!word.starts_with('\'')) return word;
-  constexpr std::string_view k_quote = "'\\''";
-  word = word.substr(1, word.size() - 2);
-  for (std::size_t at = word.find(k_quote); at != std::string::npos;
-       at = word.find(k_quote, at + 1))
-    word.replace(at, k_quote.size(), "'");
+// The word that shell_quote() wrote at the beginning of `text`.
+std::string first_word(std::string_view text) {
+  std::string word;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\'')
+      is_quoted = !is_quoted;
+    else if (!is_quoted && text[i] == '\\' && i + 1 < text.size())
+      word += text[++i];
+    else if (!is_quoted && std::string_view(" \t\n;&|").find(text[i]) != std::string_view::npos)
+      break;
+    else
+      word += text[i];
+  }
   return word;
 }
 
@@ -51,8 +57,7 @@ std::optional<std::string> made_for(const run::RunDirectory& run) {
   const auto text = read_own_file(run.script());
   const std::size_t at = text ? text->rfind(k_words) : std::string::npos;
   if (at == std::string::npos) return std::nullopt;
-  const std::size_t from = at + k_words.size();
-  return unquoted(text->substr(from, text->find('\n', from) - from));
+  return first_word(std::string_view(*text).substr(at + k_words.size()));
 }
 
 // True if the script in the run's folder starts the agent of the run in the folder of `job_script`:

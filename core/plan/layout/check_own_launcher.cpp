@@ -30,10 +30,11 @@ Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) 
   const std::uint64_t all = std::uint64_t{plan.ntasks_per_node} * plan.workers_per_task;
   const std::string count(launcher.count.substr(0, launcher.count.find(' ')));
   return {plan.hosts.empty() ? "--ntasks-per-node" : "--hosts",
-          fmt::format("{} starts the processes of a node itself: {} of it would start {}",
-                      shown(launcher),
-                      plan.ntasks_per_node,
-                      all),
+          fmt::format(
+              "{} starts the processes of a node itself: {} of them on each node would start {}",
+              shown(launcher),
+              plan.ntasks_per_node,
+              all),
           plan.hosts.empty()
               ? fmt::format("omit --ntasks-per-node: one is started on each node{}; --per-rank "
                             "starts one for each rank nevertheless",

@@ -47,6 +47,9 @@ TEST_CASE("a run that was moved knows the folder that its script was made for") 
   CHECK(earlier_folder(run) == std::nullopt);  // without a script
   make_for(run.path);
   CHECK(earlier_folder(run) == std::nullopt);
+  REQUIRE(write_file(run.script(),  // of a site's own template
+                     "dtsubmit agent --run " + shell_quote(run.path) + " || echo ended\n"));
+  CHECK(earlier_folder(run) == std::nullopt);
   make_for(folder.file("./it's moved"));  // the same folder by another path
   CHECK(earlier_folder(run) == std::nullopt);
   make_for(before.path);

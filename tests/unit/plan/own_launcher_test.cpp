@@ -213,13 +213,13 @@ TEST_CASE("a launcher is not started once for each GPU") {
     const Diagnostics problems = refused(spec);
     REQUIRE(problems.size() == 1);
     CHECK(problems[0].where == "--ntasks-per-node");
-    CHECK(contains(problems[0].message, "8 of it would start 64"));
+    CHECK(contains(problems[0].message, "8 of them on each node would start 64"));
   }
   for (const Words& command : {Words{"conda", "run", "accelerate", "launch", "t.py"},
                                Words{"composer", "t.py"},
                                Words{"deepspeed", "t.py"}}) {
     spec.command = command;
-    CHECK(contains(refused(spec)[0].message, "8 of it would start 64"));
+    CHECK(contains(refused(spec)[0].message, "8 of them on each node would start 64"));
     CHECK(contains(refused(spec)[0].hint, "--per-rank"));
   }
   spec.per_rank = true;
