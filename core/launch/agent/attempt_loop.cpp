@@ -100,9 +100,10 @@ Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds d
   if (!signal) return std::nullopt;
   if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_during_delay(*signal);
   const char* by = *signal == k_stop_request ? run::k_asked_by_user : "stopped by a signal";
-  return end_.stop_after_error(
-      ended.outcome,
-      fmt::format("{} before the next attempt; `dtsubmit requeue` continues it", by));
+  return end_.stop_after_error(ended.outcome,
+                               fmt::format("{} before the next attempt; {} continues it",
+                                           by,
+                                           run::way_to_continue(!options_.local)));
 }
 
 // A termination signal that arrives while no rank runs can also mean preemption or the time limit.

@@ -13,15 +13,16 @@ constexpr unsigned k_most_unproven = 3;  // each may cost seconds, or days in th
 constexpr std::chrono::seconds k_longest_delay{60};
 
 // Decides for causes that leave no choice.
-std::optional<Decision> settled(const Outcome& outcome) {
+std::optional<Decision> settled(const Outcome& outcome, const char* way) {
   switch (outcome.cause) {
     case Cause::completed:
       return Decision{Action::done, 0, "every rank's program exited 0"};
     case Cause::cancelled:
       return Decision{Action::stop, outcome.exit_code, "the job was cancelled"};
     case Cause::stopped:
-      return Decision{
-          Action::stop, outcome.exit_code, "stopped as requested; `dtsubmit requeue` continues it"};
+      return Decision{Action::stop,
+                      outcome.exit_code,
+                      fmt::format("stopped as requested; {} continues it", way)};
     case Cause::no_restart:
       return Decision{Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
     case Cause::wrong_ranks:
@@ -41,13 +42,13 @@ std::optional<Decision> settled(const Outcome& outcome) {
     case Cause::run_damaged:
       return Decision{Action::stop,
                       outcome.exit_code,
-                      "it cannot be continued as it is; repair it, then `dtsubmit requeue`"};
+                      fmt::format("it cannot be continued as it is; repair it, then {}", way)};
     default:
       return std::nullopt;
   }
 }
 
-std::string why_no_more(const Outcome& outcome) {
+std::string why_no_more(const Outcome& outcome, const char* way) {
   switch (outcome.cause) {
     case Cause::no_program:
       return "trying again would not find it; correct the command and submit it again";
@@ -56,13 +57,13 @@ std::string why_no_more(const Outcome& outcome) {
     case Cause::user_exit:
       return "the program failed";
     case Cause::corruption:
-      return "its bits are wrong; `dtsubmit requeue` continues it elsewhere from the last good "
-             "checkpoint";
+      return fmt::format(
+          "its bits are wrong; {} continues it elsewhere from the last good checkpoint", way);
     case Cause::damaged:
       return "it would start over at step 0; put a good checkpoint there, or allow that with --on "
              "damaged=restart";
     case Cause::disk_full:
-      return "no space is left on the disk; make some, then `dtsubmit requeue`";
+      return fmt::format("no space is left on the disk; make some, then {}", way);
     default:
       return fmt::format("--on says to stop after {}", to_string(outcome.cause));
   }
@@ -71,7 +72,7 @@ std::string why_no_more(const Outcome& outcome) {
 // Why the run may not continue; empty if it may.
 std::string exhausted(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
   const Rule rule = policy.rule(outcome.cause);
-  if (rule.action == Action::stop) return why_no_more(outcome);
+  if (rule.action == Action::stop) return why_no_more(outcome, way_to_continue(now.in_scheduler));
   const Kind kind = kind_of(outcome.cause);
   if (kind == Kind::crash && now.without_progress >= k_most_without_progress)
     return fmt::format("{} crashes in a row without a new checkpoint", now.without_progress);
@@ -150,23 +151,28 @@ std::string where(const Outcome& outcome) {
 
 }  // namespace
 
+const char* way_to_continue(bool in_scheduler) {
+  return in_scheduler ? "`dtsubmit requeue`" : "`dtsubmit run --continue`";
+}
+
 std::chrono::seconds back_off(unsigned failures) {
   if (failures == 0) return std::chrono::seconds(0);
   return std::min(k_longest_delay, std::chrono::seconds(1U << std::min(failures - 1, 16U)));
 }
 
 Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
+  const char* const way = way_to_continue(now.in_scheduler);
   const Decision by_the_user{
-      Action::stop, outcome.exit_code, now.stop_asked + "; `dtsubmit requeue` continues it"};
+      Action::stop, outcome.exit_code, fmt::format("{}; {} continues it", now.stop_asked, way)};
   if (!now.stop_asked.empty() && outcome.cause == Cause::stopped) return by_the_user;
-  if (auto decision = settled(outcome)) return *std::move(decision);
+  if (auto decision = settled(outcome, way)) return *std::move(decision);
   if (!now.stop_asked.empty()) return by_the_user;
   // Budgets do not matter here: the job will run again.
   if (now.already_requeued) return {Action::wait, 0, "the scheduler has requeued the job itself"};
   if (std::string reason = exhausted(outcome, now, policy); !reason.empty())
     return {Action::stop, outcome.exit_code, std::move(reason)};
   if (!now.in_scheduler && is_of_the_job(outcome.cause))
-    return {Action::stop, outcome.exit_code, "saved; run the same command again to continue"};
+    return {Action::stop, outcome.exit_code, fmt::format("saved; {} continues it", way)};
   const Action wanted = policy.rule(outcome.cause).action;
   if (now.has_spares && is_of_a_node(outcome) && wanted != Action::resubmit)
     return {Action::restart,

@@ -64,6 +64,9 @@ struct Decision {
   std::chrono::seconds delay{0};  // before a restart
 };
 
+// The command by which a user continues a run that has ended, in backquotes.
+[[nodiscard]] const char* way_to_continue(bool in_scheduler);
+
 // The pause before a restart after that many failures without progress: 0, 1, 2, 4 ... 60 s.
 [[nodiscard]] std::chrono::seconds back_off(unsigned failures);
 

@@ -3,6 +3,7 @@
 #include "core/run/ledger/decision.hpp"
 
 #include "core/run/ledger/events.hpp"
+#include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,6 +14,7 @@
 namespace {
 
 using namespace dts::run;
+using dts::tests::contains;
 
 const Circumstances k_in_slurm{.in_scheduler = true};
 const Circumstances k_in_slurm_no_requeue{.in_scheduler = true, .may_requeue = false};
@@ -111,6 +113,17 @@ TEST_CASE("whatever ends a run that was asked to stop, it stops; one that is don
   now.stop_asked = k_asked_by_user;
   CHECK(decided(Cause::preempted, now).why ==
         "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it");
+}
+
+TEST_CASE("no reason of a run without a scheduler names the command for jobs") {
+  for (const Cause cause : all_causes())
+    for (const char* asked : {"", k_asked_by_user}) {
+      Circumstances now = k_here;
+      now.stop_asked = asked;
+      CHECK_FALSE(contains(decided(cause, now).why, "requeue"));
+    }
+  CHECK(decided(Cause::stopped, k_here).why ==
+        "stopped as requested; `dtsubmit run --continue` continues it");
 }
 
 TEST_CASE("three crashes are forgiven, the fourth is not") {
