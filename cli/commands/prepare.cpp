@@ -18,6 +18,7 @@
 #include "core/spec/json.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"
+#include "core/sweep/axis.hpp"
 #include "core/sweep/element.hpp"
 #include "core/sweep/json.hpp"
 
@@ -84,6 +85,14 @@ std::optional<sweep::Sweep> sweep_of(Asked& asked, const plan::ClusterView& clus
   return *std::move(made);
 }
 
+// A sweep whose program does not get its values trains the same again and again.
+void print_unmentioned(const spec::JobSpec& spec, const sweep::Sweep& sweep) {
+  for (const std::string& name : sweep::unmentioned_parameters(spec, sweep))
+    tell("note: no argument of the program has {{{0}}}, so it finds the value of {0} only in {1}\n",
+         name,
+         sweep::variable_of(name));
+}
+
 Result<void> add_script(Prepared& prepared) {
   prepared.context.run_dir = prepared.directory().path;
   prepared.context.dtsubmit = program_path();
@@ -120,6 +129,7 @@ Result<Prepared> prepare(Asked asked,
          "it was removed after this shell entered it, so no program can run in it",
          "enter another one, or this one again if it was made again: cd \"$PWD\""});
   prepared.sweep = sweep_of(asked, cluster);
+  if (prepared.sweep) print_unmentioned(asked.spec, *prepared.sweep);
   DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
   prepared.plan = std::move(made.job);
   prepared.parts = std::move(made.parts);

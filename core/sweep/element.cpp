@@ -10,6 +10,8 @@
 namespace dts::sweep {
 namespace {
 
+constexpr const char* k_all_values = "DTSUBMIT_PARAMETERS";
+
 void substitute_all(std::vector<std::string>& texts,
                     const Assignments& values,
                     const Quote& quote = {}) {
@@ -56,6 +58,21 @@ void check_texts(const spec::JobSpec& spec, const Sweep& sweep, Diagnostics& pro
     check_placeholders(text, sweep.names, "--teardown", problems);
 }
 
+std::vector<std::string> unmentioned_parameters(const spec::JobSpec& spec, const Sweep& sweep) {
+  std::string texts;
+  for (const auto* words : {&spec.command, &spec.setup, &spec.teardown})
+    for (const std::string& word : *words) texts += word + "\n";
+  const auto is_mentioned = [&texts](const std::string& name) {
+    for (const std::string& form : {"{" + name + "}", variable_of(name), std::string(k_all_values)})
+      if (texts.find(form) != std::string::npos) return true;
+    return false;
+  };
+  std::vector<std::string> names;
+  for (const std::string& name : sweep.names)
+    if (!is_mentioned(name)) names.push_back(name);
+  return names;
+}
+
 Membership membership_of(const Sweep& sweep, const Element& element, JobId array) {
   Membership membership;
   membership.index = element.index;
@@ -83,7 +100,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const Membership& 
     all[name] = value;
     variables.emplace_back(variable_of(name), value);
   }
-  variables.emplace_back("DTSUBMIT_PARAMETERS",
+  variables.emplace_back(k_all_values,
                          all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   return variables;
 }

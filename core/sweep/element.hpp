@@ -28,6 +28,11 @@ namespace dts::sweep {
 // Reports every {name} in texts with placeholders that is probably a mistake.
 void check_texts(const spec::JobSpec& spec, const Sweep& sweep, Diagnostics& problems);
 
+// The parameters that no argument of the program, nor --setup or --teardown, mentions: as {name} or
+// by their variables. A program may still read those by itself.
+[[nodiscard]] std::vector<std::string> unmentioned_parameters(const spec::JobSpec& spec,
+                                                              const Sweep& sweep);
+
 // What an element's run directory records about its sweep (element.json).
 struct Membership {
   unsigned index = 0;

@@ -75,6 +75,15 @@ TEST_CASE("in a folder that was removed nothing is submitted, and it is said why
   CHECK_FALSE(exists(session.file("runs")));
 }
 
+TEST_CASE("a note says that the program of a sweep does not get its values") {
+  const Session session;
+  const Words sweep{"--dry-run", "--sweep", "lr=1,2", "--", "true"};
+  CHECK(contains(session.dtsubmit(sweep).err,
+                 "note: no argument of the program has {lr}, so it finds the value of lr only in "
+                 "DTSUBMIT_PARAMETER_LR\n"));
+  CHECK_FALSE(contains(session.dtsubmit(with(sweep, {"{lr}"})).err, "note:"));
+}
+
 TEST_CASE("a dry run needs no Slurm, no PATH and no home") {
   Session session;
   session.environment.erase("PATH");

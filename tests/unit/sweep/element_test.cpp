@@ -69,6 +69,21 @@ TEST_CASE("what is nearly a parameter is refused with the one that was meant") {
   CHECK(replaced("{{lrr}}") == "{lrr}");
 }
 
+TEST_CASE("a parameter that the program does not get is found") {
+  const Sweep sweep = two_parameters();
+  using Names = std::vector<std::string>;
+  const auto of = [&sweep](const Names& command, const Names& setup = {}) {
+    spec::JobSpec spec;
+    spec.command = command;
+    spec.setup = setup;
+    return unmentioned_parameters(spec, sweep);
+  };
+  CHECK(of({"python3", "train.py"}) == Names{"lr", "name"});
+  CHECK(of({"python3", "train.py", "--lr={lr}"}) == Names{"name"});
+  CHECK(of({"sh", "-c", "train $DTSUBMIT_PARAMETER_LR"}, {"cp {name} ."}).empty());
+  CHECK(of({"sh", "-c", "train $DTSUBMIT_PARAMETERS"}).empty());
+}
+
 TEST_CASE("an element's spec is what would have been submitted for it alone") {
   spec::JobSpec spec;
   spec.job_name = "train-{lr}";
