@@ -61,6 +61,7 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   DTS_TRY(check_output(typed));
   DTS_TRY(refuse_folder(typed.file));
   DTS_ASSIGN(std::string text, read_script(typed.file));
+  DTS_TRY(check_is_text(typed.file, text));
   Converted converted;
   converted.path = typed.file;
   converted.output = typed.output;

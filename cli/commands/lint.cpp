@@ -168,6 +168,7 @@ Result<LintedFile> look_at(const std::string& path, lint::Options options, bool 
   auto text = read_script(path);
   if (!text && text.error().code == Errc::invalid) return too_large(path);
   if (!text) return tl::unexpected<Error>(std::move(text).error());
+  DTS_TRY(check_is_text(path, *text));
   options.file_name = path.substr(path.rfind('/') + 1);
   LintedFile file{path, *std::move(text), {}, false};
   if (is_job_file(path)) {

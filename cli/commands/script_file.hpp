@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace dts::cli {
 
@@ -15,5 +16,9 @@ inline constexpr const char* k_standard_input = "-";
 
 // The text of the file, or of standard input. Errc::invalid if it is too large for a script.
 [[nodiscard]] Result<std::string> read_script(const std::string& path);
+
+// Errc::invalid for a binary file, as bash(1) recognizes one: by a NUL byte in its first line.
+// Those behind that are a finding of lint.
+[[nodiscard]] Result<void> check_is_text(const std::string& path, std::string_view text);
 
 }  // namespace dts::cli

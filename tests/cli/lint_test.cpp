@@ -231,6 +231,8 @@ TEST_CASE("several files, one of them missing: the others are looked at") {
   const Output folder = session.lint({"."});
   CHECK(folder.exit_code == 3);
   CHECK(contains(folder.err, "is a folder"));
+  for (const char* verb : {"lint", "convert"})
+    CHECK(contains(session.dtsubmit({verb, "/bin/true"}).err, "/bin/true is not text"));
 }
 
 TEST_CASE("standard input and pipes are read") {

@@ -47,6 +47,17 @@ bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
 
 }  // namespace
 
+void account_for_arguments(const Item& item, Program& program) {
+  if (!uses_arguments(*item.statement)) return;
+  if (!program.arguments)
+    program.losses.emplace_back(
+        "its arguments ($1, \"$@\"): what `shift` or `set` leaves of them is known only in the "
+        "job's shell");
+  else if (program.arguments->empty() && uses_all_arguments(*item.statement))
+    program.notes.emplace_back(
+        "\"$@\" is empty: if the script gets arguments, convert it again with them behind --");
+}
+
 void keep_functions(const Item& item, const ProgramContext& context, Program& program) {
   if (!item.follows_file) return;
   Names functions;

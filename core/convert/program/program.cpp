@@ -289,10 +289,7 @@ Program program_of(const Item& item, Inliner& inliner, const ProgramContext& con
   keep_functions(item, context, program);
   lose_program(item, context, program);
   program.arguments = inliner.arguments();
-  if (!program.arguments && uses_arguments(*item.statement))
-    program.losses.emplace_back(
-        "its arguments ($1, \"$@\"): what `shift` or `set` leaves of them is known only in the "
-        "job's shell");
+  account_for_arguments(item, program);
   return program;
 }
 

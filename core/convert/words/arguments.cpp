@@ -169,7 +169,11 @@ std::string missing_argument(const shell::Statement& statement,
   return seeker.found();
 }
 
-bool uses_arguments(const shell::Statement& statement) {
+namespace {
+
+// True if an expansion outside functions is `wanted`.
+template <class Wanted>
+bool expands(const shell::Statement& statement, const Wanted& wanted) {
   std::vector<shell::Span> functions;
   each_command(statement, [&](const Command& command) {
     if (command.kind == Command::Kind::function) functions.push_back(command.span);
@@ -180,9 +184,21 @@ bool uses_arguments(const shell::Statement& statement) {
         std::any_of(functions.begin(), functions.end(), [&](const shell::Span& one) {
           return one.begin <= piece.span.begin && piece.span.begin < one.end;
         });
-    uses = uses || (is_argument(piece) && !is_of_function);
+    uses = uses || (wanted(piece) && !is_of_function);
   });
   return uses;
+}
+
+}  // namespace
+
+bool uses_arguments(const shell::Statement& statement) {
+  return expands(statement, is_argument);
+}
+
+bool uses_all_arguments(const shell::Statement& statement) {
+  return expands(statement, [](const Piece& piece) {
+    return is_argument(piece) && (piece.text == "@" || piece.text == "*");
+  });
 }
 
 void Inliner::set_arguments(const std::vector<std::string>& arguments) {

@@ -51,6 +51,9 @@ using FlatWord = std::vector<Segment>;
 // True if the statement uses $1, "$@" and the like, outside functions.
 [[nodiscard]] bool uses_arguments(const shell::Statement& statement);
 
+// The same for all of them at once: "$@" or $*.
+[[nodiscard]] bool uses_all_arguments(const shell::Statement& statement);
+
 // The first of the script's arguments behind `count` that the statement needs, "$1": it has no
 // default for it, and nothing asks whether it is there. `is_program`: without the argument, a
 // choice by it that has no other branch would start nothing. Empty: none.

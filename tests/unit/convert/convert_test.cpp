@@ -262,6 +262,20 @@ TEST_CASE("arguments of the script are known") {
             R"(["prog", "x", "y", "b", "x y"])"));
 }
 
+TEST_CASE("it is said that a script's arguments are empty where its program gets them all") {
+  const auto is_noted = [](const std::string& line, const Options& options = with({})) {
+    const Conversion made = convert_script("#!/bin/bash\n" + line + "\n", options);
+    CHECK(made.is_lossless());
+    return std::any_of(made.rows.begin(), made.rows.end(), [](const Row& row) {
+      return row.why.find("\"$@\" is empty") != std::string::npos;
+    });
+  };
+  CHECK(is_noted("srun prog \"$@\""));
+  CHECK(is_noted("srun prog $*"));
+  CHECK_FALSE(is_noted("srun prog \"$@\"", with({}, {"x"})));
+  CHECK_FALSE(is_noted("srun prog ${1:-x}"));
+}
+
 TEST_CASE("every line is in one row, and every job file is one that dtsubmit accepts") {
   for (const std::string& text :
        {std::string(k_torchrun),
