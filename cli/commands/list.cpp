@@ -144,9 +144,9 @@ std::string steps_of(const run::RunSummary& summary) {
 
 void print_table(const std::vector<Row>& rows, const Listed& listed) {
   if (rows.empty()) fmt::print("no runs\n");
-  if (!rows.empty()) fmt::print("{:<8} {:>9} {:>13}  {}\n", "STATE", "JOB", "STEPS", "FOLDER");
+  if (!rows.empty()) fmt::print("{:<9} {:>8} {:>13}  {}\n", "STATE", "JOB", "STEPS", "FOLDER");
   for (const Row& row : rows)
-    fmt::print("{:<8} {:>9} {:>13}  {}\n",
+    fmt::print("{:<9} {:>8} {:>13}  {}\n",
                to_string(row.standing),
                row.summary.job.empty() ? "-" : row.summary.job.text(),
                row.elements > 0 ? fmt::format("{}/{} done", row.done, row.elements)

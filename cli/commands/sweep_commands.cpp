@@ -79,17 +79,17 @@ void print_view(const SweepView& view) {
              counted(view.elements.size(), "element"),
              view.counts());
   if (!view.trouble.empty()) fmt::print("warning {}\n", view.trouble);
-  fmt::print("\n{:>7}  {:<8} {:>12} {:>8} {:>8} {:>12}  {}\n",
+  fmt::print("\n{:>7}  {:<9} {:>11} {:>8} {:>8} {:>12}  {}\n",
              "ELEMENT",
              "STATE",
              "JOB",
              "ATTEMPTS",
              "STEP",
-             view.best() != nullptr ? view.metric.name : "-",
+             view.best() != nullptr ? view.metric.name : "METRIC",
              view.sweep.names.empty() ? "" : "PARAMETERS");
   for (const ElementView& seen : view.elements) {
     const std::int64_t step = newest_step_of(seen);
-    fmt::print("{:>7}  {:<8} {:>12} {:>8} {:>8} {:>12}  {}\n",
+    fmt::print("{:>7}  {:<9} {:>11} {:>8} {:>8} {:>12}  {}\n",
                seen.element->index,
                to_string(seen.standing),
                seen.known.summary.job.empty() ? "-" : seen.known.summary.job.text(),

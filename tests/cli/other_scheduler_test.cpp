@@ -54,6 +54,7 @@ TEST_CASE(
   CHECK(contains(why, "Job q7.alpha waits: the tide is out (tide)."));
   CHECK(contains(why, "next: fakerush q7.alpha"));
   CHECK(contains(session.say({"cancel", "q7.alpha"}), "cancelled job q7.alpha"));
+  CHECK(contains(session.say({"list"}), "\ncancelled q7.alpha   "));  // the columns of its heading
   CHECK(contains(session.say({"why", "last"}), "Job q7.alpha was cancelled"));
   CHECK(contains(session.say({"stop", "q7.alpha"}), "is over"));
   CHECK(contains(session.say({"requeue", "q7.alpha"}), "requeued job q7.alpha"));
