@@ -108,7 +108,9 @@ Outlook predict_outlook(const Job& job,
   outlook.whole_nodes = has_whole_nodes(job.spec, partition);
   outlook.start = std::move(start);
   if (partition != nullptr) {
-    outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);
+    // A site may hide its nodes.
+    if (!site->queue.nodes.empty())
+      outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);
     outlook.gpus = billed_gpus(
         outlook.size, nodes_in(*site, outlook.start.expected.nodes), outlook.whole_nodes);
     outlook.cost = cost_of({.size = outlook.size,

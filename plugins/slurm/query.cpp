@@ -194,7 +194,8 @@ Outcome<json> find(const json& request) {
 
 Outcome<json> nodes(const json&) {
   node_info_msg_t* raw = nullptr;
-  if (slurm_load_node(0, &raw, k_show | SHOW_MIXED) != SLURM_SUCCESS) return failed_slurm();
+  if (slurm_load_node(0, &raw, k_show | SHOW_MIXED) != SLURM_SUCCESS)
+    return or_hidden(failed_slurm().value());
   const Message<node_info_msg_t, slurm_free_node_info_msg> message(raw);
   json list = json::array();
   for (std::uint32_t i = 0; i < message->record_count; ++i)

@@ -118,7 +118,8 @@ Outcome<json> queue(const json&) {
 }
 
 Outcome<json> nodes(const json&) {
-  return list_of("nodes", node_json);
+  auto list = list_of("nodes", node_json);
+  return list ? std::move(list) : or_hidden(std::move(list).error());
 }
 
 Outcome<json> partitions(const json&) {

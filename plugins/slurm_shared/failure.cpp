@@ -128,4 +128,9 @@ Failure of_submission(Failure failure) {
   return failure;
 }
 
+Outcome<json> or_hidden(Failure failure) {
+  if (failure.hint == k_denied.hint) return json::array();
+  return tl::unexpected<Failure>(std::move(failure));
+}
+
 }  // namespace slurm_plugin

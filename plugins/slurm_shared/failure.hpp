@@ -139,4 +139,8 @@ inline constexpr Meaning k_closed{"rejected", "ask the site's staff"};
   return failed(meaning, std::move(message));
 }
 
+// The answer to a question about all nodes that failed: an empty list if the site hides them from
+// its users (PrivateData=nodes), otherwise the failure.
+[[nodiscard]] Outcome<json> or_hidden(Failure failure);
+
 }  // namespace slurm_plugin

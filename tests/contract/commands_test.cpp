@@ -217,6 +217,17 @@ TEST_CASE("a federation's job that runs on another of its clusters is asked abou
   CHECK(reply("job", {{"id", "4294967293"}})["state"] == "unknown");
 }
 
+TEST_CASE("a site that hides its nodes from users shows their jobs, and no nodes") {
+  const Commands commands(
+      "scontrol",
+      "case $* in *version*) echo slurm 22.05.8;;\n"
+      "*--details*) kill -SEGV $$;;\n"
+      "*node*) echo 'slurm_load_node error: Access/permission denied' >&2; exit 1;;\n"
+      "*) echo 'JobId=5 JobState=RUNNING NodeList=n7'; esac");
+  CHECK(reply("job", {{"id", "5"}})["nodes"] == "n7");
+  CHECK(reply("nodes", json::object()) == json::array());
+}
+
 TEST_CASE("a job that slurmctld has forgotten is looked for in the accounting") {
   Commands commands("scontrol",
                     "case $* in *version*) echo slurm 24.11.5;; *)\n"

@@ -142,6 +142,15 @@ TEST_CASE("an outlook has sums, cost and goodput of the job's own size and limit
   CHECK(warns(outlook, "1 of the 4 nodes"));
 }
 
+TEST_CASE("a site that hides its nodes has no queue to speak of") {
+  Site site = usual_site();
+  const spec::JobSpec spec = usual_spec();
+  const plan::Plan plan = usual_plan();
+  CHECK(predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed()).queue.has_value());
+  site.queue.nodes.clear();
+  CHECK_FALSE(predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed()).queue.has_value());
+}
+
 TEST_CASE("without a site there are sums and goodput, but no cost") {
   spec::JobSpec spec = usual_spec();
   spec.time.reset();
