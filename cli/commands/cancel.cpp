@@ -40,6 +40,7 @@ Result<void> cancel(const Selection& selection) {
       report_before_signal(launch::cancel_job_of_run(*scheduler, run, job, interactive_patience()));
   if (!was_there && was_there.error().code == Errc::not_found && has_ended(run)) was_there = false;
   if (!was_there) return tl::unexpected<Error>(std::move(was_there).error());
+  if (*was_there) record_cancelled_in_queue(run, job, "cancel");
   if (*was_there)
     fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
   else

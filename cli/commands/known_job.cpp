@@ -69,4 +69,16 @@ Result<void> check_cluster(sched::Scheduler& scheduler,
   return {};
 }
 
+void record_cancelled_in_queue(const run::RunDirectory& run,
+                               sched::JobId job,
+                               const char* command) {
+  const auto events = run::read_ledger(run.ledger());
+  if (!events || run::unfinished_attempt(*events) || run::final_decision(*events) != nullptr)
+    return;
+  const run::StopRequested stop{run::Cause::cancelled,
+                                fmt::format("cancelled by `dtsubmit {}` in the queue", command)};
+  const auto noted = run::append_event(run.ledger(), {.job = job, .what = stop});
+  if (!noted) warn("the cancellation is not recorded: " + noted.error().message);
+}
+
 }  // namespace dts::cli

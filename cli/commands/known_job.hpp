@@ -18,6 +18,10 @@ namespace dts::cli {
 // True if the run's ledger can be read and says that the run has ended.
 [[nodiscard]] bool has_ended(const run::RunDirectory& run);
 
+// Records that a command of the user's took the run's job out of the queue, where no agent could:
+// the scheduler forgets it. Nothing is recorded while an attempt is under way. Warns of an error.
+void record_cancelled_in_queue(const run::RunDirectory& run, sched::JobId job, const char* command);
+
 // Why a scheduler that does not know a run's job proves nothing: the job was submitted to another
 // cluster, where it may still be. nullopt if it was not, as far as the user's index tells.
 [[nodiscard]] std::optional<Error> on_another_cluster(const run::RunDirectory& run,

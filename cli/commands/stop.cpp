@@ -105,6 +105,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
     case StopWay::cancel:
       DTS_TRY(launch::cut_chain(*scheduler, run));
       DTS_TRY(launch::cancel_job_of_run(*scheduler, run, seen.job, interactive_patience()));
+      record_cancelled_in_queue(run, seen.job, "stop");
       fmt::print(
           "job {} was waiting in the queue and is cancelled; to continue it later: dtsubmit "
           "requeue {}\n",

@@ -95,6 +95,12 @@ std::string bash_env_words(const RunFacts& known) {
 // The agent had no time to record the end, so the scheduler's record is used.
 void explain_lost(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
+  if (known.forgotten && why.standing == Standing::cancelled) {
+    why.answer.push_back(
+        fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
+    why.next.push_back(continue_command(known));
+    return;
+  }
   if (known.forgotten) {
     why.answer.push_back(
         fmt::format("{} is over and its agent recorded no end; {} no longer knows it{}.",

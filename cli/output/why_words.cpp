@@ -78,6 +78,7 @@ Standing standing_of(const RunFacts& known) {
   if (end != nullptr) return run::is_done(known.events) ? Standing::done : Standing::stopped;
   if (known.job && is_cancelled_in_queue(known)) return Standing::cancelled;
   if (known.job) return sched::is_terminal(known.job->state) ? Standing::lost : Standing::running;
+  if (known.forgotten && run::is_cancelled_in_queue(known.events)) return Standing::cancelled;
   if (known.forgotten) return Standing::lost;
   if (known.agent_lives && newest(known) != nullptr)
     return *known.agent_lives ? Standing::running : Standing::lost;

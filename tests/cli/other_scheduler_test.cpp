@@ -92,6 +92,19 @@ TEST_CASE("a job that another scheduler has forgotten is looked for in its own t
   CHECK(contains(why, "next: fakeacct q7.alpha may know more"));
 }
 
+TEST_CASE("a job that was cancelled in the queue stays cancelled when it is forgotten") {
+  const OtherScheduler session;
+  for (const char* verb : {"cancel", "stop"}) {
+    (void)session.say({"submit", "--", "/bin/true"});
+    (void)session.say({verb, "q7.alpha"});
+    REQUIRE(write_file(session.file("tickets.json"), "[]"));
+    CHECK(contains(session.say({"list", "-n", "1"}), "\ncancelled "));
+    CHECK(contains(session.say({"why", "last"}), "was cancelled while it waited in the queue"));
+  }
+  (void)session.say({"requeue", "last"});
+  CHECK(contains(session.say({"list", "-n", "1"}), "\npending "));
+}
+
 TEST_CASE("a job that got a lost job's id is another run's: no command means it") {
   const OtherScheduler session;
   (void)session.say({"submit", "-J", "old", "--", "/bin/true"});

@@ -163,4 +163,13 @@ bool is_done(const std::vector<Event>& events) {
   return last != nullptr && last->as<Decided>()->decision == Action::done;
 }
 
+bool is_cancelled_in_queue(const std::vector<Event>& events) {
+  const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
+    return event.is<Submitted, Requeued, Resubmitted, Resumed, AttemptStarted, Decided>() ||
+           (event.is<StopRequested>() && event.attempt == 0);
+  });
+  const auto* stop = last != events.rend() ? last->as<StopRequested>() : nullptr;
+  return stop != nullptr && stop->cause == Cause::cancelled;
+}
+
 }  // namespace dts::run

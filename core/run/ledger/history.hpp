@@ -46,4 +46,8 @@ struct FailureRecord {
 // True if the run ended with the decision that it is complete.
 [[nodiscard]] bool is_done(const std::vector<Event>& events);
 
+// True if a command of ours took the run's job out of the queue, and nothing has continued it. Such
+// a stop_requested belongs to no attempt.
+[[nodiscard]] bool is_cancelled_in_queue(const std::vector<Event>& events);
+
 }  // namespace dts::run

@@ -113,7 +113,10 @@ class Account {
     } else if (event.is<RanksStarted>() && attempt_ != 0 && !span_) {
       span_ = Span{now_, now_};
       state_ = State::computing;
-    } else if (event.is<StopRequested>() && attempt_ != 0) {
+    } else if (const auto* stop = event.as<StopRequested>();
+               stop != nullptr && event.attempt == 0) {
+      over_ = stop->cause == Cause::cancelled;  // taken out of the queue
+    } else if (stop != nullptr && attempt_ != 0) {
       state_ = State::stopping;
     } else if (event.is<AttemptEnded>()) {
       close_attempt();

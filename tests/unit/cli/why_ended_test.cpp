@@ -97,6 +97,10 @@ std::vector<Situation> ended_situations() {
 std::vector<Situation> lost_situations() {
   RunEvents forgotten = RunEvents().begin(1, 10);
   forgotten.known.forgotten = true;
+  RunEvents cancelled;
+  cancelled.known.forgotten = true;
+  cancelled.known.events.push_back(
+      {.job = JobId(41), .what = run::StopRequested{run::Cause::cancelled, ""}});
   RunEvents gone = RunEvents(JobId()).begin(1, 10);
   gone.known.agent_lives = false;
   RunEvents alive = RunEvents(JobId()).begin(1, 10);
@@ -161,6 +165,11 @@ std::vector<Situation> lost_situations() {
        {"Job 41 is over (cancelled) and its agent recorded no end: it was cancelled.\n",
         "Slurm has forgotten it; this is what the accounting says. It ran for 40 s.\n"},
        {"while it waited"}},
+      {"cancelled by us in the queue, and forgotten",
+       cancelled,
+       Standing::cancelled,
+       {"Job 41 was cancelled while it waited in the queue.\n", "next: dtsubmit requeue 41"},
+       {"no longer knows"}},
       {"Slurm forgot it",
        forgotten,
        Standing::lost,
