@@ -208,10 +208,23 @@ def here():
     """On one machine without Slurm."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         write(cluster.place, SERVER, CLIENT)
-        with open(cluster.place + "/job.json", "w") as file:
-            json.dump({"roles": roles(cluster.place)}, file)
-        cluster.dtsubmit("run", "--runs", cluster.runs, "job.json")
+
+        def local(parts, code):
+            with open(cluster.place + "/job.json", "w") as file:
+                json.dump({"roles": parts}, file)
+            return cluster.dtsubmit("run", "--runs", cluster.runs, "job.json", code=code).stderr
+
+        local(roles(cluster.place), 0)
         check(SUM in cluster.dtsubmit("logs", "last/train", "--runs", cluster.runs).stdout, "the sum is right")
+        never_begun(cluster, local)
+
+
+def never_begun(cluster, local):
+    """A server that fails before the role that waits for it has begun ends the run; one that has waited until all work was done does not."""
+    server = {"name": "server", "until": "others end"}
+    waiting = {"waits_for": "server", "name": "train", "command": ["true"]}
+    check("role `server`: " in (said := local([{**server, "command": ["sh", "-c", "exit 9"]}, waiting], 9)) and "exited 9" in said, said)
+    local([{"name": "head", "command": ["true"]}, {**server, "waits_for": "head", "command": ["sleep", "300"]}], 0)
 
 
 # Listens only after 3 s, and leaves connections without a word alone.

@@ -114,8 +114,11 @@ void ComposedRun::on_signal(const SentSignal& signal, const std::vector<PartAgen
         note({.what = run::StopRequested{run::Cause::stopped, run::k_asked_by_user}}));
   if (number != k_stop_request) end_signal_ = number;
   if (number == SIGTERM) end_.set_kill_imminent(true);
-  for (const PartAgent* part : parts)
+  for (PartAgent* part : parts) {
     if (to_all || part->has_work()) part->signal(number);
+    // The second interrupt is the first that a server gets.
+    if (interrupts_.count() > 1 && !part->ends_by_itself()) part->request_end(seconds(0));
+  }
 }
 
 void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
@@ -160,7 +163,7 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
       auto end = part->reap();
       if (!end) continue;
       // A server may fail because those that used it have saved and ended.
-      if (is_ending() && end->until_others_end) end->end_requested = true;
+      if (is_ending() && !part->ends_by_itself()) end->end_requested = true;
       ends.push_back(*end);
       if (!end->decided) kill_orphans_of_agents(parts);
       on_end(ends, parts);
@@ -169,33 +172,30 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
   return ends;
 }
 
-// `due`: how many parts were to run. Not all have begun if a stop arrived while one waited.
-Result<run::Verdict> ComposedRun::judge(const std::vector<run::PartEnd>& ends, std::size_t due) {
+// Call it if work is left.
+Result<run::Verdict> ComposedRun::judge(const std::vector<run::PartEnd>& ends) {
   vanished_ += static_cast<unsigned>(std::count_if(ends.begin(), ends.end(), [](const auto& end) {
     return !end.decided && !end.end_requested;
   }));
   run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
   // A part knows whether its own nodes are down, but not whether those of the others are.
   if (verdict.outcome.cause == run::Cause::requeued) end_.explain(verdict.outcome);
-  if (verdict.decision.action != run::Action::done || ends.size() == due) return verdict;
-  if (is_ending()) return ended_between();
+  if (verdict.decision.action != run::Action::done) return verdict;
+  if (is_ending()) return ended_between();  // it arrived while a part waited
   return fail(Errc::io, "not every part could be started; the agent's log says why");
 }
 
 // Runs the parts side by side, and again whenever one of them needs a restart.
 Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& parts) {
   for (unsigned restart = 1;; ++restart) {
-    std::vector<PartAgent*> left;
-    for (PartAgent* part : parts)
-      if (!part->is_done()) left.push_back(part);
-    if (std::none_of(left.begin(), left.end(), std::mem_fn(&PartAgent::ends_by_itself)))
-      left.clear();
-    DTS_ASSIGN(const auto ends, run_once(left));
+    DTS_ASSIGN(const auto ends, run_once(unfinished(parts)));
     if (!presence_.is_present_now()) return fail(Errc::io, run::vanished_words(run_));
-    DTS_ASSIGN(run::Verdict verdict, judge(ends, left.size()));
-    if (verdict.decision.action == run::Action::done)
+    if (unfinished(parts).empty()) {
       for (PartAgent* part : parts)
         if (!part->is_done()) part->note_done(job_.allocation.job, "the other roles are done");
+      return run::judge_parts({}, false);
+    }
+    DTS_ASSIGN(run::Verdict verdict, judge(ends));
     if (verdict.decision.action != run::Action::restart) return verdict;
     log("{}", verdict.decision.why);
     const auto until = std::chrono::steady_clock::now() + run::back_off(restart - 1);
@@ -229,7 +229,7 @@ run::Verdict ComposedRun::given_up(const Error& failed) {
                        failed.message};
   if (!presence_.is_present_now())
     outcome = {run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(run_)};
-  auto decision = run::decide(outcome, {}, run::default_policy());
+  auto decision = run::decide(outcome, {.in_scheduler = !options_.local}, run::default_policy());
   if (decision.action != run::Action::stop)
     decision = {run::Action::stop, outcome.exit_code, "its parts could not be started"};
   return {std::move(outcome), std::move(decision)};

@@ -41,7 +41,7 @@ class ComposedRun {
   [[nodiscard]] Result<run::Verdict> run_together(const std::vector<PartAgent*>& parts);
   [[nodiscard]] Result<std::vector<run::PartEnd>> run_once(const std::vector<PartAgent*>& parts);
   [[nodiscard]] Result<void> start_ready(const std::vector<PartAgent*>& parts);
-  [[nodiscard]] Result<run::Verdict> judge(const std::vector<run::PartEnd>& ends, std::size_t due);
+  [[nodiscard]] Result<run::Verdict> judge(const std::vector<run::PartEnd>& ends);
   void listen(const std::vector<PartAgent*>& parts);
   void on_signal(const SentSignal& signal, const std::vector<PartAgent*>& parts);
   void on_end(const std::vector<run::PartEnd>& ends, const std::vector<PartAgent*>& parts);

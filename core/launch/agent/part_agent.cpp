@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 
 namespace dts::launch {
 namespace {
@@ -186,7 +187,6 @@ std::optional<run::PartEnd> PartAgent::reap() {
   end.words = words_;
   end.end_requested = end_requested_;
   end.out_of_time = out_of_time_;
-  end.until_others_end = part_.until_others_end;
   read_end(new_events(), end);
   is_done_ = run::is_done(end);
   log("{} has ended: {}",
@@ -209,6 +209,14 @@ Result<void> PartAgent::resume_after(const std::vector<run::Event>& of_whole) co
   if (!has_run || own.back().time >= resumed->time) return {};
   return run::append_event(run_.ledger(),
                            {.job = resumed->job, .what = *resumed->as<run::Resumed>()});
+}
+
+std::vector<PartAgent*> unfinished(const std::vector<PartAgent*>& parts) {
+  std::vector<PartAgent*> left;
+  for (PartAgent* part : parts)
+    if (!part->is_done()) left.push_back(part);
+  if (std::none_of(left.begin(), left.end(), std::mem_fn(&PartAgent::ends_by_itself))) left.clear();
+  return left;
 }
 
 void kill_orphans_of_agents(const std::vector<PartAgent*>& parts) {

@@ -123,6 +123,9 @@ class PartAgent {
   Clock::time_point kill_at_ = Clock::time_point::max();
 };
 
+// The parts that are not done; none if only servers are left, which nobody needs any more.
+[[nodiscard]] std::vector<PartAgent*> unfinished(const std::vector<PartAgent*>& parts);
+
 // Kills the processes that a killed agent of one of these parts has left behind.
 void kill_orphans_of_agents(const std::vector<PartAgent*>& parts);
 

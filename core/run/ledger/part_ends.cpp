@@ -85,15 +85,11 @@ bool ends_others(const PartEnd& end) {
 }
 
 Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart) {
-  // A server may fail because those that used it have ended.
-  const bool work_is_done = std::all_of(ends.begin(), ends.end(), [](const PartEnd& end) {
-    return end.until_others_end || is_done(end);
-  });
   const PartEnd* first = nullptr;
   Verdict verdict;
   std::string exclude;
   for (const PartEnd& end : ends) {
-    if (work_is_done || !ends_others(end)) continue;
+    if (!ends_others(end)) continue;
     const Decision decision = decision_of(end, may_restart);
     if (!decision.exclude.empty()) exclude += (exclude.empty() ? "" : ",") + decision.exclude;
     if (first != nullptr && precedence(decision.action) <= precedence(verdict.decision.action))

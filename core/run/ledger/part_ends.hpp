@@ -19,7 +19,6 @@ struct PartEnd {
   std::optional<Decided> decided;       // nullopt: it vanished without a decision
   bool end_requested = false;           // we asked it to end, because another part did
   bool out_of_time = false;             // its own time is up
-  bool until_others_end = false;        // a role that does not end by itself
 };
 
 // Reads the end from the events that a part's agent has added.
@@ -38,8 +37,7 @@ struct Verdict {
 // `ends` is in the order in which they ended; parts that we asked to end do not count. A part that
 // stops ends the run; a job that the scheduler has requeued is waited for; then a new submission, a
 // requeue (without the nodes that any of them avoids) and a restart take precedence in this order.
-// A part whose agent vanished is restarted while `may_restart`. The run is done if all are, except
-// those that do not end by themselves.
+// A part whose agent vanished is restarted while `may_restart`. If all are done, the run is done.
 [[nodiscard]] Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart);
 
 }  // namespace dts::run

@@ -12,7 +12,7 @@ namespace dts::run {
 namespace {
 
 PartEnd ended(const std::string& name, Cause cause, Action action, std::string exclude = "") {
-  PartEnd end{name, "role `" + name + "`", {}, {}, false, false, false};
+  PartEnd end{name, "role `" + name + "`", {}, {}, false, false};
   end.attempt = AttemptEnded{.cause = cause, .exit_code = 7, .detail = "rank 1 on n2 exited 7"};
   end.decided = Decided{.exit_code = action == Action::stop ? 7 : 0, .decision = action};
   end.decided->exclude = std::move(exclude);
@@ -35,16 +35,6 @@ TEST_CASE("the run is done when every part is") {
   CHECK(action_of({ended("a", Cause::completed, Action::done)}) == Action::done);
   CHECK(action_of({ended("a", Cause::completed, Action::done),
                    told(ended("server", Cause::stopped, Action::stop))}) == Action::done);
-}
-
-TEST_CASE("a server that fails once the others are done does not matter") {
-  PartEnd server = ended("server", Cause::user_exit, Action::stop);
-  const PartEnd train = ended("train", Cause::completed, Action::done);
-  CHECK(action_of({server, train}) == Action::stop);
-  server.until_others_end = true;
-  CHECK(action_of({server, train}) == Action::done);
-  CHECK(action_of({server, told(ended("train", Cause::stopped, Action::stop))}) == Action::stop);
-  CHECK(action_of({server, ended("train", Cause::preempted, Action::requeue)}) == Action::stop);
 }
 
 TEST_CASE("a part that stops ends the run with its cause, whatever the others were told") {
@@ -79,7 +69,7 @@ TEST_CASE("of equal decisions the first is told, and every node to avoid is avoi
 }
 
 TEST_CASE("a part whose agent vanished is started again, but not for ever") {
-  const PartEnd gone{"a", "step `a`", {}, {}, false, false, false};
+  const PartEnd gone{"a", "step `a`", {}, {}, false, false};
   CHECK(judge_parts({gone}, true).decision.action == Action::restart);
   const Verdict verdict = judge_parts({gone}, false);
   CHECK(verdict.decision.action == Action::stop);
@@ -96,7 +86,7 @@ TEST_CASE("a part that has used its own time ends the run") {
 }
 
 TEST_CASE("a decision to restart that was carried out is none any more") {
-  PartEnd end{"a", "step `a`", {}, {}, false, false, false};
+  PartEnd end{"a", "step `a`", {}, {}, false, false};
   read_end({{.what = AttemptEnded{.cause = Cause::rank_killed}},
             {.what = Decided{.decision = Action::restart}},
             {.what = AttemptStarted{}}},
