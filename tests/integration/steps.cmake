@@ -1,5 +1,5 @@
 # Jobs of several programs; each scenario of steps.py, roles.py and het_roles.py says what it checks.
-foreach(scenario preempted some_gpus fails out_of_time at_the_limit agent_killed chained stopped stop_and_kill lost_node)
+foreach(scenario preempted some_gpus fails out_of_time suspended at_the_limit agent_killed chained stopped stop_and_kill lost_node)
   dts_script_test(steps_${scenario} integration 600 steps ${scenario})
 endforeach()
 foreach(scenario preempted fails served_to_the_end together alone here waits guard_killed guard_killed_late)

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import time
 
 from checks import check, wait_for
 from main_job_support import Cluster, DTTRAIN, Run
@@ -116,6 +117,20 @@ def out_of_time():
         cluster.dtsubmit("requeue", run.path)
         wait_for(60, "the next attempt", lambda: starts(run) == 2)
         check(run.finish()["done"], f"{run.ledger()}")
+
+
+def suspended():
+    """A suspension does not count towards a step's own time."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        stop = cluster.place + "/stop"
+        run = submit(cluster, steps=[{"name": "long", "time": "40s", "command": ["sh", "-c", SLEEPER.format(stop=stop)]}])
+        wait_for_ranks(part(run, "long"))
+        cluster.run("scontrol", "suspend", str(run.job))
+        time.sleep(40)
+        cluster.run("scontrol", "resume", str(run.job))
+        time.sleep(2)
+        open(stop, "w").close()
+        check(run.finish(60)["done"], f"{run.ledger()}")
 
 
 def at_the_limit():
@@ -233,4 +248,4 @@ def lost_node():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, some_gpus, fails, out_of_time, at_the_limit, agent_killed, chained, stopped, stop_and_kill, lost_node)}[sys.argv[1]]()
+    {f.__name__: f for f in (preempted, some_gpus, fails, out_of_time, suspended, at_the_limit, agent_killed, chained, stopped, stop_and_kill, lost_node)}[sys.argv[1]]()

@@ -94,6 +94,7 @@ Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variab
   events_before_ = before.size();
   end_requested_ = out_of_time_ = false;
   kill_at_ = Clock::time_point::max();
+  pauses_ = {};
   set_time_limit(before);
   Variables all = variables;
   if (!whole.local)
@@ -151,6 +152,9 @@ void PartAgent::request_end(seconds patience) {
 
 void PartAgent::tick() {
   const auto now = Clock::now();
+  const auto paused = pauses_.look(now);
+  for (Clock::time_point* due : {&warn_at_, &kill_at_})
+    if (*due != Clock::time_point::max()) *due += paused;
   if (runs() && now >= warn_at_) {
     log("{}: its own time is nearly used up: asking it to save", words_);
     out_of_time_ = true;

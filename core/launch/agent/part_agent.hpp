@@ -6,6 +6,7 @@
 #include "core/base/files/unique_fd.hpp"
 #include "core/launch/agent/after/role_port.hpp"
 #include "core/launch/agent/agent.hpp"
+#include "core/launch/agent/runner/pause_watch.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/run/ledger/part_ends.hpp"
 #include "core/spec/job_spec.hpp"
@@ -92,7 +93,8 @@ class PartAgent {
   // Call it when another part ends: this part has to save and end, and is killed after `patience`.
   void request_end(std::chrono::seconds patience);
 
-  // Ends the part when its own time is up.
+  // Ends the part when its own time is up, in which a suspension does not count. Call it at least
+  // once a second while the part runs.
   void tick();
 
   // How the part ended, once its process has exited.
@@ -121,6 +123,7 @@ class PartAgent {
   bool out_of_time_ = false;
   Clock::time_point warn_at_ = Clock::time_point::max();  // when the part's own time is nearly up
   Clock::time_point kill_at_ = Clock::time_point::max();
+  PauseWatch pauses_;
 };
 
 // The parts that are not done; none if only servers are left, which nobody needs any more.

@@ -10,8 +10,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds k_pause{10};  // between two looks
-
 }  // namespace
 
 seconds time_to_save(seconds left, seconds least) {
@@ -25,8 +23,7 @@ seconds time_after_preemption(const sched::JobInfo& job, std::int64_t unix_now, 
 }
 
 bool TimeLimit::is_after_pause(Time now) {
-  const bool paused = looked_ && now - *looked_ > k_pause;
-  looked_ = now;
+  const bool paused = pauses_.look(now) > Time::duration{};
   if (paused) time_ = 0;
   return paused;
 }

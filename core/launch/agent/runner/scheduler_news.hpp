@@ -3,6 +3,7 @@
 // attempt, and kept until the attempt's end. Single-threaded.
 #pragma once
 
+#include "core/launch/agent/runner/pause_watch.hpp"
 #include "core/launch/agent/runner/runner_settings.hpp"
 #include "core/launch/health/node_probe.hpp"
 
@@ -43,7 +44,7 @@ class TimeLimit {
 
  private:
   std::int64_t time_ = 0;
-  std::optional<Time> looked_;
+  PauseWatch pauses_;
 };
 
 class SchedulerNews {
