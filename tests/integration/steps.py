@@ -227,6 +227,7 @@ def stop_and_kill():
         status = run.finish(90)
         check(causes(run) == ["stopped"] and starts(run) == 1 and not status["done"], f"it stays stopped: {run.ledger()}")
         check(starts(part(run, "evaluate")) == 0, "no other step began")
+        check("`dtsubmit requeue` continues it" in run.ledger()[-1]["detail"], f"{run.ledger()[-1]}")
 
 
 def lost_node():

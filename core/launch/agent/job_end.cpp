@@ -115,6 +115,7 @@ Result<std::optional<int>> JobEnd::end_stopped() {
     note_event(ledger_, job_, *stopped, {.what = std::move(ended)});
   }
   run::Circumstances now;
+  now.in_scheduler = true;
   now.stop_asked = run::k_asked_by_user;
   const run::Decision decision = run::decide(outcome, now, job_.policy);
   DTS_TRY(note_decision(decision));
