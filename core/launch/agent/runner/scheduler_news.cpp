@@ -69,7 +69,6 @@ void SchedulerNews::on_facts(JobWatch::Facts facts) {
   kill_wait_seconds_ = facts.kill_wait_seconds;
   node_addresses_ = facts.addresses;
   node_ports_ = std::move(facts.ports);
-  has_answered_ = !facts.addresses.empty();
   attempt_.set_node_addresses(std::move(facts.addresses));
   attempt_.set_allotments(std::move(facts.allotments));
   attempt_.set_signals_reach_programs(facts.signals_reach_programs);

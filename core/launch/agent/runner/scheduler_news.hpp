@@ -87,7 +87,7 @@ class SchedulerNews {
   [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
 
   // True if the scheduler has answered once, so that further answers can be expected.
-  [[nodiscard]] bool has_answered() const { return has_answered_; }
+  [[nodiscard]] bool has_answered() const { return is_there() && settings_.watch->has_answered(); }
 
   // Remembers that the job's steps were signalled.
   void note_step_signal();
@@ -112,7 +112,6 @@ class SchedulerNews {
   std::map<std::string, std::string> node_addresses_;
   std::map<std::string, unsigned> node_ports_;
   bool facts_known_ = false;
-  bool has_answered_ = false;
   std::int64_t steps_signalled_at_ = 0;  // Unix seconds; 0: they were not
   std::int64_t controller_start_ = 0;    // Unix seconds; 0: not known
 };
