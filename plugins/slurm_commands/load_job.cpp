@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_commands/load_job.hpp"
 
-#include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "plugins/slurm_shared/command.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
@@ -12,9 +11,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,7 +28,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds k_to_reveal{1};
 constexpr std::chrono::milliseconds k_look{100};
-constexpr std::uint64_t k_longest_log = 1 << 20;  // bytes; a longer one is not searched
+constexpr std::streamoff k_end_of_log = 1 << 20;  // bytes that are searched
+
+// Empty if the log cannot be read.
+std::string end_of_log(const std::string& path) {
+  std::ifstream log(path, std::ios::binary | std::ios::ate);
+  log.seekg(std::max<std::streamoff>(0, std::streamoff(log.tellg()) - k_end_of_log));
+  return {std::istreambuf_iterator<char>(log), {}};
+}
 
 JobSituation known_of(const Record& job) {
   JobSituation known{.now = std::time(nullptr), .restarts = std::nullopt};
@@ -37,8 +44,7 @@ JobSituation known_of(const Record& job) {
   const char* restarts = std::getenv("SLURM_RESTART_COUNT");
   known.restarts =
       restarts == nullptr ? 0 : static_cast<std::int64_t>(dts::parse_number(restarts).value_or(0));
-  if (job.text("JobState") == "COMPLETING")
-    known.log = dts::read_file(job.text("StdErr"), k_longest_log).value_or("");
+  if (job.text("JobState") == "COMPLETING") known.log = end_of_log(job.text("StdErr"));
   return known;
 }
 

@@ -21,7 +21,8 @@ struct JobSituation {
   std::int64_t now = 0;  // Unix seconds
   // If it is our own job: the restart count at the beginning of this run.
   std::optional<std::int64_t> restarts;
-  // If it is our own job: the output of its batch script, where slurmstepd writes why it ends it.
+  // If it is our own job: the end of its batch script's output, where slurmstepd writes why it
+  // ends the job.
   std::string log{};
 };
 

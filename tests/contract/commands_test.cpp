@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -226,6 +227,20 @@ TEST_CASE("a site that hides its nodes from users shows their jobs, and no nodes
       "*) echo 'JobId=5 JobState=RUNNING NodeList=n7'; esac");
   CHECK(reply("job", {{"id", "5"}})["nodes"] == "n7");
   CHECK(reply("nodes", json::object()) == json::array());
+}
+
+TEST_CASE("a job finds the reason for its end in its own log, however long that is") {
+  const Commands commands("scontrol",
+                          "case $* in *version*) echo slurm 24.11.5;; *)\n"
+                          "echo JobId=5 JobState=COMPLETING StartTime=0 StdErr=${0%/*}/log; esac");
+  REQUIRE(dts::write_file(commands.folder.file("log"),
+                          std::string(3'000'000, 'x') +
+                              "\n*** JOB 5 ON n0 CANCELLED AT 999990 DUE TO PREEMPTION ***\n"));
+  setenv("SLURM_JOB_ID", "5", 1);
+  CHECK(reply("job", {{"id", "5"}})["state"] == "preempted");
+  CHECK(::unlink(commands.folder.file("log").c_str()) == 0);
+  CHECK(reply("job", {{"id", "5"}})["state"] == "cancelled");
+  unsetenv("SLURM_JOB_ID");
 }
 
 TEST_CASE("a job that slurmctld has forgotten is looked for in the accounting") {
