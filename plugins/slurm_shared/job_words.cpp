@@ -199,7 +199,7 @@ JobWords words_of_waiting(const JobRecord& job) {
                                    "has expired (AuthInfo=cred_expire, 120 s by default)"
                                  : "it was submitted to begin later";
   if (job.asks_for_switches && job.reason == "Resources")
-    words.why += ", and at first for nodes below as few switches as it asks for (--switches)";
+    words.why += ", at first only for nodes below as few switches as it asks for (--switches)";
   if (has(job.description, "launch failed"))
     words.why = "Slurm could not launch it, put it back into the queue and holds it";
   return words;

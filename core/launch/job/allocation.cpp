@@ -52,9 +52,9 @@ Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
                 "submit with --ntasks-per-node and choose the nodes with --nodelist");
   DTS_ASSIGN(const std::string tasks, required(lookup, "SLURM_TASKS_PER_NODE"));
   DTS_ASSIGN(std::vector<unsigned> counts, expand_counts(tasks));
-  // With CR_Pack_Nodes, "5,1" is how srun would pack the tasks of two nodes that have room for
-  // three each. --ntasks-per-node is a maximum, so every node has room for that many if all are
-  // used.
+  // With CR_Pack_Nodes, Slurm lists the tasks as if it filled one node after another: "5,1" for two
+  // nodes with --ntasks-per-node=3. That is a maximum, so if the job has all of these tasks, each
+  // node has room for its own.
   const auto most = parse_number(lookup("SLURM_NTASKS_PER_NODE").value_or(""));
   const auto all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   if (most && all == *most * counts.size())
