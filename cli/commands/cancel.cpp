@@ -28,8 +28,8 @@ struct CancelOptions {
 
 Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const run::RunDirectory run, find_whole(selection));
-  if (launch::is_sweep(run)) return cancel_sweep(run);
   DTS_TRY(launch::check_not_a_copy(run));
+  if (launch::is_sweep(run)) return cancel_sweep(run);
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_TRY(check_cluster(*scheduler, run, job));

@@ -83,6 +83,14 @@ TEST_CASE("a run that was moved continues where it is, and its copy is not taken
   CHECK_FALSE(exists(made));
 }
 
+TEST_CASE("a copy of a sweep is not taken for it") {
+  const OtherScheduler session;
+  REQUIRE(session.dtsubmit({"submit", "--sweep", "x=1,2", "--", "/bin/true"}).exit_code == 0);
+  const std::string made = session.newest_run().path, copy = session.file("runs/copy");
+  REQUIRE(session.shell("cp -a " + made + " " + copy).exit_code == 0);
+  CHECK(contains(session.say({"cancel", copy}, 3), "is a copy of " + made));
+}
+
 TEST_CASE("a job that another scheduler has forgotten is looked for in its own terms") {
   const OtherScheduler session;
   (void)session.say({"submit", "--", "/bin/true"});
