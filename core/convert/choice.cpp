@@ -168,6 +168,25 @@ void choose_program(std::vector<Part>& parts, const Names& idle) {
   if (!choose_last(parts, idle, nullptr)) (void)choose_last(parts, {}, nullptr);
 }
 
+// Makes what a later call runs, perhaps on this node only: enroot create, uv sync.
+bool only_prepares(const lint::Run& run) {
+  constexpr std::string_view k_runners[] = {"apptainer",
+                                            "cargo",
+                                            "docker",
+                                            "enroot",
+                                            "go",
+                                            "npm",
+                                            "pixi",
+                                            "podman",
+                                            "podman-hpc",
+                                            "poetry",
+                                            "singularity",
+                                            "uv"};
+  constexpr std::string_view k_running[] = {"exec", "run", "start"};
+  return is_one_of(k_runners, verb_of(run)) && run.words.size() > 1 &&
+         !is_one_of(k_running, run.words[1].value.text);
+}
+
 // The same program before the chosen one is no preparation: ./solver mesh, ./solver run.
 void choose_alike(std::vector<Part>& parts) {
   const auto last = std::find_if(
@@ -178,7 +197,8 @@ void choose_alike(std::vector<Part>& parts) {
     Item& item = part->item;
     if (part->role != Role::around || item.only_sets() || item.statement->background) continue;
     for (const lint::Run* run : item.runs)
-      if (verb_of(*run) == verb && does_work(*run)) item.mains.push_back(run);
+      if (verb_of(*run) == verb && does_work(*run) && !asks_version(*run) && !only_prepares(*run))
+        item.mains.push_back(run);
     if (!item.mains.empty()) part->role = Role::program;
   }
 }

@@ -246,7 +246,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     if (i < own && is_run_once(part.item)) continue;
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
-    const LinePlace place{is_tear_down, is_code_read, i < own};
+    const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
+    const LinePlace place{is_tear_down, is_code_read, i < own || is_on_each};
     made.text += line_of(part, has_many_nodes, rendezvous, place);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());

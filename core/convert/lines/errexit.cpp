@@ -130,9 +130,11 @@ bool may_fail(const Item& item) {
   return !is_for_environment(item);
 }
 
-// A command alone that fails where it has run before.
+// A command alone that fails where it has run before. In the background, nothing depends on it.
 bool fails_again(const Item& item) {
-  if (simple_command(*item.statement) == nullptr || item.runs.size() != 1) return false;
+  if (simple_command(*item.statement) == nullptr || item.runs.size() != 1 ||
+      item.statement->background)
+    return false;
   const lint::Run& run = *item.runs[0];
   const auto making =
       std::find_if(std::begin(k_making), std::end(k_making), [&](const Making& one) {
@@ -151,8 +153,8 @@ bool fails_again(const Item& item) {
 std::string_view failure_of_line(const Item& item, bool stops, const LinePlace& place) {
   if (place.is_tear_down) return "";
   if (!stops && may_fail(item)) return place.is_code_read ? " && true" : " || true";
-  if (place.is_code_read || !fails_again(item)) return "";
-  return place.is_of_earlier ? " || true" : R"( || [ "$DTSUBMIT_ATTEMPT" -gt 1 ])";
+  if (!fails_again(item)) return "";
+  return place.is_repeated ? " || true" : R"( || [ "$DTSUBMIT_ATTEMPT" -gt 1 ])";
 }
 
 }  // namespace dts::convert

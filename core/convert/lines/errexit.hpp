@@ -40,13 +40,13 @@ class Errexit {
 
 struct LinePlace {
   bool is_tear_down = false;
-  bool is_code_read = false;   // the next line reads the exit code, which must therefore be kept
-  bool is_of_earlier = false;  // an earlier step has the line as well
+  bool is_code_read = false;  // the next line reads the exit code, which must therefore be kept
+  bool is_repeated = false;   // an earlier step has the line as well, or each node runs it
 };
 
 // What a line ends with in a set-up, which a failure ends: " || true" where the script goes on.
 // `stops`: the script does not. A line that fails where it has run before may fail in every attempt
-// but the first, and in the first attempt of later steps, too.
+// but the first, and always where it is repeated within one.
 [[nodiscard]] std::string_view failure_of_line(const Item& item,
                                                bool stops,
                                                const LinePlace& place);

@@ -49,6 +49,11 @@ TEST_CASE("a line that fails where it has run before may fail in later attempts 
   CHECK(one.job_has("mkdir b || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nln -sf c d\n"));
   const Reduced two = of_one_node(script + "python a.py\npython b.py\n");
   CHECK(two.job_has("git clone $URL || true\nmkdir -p a\nmkdir b || true\nln -sf c d\n"));
+  const Reduced beside = of_one_node("set -e\ngit clone $URL &\nmkdir b\necho $?\npython a.py\n");
+  CHECK(beside.job_has("git clone $URL &\nmkdir b || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\n"));
+  const Reduced nodes = of_nodes("set -e\nmkdir b\ngit clone $URL\nsrun python a.py\n");
+  CHECK(nodes.job_has("mkdir b || true\n"));  // on each node
+  CHECK(nodes.job_has("then\ngit clone $URL || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nfi\n"));
 }
 
 TEST_CASE("the same program before the last one is a step, not a part of its set-up") {
@@ -58,4 +63,9 @@ TEST_CASE("the same program before the last one is a step, not a part of its set
   CHECK(made.became("./a.out 2") == Became::program);
   CHECK(of_one_node("./a.out serve &\nsleep 9\n./a.out 2\n").became("./a.out s") !=
         Became::program);
+  CHECK(of_one_node("./a.out --version\n./a.out 2\n").became("./a.out --") == Became::set_up);
+  const Reduced container =
+      of_one_node("enroot create x.sqsh\nenroot start x ./a\nenroot start x ./b\n");
+  CHECK(container.became("enroot create") == Became::set_up);
+  CHECK(container.became("enroot start x ./a") == Became::program);
 }
