@@ -21,6 +21,8 @@ constexpr std::string_view k_flags_of_horovodrun[] = {"-v",
                                                       "--no-hierarchical-allreduce",
                                                       "--hierarchical-allgather",
                                                       "--no-hierarchical-allgather",
+                                                      "--torus-allreduce",
+                                                      "--no-torus-allreduce",
                                                       "--autotune",
                                                       "--no-autotune",
                                                       "--timeline-mark-cycles",
@@ -93,11 +95,12 @@ struct HandedOn {
 constexpr HandedOn k_handed_on[] = {
     {"cycle-time-ms", "HOROVOD_CYCLE_TIME", ""},
     {"cache-capacity", "HOROVOD_CACHE_CAPACITY", ""},
-    {"disable-cache", "HOROVOD_CACHE_CAPACITY", "0"},
     {"hierarchical-allreduce", "HOROVOD_HIERARCHICAL_ALLREDUCE", "1"},
     {"no-hierarchical-allreduce", "HOROVOD_HIERARCHICAL_ALLREDUCE", "0"},
     {"hierarchical-allgather", "HOROVOD_HIERARCHICAL_ALLGATHER", "1"},
     {"no-hierarchical-allgather", "HOROVOD_HIERARCHICAL_ALLGATHER", "0"},
+    {"torus-allreduce", "HOROVOD_TORUS_ALLREDUCE", "1"},
+    {"no-torus-allreduce", "HOROVOD_TORUS_ALLREDUCE", "0"},
     {"autotune", "HOROVOD_AUTOTUNE", "1"},
     {"autotune-log-file", "HOROVOD_AUTOTUNE_LOG", ""},
     {"autotune-warmup-samples", "HOROVOD_AUTOTUNE_WARMUP_SAMPLES", ""},
@@ -118,6 +121,8 @@ constexpr HandedOn k_handed_on[] = {
     {"gloo-timeout-seconds", "HOROVOD_GLOO_TIMEOUT_SECONDS", ""},
     {"log-level", "HOROVOD_LOG_LEVEL", ""},
     {"log-with-timestamp", "HOROVOD_LOG_HIDE_TIME", "0"},
+    {"no-log-hide-timestamp", "HOROVOD_LOG_HIDE_TIME", "0"},
+    {"log-without-timestamp", "HOROVOD_LOG_HIDE_TIME", "1"},
     {"log-hide-timestamp", "HOROVOD_LOG_HIDE_TIME", "1"}};
 
 constexpr std::string_view k_hosts_of_horovodrun[] = {"-H", "--hosts", "-hostfile", "--hostfile"};
@@ -175,12 +180,19 @@ std::string variable_of(const lint::LaunchOption& option) {
       "{}={}", handed->variable, handed->value.empty() ? option.value : handed->value);
 }
 
-// Moves the options that become variables.
+// Moves the options that become variables, and those that should but cannot.
 void take_variables(HorovodrunWords& made) {
   std::erase_if(made.options, [&made](const lint::LaunchOption& option) {
     const std::string variable = variable_of(option);
-    if (!variable.empty()) made.variables.push_back(variable);
-    return !variable.empty();
+    const bool is_lost = option.name == "fusion-threshold-mb" || option.name == "config-file";
+    if (!variable.empty())
+      made.variables.push_back(variable);
+    else if (is_lost)
+      made.losses.push_back(fmt::format(
+          "horovodrun --{}: its value is known only in the job: set the variables HOROVOD_* that "
+          "horovodrun makes of it",
+          option.name));
+    return !variable.empty() || is_lost;
   });
 }
 

@@ -69,14 +69,23 @@ TEST_CASE("options of horovodrun in a variable are no program") {
 TEST_CASE("options of horovodrun for the program are variables") {
   const Reduced made = of_nodes(
       "horovodrun -np 8 --autotune --fusion-threshold-mb 32 --cycle-time-ms=3.5 --tcp "
-      "--timeline-filename t.json python a.py\n");
+      "--timeline-filename t.json --disable-cache --torus-allreduce --log-without-timestamp "
+      "python a.py\n");
   CHECK(made.made.is_lossless());
+  CHECK_FALSE(made.job_has("HOROVOD_CACHE_CAPACITY"));  // --disable-cache is of horovodrun's checks
   for (const char* variable : {"HOROVOD_AUTOTUNE=1",
                                "HOROVOD_FUSION_THRESHOLD=33554432",
                                "HOROVOD_CYCLE_TIME=3.5",
                                "NCCL_IB_DISABLE=1",
+                               "HOROVOD_TORUS_ALLREDUCE=1",
+                               "HOROVOD_LOG_HIDE_TIME=1",
                                "HOROVOD_TIMELINE=t.json"})
     CHECK(made.job_has(variable));
+  for (const char* option : {"--fusion-threshold-mb $(./mb)", "--config-file a.yaml"}) {
+    CAPTURE(option);
+    const Reduced lost = of_nodes("horovodrun -np 8 " + std::string(option) + " python a.py\n");
+    CHECK(lost.says("horovodrun", "its value is known only in the job"));
+  }
 }
 
 TEST_CASE("an option of horovodrun without a value does not swallow the program") {
