@@ -141,13 +141,18 @@ std::string hint_for_line(std::string_view line) {
   const std::size_t mark = line.find_first_of("=:");
   if (mark == std::string_view::npos) return "";
   const std::string key = printable(trimmed(line.substr(0, mark)), 80);
+  const bool is_key = std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  });
+  if (key.empty() || !is_key) return "";  // a comment, or a line of a list: "http://host"
   if (line[mark] == ':') return fmt::format("TOML has `=` after a key: {} = ...", key);
   const std::string_view value = trimmed(line.substr(mark + 1, line.find('#') - mark - 1));
-  const bool has_letters =
-      std::any_of(value.begin(), value.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+  const bool is_text = std::any_of(value.begin(), value.end(), [](unsigned char c) {
+    return std::isalpha(c) != 0 || c == ':';  // 4:00:00
+  });
   if (value == "True" || value == "False")
     return fmt::format("a truth value has small letters: {} = {}", key, in_lower_case(value));
-  if (!has_letters || value == "true" || value == "false" ||
+  if (!is_text || value == "true" || value == "false" ||
       value.find_first_of("\"'[{\\") != std::string_view::npos)
     return "";
   return fmt::format("text is in quotes: {} = \"{}\"", key, printable(value, 80));

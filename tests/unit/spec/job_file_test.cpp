@@ -163,6 +163,7 @@ TEST_CASE("what is often wrong with a line is said") {
   const std::pair<const char*, const char*> lines[] = {
       {"mem = 16G  # of each node\n", "help: text is in quotes: mem = \"16G\""},
       {"job_name = my job\n", "help: text is in quotes: job_name = \"my job\""},
+      {"time = 4:00:00\n", "help: text is in quotes: time = \"4:00:00\""},
       {"requeue = True\n", "help: a truth value has small letters: requeue = true"},
       {"nodes: 2\n", "help: TOML has `=` after a key: nodes = ..."},
       {"name = \"x\"\n", "help: did you mean `job_name`?"},
@@ -178,6 +179,8 @@ TEST_CASE("what is often wrong with a line is said") {
   }
   CHECK_FALSE(contains(read("nodes = 2\nnodes = 3\n").problems, "help:"));
   CHECK_FALSE(contains(read("command = [\"a\", b]\n").problems, "help:"));
+  CHECK_FALSE(contains(read("command = [\"a\",\n\"http://b\" c]\n").problems, "help:"));
+  CHECK_FALSE(contains(read("nodes 2  # note: of GPUs\n").problems, "help:"));
 }
 
 TEST_CASE("hostile files are refused with a message") {
