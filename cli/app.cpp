@@ -93,13 +93,12 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
       return {Errc::usage, fmt::format("`{}` is an option of srun", name), *instead};
     if (const auto instead = spec::instead_of_launcher(name); instead && runs_programs)
       return {Errc::usage, fmt::format("`{}` is an option of other launchers", name), *instead};
-    if (verb->get_name() != "submit" && is_of_submit(name))
-      return {Errc::usage,
-              fmt::format("`{}` is an option of `submit`, not of `{}`", name, verb->get_name()),
-              see_help(app)};
     const auto similar = nearest(name, option_names(*verb));
+    const bool is_elsewhere = verb->get_name() != "submit" && is_of_submit(name);
     return {Errc::usage,
-            fmt::format("unknown option `{}`", name),
+            is_elsewhere
+                ? fmt::format("`{}` is an option of `submit`, not of `{}`", name, verb->get_name())
+                : fmt::format("unknown option `{}`", name),
             similar ? fmt::format("a similar option exists: `{}`", *similar) : see_help(app)};
   }
   const auto similar = nearest(word, command_names(*verb));
