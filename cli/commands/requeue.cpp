@@ -109,7 +109,6 @@ Result<int> requeue_run(const run::RunDirectory& run,
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   warn_of_damage(run, ledger);
   DTS_TRY(check_unfinished(run, ledger.events));
-  DTS_TRY(launch::check_not_a_copy(run));
   const auto job = job_of(run);
   if (!job && !exists(run.script())) return tl::unexpected<Error>(job.error());
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
@@ -126,6 +125,7 @@ Result<int> act(const RequeueOptions& options, const std::vector<std::string>& c
   DTS_TRY(check_no_program(command));
   const auto asked_at = std::chrono::system_clock::now();
   DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
+  DTS_TRY(launch::check_not_a_copy(run));
   const auto order = [&](const run::RunDirectory& one) {
     return requeue_run(one, options.job, asked_at);
   };

@@ -30,8 +30,8 @@ namespace {
 using launch::StopWay;
 
 constexpr std::chrono::milliseconds k_end_query_interval{200};
-constexpr std::chrono::seconds k_patience{
-    60};  // while an agent starts or decides, or its job is suspended
+// While an agent starts or decides, or its job is suspended.
+constexpr std::chrono::seconds k_patience{60};
 
 struct StopOptions {
   Selection selection;
@@ -89,7 +89,6 @@ tl::unexpected<Error> suspended(sched::JobId job) {
 }
 
 Result<int> stop_job(const run::RunDirectory& run, bool wait) {
-  DTS_TRY(launch::check_not_a_copy(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   if (const auto job = job_of(run)) DTS_TRY(check_cluster(*scheduler, run, *job));
   DTS_ASSIGN(const Seen first, look_at_job(*scheduler, run));
@@ -172,6 +171,7 @@ Result<int> stop_run(const run::RunDirectory& run, bool wait) {
 
 Result<int> act(const StopOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
+  DTS_TRY(launch::check_not_a_copy(run));
   if (!launch::is_sweep(run)) return stop_run(run, options.wait);
   DTS_ASSIGN(int code,
              each_element(run, ElementFilter::alive, [](const run::RunDirectory& element) {

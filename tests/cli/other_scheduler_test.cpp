@@ -83,12 +83,19 @@ TEST_CASE("a run that was moved continues where it is, and its copy is not taken
   CHECK_FALSE(exists(made));
 }
 
-TEST_CASE("a copy of a sweep is not taken for it") {
+TEST_CASE("an element of a moved sweep continues where it is, and a copied sweep is refused") {
   const OtherScheduler session;
-  REQUIRE(session.dtsubmit({"submit", "--sweep", "x=1,2", "--", "/bin/true"}).exit_code == 0);
-  const std::string made = session.newest_run().path, copy = session.file("runs/copy");
+  (void)session.say({"submit", "--sweep", "x=1,2", "--", "/bin/true"});
+  const std::string made = session.newest_run().path;
+  const std::string copy = session.file("runs/copy"), moved = session.file("runs/moved");
   REQUIRE(session.shell("cp -a " + made + " " + copy).exit_code == 0);
-  CHECK(contains(session.say({"cancel", copy}, 3), "is a copy of " + made));
+  for (const char* verb : {"stop", "cancel", "requeue"}) {
+    CHECK(contains(session.say({verb, copy}, 3), "is a copy of " + made + ", whose job this is"));
+    CHECK(contains(session.say({verb, copy + "/0"}, 3), "is a copy of " + made));
+  }
+  (void)session.say({"cancel", made});
+  REQUIRE(session.shell("mv " + made + " " + moved).exit_code == 0);
+  CHECK(contains(session.say({"requeue", moved + "/0"}), "to continue the run: 1 node x 1 rank"));
 }
 
 TEST_CASE("a job that another scheduler has forgotten is looked for in its own terms") {

@@ -6,6 +6,8 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/run/directory/parts.hpp"
+#include "core/run/ledger/ledger.hpp"
+#include "core/run/ledger/newest_job.hpp"
 
 #include <fmt/format.h>
 
@@ -76,6 +78,27 @@ std::string whose(const run::RunDirectory& run, const sched::JobInfo& job) {
   return shown.empty() ? "" : " (" + shown.string() + ")";
 }
 
+// The sweep that an element is of.
+run::RunDirectory sweep_of(const run::RunDirectory& element) {
+  return {fs::path(element.path).parent_path().string()};
+}
+
+// True if an element has no other job than that of its array, which has the sweep's script.
+bool is_in_array(const run::RunDirectory& element) {
+  const auto membership = read_membership(element);
+  const auto events = run::read_ledger(element.ledger());
+  return membership && events &&
+         run::newest_job(*events) == sweep::job_of_element(membership->array, membership->index);
+}
+
+// The folder that the run's own script was made for, if that is another one.
+std::optional<std::string> other_folder(const run::RunDirectory& run) {
+  const auto folder = made_for(run);
+  std::error_code error;
+  const bool is_here = !folder || *folder == run.path || fs::equivalent(*folder, run.path, error);
+  return is_here ? std::nullopt : folder;
+}
+
 tl::unexpected<Error> another_job(const run::RunDirectory& run, const sched::JobInfo& job) {
   return fail(
       Errc::not_found,
@@ -95,19 +118,21 @@ bool is_of_run(const run::RunDirectory& part, const sched::JobInfo& job) {
   const fs::path folder = script.parent_path();
   if (!is_element(run)) return is_same(run.path, folder, false) || is_renamed(run, script);
   // The job of its array has the sweep's script; a job that continues the element has its own.
-  const run::RunDirectory sweep{fs::path(run.path).parent_path().string()};
+  const run::RunDirectory sweep = sweep_of(run);
   return is_same(sweep.path, folder, false) || is_same(run.path, folder, true) ||
          is_renamed(sweep, script) || is_renamed(run, script);
 }
 
 std::optional<std::string> earlier_folder(const run::RunDirectory& run) {
-  const auto folder = made_for(run);
-  std::error_code error;
-  const bool is_here = !folder || *folder == run.path || fs::equivalent(*folder, run.path, error);
-  return is_here ? std::nullopt : folder;
+  auto folder = other_folder(run);
+  if (folder || !is_element(run) || !is_in_array(run)) return folder;
+  folder = other_folder(sweep_of(run));
+  if (folder) *folder += "/" + fs::path(run.path).filename().string();
+  return folder;
 }
 
 Result<void> check_not_a_copy(const run::RunDirectory& run) {
+  if (is_element(run)) DTS_TRY(check_not_a_copy(sweep_of(run)));
   const auto earlier = earlier_folder(run);
   if (!earlier || !exists(run::RunDirectory{*earlier}.ledger())) return {};
   return fail(Errc::invalid,

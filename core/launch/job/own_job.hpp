@@ -21,12 +21,13 @@ namespace dts::launch {
 // The same for a job with a known script. True if one of the two scripts is unknown.
 [[nodiscard]] bool has_script(const sched::JobInfo& job, const std::optional<std::string>& script);
 
-// The folder that the run was moved or copied from, as its batch script shows, which still names
-// that folder. nullopt if the run is where it was made, or has no such script.
+// The folder that the run was moved or copied from, as the batch script of its job shows, which
+// still names that folder: for an element in its array, the sweep's. nullopt if the run is where it
+// was made, or has no such script.
 [[nodiscard]] std::optional<std::string> earlier_folder(const run::RunDirectory& run);
 
-// Errc::invalid if the run that this one is a copy of still exists: orders about their common job
-// are for that run. Call it before any such order.
+// Errc::invalid if the run or sweep that this one is a copy of still exists: orders about their
+// common job are for that run. Call it before any such order.
 [[nodiscard]] Result<void> check_not_a_copy(const run::RunDirectory& run);
 
 // Calls Scheduler::job() for a job of the run. Errc::not_found also if its id now belongs to
