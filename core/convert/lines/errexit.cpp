@@ -133,12 +133,12 @@ bool may_fail(const Item& item) {
 // A command alone that fails where it has run before. In the background, nothing depends on it.
 bool fails_again(const Item& item) {
   if (simple_command(*item.statement) == nullptr || item.runs.size() != 1 ||
-      item.statement->background)
+      item.statement->background || item.statement->pipelines[0].negated)
     return false;
   const lint::Run& run = *item.runs[0];
   const auto making =
       std::find_if(std::begin(k_making), std::end(k_making), [&](const Making& one) {
-        return one.verb == run.name() &&
+        return one.verb == verb_of(run) &&
                (one.second.empty() ||
                 (run.words.size() > 1 && run.words[1].value.text == one.second));
       });

@@ -51,6 +51,8 @@ TEST_CASE("a line that fails where it has run before may fail in later attempts 
   CHECK(two.job_has("git clone $URL || true\nmkdir -p a\nmkdir b || true\nln -sf c d\n"));
   const Reduced beside = of_one_node("set -e\ngit clone $URL &\nmkdir b\necho $?\npython a.py\n");
   CHECK(beside.job_has("git clone $URL &\nmkdir b || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\n"));
+  const Reduced forms = of_one_node("set -e\n! mkdir b\n/usr/bin/git clone $URL\npython a.py\n");
+  CHECK(forms.job_has("! mkdir b\n/usr/bin/git clone $URL || ["));
   const Reduced nodes = of_nodes("set -e\nmkdir b\ngit clone $URL\nsrun python a.py\n");
   CHECK(nodes.job_has("mkdir b || true\n"));  // on each node
   CHECK(nodes.job_has("then\ngit clone $URL || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nfi\n"));
