@@ -5,6 +5,7 @@
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/output/report.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
@@ -169,14 +170,18 @@ Result<void> cancel_sweep(const run::RunDirectory& run) {
   const HeldSignals whole;
   for (const ElementView& seen : view.elements)
     if (!seen.is_over()) DTS_TRY(report_before_signal(launch::cut_chain(*scheduler, seen.run)));
-  DTS_TRY(report_before_signal(
-      launch::cancel_job_of_run(*scheduler, run, view.array, interactive_patience())));
+  DTS_ASSIGN(const bool was_there,
+             report_before_signal(
+                 launch::cancel_job_of_run(*scheduler, run, view.array, interactive_patience())));
+  if (was_there) record_cancelled_in_queue(run, view.array, "cancel");
   for (const ElementView& seen : view.elements) {
     const bool alone =
         seen.known.summary.job != sweep::job_of_element(view.array, seen.element->index);
     if (alone && !seen.is_over())
       DTS_TRY(report_before_signal(launch::cancel_job_of_run(
           *scheduler, seen.run, seen.known.summary.job, interactive_patience())));
+    if (!seen.is_over() && exists(seen.run.path))
+      record_cancelled_in_queue(seen.run, seen.known.summary.job, "cancel");
   }
   fmt::print("cancelled array {} with {}; to continue it later: dtsubmit requeue {}\n",
              view.array,

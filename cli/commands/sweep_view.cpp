@@ -107,13 +107,15 @@ void compare(SweepView& view, const std::vector<std::string>& metrics, const run
     view.elements[i].number = run::last_number(metrics[i], metric.name);
 }
 
-Standing settled(const ElementView& seen) {
+// `is_cancelled`: the whole array was, in the queue.
+Standing settled(const ElementView& seen, bool is_cancelled) {
   // Without a run directory, nothing has started.
   if (seen.known.events.empty() && seen.known.job)
     return sched::is_terminal(seen.known.job->state)           ? Standing::stopped
            : seen.known.job->state == sched::JobState::pending ? Standing::pending
                                                                : Standing::running;
-  if (seen.known.events.empty() && seen.known.forgotten) return Standing::lost;
+  if (seen.known.events.empty() && seen.known.forgotten)
+    return is_cancelled ? Standing::cancelled : Standing::lost;
   if (seen.known.events.empty()) return Standing::unknown;
   return explain(seen.known).standing;
 }
@@ -178,7 +180,7 @@ Result<SweepView> look_at_sweep(const run::RunDirectory& run, const std::string&
   for (ElementView& seen : view.elements) {
     if (run::final_decision(seen.known.events) == nullptr)
       jobs.ask(seen.known, seen.element->index);
-    seen.standing = settled(seen);
+    seen.standing = settled(seen, run::is_cancelled_in_queue(events));
   }
   compare(view, metrics, asked);
   if (choose && view.best() == nullptr) compare(view, metrics, {"accuracy", false});

@@ -118,6 +118,10 @@ TEST_CASE("a job that was cancelled in the queue stays cancelled when it is forg
   }
   (void)session.say({"requeue", "last"});
   CHECK(contains(session.say({"list", "-n", "1"}), "\npending "));
+  (void)session.say({"submit", "--sweep", "x=1,2", "--", "/bin/true"});
+  (void)session.say({"cancel", "last"});
+  REQUIRE(write_file(session.file("tickets.json"), "[]"));
+  CHECK(contains(session.say({"status", "last"}), "2 elements: 2 cancelled\n"));
 }
 
 TEST_CASE("a job that got a lost job's id is another run's: no command means it") {
