@@ -118,6 +118,8 @@ TEST_CASE("a job that was cancelled in the queue stays cancelled when it is forg
   }
   (void)session.say({"requeue", "last"});
   CHECK(contains(session.say({"list", "-n", "1"}), "\npending "));
+  (void)session.say({"cancel", "last"});
+  CHECK_FALSE(contains(session.say({"requeue", "last"}), "already continues the run"));
   (void)session.say({"submit", "--sweep", "x=1,2", "--", "/bin/true"});
   (void)session.say({"cancel", "last"});
   REQUIRE(write_file(session.file("tickets.json"), "[]"));

@@ -11,6 +11,7 @@
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/directory/writable.hpp"
+#include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/ledger/newest_job.hpp"
 #include "core/script/submission.hpp"
@@ -230,7 +231,8 @@ Result<Resumed> resume_once(const run::RunDirectory& run,
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
   const std::string asked_at = format_utc(since);
   for (const run::Event& event : events)
-    if (is_same_request(event, why, changes_options) && event.time >= asked_at)
+    if (is_same_request(event, why, changes_options) && event.time >= asked_at &&
+        !run::is_cancelled_in_queue(events))  // within the same second
       return Resumed{run::newest_job(events), By::another};
   DTS_ASSIGN(const Resumed resumed, order(events));
   DTS_TRY(run::append_event(run.ledger(), {.job = resumed.job, .what = run::Resumed{why}}));
