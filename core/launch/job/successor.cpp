@@ -44,12 +44,13 @@ constexpr const char* k_fallback = "/tmp";  // of slurmstepd
 }  // namespace
 
 std::string folder_here() {
-  struct stat found {};
-
+  // Fails for a folder that has been removed: getcwd(2).
   std::error_code failed;
   const std::filesystem::path here = std::filesystem::current_path(failed);
-  const bool is_gone = failed || ::stat(".", &found) != 0 || found.st_nlink == 0;
-  return is_gone ? "" : here.string();
+
+  struct stat found {};
+
+  return failed || ::stat(".", &found) != 0 ? "" : here.string();
 }
 
 std::string enter_folder(const std::string& folder) {
