@@ -5,11 +5,12 @@ and continued; a role that fails, with the others or alone; one machine without 
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 
 from checks import check, wait_for
-from main_job_support import Cluster
+from main_job_support import Cluster, DTSUBMIT
 from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
 
 # Answers with the sum of all numbers that it has received, and saves it when it is asked to stop.
@@ -217,6 +218,7 @@ def here():
         local(roles(cluster.place), 0)
         check(SUM in cluster.dtsubmit("logs", "last/train", "--runs", cluster.runs).stdout, "the sum is right")
         never_begun(cluster, local)
+        interrupted_twice(cluster)
 
 
 def never_begun(cluster, local):
@@ -225,6 +227,20 @@ def never_begun(cluster, local):
     waiting = {"waits_for": "server", "name": "train", "command": ["true"]}
     check("role `server`: " in (said := local([{**server, "command": ["sh", "-c", "exit 9"]}, waiting], 9)) and "exited 9" in said, said)
     local([{"name": "head", "command": ["true"]}, {**server, "waits_for": "head", "command": ["sleep", "300"]}], 0)
+
+
+def interrupted_twice(cluster):
+    """The second Ctrl-C ends everything, also a server, which the first one leaves alone."""
+    role = {"command": ["sh", "-c", "trap '' TERM; touch runs-$DTSUBMIT_ROLE; while :; do sleep 0.1; done"]}
+    with open(cluster.place + "/job.json", "w") as file:
+        json.dump({"roles": [{"name": "server", "until": "others end", **role}, {"name": "train", **role}]}, file)
+    run = subprocess.Popen([DTSUBMIT, "run", "--runs", cluster.runs, "job.json"], cwd=cluster.place, env=cluster.environment)
+    for name in ("server", "train"):
+        wait_for(60, f"the program of {name}", lambda name=name: os.path.exists(f"{cluster.place}/runs-{name}"))
+    for _ in range(2):
+        time.sleep(2)
+        run.send_signal(signal.SIGINT)
+    check(run.wait(15) == 130, f"it exited {run.returncode}")
 
 
 # Listens only after 3 s, and leaves connections without a word alone.
