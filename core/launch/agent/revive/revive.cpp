@@ -24,8 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Slurm knows of a batch process's death within a second.
-constexpr std::chrono::seconds k_wait{5};
+// Slurm mostly knows of a batch process's death within a second, on busy nodes within a few. If
+// only the agent was killed, and the guard lives, the next agent waits for this as well.
+constexpr std::chrono::seconds k_wait{15};
 constexpr std::chrono::milliseconds k_query{500};
 // While there is no controller, nobody ends the job's steps. One that is back learns of the death
 // from the node, which repeats its message.

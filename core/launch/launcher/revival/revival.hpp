@@ -18,7 +18,7 @@ namespace dts::launch {
 // while the guard and the agent are on the first.
 [[nodiscard]] bool is_last_of_step(const Lookup& lookup);
 
-// `dtsubmit revive`, if it was started. The destructor waits for its end, some 10 s at most unless
+// `dtsubmit revive`, if it was started. The destructor waits for its end, some 20 s at most unless
 // the controller is away, since Slurm kills what a step's process leaves behind.
 class Revival {
  public:
