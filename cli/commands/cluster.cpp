@@ -4,6 +4,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
+#include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/counted.hpp"
@@ -124,8 +125,7 @@ void print_json(const cluster::ClusterStatus& status) {
       {"controller", {{"address", status.controller_address}, {"port", status.controller_port}}},
       {"jobs", {{"running", status.jobs_running}, {"pending", status.jobs_pending}}},
       {"nodes", std::move(nodes)}};
-  fmt::print("{}\n",
-             document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  fmt::print("{}", json_text(document));
 }
 
 std::string uptime_text(const cluster::NodeStatus& node) {

@@ -2,6 +2,7 @@
 #include "cli/commands/dry_run.hpp"
 
 #include "cli/commands/sweep_view.hpp"
+#include "cli/output/json_text.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/forecast/size.hpp"
@@ -73,8 +74,7 @@ void print_dry_run(const Prepared& prepared, bool json) {
            {"plan", nlohmann::ordered_json::parse(plan::to_json(prepared.parts[i]))}});
     if (prepared.sweep)
       document["sweep"] = nlohmann::ordered_json::parse(sweep::to_json(*prepared.sweep));
-    fmt::print("{}\n",
-               document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}", json_text(document));
     return;
   }
   if (prepared.parts.empty()) print_plan("plan", prepared.plan);

@@ -5,6 +5,7 @@
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_view.hpp"
+#include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/why.hpp"
 #include "core/launch/job/element.hpp"
@@ -174,7 +175,7 @@ void print_json(const std::vector<Row>& rows, const Listed& listed) {
   }
   document["older"] = listed.runs.size() - rows.size();
   document["gone"] = listed.gone;
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(document));
 }
 
 // Runs of another cluster than the one that we would query; its job ids are not ours.

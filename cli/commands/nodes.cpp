@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit nodes: lists quarantined nodes with reason and time left, and releases them.
 #include "cli/commands/command.hpp"
+#include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
@@ -77,7 +78,7 @@ void print_json(const std::vector<ShownNode>& all) {
                      {"attempt", node.last.attempt}});
   const nlohmann::ordered_json document{{"schema", "dtsubmit/nodes/1"},
                                         {"quarantine", std::move(nodes)}};
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(document));
 }
 
 void print_table(const std::vector<ShownNode>& all) {

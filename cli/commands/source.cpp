@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/source.hpp"
 
+#include "cli/output/json_text.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/net/net.hpp"
@@ -127,7 +128,7 @@ std::string provenance_record(const Submitted& submitted, const Source& source) 
   nlohmann::ordered_json& environment = record["environment"] = nlohmann::ordered_json::object();
   for (const auto& [name, value] : provenance::recorded_environment(environment_entries()))
     environment[name] = value;
-  return record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(record);
 }
 
 std::string recorded_variable(const run::RunDirectory& run, const char* name) {

@@ -6,6 +6,7 @@
 #include "cli/commands/sweep_commands.hpp"
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
+#include "cli/output/json_text.hpp"
 #include "cli/output/parts.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/why.hpp"
@@ -152,7 +153,7 @@ void print_json(const Status& status) {
   for (const run::AttemptSummary& attempt : summary.attempts)
     document["attempts"].push_back(to_json(attempt, use_of(status, attempt.number)));
   if (!status.parts.empty()) document["parts"] = parts_to_json(status.parts);
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(document));
 }
 
 // The state of the job. The scheduler calls a stopped job failed, because it exits 85 after saving.

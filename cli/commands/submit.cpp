@@ -14,6 +14,7 @@
 #include "cli/commands/sweep_commands.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/commands/wait_for.hpp"
+#include "cli/output/json_text.hpp"
 #include "cli/output/script_note.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/units.hpp"
@@ -70,8 +71,7 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
                                     {"world_size", prepared.plan.world_size},
                                     {"exclude", prepared.plan.exclude}};
     if (prepared.sweep) document["elements"] = prepared.sweep->elements.size();
-    fmt::print("{}\n",
-               document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}", json_text(document));
   } else {
     fmt::print("submitted {} {}: {}{}{}\n{}run directory {}\nfollow it: dtsubmit {} {}\n",
                prepared.sweep ? "array" : "job",

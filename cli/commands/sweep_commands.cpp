@@ -4,6 +4,7 @@
 #include "cli/commands/held_signals.hpp"
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/sweep_view.hpp"
+#include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
@@ -70,7 +71,7 @@ void print_view_json(const SweepView& view) {
   if (const ElementView* best = view.best()) document["best"] = best->element->index;
   document["elements"] = nlohmann::ordered_json::array();
   for (const ElementView& seen : view.elements) document["elements"].push_back(to_json(view, seen));
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_text(document));
 }
 
 void print_view(const SweepView& view) {

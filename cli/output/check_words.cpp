@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/check.hpp"
+#include "cli/output/json_text.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/check/measures.hpp"
 #include "core/check/spread.hpp"
@@ -112,7 +113,7 @@ std::string to_json(const CheckReport& report) {
                         {"notes", report.verdict.notes},
                         {"facts", ordered_json::parse(report.document, nullptr, false)}};
   if (!report.again.empty()) document["again"] = ordered_json::parse(report.again, nullptr, false);
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 LinkSpeeds::LinkSpeeds(const check::Facts& facts, LinkSpeed which)

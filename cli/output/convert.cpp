@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/convert.hpp"
 
+#include "cli/output/json_text.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
@@ -125,7 +126,7 @@ std::string account_json(const Converted& converted) {
   if (converted.comparison)
     document["test"] = {{"differences", converted.comparison->differences},
                         {"notes", converted.comparison->notes}};
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of `dtsubmit doctor` for programs.
 #include "cli/output/doctor.hpp"
+#include "cli/output/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -40,7 +41,7 @@ std::string to_json(const std::vector<Diagnosis>& partitions) {
     document["scheduler"] = partitions.front().way;
   }
   document["partitions"] = std::move(list);
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::cli

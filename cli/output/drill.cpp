@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/drill.hpp"
 
+#include "cli/output/json_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -132,7 +134,7 @@ std::string to_json(const std::vector<drill::Report>& reports) {
   nlohmann::ordered_json document = {{"schema", "dtsubmit/drill/1"}};
   document["drills"] = nlohmann::ordered_json::array();
   for (const drill::Report& report : reports) document["drills"].push_back(one(report));
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::cli

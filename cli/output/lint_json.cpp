@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of `dtsubmit lint` for programs.
+#include "cli/output/json_text.hpp"
 #include "cli/output/lint.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
@@ -20,7 +21,7 @@ using lint::Finding;
 using lint::Severity;
 
 std::string dumped(const json& document) {
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 json finding_json(const LintedFile& file, const Finding& finding) {

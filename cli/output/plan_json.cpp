@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of `dtsubmit plan` for programs.
+#include "cli/output/json_text.hpp"
 #include "cli/output/plan.hpp"
 #include "core/plan/layout/json.hpp"
 
@@ -138,7 +139,7 @@ std::string to_json(const PlanReport& report) {
     document["nodes"].push_back(json::parse(to_json(node)));
   document["what_if"] = json::array();
   for (const WhatIf& row : report.what_if) document["what_if"].push_back(row_json(row, report.now));
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/simulation.hpp"
 
+#include "cli/output/json_text.hpp"
 #include "core/reliability/expected.hpp"
 #include "core/reliability/interval.hpp"
 
@@ -170,7 +171,7 @@ std::string to_json(const Simulation& simulation) {
   document["policies"] = nlohmann::ordered_json::array();
   for (const SimulatedPolicy& policy : simulation.policies)
     document["policies"].push_back(to_json(policy));
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node and its ranks as JSON.
+#include "cli/output/json_text.hpp"
 #include "cli/output/topo_report.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/cores/fabric.hpp"
@@ -142,7 +143,7 @@ std::string to_json(const TopoReport& report) {
                         {"bound", score_entry(report.binding.bound)}};
   for (const PolicyScore& one : report.policies)
     document["policies"][one.policy] = score_entry(one.score);
-  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::cli
