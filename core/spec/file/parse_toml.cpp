@@ -132,21 +132,15 @@ class Converter {
 
 // What is probably wrong with a line that is not TOML; empty if that cannot be seen.
 std::string hint_for_line(std::string_view line) {
-  constexpr std::string_view k_blanks = " \t\r";
-  const auto trimmed = [&](std::string_view part) {
-    const std::size_t from = std::min(part.find_first_not_of(k_blanks), part.size());
-    part.remove_prefix(from);
-    return part.substr(0, part.find_last_not_of(k_blanks) + 1);
-  };
   const std::size_t mark = line.find_first_of("=:");
   if (mark == std::string_view::npos) return "";
-  const std::string key = printable(trimmed(line.substr(0, mark)), 80);
+  const std::string key = printable(trim(line.substr(0, mark)), 80);
   const bool is_key = std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
   });
   if (key.empty() || !is_key) return "";  // a comment, or a line of a list: "http://host"
   if (line[mark] == ':') return fmt::format("TOML has `=` after a key: {} = ...", key);
-  const std::string_view value = trimmed(line.substr(mark + 1, line.find('#') - mark - 1));
+  const std::string_view value = trim(line.substr(mark + 1, line.find('#') - mark - 1));
   const bool is_text = std::any_of(value.begin(), value.end(), [](unsigned char c) {
     return std::isalpha(c) != 0 || c == ':';  // 4:00:00
   });
