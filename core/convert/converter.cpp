@@ -193,7 +193,7 @@ class Converter {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       part.row = draft_.add(row_of(part, i));
-      ask_for_argument(part, options_, draft_);
+      ask_for_arguments(part, options_, draft_);
       for (auto& [name, asked] : part.verdict.settings) {
         std::vector<std::string>& all = draft_.settings[name].texts;
         draft_.settings[name].row = part.row;
@@ -270,7 +270,7 @@ class Converter {
       row.what = shell_text_of(step.command);
       row.why = join(program.notes, "; ");
       fill_in(program, step, row);
-      ask_for_argument(parts_[places_[i]], options_, draft_);
+      ask_for_arguments(parts_[places_[i]], options_, draft_);
       for (const std::string& why : program.losses) draft_.lose(step.row, why);
       draft_.steps.push_back(std::move(step));
     }

@@ -217,7 +217,7 @@ void keep_needed(std::vector<Part>& parts,
   bool is_read = false;
   const Bodies bodies = bodies_of(parts);
   for (const Program& program : programs) {
-    Names names;
+    Names names = program.exports;
     if (program.needs_shell()) add_names(program.source(), names);
     bodies.add_used(names, needed_by_program);
     arguments.merge(words_of(program.source()));

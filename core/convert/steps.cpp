@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/texts.hpp"
 #include "core/convert/words/flat.hpp"
+#include "core/convert/words/used_arguments.hpp"
 #include "core/plan/program/job_name.hpp"
 
 #include <algorithm>
@@ -38,23 +39,24 @@ void fill_in(const Program& program, Step& step, Row& row) {
   step.blanks = program.blanks;
 }
 
-void ask_for_argument(const Part& part, const Options& options, Draft& draft) {
+void ask_for_arguments(const Part& part, const Options& options, Draft& draft) {
   Row& row = draft.rows[part.row];
   const bool is_run = row.became == Became::program || row.became == Became::set_up ||
                       row.became == Became::tear_down;
-  const std::string argument =
-      is_run ? missing_argument(
-                   *part.item.statement, options.arguments.size(), part.role == Role::program)
-             : "";
-  if (argument.empty() && is_run && has_blank(part.item)) {
+  std::vector<std::string> missing;
+  if (is_run)
+    missing = missing_arguments(
+        *part.item.statement, options.arguments.size(), part.role == Role::program);
+  if (missing.empty() && is_run && has_blank(part.item)) {
     row.became = Became::fill_in;
     row.why = "a blank in the script, kept as it is" + (row.why.empty() ? "" : "; " + row.why);
   }
-  if (argument.empty()) return;
+  if (missing.empty()) return;
   row.became = Became::fill_in;
-  row.why = argument + " is an argument of the script: convert again with its arguments behind --" +
+  row.why = join(missing, ", ") + (missing.size() > 1 ? " are arguments" : " is an argument") +
+            " of the script: convert again with its arguments behind --" +
             (row.why.empty() ? "" : "; " + row.why);
-  draft.arguments.insert(argument);
+  draft.arguments.insert(missing.begin(), missing.end());
 }
 
 void hand_to_container(const Program& program,

@@ -15,7 +15,7 @@ namespace dts::convert {
 void fill_in(const Program& program, Step& step, Row& row);
 
 // Makes a blank of the part's row if it needs an argument that the script is converted without.
-void ask_for_argument(const Part& part, const Options& options, Draft& draft);
+void ask_for_arguments(const Part& part, const Options& options, Draft& draft);
 
 // pyxis passes on only variables that are named, whereas srun's own container gets all.
 void hand_to_container(const Program& program,

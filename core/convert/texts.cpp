@@ -41,9 +41,9 @@ std::vector<std::string> used_of(const Names& all, const Names& used) {
 }
 
 Names names_in(const Program& program, const SetUpText& set_up) {
-  Names names;
+  Names names = program.exports;
   if (!program.needs_shell()) return names;
-  names = used_names(program.source());
+  names.merge(used_names(program.source()));
   names.merge(words_of(program.source()));
   if (set_up.bodies == nullptr) return names;
   Names all;
@@ -204,6 +204,7 @@ void note_what_is_computed(Program& program) {
 
 Names handed_on(const Program& program, const SetUpText& set_up) {
   Names names = set_up.sets.exported;
+  names.insert(program.exports.begin(), program.exports.end());
   const std::string source = program.needs_shell() ? program.source() : "";
   Names used = used_names(source);
   // Where there is arithmetic, every word may be a name.

@@ -7,6 +7,7 @@
 #include "core/convert/lines/nodes.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/program/shell_program.hpp"
+#include "core/convert/words/used_arguments.hpp"
 
 #include <fmt/format.h>
 

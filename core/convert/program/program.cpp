@@ -46,7 +46,7 @@ bool is_at_command(const FlatWord& text, std::size_t at) {
 bool may_hold_script(const FlatWord& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i].kind != Segment::Kind::source) continue;
-    if (text[i].is_of_script) return true;
+    if (text[i].is_of_script && !text[i].is_blank) return true;
     if (text[i].text.starts_with("$((")) continue;  // of the environment's variables: a number
     if (is_at_command(text, i)) return true;
   }
@@ -172,6 +172,8 @@ class Maker {
       const auto text = to_script(all[i + 1]);
       if (i + 2 < all.size() || !text || may_hold_script(all[i + 1])) return false;
       if (inner(*text, inliner_)) return true;
+      for (const Segment& part : all[i + 1])
+        if (part.is_blank) program_.exports.merge(used_names(part.text));
       std::vector<FlatWord> edited = all;
       edited[i + 1] = {
           {Segment::Kind::literal, without_told(*text, context_.facts, program_), true}};

@@ -33,6 +33,7 @@ struct Program {
   std::optional<std::vector<std::string>> arguments{};
   Names functions{};  // that it may call of files that the set-up reads
   Names needs;        // variables of the shell that submits, without which something is lost
+  Names exports{};    // variables of the script that a shell which it starts expands
 
   // What goes with a part of it: both for people.
   void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);

@@ -2,6 +2,7 @@
 // The arguments of a script, "$@" and $1, followed over `shift` and `set`.
 #include "core/base/text/text.hpp"
 #include "core/convert/words/flat.hpp"
+#include "core/convert/words/positional.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -11,12 +12,6 @@ namespace {
 
 using shell::Command;
 using shell::Piece;
-
-bool is_argument(const Piece& piece) {
-  if (piece.kind != Piece::Kind::parameter || piece.text.empty()) return false;
-  if (piece.text == "@" || piece.text == "*" || piece.text == "#") return true;
-  return piece.text.find_first_not_of("0123456789") == std::string::npos && piece.text != "0";
-}
 
 // `set -o pipefail` leaves them as they are, `set -- x` and `set x` do not.
 bool sets_arguments(const Command& command) {
@@ -69,137 +64,7 @@ const Command* first_command(const shell::Statement& statement) {
   return change_by(first) == Change::none || change_in({others}) != Change::none ? nullptr : &first;
 }
 
-// Finds the arguments of a script that a statement cannot do without.
-class ArgumentSeeker {
- public:
-  explicit ArgumentSeeker(std::size_t count) : count_(count) {}
-
-  void list(const shell::Statements& statements) {
-    for (const shell::Statement& statement : statements)
-      for (const shell::Pipeline& pipeline : statement.pipelines) {
-        const bool asks = std::any_of(pipeline.commands.begin(),
-                                      pipeline.commands.end(),
-                                      [](const Command& one) { return asks_for_argument(one); });
-        if (asks) break;  // [ -n "$1" ] && ...
-        for (const Command& command : pipeline.commands) see(command);
-      }
-  }
-
-  // if [ "$1" = a ]; then ... elif ... fi; case $1 in a) ... esac
-  void choice(const shell::Statement& statement) {
-    if (statement.pipelines.size() != 1 || statement.pipelines[0].commands.size() != 1) return;
-    const Command& one = statement.pipelines[0].commands[0];
-    const bool has_other =
-        one.kind == Command::Kind::choice
-            ? std::any_of(one.choices.begin(),
-                          one.choices.end(),
-                          [](const shell::Choice& all) {
-                            return std::any_of(
-                                all.patterns.begin(), all.patterns.end(), [](const auto& word) {
-                                  return literal_of(word) == "*";
-                                });
-                          })
-            : one.kind != Command::Kind::branch || one.bodies.size() > one.conditions.size();
-    if (has_other) return;
-    shell::Statement asking;
-    Command words = one;
-    words.bodies.clear();
-    asking.pipelines.push_back({one.span, false, {words}});
-    each_expansion({asking}, [this](const Piece& piece) { expansion(piece); });
-  }
-
-  [[nodiscard]] const std::string& found() const { return found_; }
-
- private:
-  static bool is_test(const Command& one) {
-    const std::string verb = first_word(one);
-    return one.kind == Command::Kind::test || one.kind == Command::Kind::arithmetic ||
-           verb == "[" || verb == "test";
-  }
-
-  static bool names_argument(const Command& one) {
-    shell::Statement alone;
-    alone.pipelines.push_back({one.span, false, {one}});
-    bool names = false;
-    each_expansion({alone}, [&names](const Piece& piece) { names = names || is_argument(piece); });
-    return names;
-  }
-
-  static bool asks_for_argument(const Command& one) { return is_test(one) && names_argument(one); }
-
-  void see(const Command& command) {
-    using Kind = Command::Kind;
-    const bool asks = std::any_of(
-        command.conditions.begin(), command.conditions.end(), [](const shell::Statements& all) {
-          return std::any_of(all.begin(), all.end(), [](const shell::Statement& one) {
-            return uses_arguments(one);
-          });
-        });
-    const bool is_list = !command.bodies.empty();
-    if (command.kind == Kind::function || command.kind == Kind::loop || asks ||
-        command.kind == Kind::choice)
-      return;
-    for (const shell::Statements& all : command.bodies) list(all);
-    if (is_list || is_test(command)) return;
-    shell::Statement alone;
-    alone.pipelines.push_back({command.span, false, {command}});
-    each_expansion({alone}, [this](const Piece& piece) { expansion(piece); });
-  }
-
-  void expansion(const Piece& piece) {
-    const std::uint64_t number = is_argument(piece) ? parse_number(piece.text).value_or(0) : 0;
-    const bool has_default =
-        !piece.operation.empty() &&
-        std::string_view(":-+=?").find(piece.operation[0]) != std::string_view::npos;
-    if (number > count_ && !has_default && found_.empty()) found_ = "$" + piece.text;
-  }
-
-  std::size_t count_;
-  std::string found_;
-};
-
 }  // namespace
-
-std::string missing_argument(const shell::Statement& statement,
-                             std::size_t count,
-                             bool is_program) {
-  ArgumentSeeker seeker(count);
-  seeker.list({statement});
-  if (is_program && seeker.found().empty()) seeker.choice(statement);
-  return seeker.found();
-}
-
-namespace {
-
-// True if an expansion outside functions is `wanted`.
-template <class Wanted>
-bool expands(const shell::Statement& statement, const Wanted& wanted) {
-  std::vector<shell::Span> functions;
-  each_command(statement, [&](const Command& command) {
-    if (command.kind == Command::Kind::function) functions.push_back(command.span);
-  });
-  bool uses = false;
-  each_expansion({statement}, [&](const Piece& piece) {
-    const bool is_of_function =
-        std::any_of(functions.begin(), functions.end(), [&](const shell::Span& one) {
-          return one.begin <= piece.span.begin && piece.span.begin < one.end;
-        });
-    uses = uses || (wanted(piece) && !is_of_function);
-  });
-  return uses;
-}
-
-}  // namespace
-
-bool uses_arguments(const shell::Statement& statement) {
-  return expands(statement, is_argument);
-}
-
-bool uses_all_arguments(const shell::Statement& statement) {
-  return expands(statement, [](const Piece& piece) {
-    return is_argument(piece) && (piece.text == "@" || piece.text == "*");
-  });
-}
 
 void Inliner::set_arguments(const std::vector<std::string>& arguments) {
   std::vector<FlatWord> all;
@@ -292,6 +157,17 @@ bool Inliner::makes_no_word(const shell::Word& word) const {
     has_quoted_all = has_quoted_all || piece.quoted;
   }
   return has_quoted_all;
+}
+
+// True if it has an argument that is not given, without a default for it: NAME=$1. The user may
+// write a value into that line of the job file.
+bool Inliner::lacks_argument(const shell::Word& word) const {
+  const auto all = arrays_.find("@");
+  if (all == arrays_.end()) return false;
+  return std::any_of(word.pieces.begin(), word.pieces.end(), [&](const Piece& piece) {
+    return is_positional(piece) && piece.operation.empty() &&
+           parse_number(piece.text).value_or(0) > all->second.size();
+  });
 }
 
 }  // namespace dts::convert

@@ -93,7 +93,8 @@ std::size_t end_of_word(const std::string& text, std::size_t begin) {
 void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
   for (const Segment& one : value) {
     if (one.kind == SegmentKind::source) {
-      words.back().push_back({SegmentKind::source, one.text, false, one.is_of_script});
+      words.back().push_back(one);
+      words.back().back().quoted = false;
       continue;
     }
     for (std::size_t at = 0; at < one.text.size() && words.size() < k_most_words;) {
@@ -139,6 +140,7 @@ void Inliner::forget(const std::string& name) {
   };
   values_.erase(name);
   arrays_.erase(name);
+  blank_.erase(name);
   std::erase_if(values_, [&](const auto& one) { return is_made_of(one.second); });
   std::erase_if(arrays_, [&](const auto& one) {
     return std::any_of(one.second.begin(), one.second.end(), is_made_of);
@@ -148,6 +150,8 @@ void Inliner::forget(const std::string& name) {
 Inliner Inliner::inner(std::string_view text) const {
   Inliner made(text);
   made.others_ = others_;
+  made.blank_ = blank_;
+  made.assigned_ = blank_;
   for (const auto& [name, value] : values_)
     if (exported_.count(name) > 0) made.values_[name] = value;
   return made;
@@ -197,6 +201,11 @@ void Inliner::assign(const shell::Assignment& one) {
     arrays_[one.name] = std::move(elements);
     return;
   }
+  if (lacks_argument(one.value)) {
+    forget(one.name);
+    blank_.insert(one.name);
+    return;
+  }
   FlatWord value = value_of(one.value);
   if (one.appends) {
     const auto before = values_.find(one.name);
@@ -244,8 +253,10 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
   if (const FlatWord* known = known_value(piece); known != nullptr) {
     inlined_.insert(piece.text);
     if (!piece.quoted) return add_split(words, *known);
-    for (const Segment& one : *known)
-      words.back().push_back({one.kind, one.text, true, one.is_of_script});
+    for (const Segment& one : *known) {
+      words.back().push_back(one);
+      words.back().back().quoted = true;
+    }
     if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
     return;
   }

@@ -27,6 +27,7 @@ struct Segment {
   std::string text;
   bool quoted = false;        // a source that stays one word
   bool is_of_script = false;  // a source whose value the script's own lines make
+  bool is_blank = false;      // of those, one that is an argument of the script, not given
 };
 
 using FlatWord = std::vector<Segment>;
@@ -47,19 +48,6 @@ using FlatWord = std::vector<Segment>;
 
 // The inverse, for words that lint has expanded.
 [[nodiscard]] FlatWord from_expanded(const lint::ExpandedWord& word);
-
-// True if the statement uses $1, "$@" and the like, outside functions.
-[[nodiscard]] bool uses_arguments(const shell::Statement& statement);
-
-// The same for all of them at once: "$@" or $*.
-[[nodiscard]] bool uses_all_arguments(const shell::Statement& statement);
-
-// The first of the script's arguments behind `count` that the statement needs, "$1": it has no
-// default for it, and nothing asks whether it is there. `is_program`: without the argument, a
-// choice by it that has no other branch would start nothing. Empty: none.
-[[nodiscard]] std::string missing_argument(const shell::Statement& statement,
-                                           std::size_t count,
-                                           bool is_program);
 
 // The variables of a script, followed from statement to statement.
 class Inliner {
@@ -104,6 +92,7 @@ class Inliner {
   void shift(const shell::Command& command);
   [[nodiscard]] const std::vector<FlatWord>* elements_of(const shell::Piece& piece) const;
   [[nodiscard]] bool makes_no_word(const shell::Word& word) const;
+  [[nodiscard]] bool lacks_argument(const shell::Word& word) const;
   [[nodiscard]] FlatWord value_of(const shell::Word& word);
   [[nodiscard]] Segment segment_of(const shell::Piece& piece);
   [[nodiscard]] std::string source_of(const shell::Piece& piece);
@@ -121,6 +110,7 @@ class Inliner {
   bool has_one_folder_ = false;
   std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
   Names assigned_;                            // by the script, at whatever place so far
+  Names blank_;                               // set to an argument that is not given
 };
 
 }  // namespace dts::convert

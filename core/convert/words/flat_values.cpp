@@ -42,6 +42,7 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
   if (number && *number > 0 && arguments != arrays_.end() &&
       (piece.operation.empty() || has_default) && piece.words.empty()) {
     if (*number <= arguments->second.size()) return &arguments->second[*number - 1];
+    if (!has_default) return nullptr;
     const std::string other =
         has_default ? piece.operation.substr(piece.operation.find('-') + 1) : std::string();
     if (other.find_first_of("$`'\"\\") != std::string::npos) return nullptr;
@@ -114,7 +115,9 @@ Segment Inliner::segment_of(const Piece& piece) {
   const bool is_of_script = std::any_of(used.begin(), used.end(), [&](const std::string& name) {
     return assigned_.count(name) > 0 && !is_renamed(name);
   });
-  return {Segment::Kind::source, source, piece.quoted, is_of_script};
+  const bool is_blank = std::any_of(
+      used.begin(), used.end(), [&](const auto& name) { return blank_.count(name) > 0; });
+  return {Segment::Kind::source, source, piece.quoted, is_of_script, is_blank};
 }
 
 }  // namespace dts::convert

@@ -111,6 +111,16 @@ TEST_CASE("an argument that the script cannot do without is to be filled in") {
   const Reduced with(without.text, {"env", "/data"});
   CHECK(with.became("source activate") == Became::set_up);
   CHECK_FALSE(with.job_has("# arguments"));
+  // Where the program gets them, there is a place for each.
+  CHECK(without.job_has("DATA=$2\nexport DATA"));
+  CHECK(without.job_has("exec python train.py --data $DATA"));
+  const Reduced direct = of_one_node("X=$1\nsrun python a.py $X \"$2\" --seed=$3\n");
+  CHECK(direct.job_has("# arguments of the script: $1, $2, $3\n"));
+  CHECK(direct.job_has(R"(exec python a.py $X \"$2\" --seed=$3)"));
+  const Reduced inner =
+      of_one_node("X=$1\nY=$2\nsrun bash -c \"module load a\npython a.py $X-$Y\"\n");
+  CHECK(inner.job_has("export X Y\n"));
+  CHECK(inner.job_has("module load a\npython a.py $X-$Y"));
   // It has a default, is asked for, or all are handed on.
   CHECK(of_one_node("python train.py ${1:-x} \"$@\"\n").became("python") == Became::program);
   CHECK(of_one_node("if [ -n \"$1\" ]; then SEED=$1; fi\npython train.py $SEED\n").became("if [") ==
