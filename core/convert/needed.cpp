@@ -33,13 +33,23 @@ bool is_in(const Names& made, const Names& needed) {
   });
 }
 
+// As words_of() finds it where a line names the file in another way: ./hosts, $PWD/hosts,
+// ${PWD}/hosts.
+void add_file(std::string name, Names& files) {
+  if (name.starts_with("./")) name = name.substr(2);
+  if (name.empty()) return;
+  if (name[0] != '/')
+    for (const char* folder : {"./", "PWD/", "SLURM_SUBMIT_DIR/", "/"}) files.insert(folder + name);
+  files.insert(std::move(name));
+}
+
 // The files that it writes, and the variables in their names.
 Names files_of(const Item& item) {
   Names files;
   each_command(*item.statement, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections) {
       if (one.sign.find('>') == std::string::npos) continue;
-      files.insert(literal_of(one.target));
+      add_file(literal_of(one.target), files);
       for (const shell::Piece& piece : one.target.pieces)
         if (piece.kind == shell::Piece::Kind::parameter) files.insert(piece.text);
     }

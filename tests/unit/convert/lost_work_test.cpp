@@ -139,6 +139,15 @@ TEST_CASE("a file that the script reads behind its program is lost") {
   CHECK(of_one_node("srun ./a\nsource deactivate\n").made.is_lossless());
 }
 
+TEST_CASE("a list of nodes that a line reads is written, whatever the line calls the file") {
+  for (const char* read : {"IN=./nodes\nmapfile -t all < $IN\nmkdir -p out/${all[0]}\n",
+                           "cp $PWD/nodes out\n",
+                           "cp ${PWD}/nodes out\n"})
+    CHECK(of_nodes("scontrol show hostnames $SLURM_NODELIST > nodes\n" + std::string(read) +
+                   "srun ./a\n")
+              .became("scontrol") == Became::set_up);
+}
+
 TEST_CASE("a list of files at the end is not the program") {
   const Reduced made = of_one_node("swift export --to hf\nfind out -type f | sort\n");
   CHECK(made.became("swift") == Became::program);
