@@ -151,6 +151,11 @@ Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection)
   known.checkpoint =
       run::newest_checkpoint(attempts.empty() ? run : place_of_logs(run, attempts.back()).first);
 
+  // The newest of a program that saves elsewhere, as the last attempt left it.
+  if (const auto spec = launch::read_spec(run);
+      spec && !spec->checkpoints.empty() && !attempts.empty())
+    known.checkpoint = attempts.back().checkpoint;
+
   if (const auto reported = run::last_report(run))
     known.last_metric = std::chrono::system_clock::to_time_t(*reported);
   ask_scheduler(run, known);

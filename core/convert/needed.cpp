@@ -67,29 +67,14 @@ bool sets_one_of(const Item& item, const Names& needed) {
 // The first command of a handler of `trap` for which dtsubmit has no counterpart; empty: none.
 std::string work_of_trap(const std::string& handler,
                          const std::map<std::string, const Item*>& functions) {
-  constexpr std::string_view k_done[] = {"echo",
-                                         "printf",
-                                         "exit",
-                                         "kill",
-                                         "scontrol",
-                                         "wait",
-                                         "true",
-                                         ":",
-                                         "return",
-                                         "set",
-                                         "trap",
-                                         "date",
-                                         "[",
-                                         "test",
-                                         "sleep",
-                                         "local",
-                                         "export",
-                                         "shift"};
+  const Names done = words_of(
+      "echo printf exit kill scontrol wait true : return set trap date [ test sleep local export "
+      "shift");
   std::string found;
   const auto see = [&](const shell::Command& command) {
     const std::string verb =
         command.kind == shell::Command::Kind::simple ? first_word(command) : "";
-    const bool is_done = verb.empty() || is_one_of(k_done, verb) || functions.count(verb) > 0;
+    const bool is_done = verb.empty() || done.count(verb) > 0 || functions.count(verb) > 0;
     if (!is_done && found.empty()) found = verb;
   };
   const shell::Script script = shell::parse(handler);

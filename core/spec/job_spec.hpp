@@ -83,6 +83,8 @@ struct JobSpec {
   unsigned cores_per_rank = 0;        // 0: as many as there are
   std::string bind_threads = "none";  // OpenMP runtime whose threads are bound: auto, gnu, intel
   bool strict_binding = false;        // fail if a rank is not bound as planned
+  std::string checkpoints;            // glob(7) of the program's own; empty: the run directory's
+  std::string resume;                 // arguments with which it continues, see resume_arguments()
   bool snapshot = false;              // attempts run in a copy of the files tracked by git
   std::string script_template;        // of the batch script, by name or file; empty: "sbatch"
   std::string interface;  // network interface for rendezvous; empty: the fastest of all nodes

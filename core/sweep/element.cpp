@@ -36,6 +36,8 @@ spec::JobSpec element_spec(spec::JobSpec spec, const Sweep& sweep, const Element
   spec.sweep_mode.clear();
   spec.job_name = substitute(spec.job_name, values);
   substitute_all(spec.command, values);
+  spec.checkpoints = substitute(spec.checkpoints, values);
+  spec.resume = substitute(spec.resume, values);
   substitute_all(spec.setup, values, quote);  // lines of bash
   substitute_all(spec.teardown, values, quote);
   return spec;
@@ -52,6 +54,8 @@ void check_texts(const spec::JobSpec& spec, const Sweep& sweep, Diagnostics& pro
   check_placeholders(spec.job_name, sweep.names, "--job-name", problems);
   for (const std::string& text : spec.command)
     check_placeholders(text, sweep.names, "command", problems);
+  check_placeholders(spec.checkpoints, sweep.names, "--checkpoints", problems);
+  check_placeholders(spec.resume, sweep.names, "--resume", problems);
   for (const std::string& text : spec.setup)
     check_placeholders(text, sweep.names, "--setup", problems);
   for (const std::string& text : spec.teardown)

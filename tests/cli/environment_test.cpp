@@ -115,6 +115,7 @@ TEST_CASE("the manual lists every variable that a rank is given, and no other") 
   set.insert("DTSUBMIT_DEADLINE");          // only Slurm has one
   set.insert("SUBMITIT_FOLDER");            // only in a job of Slurm
   set.insert("DTSUBMIT_CHECKPOINT_EVERY");  // only from the second attempt on
+  set.insert("DTSUBMIT_RESUME_FROM");       // only if the program has saved
   set.insert("DTSUBMIT_STAGE_DIR");         // only with --stage
   const std::vector<plan::Placement> alone(1);
   const std::vector<plan::Environment> places = plan::slurm_step_variables(alone);

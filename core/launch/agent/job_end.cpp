@@ -6,6 +6,7 @@
 #include "core/base/os/signals.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/launch/agent/recorded_attempt.hpp"
+#include "core/launch/agent/settings_of_job.hpp"
 #include "core/launch/health/quarantine.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/launch/job/successor.hpp"
@@ -111,7 +112,7 @@ Result<std::optional<int>> JobEnd::end_stopped() {
   log("attempt {}: {}", *stopped, outcome.detail);
   if (run::unfinished_attempt(events) == stopped) {
     run::AttemptEnded ended = run::ended_event(outcome);
-    ended.checkpoint = run::newest_checkpoint(job_.run);
+    ended.checkpoint = newest_checkpoint(job_);
     note_event(ledger_, job_, *stopped, {.what = std::move(ended)});
   }
   run::Circumstances now;

@@ -95,7 +95,7 @@ Result<void> RecordedAttempt::begin() {
   DTS_TRY(choose_nodes());
   run::AttemptStarted started{.nodes = choice_.used};
   if (!choice_.spare.empty()) started.detail = "spare: " + fold_hostlist(choice_.spare);
-  started.checkpoint = run::newest_checkpoint(run_);
+  started.checkpoint = newest_checkpoint(job_);
   // The disk writes overlap with the start of the launcher; on_started() joins before anything is
   // committed.
   beginning_ =
@@ -217,7 +217,7 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   // Only now: settle_completion() would take "saved" for "every rank exited 0", and the run for
   // done if it has reached its last step.
-  if (!outcome.detail_if_saved.empty() && stopped_at_ && run::has_saved_after(run_, *stopped_at_)) {
+  if (!outcome.detail_if_saved.empty() && stopped_at_ && has_saved_after(job_, *stopped_at_)) {
     outcome.detail = outcome.detail_if_saved;
     outcome.unsaved = false;
   }
@@ -273,9 +273,9 @@ Result<AttemptEnd> RecordedAttempt::run() {
   if (!runner.kill_imminent()) outcome = doubted(std::move(outcome));
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
   run::AttemptEnded ended = run::ended_event(outcome);
-  ended.checkpoint = run::newest_checkpoint(run_);
+  ended.checkpoint = newest_checkpoint(job_);
   ended.step = newest_step(runner);
-  ended.saved = run::saves_otherwise(run_, number_);
+  ended.saved = has_saved(job_, number_);
   DTS_TRY(note_unfit(outcome.unfit));
   if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
   std::vector<std::string> lost = runner.scheduler().down_nodes();

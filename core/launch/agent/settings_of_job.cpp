@@ -4,10 +4,13 @@
 #include "core/base/hash.hpp"
 #include "core/base/net/ephemeral_ports.hpp"
 #include "core/base/os/environment.hpp"
+#include "core/base/os/log.hpp"
 #include "core/base/text/duration.hpp"
+#include "core/base/text/text.hpp"
 #include "core/launch/agent/part_variables.hpp"
 #include "core/launch/job/allocation.hpp"
 #include "core/launch/job/node_scripts.hpp"
+#include "core/plan/program/resume.hpp"
 
 #include <string>
 #include <utility>
@@ -41,7 +44,35 @@ Variables inherited_variables() {
   return variables;
 }
 
+// The program is told from where it continues.
+void resume(const Assignment& job, AttemptSettings& settings) {
+  std::string pattern = job.spec.checkpoints;
+  if (pattern.empty()) pattern = run::pattern_of_path(job.run.checkpoints()) + "/*";
+  const std::string from = run::newest_match(pattern, job.run, 1);
+  if (from.empty()) return;
+  settings.environment.emplace_back("DTSUBMIT_RESUME_FROM", from);
+  const auto words = plan::resume_arguments(job.spec.resume, from);
+  if (words.empty()) return;
+  settings.plan.command.insert(settings.plan.command.end(), words.begin(), words.end());
+  log("the program continues from {}: {}", from, join(words, " "));
+}
+
 }  // namespace
+
+std::string newest_checkpoint(const Assignment& job) {
+  return job.spec.checkpoints.empty() ? run::newest_checkpoint(job.run)
+                                      : run::newest_match(job.spec.checkpoints, job.run, 1);
+}
+
+bool has_saved(const Assignment& job, unsigned attempt) {
+  return run::saves_otherwise(job.run, attempt) ||
+         !run::newest_match(job.spec.checkpoints, job.run, attempt).empty();
+}
+
+bool has_saved_after(const Assignment& job, std::filesystem::file_time_type time) {
+  return run::has_saved_after(job.run, time) ||
+         !run::newest_match(job.spec.checkpoints, time).empty();
+}
 
 AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
   AttemptSettings settings;
@@ -59,6 +90,7 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
                           {"PYTHONUNBUFFERED", "1"},
                           {"DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0"}};
   settings.environment.push_back(began_variable(job.run));
+  if (!job.spec.command.empty()) resume(job, settings);
   for (auto& variable : inherited_variables()) {
     // The time is that of the whole run, not of a part.
     std::erase_if(settings.environment,

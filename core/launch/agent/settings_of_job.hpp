@@ -5,7 +5,20 @@
 #include "core/launch/attempt/state/attempt_settings.hpp"
 #include "core/launch/job/assignment.hpp"
 
+#include <filesystem>
+#include <string>
+
 namespace dts::launch {
+
+// The newest checkpoint: of the program's own if the job has a pattern for them, with its path;
+// otherwise the name of the one in the run directory that shows the most progress. Empty: none.
+[[nodiscard]] std::string newest_checkpoint(const Assignment& job);
+
+// True if the program has written checkpoints under names of its own since `attempt` began.
+[[nodiscard]] bool has_saved(const Assignment& job, unsigned attempt);
+
+// True if the program has written a checkpoint after `time`, and none is visibly incomplete.
+[[nodiscard]] bool has_saved_after(const Assignment& job, std::filesystem::file_time_type time);
 
 // The settings of attempt `number` on all nodes of the allocation, with a token of its own and the
 // current time, but without the node's topology and the record of earlier attempts.

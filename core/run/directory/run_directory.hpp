@@ -116,6 +116,18 @@ struct Files {
 // progress; empty if there is none.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
 
+// The path that was changed last of those that match a pattern, glob(7), and were changed after
+// `since`; of a folder, what is in it counts. Files that are visibly incomplete are left out.
+// Empty: none.
+[[nodiscard]] std::string newest_match(const std::string& pattern,
+                                       std::filesystem::file_time_type since);
+// A pattern that matches only this path.
+[[nodiscard]] std::string pattern_of_path(const std::string& path);
+// Of those changed since this attempt of the run began.
+[[nodiscard]] std::string newest_match(const std::string& pattern,
+                                       const RunDirectory& run,
+                                       unsigned attempt);
+
 // True if checkpoint `a` has a higher step than `b`, regardless of the number of digits; every name
 // is later than the empty one.
 [[nodiscard]] bool is_later_checkpoint(const std::string& a, const std::string& b);

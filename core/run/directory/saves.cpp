@@ -3,6 +3,7 @@
 #include "core/base/files/files.hpp"
 #include "core/run/directory/run_directory.hpp"
 
+#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <functional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace dts::run {
 namespace {
@@ -98,6 +100,20 @@ bool is_cut_short(const fs::path& path) {
          end.find("PK\x05\x06") == std::string::npos;
 }
 
+// Of a folder, that of the newest entry.
+fs::file_time_type changed_at(const fs::path& path) {
+  std::error_code failed;
+  fs::file_time_type newest = fs::last_write_time(path, failed);
+  if (failed) return fs::file_time_type::min();
+  for (fs::directory_iterator entry(path, failed); !failed && entry != fs::directory_iterator();
+       entry.increment(failed)) {
+    std::error_code gone;
+    const auto time = entry->last_write_time(gone);
+    if (!gone) newest = std::max(newest, time);
+  }
+  return newest;
+}
+
 std::optional<std::chrono::system_clock::time_point> time_of(const std::string& file) {
   struct stat info {};
 
@@ -119,6 +135,35 @@ bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
   std::error_code failed;
   const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
   return !failed && any_newer(run, began, false, [](const fs::path&) { return true; });
+}
+
+std::string pattern_of_path(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+std::string newest_match(const std::string& pattern, fs::file_time_type since) {
+  glob_t found{};
+  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::pair<fs::file_time_type, std::string> newest{since, ""};
+  for (std::size_t i = 0; failed == 0 && i < found.gl_pathc; ++i) {
+    const fs::path path = found.gl_pathv[i];
+    const auto one = std::pair(changed_at(path), path.string());
+    const std::string name = path.filename();
+    if (one > newest && name != "fence" && !is_temporary(name) && !is_cut_short(path)) newest = one;
+  }
+  ::globfree(&found);
+  return newest.second;
+}
+
+std::string newest_match(const std::string& pattern, const RunDirectory& run, unsigned attempt) {
+  std::error_code failed;
+  const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
+  return failed ? "" : newest_match(pattern, began);
 }
 
 std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {

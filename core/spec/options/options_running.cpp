@@ -2,7 +2,41 @@
 // Options: starting, watching and stopping a run.
 #include "core/spec/values/values.hpp"
 
+#include <filesystem>
+
 namespace dts::spec {
+namespace {
+
+// bash -c TEXT: what follows is $0 of the text.
+bool ends_in_shell_text(const std::vector<std::string>& command) {
+  if (command.size() < 3) return false;
+  const std::string shell = std::filesystem::path(command[command.size() - 3]).filename();
+  return (shell == "bash" || shell == "sh") && command[command.size() - 2] == "-c";
+}
+
+// Reports a --resume that would not reach the program.
+void check_resume(const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+  check_text(spec.resume, option, problems);
+  if (spec.resume.empty() || !spec.steps.empty() || !spec.roles.empty()) return;
+  if (spec.command.empty())
+    problems.push_back({"--resume",
+                        "the bundled trainer continues from its newest checkpoint by itself",
+                        "omit --resume, or name a program behind --"});
+  if (ends_in_shell_text(spec.command))
+    problems.push_back(
+        {"--resume",
+         "the arguments would not reach the program: they follow the text of a shell",
+         "use $DTSUBMIT_RESUME_FROM in the text, or end the command in \"$@\" and a "
+         "name: bash -c 'exec python train.py \"$@\"' train"});
+}
+
+Value resume_words() {
+  Value value = text(&JobSpec::resume, "WORDS");
+  value.check = check_resume;
+  return value;
+}
+
+}  // namespace
 
 std::vector<Option> running_options() {
   return {
@@ -49,6 +83,41 @@ The copy,
 in the run directory, includes submodules and changes that are not committed, but no untracked files: a program or
 set\-up file that git does not track is refused.
 Relative paths, also those of output, are relative to the folder in the copy that matches the one of the submission.
+)",
+       .is_rare = true},
+      {.names = "--resume",
+       .value = resume_words(),
+       .help = "more arguments once it has saved: '--load {}'",
+       .manual =
+           R"(Arguments for a program that has to be told to continue.
+An attempt that finds a checkpoint adds these words, which are separated by blanks, to the program's arguments, with the
+checkpoint's path for
+.B {}
+and its folder for
+.BR {dir} ;
+other attempts run the program as it is.
+Examples:
+.BR "\-\-resume='\-\-resume_from_checkpoint {}'" ", " \-\-resume=\-\-init_from=resume .
+Only checkpoints that were written since the run began count.
+Programs also find the path in
+.BR DTSUBMIT_RESUME_FROM .
+)"},
+      {.names = "--checkpoints",
+       .value = text(&JobSpec::checkpoints, "PATTERN"),
+       .help = "where the program saves, for --resume, e.g. 'out/step-*' [run directory]",
+       .manual =
+           R"(Where the program saves, for
+.BR \-\-resume :
+a pattern as in
+.BR glob (7),
+relative to the working folder, such as
+.BR 'out/checkpoint\-*' .
+The newest match is used; of a folder, the newest file in it counts.
+Files in the format of
+.I torch.save()
+that are cut short are not used; where a checkpoint is a folder, name the file that the program writes last, and use
+.BR {dir} .
+The default is the folder for checkpoints in the run directory.
 )",
        .is_rare = true},
       {.names = "--on",

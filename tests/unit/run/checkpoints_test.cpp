@@ -114,3 +114,28 @@ TEST_CASE("a file that was being written when its program was killed is not a sa
   CHECK_FALSE(has_saved({"weights", archive}));
   CHECK(has_saved({"weights", ""}));  // an empty file may be a mark
 }
+
+TEST_CASE("of a pattern, the newest match counts that was changed since, by what is in it") {
+  const TemporaryFolder folder;
+  const RunDirectory run = checkpointed_run(folder);
+  const std::string place = folder.path + "/o[u]t";
+  const std::string pattern = pattern_of_path(place) + "/*";
+  const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  for (const char* name : {"last", "b"}) REQUIRE(make_folders(place + "/" + name));
+  REQUIRE(write_file(place + "/old", "1"));
+  wait();
+  const unsigned attempt = take_attempt(run, "lease\n").value();
+  CHECK(newest_match(pattern, run, attempt).empty());
+  CHECK(newest_match("", run, attempt).empty());
+  wait();
+  REQUIRE(write_file(place + "/b/state", "1"));
+  wait();
+  REQUIRE(write_file(place + "/c.tmp", "half"));
+  CHECK(newest_match(pattern, run, attempt) == place + "/b");
+  REQUIRE(write_file(place + "/last/state", "1"));
+  wait();
+  CHECK(newest_match(pattern, run, attempt) == place + "/last");
+  REQUIRE(write_file(place + "/last/state", "2"));  // in place: the folder itself is not newer
+  REQUIRE(write_file(place + "/cut.pt", "PK\x03\x04 archive/data.pkl"));
+  CHECK(newest_match(pattern, run, attempt) == place + "/last");
+}

@@ -68,6 +68,7 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
 // Values for rows whose type is not specific enough.
 const std::map<std::string, std::string> k_examples_by_name = {
     {"--dependency", "afterok:7"},
+    {"--checkpoints", "out/step-*"},
     {"--template", "big"},
     {"--mail-type", "END,FAIL"},
     {"--hint", "nomultithread"},
