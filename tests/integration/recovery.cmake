@@ -1,5 +1,5 @@
 # Causes, budgets and what is done about them; each scenario of recovery.py says what it checks.
-foreach(scenario successor elsewhere resubmit memory hang beats expedite rehearsal)
+foreach(scenario successor elsewhere resubmit memory hang beats expedite rehearsal told)
   dts_script_test(recovery_${scenario} integration 600 recovery ${scenario})
 endforeach()
 

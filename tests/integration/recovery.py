@@ -207,5 +207,48 @@ def expedite():
         check(run.status()["done"] and again != node, f"{time.time() - began:.0f} s after {node} was lost, the run is done on {again}")
 
 
+def told():
+    """Programs that know neither signals nor run directories continue from what they last saved: a run that is requeued, and each element
+    of a sweep by itself."""
+    text = textwrap.dedent("""
+        import os, sys, time
+        folder, load = sys.argv[1], sys.argv[2:]
+        step = int(load[1].rpartition("-")[2]) if load else 0
+        print("from", step, *load, flush=True)
+        while step < 40:
+            time.sleep(0.1)
+            step += 1
+            if os.environ["RANK"] == "0" and step % 5 == 0:
+                os.makedirs(folder, exist_ok=True)
+                open(f"{folder}/step-{step}", "w").close()
+        """)
+    with Cluster("linuxproc", 2, 0, 5) as cluster:
+        def own(folder):
+            return "--checkpoints", f"{folder}/step-*", "--resume=--load {}", "--", "python3", "-c", text, folder
+
+        def first_lines(path, attempt, ranks):
+            return {open(f"{path}/attempt-{attempt}/rank-{rank}.log").readline() for rank in range(ranks)}
+        os.mkdir(f"{cluster.place}/a")
+        open(f"{cluster.place}/a/step-99", "w").close()  # of an earlier experiment
+        os.utime(f"{cluster.place}/a/step-99", (1, 1))
+        run = cluster.submit("--nodes", "2", "--launcher", "srun", *own("a"))
+        wait_for(60, "a checkpoint", lambda: os.path.exists(f"{cluster.place}/a/step-10"))
+        cluster.run("scontrol", "requeue", str(run.job))
+        wait_for(120, "the run's end", run.is_over)
+        began = events(run, "attempt_started")[1]["checkpoint"]
+        check(run.status()["done"] and began.startswith("a/step-"), f"the second attempt began with {began}")
+        step = began.rpartition("-")[2]
+        check(first_lines(run.path, 1, 2) == {"from 0\n"}, "the first attempt gets no checkpoint of an earlier experiment")
+        check(first_lines(run.path, 2, 2) == {f"from {step} --load {began}\n"}, "both ranks continue from there")
+
+        sweep = cluster.submit("--nodes", "1", "--sweep", "lr=1,2", *own("out-{lr}"))
+        wait_for(60, "checkpoints", lambda: all(os.path.exists(f"{cluster.place}/out-{lr}/step-10") for lr in (1, 2)))
+        cluster.run("scontrol", "requeue", f"{sweep.job}_1")
+        wait_for(120, "the sweep's end", lambda: all(one["state"] == "done" for one in sweep.status()["elements"]))
+        one, other = (element["attempts"] for element in sweep.status()["elements"])
+        check((one, other) == (1, 2), "only the element that was requeued has a second attempt")
+        check("--load out-2/step-" in first_lines(f"{sweep.path}/1", 2, 1).pop(), "which continues from its own folder")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (expedite, successor, elsewhere, resubmit, memory, hang, beats, rehearsal)}[sys.argv[1]]()
+    {f.__name__: f for f in (expedite, told, successor, elsewhere, resubmit, memory, hang, beats, rehearsal)}[sys.argv[1]]()

@@ -148,7 +148,7 @@ std::string pattern_of_path(const std::string& path) {
 
 std::string newest_match(const std::string& pattern, fs::file_time_type since) {
   glob_t found{};
-  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_TILDE, nullptr, &found);
   std::pair<fs::file_time_type, std::string> newest{since, ""};
   for (std::size_t i = 0; failed == 0 && i < found.gl_pathc; ++i) {
     const fs::path path = found.gl_pathv[i];
