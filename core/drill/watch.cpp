@@ -35,7 +35,8 @@ const run::AttemptSummary* find(const RunView& story, unsigned number) {
 // True if a rank of the attempt has written output, or the run's latest checkpoint has changed
 // since the attempt began. Only signs from the programs count: having been started proves nothing.
 bool shows_life(const run::RunDirectory& run, unsigned attempt, const std::string& checkpoint) {
-  if (run::newest_checkpoint(run) != checkpoint) return true;
+  const bool is_elsewhere = !checkpoint.empty() && !exists(run.checkpoints() + "/" + checkpoint);
+  if (!is_elsewhere && run::newest_checkpoint(run) != checkpoint) return true;
   const std::vector<std::string> files = list_folder(run.attempt(attempt));
   return std::any_of(files.begin(), files.end(), [&](const std::string& name) {
     std::error_code failed;

@@ -4,6 +4,7 @@
 #include "core/run/directory/run_directory.hpp"
 
 #include <glob.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -45,7 +46,9 @@ std::string_view step_digits(std::string_view name) {
 bool is_later_checkpoint(const std::string& a, const std::string& b) {
   const std::string_view step_a = step_digits(a);
   const std::string_view step_b = step_digits(b);
-  return std::tuple(step_a.size(), step_a, a) > std::tuple(step_b.size(), step_b, b);
+  // Of the program's own names, ckpt-1000 is later than ckpt-500.
+  return std::tuple(step_a.size(), step_a, ::strverscmp(a.c_str(), b.c_str())) >
+         std::tuple(step_b.size(), step_b, 0);
 }
 
 std::string newest_checkpoint(const RunDirectory& run) {

@@ -50,6 +50,7 @@ TEST_CASE("the step of a checkpoint is a number, however many digits it is writt
            {"step-000000100", "step-000000099"},
            {"step-99999999999999999999999", "step-9999999999999999999999"},
            {"step-0", ""},
+           {"out/ckpt-1000.pt", "out/ckpt-500.pt"},
            {"step-last", ""}}) {
     const char* later = names.first;
     const char* earlier = names.second;
