@@ -69,7 +69,7 @@ class ProbeWatch {
     if (words != said_) tell("probe: job {} is {}\n", probed_.job, words);
     said_ = words;
     if (!job.partition.empty()) probed_.partition = job.partition;
-    if (job.state == sched::JobState::pending || job.nodes.empty()) {
+    if (sched::waits(job) || job.nodes.empty()) {
       last_reason_ = job.reason;
       return;
     }

@@ -66,6 +66,12 @@ class JobEnd {
   }
 
  private:
+  static std::string in_words(const sched::JobInfo& job) {
+    if (job.preparing && !job.explanation.empty()) return job.explanation;
+    return std::string(sched::to_string(job.state)) +
+           (job.reason.empty() ? "" : " (" + job.reason + ")");
+  }
+
   std::optional<int> ask(const std::optional<int>& decided) {
     const auto info = launch::job_of_run(scheduler_, run_, job_);
     if (!info && info.error().code == Errc::not_found) return decided.value_or(1);
@@ -75,16 +81,11 @@ class JobEnd {
       return std::nullopt;
     }
     troubled_ = false;
-    if (info->state != state_ || info->reason != reason_) {
-      state_ = info->state;
-      reason_ = info->reason;
+    if (const std::string words = in_words(*info); words != said_) {
+      said_ = words;
       // The scheduler says "failed (NonZeroExitCode)" of a stopped run; the ledger is more precise.
       const bool is_known = decided && sched::is_terminal(info->state);
-      if (!is_known)
-        tell("job {}: {}{}\n",
-             job_,
-             sched::to_string(state_),
-             reason_.empty() ? "" : " (" + reason_ + ")");
+      if (!is_known) tell("job {}: {}\n", job_, words);
     }
     if (!sched::is_terminal(info->state) || info->completing) return std::nullopt;
     if (const auto events = run::read_ledger(run_.ledger()))
@@ -99,8 +100,7 @@ class JobEnd {
   sched::JobId job_;
   bool was_soon_ = false;
   bool troubled_ = false;
-  sched::JobState state_ = sched::JobState::unknown;
-  std::string reason_;
+  std::string said_;  // of its state
   seconds question_pause_ = k_first_question;
   Clock::time_point next_question_ = Clock::now();
 };

@@ -19,6 +19,7 @@ Result<void> ask(sched::Scheduler& scheduler, KnownSite& known) {
   // The queue only adds reasons for waiting, so it may be missing.
   known.site.queue.jobs = scheduler.queue().value_or(std::vector<sched::QueuedJob>());
   known.site.billing_rule = config.billing_rule;
+  known.site.power_up_seconds = config.power_up_seconds;
   known.permission = check_exit_codes(config);
   DTS_ASSIGN(known.cluster, view_of(known.site.queue.nodes, known.site.partitions));
   add_site(config, known.cluster);

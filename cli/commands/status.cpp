@@ -181,7 +181,7 @@ void print_heading(const Status& status) {
     fmt::print("job     none is known; `dtsubmit requeue {}` submits it\n",
                shell_quote(status.run.path));
   const auto& job = status.known.job;
-  if (job && job->state == sched::JobState::pending && !job->explanation.empty())
+  if (job && sched::waits(*job) && !job->explanation.empty())
     fmt::print("why     {}\n", job->explanation);
   if (!status.other.empty()) fmt::print("warning {}\n", status.other);
   if (!status.known.summary.attempts.empty())
@@ -265,8 +265,7 @@ Result<int> act(const StatusOptions& options) {
   if (job) status.other = words_of_other_state(known.events, *job, known.phrases.name);
   // An ended job has no running attempt, even if its agent had no time to record the end.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
-  if (known.forgotten || over || (job && job->state == sched::JobState::pending))
-    status.unfinished = "unknown";
+  if (known.forgotten || over || (job && sched::waits(*job))) status.unfinished = "unknown";
   status.goodput = run::account(known.events,
                                 known.summary,
                                 over ? std::chrono::system_clock::from_time_t(job->end_time)

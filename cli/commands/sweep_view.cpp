@@ -111,9 +111,9 @@ void compare(SweepView& view, const std::vector<std::string>& metrics, const run
 Standing settled(const ElementView& seen, bool is_cancelled) {
   // Without a run directory, nothing has started.
   if (seen.known.events.empty() && seen.known.job)
-    return sched::is_terminal(seen.known.job->state)           ? Standing::stopped
-           : seen.known.job->state == sched::JobState::pending ? Standing::pending
-                                                               : Standing::running;
+    return sched::is_terminal(seen.known.job->state) ? Standing::stopped
+           : sched::waits(*seen.known.job)           ? Standing::pending
+                                                     : Standing::running;
   if (seen.known.events.empty() && seen.known.forgotten)
     return is_cancelled ? Standing::cancelled : Standing::lost;
   if (seen.known.events.empty()) return Standing::unknown;

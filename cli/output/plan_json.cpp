@@ -103,6 +103,10 @@ json outlook_json(const Outlook& outlook, std::int64_t now) {
   if (outlook.limit && *outlook.limit != std::chrono::seconds::max())
     object["limit_s"] = outlook.limit->count();
   object["start"] = start_json(outlook.start, now);
+  if (outlook.start.answer == Start::Answer::expected) {
+    object["start"]["powered_down"] = outlook.powered_down;
+    object["start"]["power_up_s"] = outlook.power_up.count();
+  }
   object["queue"] = outlook.queue ? queue_json(*outlook.queue) : json();
   object["cost"] = outlook.cost ? cost_json(*outlook.cost) : json();
   object["goodput"] = outlook.goodput ? goodput_json(*outlook.goodput) : json();

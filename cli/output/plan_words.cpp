@@ -76,6 +76,18 @@ std::string preempted_in_words(const std::vector<JobId>& jobs) {
                      printable(join(names, ", "), k_longest_text));
 }
 
+// "2 of these nodes are powered down: its program begins once they are up, up to 2 min later"
+std::string power_in_words(const Outlook& outlook) {
+  std::string words =
+      fmt::format("{} of these nodes {} powered down: its program begins once {} up",
+                  outlook.powered_down,
+                  outlook.powered_down == 1 ? "is" : "are",
+                  outlook.powered_down == 1 ? "it is" : "they are");
+  if (outlook.power_up.count() > 0)
+    words += fmt::format(", up to {} later", run::duration_words(outlook.power_up));
+  return words;
+}
+
 std::vector<std::string> expected_in_words(const PlanReport& report) {
   const sched::Expected& expected = report.outlook.start.expected;
   const std::int64_t wait = expected.start_time - report.now;
@@ -88,6 +100,7 @@ std::vector<std::string> expected_in_words(const PlanReport& report) {
     first += " of partition " + printable(expected.partition, k_longest_text);
   if (expected.processors > 0) first += ", with " + counted(expected.processors, "processor");
   std::vector<std::string> sentences{first};
+  if (report.outlook.powered_down > 0) sentences.push_back(power_in_words(report.outlook));
   if (!expected.preempted.empty()) sentences.push_back(preempted_in_words(expected.preempted));
   if (wait > k_now)
     for (std::string& reason : reasons_to_wait(report)) sentences.push_back(std::move(reason));

@@ -74,7 +74,7 @@ bool is_cancelled_in_queue(const RunFacts& known) {
 
 Standing standing_of(const RunFacts& known) {
   const Event* end = run::final_decision(known.events);
-  if (known.job && known.job->state == sched::JobState::pending) return Standing::pending;
+  if (known.job && sched::waits(*known.job)) return Standing::pending;
   if (end != nullptr) return run::is_done(known.events) ? Standing::done : Standing::stopped;
   if (known.job && is_cancelled_in_queue(known)) return Standing::cancelled;
   if (known.job) return sched::is_terminal(known.job->state) ? Standing::lost : Standing::running;

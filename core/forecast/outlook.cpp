@@ -66,6 +66,14 @@ std::optional<Goodput> goodput_of(const Outlook& outlook, const reliability::Mod
   return goodput;
 }
 
+// How many nodes it would start on must be powered up before, and how long that takes.
+void count_powered_down(const Site& site, Outlook& outlook) {
+  const auto nodes = nodes_in(site, outlook.start.expected.nodes);
+  outlook.powered_down =
+      static_cast<unsigned>(std::ranges::count(nodes, true, &sched::NodeInfo::powered_down));
+  if (outlook.powered_down > 0) outlook.power_up = std::chrono::seconds(site.power_up_seconds);
+}
+
 }  // namespace
 
 const char* to_string(Start::Answer answer) {
@@ -107,6 +115,7 @@ Outlook predict_outlook(const Job& job,
   outlook.limit = limit_of(job.spec, partition);
   outlook.whole_nodes = has_whole_nodes(job.spec, partition);
   outlook.start = std::move(start);
+  if (site != nullptr) count_powered_down(*site, outlook);
   if (partition != nullptr) {
     // A site may hide its nodes.
     if (!site->queue.nodes.empty())

@@ -53,6 +53,7 @@ struct Site {
   SiteQueue queue;
   std::vector<sched::PartitionInfo> partitions;
   sched::BillingRule billing_rule = sched::BillingRule::sum;
+  std::uint32_t power_up_seconds = 0;  // a node is powered up within this time; 0: not known
 };
 
 struct Outlook {
@@ -61,6 +62,9 @@ struct Outlook {
   Gpus gpus;                 // that it would be billed for; none if the site is not known
   std::optional<std::chrono::seconds> limit;  // requested limit, otherwise the partition's maximum
   Start start;
+  unsigned powered_down = 0;  // of the nodes that it would start on
+  std::chrono::seconds
+      power_up{};              // after the start, until they are up at the latest; 0: not known
   std::optional<Queue> queue;  // absent: the site is not known
   std::optional<Cost> cost;    // absent: the site is not known
   std::optional<Goodput> goodput;

@@ -123,6 +123,7 @@ sched::JobInfo job_from(const json& object) {
   reader.read("tasks", job.tasks);
   job.state = sched::job_state_of(reader.text("state"));
   reader.read("completing", job.completing);
+  reader.read("preparing", job.preparing);
   reader.read("reason", job.reason);
   reader.read("explanation", job.explanation);
   reader.read("advice", job.advice);
@@ -158,6 +159,7 @@ sched::NodeInfo node_from(const json& object) {
   reader.read("state", node.state);
   reader.read("away", node.away);
   reader.read("lost", node.lost);
+  reader.read("powered_down", node.powered_down);
   reader.read("cpus", node.cpus);
   reader.read("reserved_cpus", node.reserved_cpus);
   node.reserved_cpus = std::min(node.reserved_cpus, node.cpus);
@@ -213,6 +215,7 @@ sched::ConfigInfo config_from(const json& object) {
       config.claimed_exits.push_back({Reader(claim).text("setting"), Reader(claim).text("codes")});
   reader.read("signals_reach_programs", config.signals_reach_programs);
   reader.read("kill_wait_seconds", config.kill_wait_seconds);
+  reader.read("power_up_seconds", config.power_up_seconds);
   reader.read("max_array_size", config.max_array_size);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);

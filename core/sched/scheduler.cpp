@@ -58,6 +58,10 @@ JobState job_state_of(std::string_view word) {
   return value_of(k_states, word).value_or(JobState::unknown);
 }
 
+bool waits(const JobInfo& job) {
+  return job.state == JobState::pending || job.preparing;
+}
+
 const char* to_string(Preemption preemption) {
   return name_of(k_preemptions, preemption);
 }

@@ -59,6 +59,7 @@ struct JobInfo {
                       // array, whose id it then has
   JobState state = JobState::unknown;
   bool completing = false;  // processes of its current or last run are still ending
+  bool preparing = false;   // it runs for the scheduler, but its nodes are not ready for its script
   std::string reason;       // why it is pending or failed, the scheduler's own term; empty: none
   std::string
       explanation;     // `reason`, or how it ended, as a clause without a full stop; may be empty
@@ -87,6 +88,9 @@ struct JobInfo {
   std::optional<std::string> script_path{};
 };
 
+// True if its script has not begun: it is pending, or its nodes are being prepared.
+[[nodiscard]] bool waits(const JobInfo& job);
+
 struct NodeInfo {
   std::string name;
   std::string address;              // NodeAddr: the address that other nodes can connect to
@@ -94,6 +98,7 @@ struct NodeInfo {
   std::string state;                // in the scheduler's own terms
   bool away = false;                // accepts no jobs now
   bool lost = false;                // down or silent: what ran there has ended or cannot be reached
+  bool powered_down = false;        // it takes jobs, which wait until it has been powered up
   std::uint32_t cpus = 0;           // all of them, in the scheduler's numbering
   std::uint32_t reserved_cpus = 0;  // of these, for the system: no job gets them
   std::uint32_t cpus_per_core = 1;  // at least 1
@@ -153,7 +158,8 @@ struct ConfigInfo {
   // Whether the scheduler's signals reach every process of a step, not only its direct children.
   bool signals_reach_programs = false;
   std::uint32_t kill_wait_seconds = 0;
-  std::uint32_t max_array_size = 0;  // exclusive upper bound of array indices; 0: not known
+  std::uint32_t power_up_seconds = 0;  // a node is powered up within this time; 0: not known
+  std::uint32_t max_array_size = 0;    // exclusive upper bound of array indices; 0: not known
   // Whether a batch script that ends while its job is being preempted is started again, whatever
   // its exit code, unless that is forbidden first.
   bool restarts_ended_jobs = false;

@@ -4,6 +4,7 @@
 #include "plugins/slurm/array_tasks.hpp"
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
+#include "plugins/slurm/loaded_config.hpp"
 #include "plugins/slurm/message.hpp"
 #include "plugins/slurm/partition_reply.hpp"
 #include "plugins/slurm/printed.hpp"
@@ -49,6 +50,7 @@ std::vector<std::string> cpus_of(const slurm_job_info_t& info) {
 JobRecord record_of(const slurm_job_info_t& info) {
   const int status = info.exit_code == NO_VAL ? 0 : static_cast<int>(info.exit_code);
   return {.state = job_state_word(info.job_state),
+          .preparing = (info.job_state & (JOB_CONFIGURING | JOB_POWER_UP_NODE)) != 0,
           .reason = info.state_reason == WAIT_NO_REASON ? "None" : reason_word(info.state_reason),
           .description = text(info.state_desc),
           .was_requeued = info.restart_cnt != NO_VAL16 && info.restart_cnt > 0,
@@ -93,6 +95,7 @@ json node_json(const node_info_t& info) {
             {"state", node_state_word(info.node_state)},
             {"away", is_unavailable(node_state_word(info.node_state))},
             {"lost", is_lost(node_state_word(info.node_state))},
+            {"powered_down", is_powered_down(node_state_word(info.node_state))},
             {"memory_mib", memory_for_jobs(info.real_memory, info.mem_spec_limit)}};
   add_cpus(node, {info.cpus, info.cpus_efctv, info.sockets, info.cores});
   add_gpus(node, text(info.gres));
@@ -149,20 +152,13 @@ bool is_queued(const slurm_job_info_t& info) {
 
 json queued_json(const slurm_job_info_t& info) {
   const bool waits = (info.job_state & JOB_STATE_BASE) == JOB_PENDING;
-  const bool is_bounded = !waits && info.time_limit != INFINITE;
+  const bool is_bounded =
+      !waits && info.time_limit != INFINITE && !has_no_limit(info.start_time, info.end_time);
   return {{"id", name_of(info)},
           {"waits", waits},
           {"partition", text(info.partition)},
           {"nodes", text(info.nodes)},
           {"end_time", is_bounded ? info.end_time : 0}};
-}
-
-using Config = Message<slurm_conf_t, free_configuration>;
-
-// nullptr, with errno set, if the controller does not answer.
-Config load_config() {
-  slurm_conf_t* raw = nullptr;
-  return Config(slurm_load_ctl_conf(0, &raw) == SLURM_SUCCESS ? raw : nullptr);
 }
 
 std::string text_of(const Config& conf) {
@@ -236,6 +232,7 @@ Outcome<json> config(const json&) {
                                 .proctrack = text(conf->proctrack_type),
                                 .billing_rule = billing_rule_of(conf->priority_flags),
                                 .kill_wait = conf->kill_wait,
+                                .resume_timeout = conf->resume_timeout,
                                 .max_array_size = conf->max_array_sz,
                                 .boot_time = conf->boot_time});
 }

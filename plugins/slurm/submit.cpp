@@ -3,10 +3,12 @@
 // variables that sbatch adds to the environment. tests/contract compares both with a real sbatch's.
 #include "plugins/slurm/client_environment.hpp"
 #include "plugins/slurm/failure.hpp"
+#include "plugins/slurm/loaded_config.hpp"
 #include "plugins/slurm/message.hpp"
 #include "plugins/slurm/options.hpp"
 #include "plugins/slurm/releases.hpp"
 #include "plugins/slurm/words.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/expectation.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
@@ -149,19 +151,14 @@ class Description {
   std::vector<char*> argv_;
 };
 
-// Whether only sbatch can read the request.
+// Whether only sbatch can read the request, or the site wants it to see every job: cli_filter
+// plug-ins, which give options or refuse them, run in sbatch and not in the controller.
 bool is_for_sbatch(const json& request) {
   const auto options = request.find("options");
   const bool is_odd = options != request.end() && !knows_options(*options);
-  return is_odd || request.contains("components");
-}
-
-// Whether the controller speaks this release's protocol.
-bool is_of_this_release() {
-  slurm_conf_t* raw = nullptr;
-  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return false;
-  slurm_free_ctl_conf(raw);
-  return true;
+  if (is_odd || request.contains("components")) return true;
+  const Config config = load_config();
+  return config != nullptr && filters_jobs(text(config->cli_filter_plugins));
 }
 
 // libslurm itself prints the message of a job_submit plug-in and the name of a limit.
@@ -171,7 +168,7 @@ tl::unexpected<Failure> refused(int number) {
         meanings::k_busy,
         "Slurm takes no more jobs now: it has as many as it may (MaxJobCount), or is busy");
   // Both a job_submit plug-in and a controller of another release answer with this number.
-  if (number == SLURM_ERROR && is_of_this_release())
+  if (number == SLURM_ERROR && load_config() != nullptr)
     return failed(meanings::k_site_rule, "the site refuses the job");
   return tl::unexpected(of_submission(failed_slurm(number, "").value()));
 }

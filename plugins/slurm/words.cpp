@@ -6,6 +6,8 @@
 
 #include <slurm/slurm.h>
 
+#include <utility>
+
 namespace slurm_plugin {
 namespace {
 
@@ -66,12 +68,18 @@ const char* job_state_word(std::uint32_t state) {
 }
 
 std::string node_state_word(std::uint32_t state) {
+  char power = 0;
+  for (const auto& [flag, sign] : {std::pair<std::uint32_t, char>{NODE_STATE_POWERED_DOWN, '~'},
+                                   {NODE_STATE_POWERING_UP, '#'},
+                                   {NODE_STATE_POWERING_DOWN, '%'}})
+    if ((state & flag) != 0) power = sign;
   return node_state_word({.base = base_node_word(state & NODE_STATE_BASE),
                           .invalid = (state & NODE_STATE_INVALID_REG) != 0,
                           .drain = (state & NODE_STATE_DRAIN) != 0,
                           .maintenance = (state & NODE_STATE_MAINT) != 0,
                           .reserved = (state & NODE_STATE_RES) != 0,
                           .completing = (state & NODE_STATE_COMPLETING) != 0,
+                          .power = power,
                           .silent = (state & NODE_STATE_NO_RESPOND) != 0});
 }
 

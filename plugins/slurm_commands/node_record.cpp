@@ -41,6 +41,9 @@ std::string node_word(const std::string& printed) {
   state.maintenance = has("maintenance") || has("maint");
   state.reserved = has("reserved");
   state.completing = has("completing");
+  for (const auto& [flag, sign] :
+       {std::pair{"powered_down", '~'}, {"powering_up", '#'}, {"powering_down", '%'}})
+    if (has(flag)) state.power = sign;
   state.silent = state.silent || has("not_responding");
   return node_state_word(state);
 }
@@ -52,7 +55,8 @@ json node_json(const Record& node) {
              {"port", node.number("Port")},
              {"state", state},
              {"away", is_unavailable(state)},
-             {"lost", is_lost(state)}};
+             {"lost", is_lost(state)},
+             {"powered_down", is_powered_down(state)}};
   const auto number = [&](const char* name) {
     return static_cast<std::uint32_t>(node.number(name));
   };
@@ -88,6 +92,7 @@ json config_json(const Record& config) {
                                 .proctrack = config.text("ProctrackType"),
                                 .billing_rule = billing_rule(config.text("PriorityFlags")),
                                 .kill_wait = config.number("KillWait"),
+                                .resume_timeout = config.number("ResumeTimeout"),
                                 .max_array_size = config.number("MaxArraySize"),
                                 .boot_time = config.time("BOOT_TIME")});
 }

@@ -7,6 +7,7 @@
 #include "plugins/slurm_shared/command.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
 #include "plugins/slurm_shared/show_job.hpp"
@@ -100,19 +101,21 @@ Outcome<json> queue(const json&) {
                                "--local",
                                "--noheader",
                                "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,STOPPED",
-                               "--format=%i|%T|%P|%e|%N"});
+                               "--format=%i|%T|%P|%S|%e|%N"});
   if (!text) return tl::unexpected<Failure>(text.error());
   json list = json::array();
   for (const std::string& line : dts::split(*text, '\n')) {
     const auto fields = dts::split(line, '|');
-    if (fields.size() != 5) continue;
+    if (fields.size() != 6) continue;
     const bool waits = fields[1] == "PENDING";
-    const auto end = waits ? std::nullopt : dts::parse_number(fields[3]);
+    const auto start = dts::parse_number(fields[3]).value_or(0);
+    const auto end = dts::parse_number(fields[4]).value_or(0);
+    const bool is_bounded = !waits && !has_no_limit(start, end);
     list.push_back({{"id", fields[0]},
                     {"waits", waits},
                     {"partition", fields[2]},
-                    {"nodes", fields[4]},
-                    {"end_time", end.value_or(0)}});
+                    {"nodes", fields[5]},
+                    {"end_time", is_bounded ? end : 0}});
   }
   return list;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_shared/config_reply.hpp"
 
+#include "core/base/text/text.hpp"
 #include "plugins/slurm_shared/record.hpp"
 #include "plugins/slurm_shared/semantics.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace slurm_plugin {
@@ -25,10 +27,25 @@ json reply_of(const Configuration& config) {
           {"claimed_exits", claimed},
           {"signals_reach_programs", reach},
           {"kill_wait_seconds", config.kill_wait},
+          {"power_up_seconds", config.resume_timeout},
           {"max_array_size", config.max_array_size},
           {"billing_rule", config.billing_rule},
           {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, config.release)},
           {"boot_time", config.boot_time}};
+}
+
+bool lists_other_plugins(std::string_view setting, std::initializer_list<std::string_view> than) {
+  for (const std::string& text : dts::split(setting, ',')) {
+    std::string_view name = dts::trim(text);
+    name.remove_prefix(name.find('/') == std::string_view::npos ? 0 : name.find('/') + 1);
+    if (!name.empty() && name != "(null)" && std::ranges::find(than, name) == than.end())
+      return true;
+  }
+  return false;
+}
+
+bool filters_jobs(std::string_view setting) {
+  return lists_other_plugins(setting, {"none", "syslog"});
 }
 
 json settings_json(std::string_view text) {

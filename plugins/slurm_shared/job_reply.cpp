@@ -26,6 +26,7 @@ nlohmann::json reply_of(const JobFacts& job) {
       {"tasks", job.tasks},
       {"state", record.state},
       {"completing", job.completing},
+      {"preparing", is_preparing(record)},
       {"reason", record.reason == "None" ? "" : record.reason},
       {"explanation", words.why},
       {"advice", words.advice},

@@ -214,8 +214,14 @@ std::optional<JobWords> words_of_reason(std::string_view reason) {
   return words_of_limit(reason);
 }
 
+bool is_preparing(const JobRecord& job) {
+  return job.preparing && job.state == "running";
+}
+
 JobWords words_of(const JobRecord& job) {
   if (job.state == "pending") return words_of_waiting(job);
+  if (is_preparing(job))
+    return {"it has nodes, which are being powered up or prepared by the site", ""};
   if (job.state == "failed") return words_of_failure(job);
   for (const End& end : k_ends)
     if (end.state == job.state) return {end.why, end.advice};

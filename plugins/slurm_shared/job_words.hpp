@@ -20,6 +20,7 @@ struct JobWords {
 // The record from which the sentences are made.
 struct JobRecord {
   std::string state{};        // from job_state_word()
+  bool preparing = false;     // its nodes are booting, or their prologs run
   std::string reason{};       // as squeue prints it
   std::string description{};  // scontrol's longer text
   bool was_requeued = false;
@@ -34,8 +35,12 @@ struct JobRecord {
 [[nodiscard]] std::optional<JobWords> words_of_reason(std::string_view reason);
 
 // Why the job waits, or, if the agent had no time to report it, what its record says about its end
-// and what that usually means. Empty for a running job and for an unknown reason.
+// and what that usually means. Empty for an unknown reason and
+// for a running job, unless its nodes are still being prepared.
 [[nodiscard]] JobWords words_of(const JobRecord& job);
+
+// Whether it has nodes, on which its batch script cannot begin yet.
+[[nodiscard]] bool is_preparing(const JobRecord& job);
 
 // "nodes" or "time" if a job with this reason waits for them, otherwise empty.
 [[nodiscard]] std::string waits_for(std::string_view reason);

@@ -2,6 +2,7 @@
 #include "plugins/slurm_shared/limits.hpp"
 
 #include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/limit_rows.hpp"
 #include "plugins/slurm_shared/qos.hpp"
 
@@ -183,15 +184,9 @@ json limits_in(const Record& partition,
 // A job_submit or cli_filter plug-in may give jobs another account, QOS or partition, or another
 // size; these do not.
 bool may_change_jobs(const Record& site) {
-  const auto harmless = {"require_timelimit", "throttle", "logging", "pbs", "none"};
-  for (const char* field : {"JobSubmitPlugins", "CliFilterPlugins"})
-    for (const std::string& text : dts::split(site.text(field), ',')) {
-      std::string name(dts::trim(text));
-      name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
-      if (!name.empty() && std::find(harmless.begin(), harmless.end(), name) == harmless.end())
-        return true;
-    }
-  return false;
+  return lists_other_plugins(site.text("JobSubmitPlugins"),
+                             {"require_timelimit", "throttle", "logging", "pbs", "none"}) ||
+         filters_jobs(site.text("CliFilterPlugins"));
 }
 
 }  // namespace

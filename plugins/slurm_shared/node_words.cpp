@@ -40,17 +40,25 @@ std::string node_state_word(const NodeState& state) {
     word = "reserved";
   else if (state.completing)
     word = "completing";
-  if (state.silent) word += '*';
+  // A node without power is silent, too, but is no less usable for that.
+  if (state.power != 0)
+    word += state.power;
+  else if (state.silent)
+    word += '*';
   return word;
 }
 
 bool is_lost(std::string_view state) {
-  return state.find('*') != std::string_view::npos || state.rfind("down", 0) == 0;
+  return state.find_first_of("*~%") != std::string_view::npos || state.rfind("down", 0) == 0;
+}
+
+bool is_powered_down(std::string_view state) {
+  return state.find_first_of("~%#") != std::string_view::npos;
 }
 
 bool is_unavailable(std::string_view state) {
-  if (is_lost(state)) return true;
-  for (const std::string_view word : {"drain", "fail", "error", "inval"})
+  if (is_lost(state) && !is_powered_down(state)) return true;
+  for (const std::string_view word : {"down", "drain", "fail", "error", "inval"})
     if (state.rfind(word, 0) == 0) return true;
   return false;
 }

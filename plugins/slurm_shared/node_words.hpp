@@ -20,14 +20,20 @@ struct NodeState {
   bool maintenance = false;
   bool reserved = false;
   bool completing = false;
+  // sinfo's sign of a node that saves power: '~' powered down, '%' powering down, '#' powering up.
+  char power = 0;
   bool silent = false;  // slurmd does not respond
 };
 
-// What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
+// What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", "idle~", ...
 [[nodiscard]] std::string node_state_word(const NodeState& state);
 
-// True if a node in that state is down or does not respond ("idle*").
+// True if a node in that state is down, does not respond ("idle*"), or has been powered down.
 [[nodiscard]] bool is_lost(std::string_view state);
+
+// True if a node in that state must first be powered up ("idle~"), or is about to be up ("mixed#").
+// It accepts jobs, which wait until it is up.
+[[nodiscard]] bool is_powered_down(std::string_view state);
 
 // The same, or if the node accepts no jobs for another reason: drained, failed.
 [[nodiscard]] bool is_unavailable(std::string_view state);

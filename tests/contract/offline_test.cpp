@@ -92,6 +92,10 @@ TEST_CASE("a node's state is the word that sinfo would print") {
   CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_DRAIN) == "drained");
   CHECK(node_state_word(NODE_STATE_MIXED | NODE_STATE_DRAIN) == "draining");
   CHECK(node_state_word(NODE_STATE_DOWN | NODE_STATE_NO_RESPOND) == "down*");
+  CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_CLOUD | NODE_STATE_POWERED_DOWN) == "idle~");
+  CHECK(node_state_word(NODE_STATE_MIXED | NODE_STATE_NO_RESPOND | NODE_STATE_POWERING_UP) ==
+        "mixed#");
+  CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_POWERING_DOWN) == "idle%");
 }
 
 TEST_CASE("a node that takes no job is away, and a silent one is lost") {

@@ -291,7 +291,42 @@ TEST_CASE("nodes and their states are read as sinfo would put them") {
   CHECK(node_word("DOWN+NOT_RESPONDING") == "down*");
   CHECK(node_word("IDLE+MAINTENANCE+RESERVED") == "maint");
   CHECK(node_word("IDLE+INVALID_REG") == "inval");
+  CHECK(node_word("IDLE+CLOUD+POWERED_DOWN") == "idle~");
+  CHECK(node_word("MIXED+CLOUD+NOT_RESPONDING+POWERING_UP") == "mixed#");
+  CHECK(node_word("IDLE+CLOUD+POWERING_DOWN") == "idle%");
+  CHECK(node_word("DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING") == "down~");
   CHECK(node_word("") == "unknown");
+}
+
+TEST_CASE("a node without power takes jobs, unless it is down or drained") {
+  struct Case {
+    const char* printed;
+    bool away;
+    bool lost;
+  };
+
+  for (const Case& one : {Case{"IDLE+CLOUD+POWERED_DOWN", false, true},
+                          {"MIXED+CLOUD+NOT_RESPONDING+POWERING_UP", false, false},
+                          {"IDLE+CLOUD+POWERING_DOWN", false, true},
+                          {"DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING", true, true},
+                          {"IDLE+CLOUD+DRAIN+POWERED_DOWN", true, true}}) {
+    CAPTURE(one.printed);
+    const json node = node_json(record("NodeName=n0 State=" + std::string(one.printed)));
+    CHECK(node["away"] == one.away);
+    CHECK(node["lost"] == one.lost);
+    CHECK(node["powered_down"] == true);
+  }
+  CHECK(node_json(record("NodeName=n0 State=IDLE*"))["powered_down"] == false);
+}
+
+TEST_CASE("a job whose nodes are being powered up runs, but its script has not begun") {
+  const json job =
+      job_json(record("JobId=3 JobName=j\n   JobState=CONFIGURING Reason=None\n"), "running");
+  CHECK(job["preparing"] == true);
+  CHECK(job["explanation"].get<std::string>().find("powered up") != std::string::npos);
+  const json running = job_json(record("JobId=3 JobState=RUNNING Reason=None\n"), "running");
+  CHECK(running["preparing"] == false);
+  CHECK(running["explanation"] == "");
 }
 
 TEST_CASE("partitions have their limits, grace time and preemption") {
@@ -370,6 +405,7 @@ TEST_CASE("the lines of the configuration are read by name") {
   CHECK(config["signals_reach_programs"] == true);
   CHECK(config["kill_wait_seconds"] == 5);
   CHECK(config["max_array_size"] == 1001);
+  CHECK(config["power_up_seconds"] == 60);
   CHECK(config["boot_time"] == 1795432866);
   CHECK(config["restarts_ended_jobs"] == false);
   CHECK(config_json(parse_config("SLURM_VERSION = 24.11.5\n"))["restarts_ended_jobs"] == true);

@@ -9,3 +9,5 @@ dts_script_test(plan_limits_memory integration 300 partition_limits memory)
 dts_script_test(plan_limits_several integration 120 partition_limits several)
 # What a site's own rules say about a job.
 dts_script_test(plan_site_rules integration 120 site_rules)
+# Nodes that are powered down until a job needs them.
+dts_script_test(plan_cloud integration 400 cloud)

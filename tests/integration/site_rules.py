@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A site whose job_submit plug-in refuses or changes jobs: what it says reaches the user through both plug-ins, and is not taken for a failure
+"""A site whose job_submit or cli_filter plug-in refuses or changes jobs: what it says reaches the user through both plug-ins, and is not taken for a failure
 of the controller."""
 import glob
 
@@ -15,6 +15,16 @@ function slurm_job_submit(job, partitions, user)
   return slurm.SUCCESS
 end
 function slurm_job_modify(job, record, partitions, user) return slurm.SUCCESS end
+"""
+# What only sbatch runs.
+FILTER = """
+function slurm_cli_setup_defaults(options, early) return slurm.SUCCESS end
+function slurm_cli_pre_submit(options, offset)
+  if options["comment"] == "filtered" then slurm.log_error("name a project, please") return slurm.ERROR end
+  if options["comment"] == "default" then options["partition"] = "high" end
+  return slurm.SUCCESS
+end
+function slurm_cli_post_submit(offset, job, step) return slurm.SUCCESS end
 """
 # A comment, and what the help for its refusal names.
 REFUSED = [("no number", "job_submit plug-in"), ("denied", "choose another --partition")]
@@ -35,6 +45,23 @@ def main():
                 check("name a project with --account" in said and named in said, f"{way}, {comment}: {said}")
             changed = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "2", "--comment", "change", "--", "true")
             check("moved to high" in changed.stdout + changed.stderr, f"{way}: the user learns of a change: {changed.stderr}")
+        filtered(cluster)
+
+
+def filtered(cluster):
+    """A site whose cli_filter plug-in refuses options or gives them, as for sbatch."""
+    with open(cluster.folder + "/cli_filter.lua", "w") as file:
+        file.write(FILTER)
+    cluster.reconfigure("CliFilterPlugins=lua")
+    for way in WAYS:
+        cluster.environment["DTSUBMIT_SCHEDULER"] = way
+        refused = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "2", "--comment", "filtered", "--", "true", code=5).stderr
+        check("name a project, please" in refused, f"{way}, refused by cli_filter: {refused}")
+        plan = cluster.dtsubmit("plan", "--nodes", "2", "--comment", "filtered", "--", "true", code=1).stdout
+        check("name a project, please" in " ".join(plan.split()), f"{way}: it would never start: {plan}")
+        run = cluster.submit("--nodes", "2", "--comment", "default", "--", "true")
+        where = cluster.run("squeue", "-h", "-t", "all", "-o", "%P", "-j", str(run.job)).stdout.strip()
+        check(where == "high", f"{way}: it has the partition of the site's filter: {where}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ bool is_between_begin_and_end(const std::vector<run::Event>& events) {
 StopWay stop_way(const std::vector<run::Event>& events,
                  const sched::JobInfo& job,
                  const std::optional<run::Lease>& lease) {
-  if (job.state == sched::JobState::pending) return StopWay::cancel;
+  if (sched::waits(job)) return StopWay::cancel;
   if (sched::is_terminal(job.state) || run::final_decision(events) != nullptr)
     return StopWay::nothing;
   if (job.state == sched::JobState::suspended) return StopWay::wait;

@@ -156,7 +156,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info) return submit_successor(scheduler, run, known, patience);
-  if (info->state == sched::JobState::pending && !info->completing)
+  if (sched::waits(*info) && !info->completing)
     return Resumed{job, By::queue, info->explanation, info->advice};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
@@ -166,14 +166,14 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   return submit_successor(scheduler, run, known, patience);
 }
 
-// The state of a job that is not over; nullopt if it is over, or the scheduler no longer knows it.
-Result<std::optional<sched::JobState>> state_if_live(sched::Scheduler& scheduler,
-                                                     const run::RunDirectory& run,
-                                                     const sched::JobId& job) {
+// Whether a job that is not over waits; nullopt if it is over, or the scheduler no longer knows it.
+Result<std::optional<bool>> waits_if_live(sched::Scheduler& scheduler,
+                                          const run::RunDirectory& run,
+                                          const sched::JobId& job) {
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info || sched::is_terminal(info->state)) return std::nullopt;
-  return info->state;
+  return sched::waits(*info);
 }
 
 // Cancels a job that waits, and returns when it has ended.
@@ -181,20 +181,19 @@ Result<void> end_waiting(sched::Scheduler& scheduler,
                          const run::RunDirectory& run,
                          const sched::JobId& job,
                          const sched::Patience& patience) {
-  DTS_ASSIGN(std::optional<sched::JobState> state, state_if_live(scheduler, run, job));
-  if (state == sched::JobState::pending)
-    DTS_TRY(sched::cancel_for_certain(scheduler, job, patience));
+  DTS_ASSIGN(std::optional<bool> waits, waits_if_live(scheduler, run, job));
+  const bool is_cancelled = waits == true;
+  if (is_cancelled) DTS_TRY(sched::cancel_for_certain(scheduler, job, patience));
   // A job that started at the last moment saves before it ends.
-  const bool is_cancelled = state == sched::JobState::pending;
   const auto until = std::chrono::steady_clock::now() + patience.limit;
-  while (state) {
+  while (waits) {
     if (!is_cancelled || std::chrono::steady_clock::now() >= until)
       return fail(
           Errc::rejected,
           fmt::format("job {} is running, so its options cannot change", job),
           fmt::format("have it save and end with `dtsubmit stop {}`, then repeat this", job));
-    DTS_ASSIGN(state, state_if_live(scheduler, run, job));
-    if (state) std::this_thread::sleep_for(patience.query_interval);
+    DTS_ASSIGN(waits, waits_if_live(scheduler, run, job));
+    if (waits) std::this_thread::sleep_for(patience.query_interval);
   }
   return {};
 }

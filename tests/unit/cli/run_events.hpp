@@ -131,6 +131,7 @@ inline void add_words(RunFacts& known) {
   const bool pending = job.state == JobState::pending;
   const slurm_plugin::JobWords words =
       slurm_plugin::words_of({.state = to_string(job.state),
+                              .preparing = job.preparing,
                               .reason = job.reason,
                               .description = job.description,
                               .was_requeued = job.restart_count > 0,

@@ -22,6 +22,15 @@ std::vector<Situation> pending_situations() {
         "It was submitted at 2026-01-02T03:00:01Z, 16 min 39 s ago.\n",
         "Slurm expects to start it at 2026-01-02T03:26:40Z, in 10 min.\n",
         "next: a shorter --time or fewer --nodes"}},
+      {"nodes that are being powered up",
+       RunEvents().slurm(JobState::running, "").with([](auto& job) {
+         job.preparing = true;
+         job.end_time = at(4000);
+       }),
+       Standing::pending,
+       {"Job 41 waits: it has nodes, which are being powered up or prepared by the site.\n",
+        "It was submitted at 2026-01-02T03:00:01Z, 16 min 39 s ago.\n"},
+       {"agent", "ends it"}},
       {"held",
        RunEvents().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
          job.start_time = at(31'536'000);

@@ -151,6 +151,21 @@ TEST_CASE("a site that hides its nodes has no queue to speak of") {
   CHECK_FALSE(predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed()).queue.has_value());
 }
 
+TEST_CASE("nodes without power delay the program, and the site bounds by how much") {
+  Site site = usual_site();
+  site.power_up_seconds = 300;
+  site.queue.nodes[1].powered_down = true;
+  site.queue.nodes[2].powered_down = true;
+  const spec::JobSpec spec = usual_spec();
+  const plan::Plan plan = usual_plan();
+  const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  CHECK(outlook.powered_down == 1);
+  CHECK(outlook.power_up == std::chrono::seconds(300));
+  const Outlook up = predict_outlook({spec, plan, {}}, &site, on("n1"), assumed());
+  CHECK(up.powered_down == 0);
+  CHECK(up.power_up == std::chrono::seconds(0));
+}
+
 TEST_CASE("without a site there are sums and goodput, but no cost") {
   spec::JobSpec spec = usual_spec();
   spec.time.reset();

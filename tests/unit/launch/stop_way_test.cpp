@@ -95,6 +95,17 @@ TEST_CASE("a job is stopped by a signal only while one of its agents accepts req
   }
 }
 
+TEST_CASE("a job whose nodes are being powered up has nothing to save") {
+  sched::JobInfo job;
+  job.id = JobId(7);
+  job.state = JobState::running;
+  job.preparing = true;
+  CHECK(launch::stop_way({}, job, std::nullopt) == StopWay::cancel);
+  CHECK(launch::stop_way({k_began, k_ended, decided("requeue"), k_requeued},
+                         job,
+                         run::Lease{JobId(7), 0, "n1", 9, 0}) == StopWay::cancel);
+}
+
 TEST_CASE("another job's lease does not belong to an agent of this one") {
   sched::JobInfo successor;
   successor.id = JobId(8);
