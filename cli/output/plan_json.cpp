@@ -44,8 +44,9 @@ json start_json(const Start& start, std::int64_t now) {
     return object;
   }
   const sched::Expected& expected = start.expected;
-  object["time"] = expected.start_time;
-  object["wait_s"] = std::max<std::int64_t>(0, expected.start_time - now);
+  const bool is_known = expected.start_time > 0;
+  object["time"] = is_known ? json(expected.start_time) : json();
+  object["wait_s"] = is_known ? json(std::max<std::int64_t>(0, expected.start_time - now)) : json();
   object["nodes"] = expected.nodes;
   object["partition"] = expected.partition;
   object["processors"] = expected.processors;

@@ -95,12 +95,12 @@ std::string start_cell(const Outlook& outlook, std::int64_t now) {
   const Start& start = outlook.start;
   if (start.answer != Start::Answer::expected)
     return start.answer == Start::Answer::never ? "never" : "-";
-  return time_in_words(start.expected.start_time, now);
+  return start.expected.start_time > 0 ? time_in_words(start.expected.start_time, now) : "-";
 }
 
 std::vector<std::string> cells_of(const Outlook& outlook, std::int64_t now) {
   const Start& start = outlook.start;
-  const bool is_expected = start.answer == Start::Answer::expected;
+  const bool is_expected = start.answer == Start::Answer::expected && start.expected.start_time > 0;
   const std::int64_t wait = std::max<std::int64_t>(0, start.expected.start_time - now);
   const auto& cost = outlook.cost;
   const auto total = cost ? cost->total() : std::nullopt;

@@ -88,13 +88,17 @@ std::string power_in_words(const Outlook& outlook) {
   return words;
 }
 
+std::string later_in_words(std::int64_t start, std::int64_t now) {
+  if (start == 0) return "not known when: the end of what it waits for cannot be foreseen; then";
+  return fmt::format("at {} (in {})",
+                     time_in_words(start, now),
+                     run::duration_words(std::chrono::seconds(start - now)));
+}
+
 std::vector<std::string> expected_in_words(const PlanReport& report) {
   const sched::Expected& expected = report.outlook.start.expected;
-  const std::int64_t wait = expected.start_time - report.now;
-  std::string first = wait > k_now ? fmt::format("at {} (in {})",
-                                                 time_in_words(expected.start_time, report.now),
-                                                 run::duration_words(std::chrono::seconds(wait)))
-                                   : std::string("now");
+  const bool is_now = expected.start_time > 0 && expected.start_time - report.now <= k_now;
+  std::string first = is_now ? "now" : later_in_words(expected.start_time, report.now);
   if (!expected.nodes.empty()) first += " on " + printable(expected.nodes, k_longest_text);
   if (!expected.partition.empty())
     first += " of partition " + printable(expected.partition, k_longest_text);
@@ -102,7 +106,7 @@ std::vector<std::string> expected_in_words(const PlanReport& report) {
   std::vector<std::string> sentences{first};
   if (report.outlook.powered_down > 0) sentences.push_back(power_in_words(report.outlook));
   if (!expected.preempted.empty()) sentences.push_back(preempted_in_words(expected.preempted));
-  if (wait > k_now)
+  if (!is_now)
     for (std::string& reason : reasons_to_wait(report)) sentences.push_back(std::move(reason));
   const auto& queue = report.outlook.queue;
   if (queue && queue->waiting > 0 && !report.phrases.forecast.empty())

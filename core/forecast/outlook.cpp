@@ -5,6 +5,8 @@
 #include "core/base/text/text.hpp"
 #include "core/forecast/warnings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -74,6 +76,14 @@ void count_powered_down(const Site& site, Outlook& outlook) {
   if (outlook.powered_down > 0) outlook.power_up = std::chrono::seconds(site.power_up_seconds);
 }
 
+// The scheduler forecasts starts in partitions that start no jobs, too.
+void heed_state(const sched::PartitionInfo& partition, Start& start) {
+  if (partition.up || start.answer != Start::Answer::expected) return;
+  start.answer = Start::Answer::unknown;
+  start.why = fmt::format("the partition {} is not up now", partition.name);
+  start.hint = "choose another --partition, or submit it and wait";
+}
+
 }  // namespace
 
 const char* to_string(Start::Answer answer) {
@@ -117,6 +127,7 @@ Outlook predict_outlook(const Job& job,
   outlook.start = std::move(start);
   if (site != nullptr) count_powered_down(*site, outlook);
   if (partition != nullptr) {
+    heed_state(*partition, outlook.start);
     // A site may hide its nodes.
     if (!site->queue.nodes.empty())
       outlook.queue = queue_of(site->queue, *partition, outlook.start.expected.nodes);

@@ -211,7 +211,7 @@ struct Submission {
 
 // When and where a job would start if it were submitted now.
 struct Expected {
-  std::int64_t start_time = 0;   // Unix seconds
+  std::int64_t start_time = 0;   // Unix seconds; 0: what it would wait for has no foreseeable end
   std::string nodes;             // host list; empty: not known
   std::uint32_t processors = 0;  // that it would get; 0: not known
   std::string partition;         // empty: not known

@@ -20,6 +20,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -200,7 +201,8 @@ Outcome<json> expect(const json& request) {
                               .processors = message->proc_cnt,
                               .nodes = text(message->node_list),
                               .partition = text(message->part_name),
-                              .preempted = ids_in(message->preemptee_job_id)});
+                              .preempted = ids_in(message->preemptee_job_id)},
+                  std::time(nullptr));
 }
 
 }  // namespace slurm_plugin

@@ -2,6 +2,7 @@
 #include "plugins/slurm_shared/expectation.hpp"
 
 #include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/job_reply.hpp"
 #include "plugins/slurm_shared/record.hpp"
 
 #include <nlohmann/json.hpp>
@@ -31,8 +32,8 @@ Expectation read_start(std::string_view rest) {
 
 }  // namespace
 
-nlohmann::json reply_of(const Expectation& expectation) {
-  return {{"start_time", expectation.start_time},
+nlohmann::json reply_of(const Expectation& expectation, std::int64_t now) {
+  return {{"start_time", is_a_guess(expectation.start_time, now) ? 0 : expectation.start_time},
           {"processors", expectation.processors},
           {"nodes", expectation.nodes},
           {"partition", expectation.partition},

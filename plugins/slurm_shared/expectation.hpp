@@ -21,8 +21,9 @@ struct Expectation {
   std::vector<std::string> preempted{};  // ids of the jobs that would be preempted
 };
 
-// The result of the operation `expect`.
-[[nodiscard]] nlohmann::json reply_of(const Expectation& expectation);
+// The result of the operation `expect` at the time `now`, Unix seconds. A start that is a mere
+// guess (is_a_guess()) is 0.
+[[nodiscard]] nlohmann::json reply_of(const Expectation& expectation, std::int64_t now);
 
 // Parses the output of sbatch, with or without its name at the beginning of each line:
 //   Job 7 to start at 1764072000 using 8 processors on nodes n[1-2] in partition main

@@ -4,6 +4,7 @@
 #include "core/plugin/dtsubmit_plugin.h"
 #include "plugins/slurm_shared/alternatives.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
+#include "plugins/slurm_shared/named_cluster.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,12 +23,25 @@ struct Operation {
   Outcome<json> (*run)(const json& request);
 };
 
+Outcome<void> check_cluster() {
+  if (!names_clusters(std::getenv)) return {};
+  const auto site = config(json::object());
+  if (!site) return tl::unexpected<Failure>(site.error());
+  return check_named_cluster(std::getenv, site->value("cluster_name", std::string()));
+}
+
+Outcome<json> submit_here(const json& request) {
+  if (auto here = check_cluster(); !here) return tl::unexpected<Failure>(std::move(here).error());
+  return submit(request);
+}
+
 Outcome<json> expect_earliest(const json& request) {
+  if (auto here = check_cluster(); !here) return tl::unexpected<Failure>(std::move(here).error());
   return earliest_start(request, std::time(nullptr), expect);
 }
 
 constexpr Operation k_operations[] = {
-    {"submit", submit},
+    {"submit", submit_here},
     {"expect", expect_earliest},
     {"job", job},
     {"find", find},

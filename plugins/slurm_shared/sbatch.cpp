@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -177,7 +178,7 @@ Outcome<json> expect_by_sbatch(const json& request) {
   if (said->exit_code != 0) return refused(said->err, "allocation failure: ");
   const auto expectation = parse_expectation(said->err + said->out);
   if (!expectation) return failed("internal", "sbatch --test-only printed: " + plain(said->err));
-  return reply_of(*expectation);
+  return reply_of(*expectation, std::time(nullptr));
 }
 
 }  // namespace slurm_plugin

@@ -3,6 +3,7 @@
 #include "plugins/slurm_shared/alternatives.hpp"
 #include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/expectation.hpp"
+#include "plugins/slurm_shared/named_cluster.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +24,11 @@ TEST_CASE("an expected start is read, with the jobs that it would preempt") {
   CHECK(read->nodes == "n[1-2]");
   CHECK(read->partition == "main");
   CHECK(read->preempted == std::vector<std::string>{"5", "6"});
-  CHECK(reply_of(*read)["preempted"].size() == 2);
+  const json reply = reply_of(*read, read->start_time - 60);
+  CHECK(reply["preempted"].size() == 2);
+  CHECK(reply["start_time"] == 1'764'072'000);
+  // Behind a job without a limit, or in a partition that is down, where Slurm 22.05 says 2707.
+  CHECK(reply_of(*read, read->start_time - 31'535'000)["start_time"] == 0);
 }
 
 TEST_CASE("a heterogeneous job and a federation's cluster are said in other words") {
@@ -52,6 +57,24 @@ TEST_CASE("a time may be one of the local zone, and what a site says first does 
   CHECK_FALSE(parse_expectation("Job 7 to start at noon").has_value());
   CHECK_FALSE(parse_expectation("Job 7 to start at ").has_value());
   CHECK_FALSE(parse_expectation("allocation failure: Invalid qos specification").has_value());
+}
+
+TEST_CASE("a cluster that the environment names for sbatch is not taken for this one") {
+  const auto fails = [](std::map<std::string, std::string> variables) {
+    const auto variable = [&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    return !check_named_cluster(variable, "here").has_value();
+  };
+  CHECK_FALSE(fails({}));
+  CHECK_FALSE(fails({{"SLURM_CLUSTERS", ""}}));
+  CHECK_FALSE(fails({{"SLURM_CLUSTERS", "there, Here"}}));
+  CHECK_FALSE(fails({{"SLURM_CLUSTERS", "all"}}));
+  CHECK_FALSE(fails({{"SLURM_CLUSTERS", "there"}, {"SBATCH_CLUSTERS", "here"}}));
+  CHECK_FALSE(fails({{"SLURM_CLUSTERS", "there"}, {"SLURM_JOB_ID", "7"}}));
+  CHECK(fails({{"SLURM_CLUSTERS", "there"}}));
+  CHECK(fails({{"SBATCH_CLUSTERS", "there"}, {"SLURM_CLUSTERS", "here"}}));
 }
 
 TEST_CASE("weights are read with their units") {

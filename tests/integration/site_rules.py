@@ -46,6 +46,7 @@ def main():
             changed = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "2", "--comment", "change", "--", "true")
             check("moved to high" in changed.stdout + changed.stderr, f"{way}: the user learns of a change: {changed.stderr}")
         filtered(cluster)
+        elsewhere(cluster)
 
 
 def filtered(cluster):
@@ -62,6 +63,16 @@ def filtered(cluster):
         run = cluster.submit("--nodes", "2", "--comment", "default", "--", "true")
         where = cluster.run("squeue", "-h", "-t", "all", "-o", "%P", "-j", str(run.job)).stdout.strip()
         check(where == "high", f"{way}: it has the partition of the site's filter: {where}")
+
+
+
+def elsewhere(cluster):
+    """sbatch would submit to the cluster that SLURM_CLUSTERS names."""
+    cluster.environment["SLURM_CLUSTERS"] = "elsewhere"
+    for way in WAYS:
+        cluster.environment["DTSUBMIT_SCHEDULER"] = way
+        said = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "1", "--", "true", code=5).stderr
+        check("SLURM_CLUSTERS=elsewhere asks for another cluster" in said, f"{way}: {said}")
 
 
 if __name__ == "__main__":

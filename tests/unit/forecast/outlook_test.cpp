@@ -166,6 +166,17 @@ TEST_CASE("nodes without power delay the program, and the site bounds by how muc
   CHECK(up.power_up == std::chrono::seconds(0));
 }
 
+TEST_CASE("no start is expected in a partition that is down") {
+  Site site = usual_site();
+  site.partitions[1].up = false;
+  const spec::JobSpec spec = usual_spec();
+  const plan::Plan plan = usual_plan();
+  const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed());
+  CHECK(outlook.start.answer == Start::Answer::unknown);
+  CHECK(outlook.start.why == "the partition low is not up now");
+  CHECK(warns(outlook, "none starts"));
+}
+
 TEST_CASE("without a site there are sums and goodput, but no cost") {
   spec::JobSpec spec = usual_spec();
   spec.time.reset();
