@@ -150,7 +150,9 @@ Result<void> check_allocation(const Allocation& allocation, const plan::Plan& pl
                 fmt::format("the job has {} ({}), {} were planned",
                             counted(allocation.nodes.size(), "node"),
                             fmt::join(allocation.nodes, ","),
-                            plan.nodes + plan.spares));
+                            plan.nodes + plan.spares),
+                "something at the site has changed the job's size, for example a job_submit "
+                "plug-in: request the size that it gives");
   const auto uneven = std::find_if(allocation.tasks_per_node.begin(),
                                    allocation.tasks_per_node.end(),
                                    [&](unsigned tasks) { return tasks != plan.ntasks_per_node; });

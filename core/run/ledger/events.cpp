@@ -36,6 +36,9 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
   std::vector<Event> events;
   if (!has_end) events.push_back({.attempt = attempt, .what = ended_event(outcome)});
   Decision stop = decide(outcome, {}, default_policy());
+  // The agent ends and carries out nothing more, even after a cause that allows another attempt.
+  if (stop.action != Action::stop)
+    stop = {Action::stop, outcome.exit_code, "the agent could not continue: " + why};
   if (has_end) stop.why = why + ": " + stop.why;  // otherwise the end already says it
   events.push_back({.attempt = attempt, .what = decided_event(stop)});
   return events;

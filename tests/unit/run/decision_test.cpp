@@ -3,6 +3,7 @@
 #include "core/run/ledger/decision.hpp"
 
 #include "core/run/ledger/events.hpp"
+#include "core/run/ledger/history.hpp"
 #include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -375,6 +376,17 @@ TEST_CASE("an agent that cannot continue for want of space says so; anything els
   CHECK(cause_after(ENOSPC) == Cause::disk_full);
   CHECK(cause_after(EDQUOT) == Cause::disk_full);
   CHECK(cause_after(EACCES) == Cause::run_damaged);
+}
+
+TEST_CASE("an agent that cannot begin ends the run, and announces no attempt that nobody makes") {
+  const dts::Error failed{dts::Errc::invalid, "the job has 2 nodes (n0,n1), 1 were planned", ""};
+  const auto events = events_of_failure({}, failed, 0, 0, Cause::launch_failed);
+  REQUIRE(events.size() == 2);
+  CHECK(events.front().as<AttemptEnded>()->cause.value() == Cause::launch_failed);
+  CHECK(events.back().as<Decided>()->decision == Action::stop);
+  CHECK(events.back().as<Decided>()->exit_code == 3);
+  CHECK(events.back().as<Decided>()->detail.find("2 nodes") != std::string::npos);
+  REQUIRE(final_decision(events) != nullptr);
 }
 
 TEST_CASE("an agent that fails after its attempt's end says why in its decision") {
