@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A site whose job_submit or cli_filter plug-in refuses or changes jobs: what it says reaches the user through both plug-ins, and is not taken for a failure
-of the controller."""
+of the controller.
+Also what sbatch would do elsewhere, and starts that nobody can foresee."""
 import glob
+import json
 
-from checks import check, skip
+from checks import check, skip, wait_for
 from main_job_support import Cluster
 from plan import WAYS
 
@@ -45,6 +47,7 @@ def main():
                 check("name a project with --account" in said and named in said, f"{way}, {comment}: {said}")
             changed = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "2", "--comment", "change", "--", "true")
             check("moved to high" in changed.stdout + changed.stderr, f"{way}: the user learns of a change: {changed.stderr}")
+        endless(cluster)
         filtered(cluster)
         elsewhere(cluster)
 
@@ -64,6 +67,23 @@ def filtered(cluster):
         where = cluster.run("squeue", "-h", "-t", "all", "-o", "%P", "-j", str(run.job)).stdout.strip()
         check(where == "high", f"{way}: it has the partition of the site's filter: {where}")
 
+
+
+def endless(cluster):
+    """Behind a job without a time limit, Slurm guesses a start in a year, and its backfill scheduler gives that job such a limit."""
+    job = cluster.run("sbatch", "--parsable", "--nodes=2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
+    wait_for(30, "it runs", lambda: cluster.job_state(job) == "RUNNING")
+    for way in WAYS:
+        cluster.environment["DTSUBMIT_SCHEDULER"] = way
+        plan = json.loads(cluster.dtsubmit("plan", "--json", "--nodes", "2", "--time", "5m", "--", "true").stdout)
+        start, holders = plan["start"], plan["queue"]["holders"]
+        check(start["answer"] == "expected" and start["time"] is None and start["wait_s"] is None, f"{way}: no start is foreseen: {start}")
+        check([holder["end_time"] for holder in holders] == [0], f"{way}: it has no limit: {holders}")
+        cluster.run("scontrol", "update", "PartitionName=low", "State=DOWN")
+        said = cluster.dtsubmit("plan", "--nodes", "2", "--", "true", code=None).stdout
+        check("not known: the partition low is not up now" in said, f"{way}: nor in a partition that is down: {said}")
+        cluster.run("scontrol", "update", "PartitionName=low", "State=UP")
+    cluster.run("scancel", job)
 
 
 def elsewhere(cluster):
