@@ -69,7 +69,8 @@ const char* job_state_word(std::uint32_t state) {
 
 std::string node_state_word(std::uint32_t state) {
   char power = 0;
-  for (const auto& [flag, sign] : {std::pair<std::uint32_t, char>{NODE_STATE_POWERED_DOWN, '~'},
+  for (const auto& [flag, sign] : {std::pair<std::uint32_t, char>{NODE_STATE_POWER_DOWN, '!'},
+                                   {NODE_STATE_POWERED_DOWN, '~'},
                                    {NODE_STATE_POWERING_UP, '#'},
                                    {NODE_STATE_POWERING_DOWN, '%'}})
     if ((state & flag) != 0) power = sign;

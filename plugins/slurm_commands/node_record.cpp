@@ -41,8 +41,10 @@ std::string node_word(const std::string& printed) {
   state.maintenance = has("maintenance") || has("maint");
   state.reserved = has("reserved");
   state.completing = has("completing");
-  for (const auto& [flag, sign] :
-       {std::pair{"powered_down", '~'}, {"powering_up", '#'}, {"powering_down", '%'}})
+  for (const auto& [flag, sign] : {std::pair{"power_down", '!'},
+                                   {"powered_down", '~'},
+                                   {"powering_up", '#'},
+                                   {"powering_down", '%'}})
     if (has(flag)) state.power = sign;
   state.silent = state.silent || has("not_responding");
   return node_state_word(state);

@@ -41,7 +41,7 @@ std::string node_state_word(const NodeState& state) {
   else if (state.completing)
     word = "completing";
   // A node without power is silent, too, but is no less usable for that.
-  if (state.power != 0)
+  if (state.power != 0 && (state.power != '!' || !state.silent))
     word += state.power;
   else if (state.silent)
     word += '*';
@@ -53,7 +53,7 @@ bool is_lost(std::string_view state) {
 }
 
 bool is_powered_down(std::string_view state) {
-  return state.find_first_of("~%#") != std::string_view::npos;
+  return state.find_first_of("~%#!") != std::string_view::npos;
 }
 
 bool is_unavailable(std::string_view state) {

@@ -20,7 +20,8 @@ struct NodeState {
   bool maintenance = false;
   bool reserved = false;
   bool completing = false;
-  // sinfo's sign of a node that saves power: '~' powered down, '%' powering down, '#' powering up.
+  // sinfo's sign of a node that saves power: '~' powered down, '%' powering down, '#' powering up,
+  // '!' about to be powered down.
   char power = 0;
   bool silent = false;  // slurmd does not respond
 };

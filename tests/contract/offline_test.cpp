@@ -96,6 +96,7 @@ TEST_CASE("a node's state is the word that sinfo would print") {
   CHECK(node_state_word(NODE_STATE_MIXED | NODE_STATE_NO_RESPOND | NODE_STATE_POWERING_UP) ==
         "mixed#");
   CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_POWERING_DOWN) == "idle%");
+  CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_POWER_DOWN) == "idle!");
 }
 
 TEST_CASE("a node that takes no job is away, and a silent one is lost") {

@@ -294,6 +294,8 @@ TEST_CASE("nodes and their states are read as sinfo would put them") {
   CHECK(node_word("IDLE+CLOUD+POWERED_DOWN") == "idle~");
   CHECK(node_word("MIXED+CLOUD+NOT_RESPONDING+POWERING_UP") == "mixed#");
   CHECK(node_word("IDLE+CLOUD+POWERING_DOWN") == "idle%");
+  CHECK(node_word("IDLE+CLOUD+POWER_DOWN") == "idle!");
+  CHECK(node_word("ALLOCATED+CLOUD+POWER_DOWN+NOT_RESPONDING") == "allocated*");
   CHECK(node_word("DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING") == "down~");
   CHECK(node_word("") == "unknown");
 }
@@ -308,6 +310,7 @@ TEST_CASE("a node without power takes jobs, unless it is down or drained") {
   for (const Case& one : {Case{"IDLE+CLOUD+POWERED_DOWN", false, true},
                           {"MIXED+CLOUD+NOT_RESPONDING+POWERING_UP", false, false},
                           {"IDLE+CLOUD+POWERING_DOWN", false, true},
+                          {"IDLE+CLOUD+POWER_DOWN", false, false},
                           {"DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING", true, true},
                           {"IDLE+CLOUD+DRAIN+POWERED_DOWN", true, true}}) {
     CAPTURE(one.printed);

@@ -22,12 +22,13 @@ bool is_between_begin_and_end(const std::vector<run::Event>& events) {
 StopWay stop_way(const std::vector<run::Event>& events,
                  const sched::JobInfo& job,
                  const std::optional<run::Lease>& lease) {
-  if (sched::waits(job)) return StopWay::cancel;
+  const bool of_this_job =
+      lease && lease->job == job.id && lease->restart_count == job.restart_count;
+  // The agent may have begun before the last node is ready.
+  if (sched::waits(job) && !(job.preparing && of_this_job)) return StopWay::cancel;
   if (sched::is_terminal(job.state) || run::final_decision(events) != nullptr)
     return StopWay::nothing;
   if (job.state == sched::JobState::suspended) return StopWay::wait;
-  const bool of_this_job =
-      lease && lease->job == job.id && lease->restart_count == job.restart_count;
   return of_this_job && is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
 }
 

@@ -101,6 +101,8 @@ TEST_CASE("a job whose nodes are being powered up has nothing to save") {
   job.state = JobState::running;
   job.preparing = true;
   CHECK(launch::stop_way({}, job, std::nullopt) == StopWay::cancel);
+  CHECK(launch::stop_way({k_began}, job, run::Lease{JobId(7), 0, "n1", 9, 0}) == StopWay::signal);
+  job.restart_count = 1;
   CHECK(launch::stop_way({k_began, k_ended, decided("requeue"), k_requeued},
                          job,
                          run::Lease{JobId(7), 0, "n1", 9, 0}) == StopWay::cancel);
