@@ -135,8 +135,11 @@ void check_source(const std::string& source, Asked& asked, Reach reach) {
 }
 
 // An intended file that does not exist would run as a line of bash, on each node.
-void warn_of_files(const char* option, const std::vector<std::string>& lines) {
+void warn_of_files(const char* option,
+                   const std::vector<std::string>& lines,
+                   std::set<std::string>& seen) {
   for (const std::string& line : lines) {
+    if (!seen.insert(option + line).second) continue;
     const bool is_one_word = line.find_first_of(" \t\n$~;&|<>(){}*?'\"\\=") == std::string::npos;
     const bool is_path = line.find('/') != std::string::npos || line.ends_with(".sh");
     if (is_one_word && is_path && !exists(line))
@@ -146,12 +149,18 @@ void warn_of_files(const char* option, const std::vector<std::string>& lines) {
   }
 }
 
+// Parts inherit what they do not set, and each file is reported once.
 void warn_of_set_up(const spec::JobSpec& spec) {
-  warn_of_files("--setup", spec.setup);
-  warn_of_files("--teardown", spec.teardown);
-  if (!spec.venv.empty() && !exists(spec.venv))
-    warn_with(fmt::format("--venv: no folder {} on this machine", spec.venv),
-              "do the nodes have it?");
+  std::set<std::string> seen;
+  const auto warn_of = [&](const spec::JobSpec& job) {
+    warn_of_files("--setup", job.setup, seen);
+    warn_of_files("--teardown", job.teardown, seen);
+    if (!job.venv.empty() && seen.insert("--venv" + job.venv).second && !exists(job.venv))
+      warn_with(fmt::format("--venv: no folder {} on this machine", job.venv),
+                "do the nodes have it?");
+  };
+  warn_of(spec);
+  for (const spec::Part& part : spec::parts_of(spec)) warn_of(part.job);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ namespace dts::cli {
 namespace {
 
 constexpr std::size_t k_lines = 20;
+constexpr std::size_t k_set_up_lines = 10;  // all are shown: the first ones may tell the most
 
 struct WhyOptions {
   Selection selection;
@@ -100,7 +101,8 @@ void read_last_words(const run::RunDirectory& run, RunFacts& known) {
     LastWords words;
     if (is_set_up) {
       const std::string path = run::set_up_log(place, number, attempt.node);
-      words = {"the set-up on " + attempt.node, path, run::last_lines(path, k_lines)};
+      words = {
+          "the set-up on " + attempt.node, path, run::last_lines_of_set_up(path, k_set_up_lines)};
     } else {
       const run::Cause cause = attempt.cause.value().value_or(run::Cause::completed);
       words = run::last_words(place, number, attempt.rank, cause, k_lines);

@@ -102,8 +102,10 @@ std::string would_continue(const RunFacts& known) {
   if (attempt != nullptr && attempt->cause == run::Cause::damaged)
     return "stops again as long as no checkpoint is good";
   if (!known.checkpoint.empty()) return "continues from " + known.checkpoint;
-  return saves_otherwise(known) ? "continues from what its program has saved"
-                                : "starts over: its run directory has no checkpoint";
+  if (saves_otherwise(known)) return "continues from what its program has saved";
+  const std::string part = attempt == nullptr ? "" : attempt->part;
+  return part.empty() ? "starts over: its run directory has no checkpoint"
+                      : fmt::format("`{}` starts over: it has no checkpoint", part);
 }
 
 std::string continue_command(const RunFacts& known) {

@@ -40,12 +40,12 @@ std::string set_up_script(const spec::JobSpec& spec, const SetUpFragment& site) 
   for (const std::string& line : spec.setup)
     lines += begin_of_step("--setup " + line, line) + k_set_up_line;
   if (steps.text().empty() && lines.empty()) return {};
-  return k_set_up_begin + steps.text() + lines + k_set_up_end;
+  return std::string(k_set_up_begin) + k_set_up_modules + steps.text() + lines + k_set_up_end;
 }
 
 // Runs each step even if an earlier one failed.
 std::string tear_down_script(const spec::JobSpec& spec) {
-  std::string text;
+  std::string text = spec.teardown.empty() ? "" : k_set_up_modules;
   for (const std::string& line : spec.teardown)
     text += begin_of_step("--teardown " + line, line) + "(\n" + k_set_up_line +
             ") || echo \"$dts_step exited $?\" >&2\n";

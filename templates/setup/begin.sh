@@ -2,11 +2,17 @@
 dts_results=$1
 dts_step=
 set --
-dts_failed() { # STATUS COMMAND WHERE
+dts_failed() { # STATUS COMMAND FILE LINE
   trap - ERR EXIT
-  printf 'failed\0%s\0%s\0%s\0%s\0' "$dts_step" "$2" "$3" "$1" >&"$dts_results"
+  set +eu
+  local command=$2
+  # `return` is what a function ended with, such as `module`; the line that called the function means more.
+  case $command in
+    return*) command=$([ -z "$3" ] || command -p sed -n "$4{s/^[[:space:]]*//;p;}" "$3" 2>/dev/null) ;;
+  esac
+  printf 'failed\0%s\0%s\0%s\0%s\0' "$dts_step" "$command" "${3:+$3 line $4}" "$1" >&"$dts_results"
   exit 1
 }
 # Not inherited by functions: what `module` and `conda` do inside is theirs.
-trap 'dts_failed "$?" "$BASH_COMMAND" "${BASH_SOURCE[0]:+$BASH_SOURCE line $LINENO}"' ERR
-trap 'dts_failed "$?" exit ""' EXIT
+trap 'dts_failed "$?" "$BASH_COMMAND" "${BASH_SOURCE[0]-}" "$LINENO"' ERR
+trap 'dts_failed "$?" exit "" ""' EXIT

@@ -1,6 +1,6 @@
 # --setup FILE|LINE, in $dts_value.
 case $dts_value in
-  /*) dts_file=$dts_value ;;
+  */*) dts_file=$dts_value ;;
   *) dts_file=./$dts_value ;;
 esac
 if [ -f "$dts_file" ]; then . "$dts_file"; else eval "$dts_value"; fi

@@ -42,6 +42,18 @@ TEST_CASE("a launcher that names its hosts gets a warning on one node, too") {
       contains(said({"horovodrun", "-np", "4", "-H", "localhost:4", "t.py"}), "starts processes"));
 }
 
+TEST_CASE("what the set-up of a step names is looked for, and what it inherits is reported once") {
+  const Session session;
+  REQUIRE(write_file(session.file("job.toml"),
+                     "setup = [\"all.sh\"]\n[[steps]]\nname = \"a\"\ncommand = [\"true\"]\n"
+                     "[[steps]]\nname = \"b\"\nvenv = \"of-b\"\ncommand = [\"true\"]\n"));
+  const Output output = session.dtsubmit({"submit", "--dry-run", "job.toml"});
+  const std::string file = "--setup: no file all.sh on this machine";
+  CHECK(contains(output.err, "of-b on this machine"));
+  REQUIRE(contains(output.err, file));
+  CHECK_FALSE(contains(output.err.substr(output.err.find(file) + 1), file));
+}
+
 TEST_CASE("a dry run in JSON is one document, as it was") {
   const Session session;
   const Output output = session.dtsubmit(with(with(k_job, {"--dry-run", "--json"}), k_program));

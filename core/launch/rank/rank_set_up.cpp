@@ -164,10 +164,11 @@ SetUpEnded RankSetUp::read_results(int wait_status) {
     return ended;
   }
   if (words.front() == "failed" && words.size() >= 5) {
+    const std::string& command = words[2];
     const std::string& where = words[3];
-    ended.failure = fmt::format("{}: `{}`{} exited {}",
+    ended.failure = fmt::format("{}{}{} exited {}",
                                 words[1],
-                                words[2],
+                                command.empty() ? "" : fmt::format(": `{}`", command),
                                 where.empty() ? "" : fmt::format(" ({})", where),
                                 words[4]);
   } else {
@@ -178,9 +179,9 @@ SetUpEnded RankSetUp::read_results(int wait_status) {
   return ended;
 }
 
-// The last lines of the log, joined to one line.
+// The lines of the log that tell what failed, joined to one line.
 std::string RankSetUp::last_output() const {
-  std::vector<std::string> lines = run::last_lines(order_.log, k_last_lines);
+  std::vector<std::string> lines = run::last_lines_of_set_up(order_.log, k_last_lines);
   std::erase_if(lines, [](const std::string& line) { return line.empty(); });
   return join(lines, " / ");
 }

@@ -76,6 +76,23 @@ std::vector<std::string> last_lines(const std::string& path, std::size_t lines) 
   return found;
 }
 
+std::vector<std::string> last_lines_of_set_up(const std::string& path, std::size_t most) {
+  constexpr std::size_t k_longest_report = 30;
+  std::vector<std::string> lines = last_lines(path, k_longest_report);
+  while (!lines.empty() && trim(lines.back()).empty()) lines.pop_back();
+  const auto is_report = [](const std::string& line) {
+    return line.starts_with("Lmod has detected the following error:");
+  };
+  const auto after = std::find_if(lines.rbegin(), lines.rend(), is_report);
+  if (after != lines.rend()) {
+    lines.erase(lines.begin(), std::prev(after.base()));
+    lines.resize(std::min(lines.size(), most));
+  }
+  if (lines.size() > most)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  return lines;
+}
+
 std::vector<std::string> launcher_lines(const RunDirectory& run,
                                         unsigned attempt,
                                         std::size_t lines) {

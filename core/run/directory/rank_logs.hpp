@@ -33,6 +33,11 @@ struct RankSelection {
                                                       unsigned attempt,
                                                       std::size_t lines);
 
+// The lines of a set-up's log that tell what failed last, at most `most`: the last ones, or those
+// from the beginning of Lmod's last report, which ends with advice. No empty line is the last.
+[[nodiscard]] std::vector<std::string> last_lines_of_set_up(const std::string& path,
+                                                            std::size_t most);
+
 // Log of a node's set-up and tear-down.
 [[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);
 

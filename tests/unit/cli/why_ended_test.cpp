@@ -34,6 +34,9 @@ std::vector<Situation> ended_situations() {
                                  .exit_code = 1,
                                  .detail = "rank 0 on n1 exited 1: Address already in use"}});
   taken.decide(1, 100, "stop", "3 times launch", 1);
+  RunEvents step = RunEvents().begin(1, 10).end(1, 100, "set_up_failed");
+  step.known.events.back().as<run::AttemptEnded>()->part = "eval";
+  step.decide(1, 100, "stop", "step `eval`: the set-up failed", 1);
   asked.decide(1, 901, "stop", "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it", 85);
   return {
       {"stopped by its user",
@@ -52,6 +55,10 @@ std::vector<Situation> ended_situations() {
         "the last lines of rank 3 (/runs/r/attempt-1/rank-3.log):\n  first\n  out of luck\n",
         "next: fix the program\nnext: dtsubmit requeue 41   (starts over: its run directory has no "
         "checkpoint)\n"}},
+      {"a step of several",
+       step,
+       Standing::stopped,
+       {"next: dtsubmit requeue 41   (`eval` starts over: it has no checkpoint)\n"}},
       {"a port that was taken",
        taken,
        Standing::stopped,

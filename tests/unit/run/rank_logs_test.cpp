@@ -65,6 +65,19 @@ TEST_CASE("a selection knows its ranks; without a word it is none") {
   CHECK_FALSE(is_selected({}, 0));
 }
 
+TEST_CASE("a set-up's log tells what Lmod reports, not the advice that follows") {
+  Logs logs("0");
+  const auto words = [&](const std::string& log, std::size_t most) {
+    logs.write(0, log);
+    return join(last_lines_of_set_up(logs.path(0), most), "|");
+  };
+  const std::string lmod = "Lmod has detected the following error: ";
+  CHECK(last_lines_of_set_up(logs.path(0), 3).empty());
+  CHECK(words("1\n2\n3\n\n \n", 2) == "2|3");
+  CHECK(words(lmod + "a\nb\nsome\nadvice\n\n", 9) == lmod + "a|b|some|advice");
+  CHECK(words("before\n" + lmod + "x\n" + lmod + "a\nb\nc\nd\n", 2) == lmod + "a|b");
+}
+
 TEST_CASE("the last words of a log are its last lines, of a flood a part, of no log none") {
   Logs logs("0");
   CHECK(last_lines(logs.path(0), 3).empty());

@@ -105,6 +105,23 @@ TEST_CASE("a file is read, and the line of it that fails is named") {
   CHECK(results[3] == spec.setup[0] + " line 3");
 }
 
+TEST_CASE("a function that fails is named by the line that calls it") {
+  const tests::TemporaryFolder folder;
+  const std::string function = "load() { local status=4; return $status; }\n";
+  spec::JobSpec spec;
+  spec.setup = {folder.file("prepare.sh")};
+  REQUIRE(write_file(spec.setup[0], function + "set -eu\n  load gcc/12\n"));
+  const auto in_file = results_of(spec);
+  REQUIRE(in_file.size() >= 5);
+  CHECK(in_file[2] == "load gcc/12");
+  CHECK(in_file[3] == spec.setup[0] + " line 3");
+  spec.setup = {function + "load gcc/12"};
+  const auto in_line = results_of(spec);
+  REQUIRE(in_line.size() >= 5);
+  CHECK(in_line[2].empty());
+  CHECK(in_line[4] == "4");
+}
+
 TEST_CASE("hostile values reach the fragments as they are") {
   spec::JobSpec spec;
   spec.modules = {"a'; touch /tmp/never; '", "$(exit 9)"};
@@ -132,12 +149,31 @@ TEST_CASE("a module is loaded by the function that the site's initialisation def
   const tests::TemporaryFolder folder;
   REQUIRE(make_folders(folder.file("init")));
   REQUIRE(write_file(folder.file("init/bash"),
-                     "false\nmodule() { false; export LOADED=\"${LOADED-}<$1 $2>\"; }\n"));
+                     "false\nmodule() { false; export LOADED=\"${LOADED-}<$1 $2>\"; }\n"
+                     "export SEEN=\"${SEEN-}$NOT_SET.\"\n"));
+  const std::vector<std::pair<std::string, std::string>> site{{"LMOD_PKG", folder.path},
+                                                              {"MODULEPATH", "/modules"}};
   spec::JobSpec spec;
   spec.modules = {"gcc/12", "a b"};
-  const auto results = results_of(spec, {{"LMOD_PKG", folder.path}});
+  const auto results = results_of(spec, site);
   CHECK(results.front() == "done");
   CHECK(has(results, "LOADED=<load gcc/12><load a b>"));
+  CHECK(has(results, "SEEN=."));  // once
+
+  // --setup has `module`, too, and a set-up that does not use it leaves none behind.
+  spec.modules.clear();
+  spec.setup = {"set -u; module load gcc/12; [[ $- == *u* ]]"};
+  CHECK(has(results_of(spec, site), "LOADED=<load gcc/12>"));
+  REQUIRE(write_file(folder.file("init/bash"), "module() { return 3; }\n"));
+  REQUIRE(write_file(folder.file("prepare.sh"), "set -e\nmodule load gcc/12\n"));
+  spec.setup = {folder.file("prepare.sh")};
+  const auto failed = results_of(spec, site);
+  REQUIRE(failed.size() >= 5);
+  CHECK(failed[2] == "module load gcc/12");
+  CHECK(failed[4] == "3");
+  spec.setup = {"set -a"};
+  for (const std::string& entry : results_of(spec, site))
+    CHECK(entry.find("module%%") == std::string::npos);
 }
 
 TEST_CASE("an environment of conda is activated by conda's own hook") {
