@@ -6,6 +6,8 @@
 #include "core/base/text/text.hpp"
 #include "core/plan/program/inner_program.hpp"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -43,6 +45,10 @@ constexpr std::array<std::string_view, 10> k_starting{"accelerate",
                                                       "deepspeed.launcher.runner",
                                                       k_ends_workers};
 
+// They pass the signal on to the process that they started, and to no other: if that is a shell, it
+// would die, and the program below it would never be asked.
+constexpr std::array<std::string_view, 5> k_passing{"uv", "uvx", "timeout", "tini", "dumb-init"};
+
 // "conda" of "conda run", "/usr/bin/python3 -u /opt/bin/conda run" and "python3 -m conda run".
 std::string program_of(pid_t pid) {
   const auto words = command_of(pid);
@@ -60,6 +66,19 @@ bool takes(pid_t pid, int signal) {
   return handles(pid, signal) && !is_tracer(pid) && program_of(pid) != k_ends_workers;
 }
 
+bool passes_on(pid_t pid) {
+  return is_one_of(k_passing, program_of(pid));
+}
+
+// True if its main thread waits for a process that it has started, as that of a script around
+// subprocess.run() does, or xargs. Of another user's process the kernel does not show it.
+bool waits_for_child(pid_t pid) {
+  const auto text = read_file(proc_path(pid, "syscall"));
+  if (!text) return false;
+  const auto number = parse_number(text->substr(0, text->find(' ')));
+  return number && (*number == SYS_wait4 || *number == SYS_waitid);
+}
+
 using Children = std::multimap<pid_t, pid_t>;  // by parent
 
 Children children_by_parent() {
@@ -71,11 +90,13 @@ Children children_by_parent() {
 void collect(
     pid_t pid, int signal, const Children& children, unsigned depth, std::vector<pid_t>& found) {
   const auto [from, to] = children.equal_range(pid);
-  for (auto child = from; child != to; ++child)
-    if (takes(child->second, signal))
-      found.push_back(child->second);
-    else if (depth < k_deepest && is_wrapper(child->second))
-      collect(child->second, signal, children, depth + 1, found);
+  for (auto child = from; child != to; ++child) {
+    const bool is_taken = takes(child->second, signal);
+    const std::size_t before = found.size();
+    const bool may_look = is_taken ? passes_on(child->second) : is_wrapper(child->second);
+    if (depth < k_deepest && may_look) collect(child->second, signal, children, depth + 1, found);
+    if (is_taken && found.size() == before) found.push_back(child->second);
+  }
 }
 
 }  // namespace
@@ -85,7 +106,8 @@ bool is_wrapper(pid_t pid) {
   const auto program = std::filesystem::read_symlink(proc_path(pid, "exe"), failed);
   if (!failed && is_one_of(k_shells, program.filename().string())) return true;
   const std::string name = program_of(pid);
-  return plan::is_wrapper_name(name) || is_one_of(k_starters, name) || is_one_of(k_starting, name);
+  return plan::is_wrapper_name(name) || is_one_of(k_starters, name) ||
+         is_one_of(k_starting, name) || waits_for_child(pid);
 }
 
 bool handles(pid_t pid, int signal) {
@@ -95,7 +117,7 @@ bool handles(pid_t pid, int signal) {
 }
 
 std::vector<pid_t> stop_targets(pid_t leader, int signal) {
-  if (takes(leader, signal) || !is_wrapper(leader)) return {leader};
+  if (takes(leader, signal) ? !passes_on(leader) : !is_wrapper(leader)) return {leader};
   std::vector<pid_t> found;
   collect(leader, signal, children_by_parent(), 0, found);
   if (found.empty()) found.push_back(leader);

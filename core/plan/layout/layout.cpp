@@ -80,7 +80,13 @@ void choose_tasks(Plan& plan,
                   plan.ntasks_per_node,
                   fmt::format("{} / {} per rank", cpus_per_node(spec, fit), *spec.cpus_per_task));
   }
-  decide(plan, k_what, plan.ntasks_per_node, "no GPUs requested: one rank per node");
+  const bool may_be_more = spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus == 0;
+  decide(plan,
+         k_what,
+         plan.ntasks_per_node,
+         may_be_more ? "no GPUs requested: one rank per node; as many as have CPUs where the nodes "
+                       "are known, so --ntasks-per-node settles it"
+                     : "no GPUs requested: one rank per node");
 }
 
 // A host without its own number of slots gets the planned number of ranks.

@@ -41,7 +41,10 @@ Where none is, the type is assumed to be a name that the site has chosen, with a
        .value = count(&JobSpec::ntasks_per_node, 1),
        .help = "ranks on each node [one per GPU, otherwise 1]",
        .manual = R"(Ranks on each node.
-The default is one per GPU, or 1 without GPUs.
+The default is one per GPU.
+Without GPUs it is as many as the node has CPUs for, if
+.B \-\-cpus\-per\-task
+is given, otherwise 1.
 )"},
       {.names = "--per-node",
        .value = flag(&JobSpec::per_node, Written::if_set),

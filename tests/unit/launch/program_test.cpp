@@ -209,17 +209,19 @@ bool start_launcher(Rank& rank, const std::string& name, const std::string& hand
 }
 
 TEST_CASE("a launcher without a handler is skipped, and does not take its program with it") {
-  for (const bool is_of_scheduler : {false, true}) {
-    CAPTURE(is_of_scheduler);
-    CHECK(as_rank([&](Rank& rank) {
-            if (!start_launcher(rank, "accelerate", "")) return 1;
-            rank.program.poll();
-            if (!is_of_scheduler) rank.program.signal(SIGTERM);
-            rank.program.expect_stop(SIGTERM);
-            if (is_of_scheduler) ::kill(-rank.program.pid(), SIGTERM);
-            return rank.end();
-          }) == 85);
-  }
+  for (const char* name : {"accelerate", "a script that waits.py"})
+    for (const bool is_of_scheduler : {false, true}) {
+      CAPTURE(name);
+      CAPTURE(is_of_scheduler);
+      CHECK(as_rank([&](Rank& rank) {
+              if (!start_launcher(rank, name, "")) return 1;
+              rank.program.poll();
+              if (!is_of_scheduler) rank.program.signal(SIGTERM);
+              rank.program.expect_stop(SIGTERM);
+              if (is_of_scheduler) ::kill(-rank.program.pid(), SIGTERM);
+              return rank.end();
+            }) == 85);
+    }
 }
 
 TEST_CASE("a launcher whose handler ends its workers is skipped as well") {
@@ -229,6 +231,30 @@ TEST_CASE("a launcher whose handler ends its workers is skipped as well") {
           rank.program.signal(SIGTERM);
           return rank.end();
         }) == 85);
+}
+
+TEST_CASE("uv run passes the signal on to its child only: the program below a shell gets it") {
+  CHECK(as_rank([](Rank& rank) {
+          const std::string handler =
+              "def pass_on(*_):\n  os.kill(child.pid, signal.SIGTERM)\n"
+              "signal.signal(signal.SIGTERM, pass_on)\n"
+              "child = subprocess.Popen(['/bin/bash', '-c', os.environ['PROGRAM'][5:] + '; exit "
+              "$?'])\n"
+              "sys.exit(child.wait())\n";
+          if (!start_launcher(rank, "uv", handler)) return 1;
+          rank.program.signal(SIGTERM);
+          return rank.end();
+        }) == 85);
+}
+
+TEST_CASE("xargs is skipped as well: it waits for its program") {
+  CHECK(as_rank([](Rank& rank) {
+          const std::string script = "printf %s \"$PROGRAM\" | xargs -0 sh -c";
+          if (!rank.start({"/bin/sh", "-c", script}, {{"PROGRAM", k_inner}})) return 1;
+          if (rank.first_line() != "ready") return 2;
+          rank.program.signal(SIGTERM);
+          return rank.end() > 0 && rank.text() == "ready\nsaved\n" ? 0 : 3;
+        }) == 0);
 }
 
 TEST_CASE("a shell killed by the scheduler's own signal does not take its program with it") {
