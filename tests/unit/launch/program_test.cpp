@@ -4,6 +4,7 @@
 #include "core/launch/program/program.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/launch/program/stop_target.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -197,6 +198,17 @@ TEST_CASE("a tracer's own handler does not save: the program below it gets the s
         }) == 85);
 }
 
+// True once a process below the program would get the stop signal, as soon as its parents wait for
+// it.
+bool waits_for_inner(const Rank& rank) {
+  for (const auto until = std::chrono::steady_clock::now() + 10s;
+       std::chrono::steady_clock::now() < until;) {
+    if (stop_targets(rank.program.pid(), SIGTERM).front() != rank.program.pid()) return true;
+    std::this_thread::sleep_for(5ms);
+  }
+  return false;
+}
+
 // Starts Python's `name` in the rank's folder, which starts k_inner; `handler` is Python, too.
 bool start_launcher(Rank& rank, const std::string& name, const std::string& handler) {
   const std::string file = rank.folder.file(name);
@@ -205,7 +217,7 @@ bool start_launcher(Rank& rank, const std::string& name, const std::string& hand
   return write_file(file, text).has_value() &&
          rank.start({"/usr/bin/env", "python3", "-u", file, "launch"},
                     {{"PROGRAM", "exec " + k_inner}}) &&
-         rank.first_line() == "ready";
+         rank.first_line() == "ready" && waits_for_inner(rank);
 }
 
 TEST_CASE("a launcher without a handler is skipped, and does not take its program with it") {
@@ -251,7 +263,7 @@ TEST_CASE("xargs is skipped as well: it waits for its program") {
   CHECK(as_rank([](Rank& rank) {
           const std::string script = "printf %s \"$PROGRAM\" | xargs -0 sh -c";
           if (!rank.start({"/bin/sh", "-c", script}, {{"PROGRAM", k_inner}})) return 1;
-          if (rank.first_line() != "ready") return 2;
+          if (rank.first_line() != "ready" || !waits_for_inner(rank)) return 2;
           rank.program.signal(SIGTERM);
           return rank.end() > 0 && rank.text() == "ready\nsaved\n" ? 0 : 3;
         }) == 0);
