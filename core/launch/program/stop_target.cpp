@@ -24,8 +24,8 @@ constexpr unsigned k_deepest = 8;
 
 constexpr std::array<std::string_view, 10> k_shells{
     "sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "ksh93", "mksh", "fish"};
-// Apptainer and Singularity run the container below a process of this name.
-constexpr std::array<std::string_view, 2> k_starters{"starter", "starter-suid"};
+// Apptainer, Singularity and bubblewrap run the container below a process of this name.
+constexpr std::array<std::string_view, 3> k_starters{"starter", "starter-suid", "bwrap"};
 // They block the signal, or end by it and leave or end their program, which could have saved.
 constexpr std::array<std::string_view, 3> k_tracers{"strace", "ltrace", "perf"};
 

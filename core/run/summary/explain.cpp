@@ -251,6 +251,15 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     return outcome_of_raised(std::move(outcome), {}, run, attempt, world_size);
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
   const std::string how = outcome.detail;
+  const auto runtimes =
+      outcome.cause == Cause::user_exit && (!own || own->cause == Cause::storage_error)
+          ? runtime_failure(words, outcome.exit_code)
+          : std::nullopt;
+  if (runtimes) {
+    outcome.cause = Cause::no_program;
+    outcome.detail += ": the container's runtime did not start the program: " + *runtimes;
+    return outcome;
+  }
   if (own) {
     outcome.cause = own->cause;
     outcome.detail += ": " + std::string(trim(own->line));

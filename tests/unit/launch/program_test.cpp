@@ -259,6 +259,19 @@ TEST_CASE("uv run passes the signal on to its child only: the program below a sh
         }) == 85);
 }
 
+TEST_CASE("bubblewrap, which does not wait in the kernel for its program, is skipped") {
+  CHECK(as_rank([](Rank& rank) {
+          const std::string monitor =
+              "import time\n"
+              "child = subprocess.Popen(['/bin/sh', '-c', os.environ['PROGRAM']])\n"
+              "while child.poll() is None:\n  time.sleep(0.05)\n"
+              "sys.exit(child.returncode)\n";
+          if (!start_launcher(rank, "bwrap", monitor)) return 1;
+          rank.program.signal(SIGTERM);
+          return rank.end();
+        }) == 85);
+}
+
 TEST_CASE("xargs is skipped as well: it waits for its program") {
   CHECK(as_rank([](Rank& rank) {
           const std::string script = "printf %s \"$PROGRAM\" | xargs -0 sh -c";

@@ -51,6 +51,34 @@ const Outcome k_exited{Cause::user_exit, 1, "rank 2 on n1 exited 1", 2U, "n1"};
 
 }  // namespace
 
+TEST_CASE("what a container's runtime reports is its failure, not the program's") {
+  struct Case {
+    int code;
+    const char* log;
+    bool is_runtimes;
+  };
+
+  for (const Case& c : {
+           Case{125, "Error: unknown flag: --nosuch\nSee 'podman run --help'\n", true},
+           {126, "Error: OCI runtime error: crun: cgroups in hybrid mode not supported\n", true},
+           {127, "docker: Error response from daemon: exec: \"x\": not found.\n\n", true},
+           {1, "ch-run[25]: error: can't execve(2): /x: Read-only file system (c.c:4 2)\n", true},
+           {255, "INFO:    Converting\nFATAL:   could not open image /a.sif\n", true},
+           {1, "bwrap: execvp /bin/nothing: No such file or directory\n", true},
+           {1, "Error: no such file\n", false},
+           {127, "sh: nothing: not found\n", false},
+           {1, "ch-run[25]: warning: x\nValueError: y\n", false},
+           {1, "bwrap: loading\none\ntwo\nValueError: y\n", false},
+           {3, "FATAL: loss is NaN\n", false},
+       }) {
+    CAPTURE(c.log);
+    const Outcome end = AttemptLogs().says(2, c.log).explained(
+        {Cause::user_exit, c.code, "rank 2 on n1 exited", 2U, "n1"});
+    CHECK(end.cause == (c.is_runtimes ? Cause::no_program : Cause::user_exit));
+    CHECK((end.detail.find("the container's runtime") != std::string::npos) == c.is_runtimes);
+  }
+}
+
 TEST_CASE("if the failed rank wrote nothing, the words of one that did are shown") {
   AttemptLogs logs;
   logs.launcher_says("a process returned a non-zero exit code\n").says(0, "").says(2, "");
