@@ -7,8 +7,8 @@
 #include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
-#include "core/plan/program/inner_program.hpp"
 #include "core/plan/program/own_launcher.hpp"
+#include "core/plan/program/script_file.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/stage.hpp"
 
@@ -83,11 +83,10 @@ std::string hint_for(const std::string& name, const Error& error) {
 
 // A script that does not exist would end every rank, after the wait in the queue.
 void warn_of_script(const std::vector<std::string>& command) {
-  if (!plan::is_python(plan::file_name_of(command[0]))) return;
-  const auto program = plan::program_of_python(command);
-  if (!program || program->is_module || exists(command[program->at])) return;
-  if (command[program->at].find('{') != std::string::npos) return;  // of a sweep's parameter
-  warn_with(fmt::format("no file {} on this machine", command[program->at]),
+  const auto script = plan::script_file(command);
+  if (!script || exists(*script)) return;
+  if (script->find('{') != std::string::npos) return;  // of a sweep's parameter
+  warn_with(fmt::format("no file {} on this machine", *script),
             "is the path right? do the nodes have it?");
 }
 
@@ -155,9 +154,10 @@ void warn_of_set_up(const spec::JobSpec& spec) {
   const auto warn_of = [&](const spec::JobSpec& job) {
     warn_of_files("--setup", job.setup, seen);
     warn_of_files("--teardown", job.teardown, seen);
-    if (!job.venv.empty() && seen.insert("--venv" + job.venv).second && !exists(job.venv))
-      warn_with(fmt::format("--venv: no folder {} on this machine", job.venv),
-                "do the nodes have it?");
+    const std::string activate = job.venv + "/bin/activate";
+    if (!job.venv.empty() && seen.insert(activate).second && !exists(activate))
+      warn_with(fmt::format("--venv: no file {} on this machine", activate),
+                "is it a virtual environment's folder? do the nodes have it?");
   };
   warn_of(spec);
   for (const spec::Part& part : spec::parts_of(spec)) warn_of(part.job);

@@ -49,7 +49,7 @@ TEST_CASE("what the set-up of a step names is looked for, and what it inherits i
                      "[[steps]]\nname = \"b\"\nvenv = \"of-b\"\ncommand = [\"true\"]\n"));
   const Output output = session.dtsubmit({"submit", "--dry-run", "job.toml"});
   const std::string file = "--setup: no file all.sh on this machine";
-  CHECK(contains(output.err, "of-b on this machine"));
+  CHECK(contains(output.err, "no file of-b/bin/activate on this machine"));
   REQUIRE(contains(output.err, file));
   CHECK_FALSE(contains(output.err.substr(output.err.find(file) + 1), file));
 }

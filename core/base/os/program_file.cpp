@@ -48,8 +48,12 @@ Result<std::string> runnable(const std::string& file) {
   struct stat found {};
 
   if (::stat(file.c_str(), &found) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR)
-      return fail(Errc::not_found, "no program `" + file + "`", "is the path right?");
+    const bool is_missing = errno == ENOENT || errno == ENOTDIR;
+    if (is_missing && ::lstat(file.c_str(), &found) == 0)  // as the Python of an environment
+      return fail(Errc::not_found,
+                  "`" + file + "` is a symbolic link to a program that does not exist",
+                  "`readlink -m " + file + "` shows which");
+    if (is_missing) return fail(Errc::not_found, "no program `" + file + "`", "is the path right?");
     return fail(Errc::invalid, "cannot look at `" + file + "`: " + std::strerror(errno));
   }
   if (S_ISDIR(found.st_mode))

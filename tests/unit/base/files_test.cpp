@@ -291,6 +291,8 @@ TEST_CASE("a program that cannot be run is an error with the reason") {
   REQUIRE(::mkfifo((folder.path + "/pipe").c_str(), 0700) == 0);
   says(resolve_program(folder.path + "/pipe").error(), 126, "is not a regular file");
   says(resolve_program(folder.path + "/none").error(), 127, "no program `");
+  REQUIRE(::symlink("/no/such/python", (folder.path + "/python").c_str()) == 0);
+  says(resolve_program(folder.path + "/python").error(), 127, "is a symbolic link to a program");
   says(resolve_program("no-such-program-at-all").error(),
        127,
        "no program `no-such-program-at-all`");

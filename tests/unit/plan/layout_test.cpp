@@ -2,6 +2,7 @@
 // What a request becomes.
 #include "core/plan/layout/json.hpp"
 #include "core/plan/program/job_name.hpp"
+#include "core/plan/program/script_file.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace dts::plan {
@@ -128,6 +129,31 @@ TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end nam
        }) {
     CAPTURE(row.first);
     CHECK(default_job_name(row.first) == row.second);
+  }
+}
+
+TEST_CASE("the file that the last interpreter of a command reads") {
+  using Row = std::pair<std::vector<std::string>, std::string>;
+  for (const Row& row : {
+           Row{{"python3", "-u", "my train"}, "my train"},
+           {{"A=1", "env", "B=2", "nice", "-n", "5", "python", "t.py"}, "t.py"},
+           {{"uv", "run", "--with", "torch", "t.py", "x.py"}, "t.py"},
+           {{"uv", "run", "torchrun", "--nproc_per_node", "8", "src/t.py"}, "src/t.py"},
+           {{"conda", "run", "-n", "e", "python", "-m", "torch.distributed.run", "t.py"}, "t.py"},
+           {{"accelerate", "launch", "--config_file", "c.yaml", "t.py"}, "t.py"},
+           {{"bash", "-e", "t.sh"}, "t.sh"},
+           {{"bash", "-c", "python t.py"}, ""},
+           {{"python", "-m", "pkg"}, ""},
+           {{"python", "-c", "1"}, ""},
+           {{"poetry", "-C", "sub", "run", "python", "t.py"}, ""},
+           {{"uv", "run", "--directory=sub", "t.py"}, ""},
+           {{"apptainer", "exec", "i.sif", "python", "/in/t.py"}, ""},
+           {{"uv", "run"}, ""},
+           {{"./a.out", "t.py"}, ""},
+           {{}, ""},
+       }) {
+    CAPTURE(row.first);
+    CHECK(script_file(row.first).value_or("") == row.second);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -200,9 +201,14 @@ TEST_CASE("a virtual environment is that of its folder") {
   REQUIRE(write_file(folder.file("bin/activate"), "false\nVIRTUAL_ENV=x; export VIRTUAL_ENV\n"));
   spec::JobSpec spec;
   spec.venv = folder.path;
+  CHECK(results_of(spec).front() == "failed");  // no Python
+  REQUIRE(::symlink("/bin/sh", folder.file("bin/python").c_str()) == 0);
   CHECK(has(results_of(spec), "VIRTUAL_ENV=x"));
   spec.venv = folder.file("none");
-  CHECK(results_of(spec).front() == "failed");
+  const auto failed = results_of(spec);
+  REQUIRE(failed.size() >= 5);
+  CHECK(failed[1] == "--venv " + spec.venv);
+  CHECK(failed[2].empty());  // not our own line
 }
 
 TEST_CASE("each line of a tear-down is tried") {
