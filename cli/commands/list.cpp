@@ -8,6 +8,7 @@
 #include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/why.hpp"
+#include "core/base/files/files.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
@@ -188,6 +189,8 @@ std::set<std::string> runs_elsewhere() {
 }
 
 Result<int> act(const ListOptions& options) {
+  if (options.runs != k_default_runs && !exists(options.runs))
+    warn(fmt::format("--runs: no folder {}; these are your runs elsewhere", options.runs));
   const Listed listed = collect(options.runs);
   const std::set<std::string> elsewhere = runs_elsewhere();
   Listing asked;

@@ -24,7 +24,9 @@ std::string variable(const char* name) {
 }  // namespace
 
 bool wants_colour(int descriptor) {
-  return ::isatty(descriptor) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  const std::string type = variable("TERM");
+  return ::isatty(descriptor) == 1 && variable("NO_COLOR").empty() && !type.empty() &&
+         type != "dumb";
 }
 
 unsigned terminal_columns() {

@@ -65,6 +65,9 @@ TEST_CASE("what is gone is not listed, and what is not in the index is found in 
   const auto document = nlohmann::json::parse(session.dtsubmit({"list", "--json"}).out);
   CHECK(document["runs"].size() == 1);
   CHECK(document["gone"].size() == 1);
+  CHECK(session.dtsubmit({"list"}).err.empty());
+  CHECK(
+      contains(session.dtsubmit({"list", "--runs", "/no/such"}).err, "--runs: no folder /no/such"));
   REQUIRE(remove_all(session.file(".local")));
   CHECK(session.dtsubmit({"list"}).out == "no runs\n");
   CHECK(contains(session.in("a", "list").out, session.names[0]));

@@ -78,7 +78,11 @@ Result<UniqueFd> open_own_file(const std::string& path, Others others) {
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() && errno == ELOOP)
     return refuse(path, "is a symbolic link", "replace it with the file itself");
-  if (!file.valid()) return fail_errno("cannot read " + path);
+  if (!file.valid()) {
+    const bool is_denied = errno == EACCES;
+    return fail_errno("cannot read " + path,
+                      is_denied ? "ls -l " + shell_quote(path) + " shows who may read it" : "");
+  }
   DTS_ASSIGN(const Status status, status_of(file.get(), path));
   if (!S_ISREG(status.st_mode)) return refuse(path, "is not a regular file", "");
   DTS_TRY(check(status, path, others));

@@ -144,6 +144,10 @@ std::string hint_for_line(std::string_view line) {
   const bool is_text = std::any_of(value.begin(), value.end(), [](unsigned char c) {
     return std::isalpha(c) != 0 || c == ':';  // 4:00:00
   });
+  const auto quotes = std::count(value.begin(), value.end(), '"');
+  if (value.starts_with('"') && quotes == 1)
+    return fmt::format(
+        "the closing quotation mark is missing: {} = {}\"", key, printable(value, 80));
   if (value == "True" || value == "False")
     return fmt::format("a truth value has small letters: {} = {}", key, in_lower_case(value));
   if (!is_text || value == "true" || value == "false" ||

@@ -163,6 +163,7 @@ TEST_CASE("what is often wrong with a line is said") {
   const std::pair<const char*, const char*> lines[] = {
       {"mem = 16G  # of each node\n", "help: text is in quotes: mem = \"16G\""},
       {"job_name = my job\n", "help: text is in quotes: job_name = \"my job\""},
+      {"time = \"4:00\n", "help: the closing quotation mark is missing: time = \"4:00\""},
       {"time = 4:00:00\n", "help: text is in quotes: time = \"4:00:00\""},
       {"requeue = True\n", "help: a truth value has small letters: requeue = true"},
       {"nodes: 2\n", "help: TOML has `=` after a key: nodes = ..."},
