@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/follow.hpp"
 
+#include "cli/commands/interruptible_wait.hpp"
 #include "cli/output/end_words.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/text/text.hpp"
 #include "core/launch/job/own_job.hpp"
 #include "core/run/directory/presence.hpp"
 #include "core/run/ledger/decision.hpp"
@@ -14,7 +16,6 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace dts::cli {
@@ -167,8 +168,21 @@ class News {
   std::string said_;
 };
 
+// What a user reads who ends the waiting with Ctrl-C.
+std::string goes_on_words(const std::string& name) {
+  return fmt::format(
+      "the waiting ends here, and the job goes on\nfollow it again: dtsubmit logs -f {0}\n"
+      "have it save and end: dtsubmit stop {0}",
+      name);
+}
+
+// `name`: how commands refer to what is waited for.
 template <class End>
-Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
+Result<int> follow(const run::RunDirectory& run,
+                   End end,
+                   std::size_t told,
+                   const std::string& name) {
+  const InterruptibleWait wait(goes_on_words(name));
   News news(run, told);
   while (true) {
     DTS_TRY(news.poll(end));
@@ -178,7 +192,7 @@ Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
       if (news.vanished() && !news.decided()) return exit_code(Errc::io);  // which it has reported
       return *code;
     }
-    std::this_thread::sleep_for(k_follow_interval);
+    wait.pause(k_follow_interval);
   }
 }
 
@@ -188,11 +202,11 @@ Result<int> follow_job(sched::Scheduler& scheduler,
                        const run::RunDirectory& run,
                        sched::JobId job,
                        std::size_t first) {
-  return follow(run, JobEnd(scheduler, run, job), first);
+  return follow(run, JobEnd(scheduler, run, job), first, job.text());
 }
 
 Result<int> follow_local(const run::RunDirectory& run, const run::Lease& agent, std::size_t first) {
-  return follow(run, ProcessEnd(agent), first);
+  return follow(run, ProcessEnd(agent), first, shell_quote(run.path));
 }
 
 }  // namespace dts::cli

@@ -2,6 +2,7 @@
 #include "cli/commands/sweep_commands.hpp"
 
 #include "cli/commands/held_signals.hpp"
+#include "cli/commands/interruptible_wait.hpp"
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/output/json_text.hpp"
@@ -22,7 +23,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 namespace dts::cli {
 namespace {
@@ -217,6 +217,10 @@ Result<int> each_element(const run::RunDirectory& run,
 }
 
 Result<int> follow_sweep(const run::RunDirectory& run) {
+  const InterruptibleWait wait(
+      fmt::format("the waiting ends here, and the sweep goes on\nlook at it: dtsubmit status {0}\n"
+                  "have its elements save and end: dtsubmit stop {0}",
+                  shell_quote(run.path)));
   std::string told;
   for (std::chrono::seconds pause = k_first_look;; pause = std::min(pause * 2, k_slowest_look)) {
     DTS_ASSIGN(const SweepView view, look_at_sweep(run));
@@ -234,7 +238,7 @@ Result<int> follow_sweep(const run::RunDirectory& run) {
       }
       return 0;
     }
-    std::this_thread::sleep_for(pause);
+    wait.pause(pause);
   }
 }
 

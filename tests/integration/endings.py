@@ -3,6 +3,7 @@
 """Unplanned ends on a private real Slurm, as seen by users who follow the run: endings.py SCENARIO [LAUNCHER]."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -111,6 +112,21 @@ def vanished_parts():
             check("has vanished" in asked(cluster, "why", run.job, 6), "why by job id says what is known")
             if how == "moved":
                 check("run_vanished" in asked(cluster, "why", cluster.place + "/gone", 0), "where it was moved to the cause is in the batch script's log")
+
+
+def interrupted():
+    """Ctrl-C ends the waiting, not the job or the sweep, and prints what goes on and how to come back."""
+    with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
+        for words in (["--", "sleep", "600"], ["--sweep", "a=1,2", "--", "sleep", "600"]):
+            before = set(listed(cluster.runs))
+            waiting = Follower(cluster, "submit", "--runs", cluster.runs, "--wait", "--ntasks-per-node", "1", *words)
+            path = wait_for(60, "the run directory", lambda: [one for one in set(listed(cluster.runs)) - before if os.path.exists(one)])[0]
+            time.sleep(3)
+            waiting.process.send_signal(signal.SIGINT)
+            code, said = waiting.end()
+            check(code == -signal.SIGINT, f"it ended by the signal: {code}")
+            check("the waiting ends here, and the " in said and "dtsubmit stop " in said, f"and says what goes on: {said}")
+            cluster.dtsubmit("cancel", path)
 
 
 def unwritten():
@@ -319,4 +335,4 @@ def memory(launcher):
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (vanished, vanished_parts, unwritten, unwritten_parts, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (vanished, vanished_parts, interrupted, unwritten, unwritten_parts, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])
