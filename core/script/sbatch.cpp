@@ -74,7 +74,7 @@ nlohmann::json finished_lines(const std::vector<std::string>& lines) {
   return all;
 }
 
-// The values available to a template; see TEMPLATES in dtsubmit-jobs(7).
+// The values available to a template; see TEMPLATES in dtsubmit-render(1).
 nlohmann::json values_of(const spec::JobSpec& spec,
                          const plan::Plan& plan,
                          const ScriptContext& context,

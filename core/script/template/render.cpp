@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -81,11 +82,19 @@ class Renderer {
   // Adds the position of the tag to an error of the output.
   static Result<void> placed(const Source& in, const TemplateNode& node, const Result<void>& done) {
     if (done) return {};
-    return bad(
-        in,
-        node,
-        node.kind == Kind::text ? done.error().message : node.text + ": " + done.error().message,
-        done.error().hint);
+    return bad(in, node, node.text + ": " + done.error().message, done.error().hint);
+  }
+
+  // Line by line, so that an error has the line's place.
+  Result<void> render_text(const Source& in, const TemplateNode& node) {
+    const std::string_view text = node.text;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+      end = std::min(text.find('\n', at), text.size() - 1) + 1;
+      if (const auto done = output_.literal(text.substr(at, end - at)); !done)
+        return bad_template(
+            in.text.text, in.text.name, node.at + at, done.error().message, done.error().hint);
+    }
+    return {};
   }
 
   Result<void> render(const Source& in, const TemplateTree& nodes) {
@@ -100,7 +109,7 @@ class Renderer {
   Result<void> render(const Source& in, const TemplateNode& node) {
     switch (node.kind) {
       case Kind::text:
-        return placed(in, node, output_.literal(node.text));
+        return render_text(in, node);
       case Kind::partial:
         return render_partial(in, node);
       default:

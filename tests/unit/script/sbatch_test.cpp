@@ -296,7 +296,7 @@ TEST_CASE("a template that makes no job of ours is refused") {
   CHECK(contains(complaint("#!/bin/sh\n{{>options}}\n"), "does not start the agent"));
   CHECK(contains(complaint("{{>options}}\n{{>agent}}\n"), "does not begin with #!"));
   CHECK(contains(complaint("#!/bin/sh\n#SBATCH --mem=1\n{{>agent}}\n"),
-                 "/etc/sbatch:1:1: an #SBATCH line"));
+                 "/etc/sbatch:2:1: an #SBATCH line"));
   CHECK(contains(complaint("#!/bin/sh\necho \"{{job_nam}}\"\n{{>agent}}\n"),
                  "did you mean `job_name`?"));
   CHECK(contains(complaint("#!/bin/sh\necho \"{{job_name}}\"\n{{>agent}}\n"),
