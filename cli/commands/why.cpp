@@ -16,6 +16,7 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/parts.hpp"
@@ -139,6 +140,19 @@ std::string bash_env_of(const run::RunDirectory& run) {
   return has_none ? "" : recorded_variable(run, "BASH_ENV");
 }
 
+// That of a program that saves elsewhere takes precedence.
+void add_own_checkpoint(const run::RunDirectory& run, RunFacts& known) {
+  const auto spec = launch::read_spec(run);
+  const auto folder = launch::work_folder(run);
+  if (!spec || !folder || spec->checkpoints.empty()) return;
+  const bool is_whole = spec->checkpoints.find_first_of("/~") == 0;
+  const std::string pattern =
+      (is_whole ? "" : run::pattern_of_path(*folder) + "/") + spec->checkpoints;
+  known.own_checkpoints = spec->checkpoints;
+  if (const std::string own = run::newest_match(pattern, run, 1); !own.empty())
+    known.checkpoint = own;
+}
+
 Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection) {
   RunFacts known;
   known.run_directory = run.path;
@@ -153,10 +167,7 @@ Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection)
   known.checkpoint =
       run::newest_checkpoint(attempts.empty() ? run : place_of_logs(run, attempts.back()).first);
 
-  // The newest of a program that saves elsewhere, as the last attempt left it.
-  if (const auto spec = launch::read_spec(run);
-      spec && !spec->checkpoints.empty() && !attempts.empty())
-    known.checkpoint = attempts.back().checkpoint;
+  add_own_checkpoint(run, known);
 
   if (const auto reported = run::last_report(run))
     known.last_metric = std::chrono::system_clock::to_time_t(*reported);

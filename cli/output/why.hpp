@@ -39,6 +39,7 @@ struct RunFacts {
   std::optional<bool> agent_lives;           // if that is visible from here
   std::string bash_env;          // BASH_ENV at submission, if no attempt has begun; empty: none
   std::string checkpoint;        // the newest one; empty: none
+  std::string own_checkpoints;   // --checkpoints
   std::int64_t last_metric = 0;  // when metrics.jsonl last grew
   std::int64_t now = 0;
 };

@@ -102,6 +102,8 @@ std::string would_continue(const RunFacts& known) {
   if (attempt != nullptr && attempt->cause == run::Cause::damaged)
     return "stops again as long as no checkpoint is good";
   if (!known.checkpoint.empty()) return "continues from " + known.checkpoint;
+  if (!known.own_checkpoints.empty())
+    return "starts over: nothing that it wrote matches --checkpoints " + known.own_checkpoints;
   if (saves_otherwise(known)) return "continues from what its program has saved";
   const std::string part = attempt == nullptr ? "" : attempt->part;
   return part.empty() ? "starts over: its run directory has no checkpoint"

@@ -75,12 +75,69 @@ TEST_CASE(
   CHECK(own_log(session, 3, 0).empty());  // two crashes without a checkpoint
 }
 
-TEST_CASE("arguments that would not reach the program are refused") {
+TEST_CASE(
+    "arguments that would not reach the program are refused, and patterns that match nothing") {
   const Session session;
-  const Output text =
-      session.dtsubmit({"run", "--resume=--load", "--", "bash", "-c", "python3 a.py"});
-  CHECK(text.exit_code == 3);
-  CHECK(contains(text.err, "DTSUBMIT_RESUME_FROM"));
+  const auto refused = [&](const Words& options, const Words& program) {
+    Words all{"run"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), program.begin(), program.end());
+    const Output output = session.dtsubmit(all);
+    CHECK(output.exit_code == 3);
+    return output.err;
+  };
+  const Words load{"--resume", "--load {}"};
+  for (const Words& program : {Words{"--", "bash", "-c", "python3 a.py"},
+                               Words{"--", "/bin/sh", "-e", "-o", "pipefail", "-lc", "a \"$@\""},
+                               Words{"--", "env", "A=1", "zsh", "-ec", "python3 a.py", "name"}})
+    CHECK(contains(refused(load, program), "DTSUBMIT_RESUME_FROM"));
+  CHECK(contains(refused(load, {}), "the bundled trainer continues"));
+  CHECK(contains(refused({"--checkpoints", "x/*"}, {}), "the bundled trainer continues"));
+  const Words program{"--", "true"};
+  CHECK(contains(refused({"--resume", "--load '{}'"}, program), "quotes would reach the program"));
+  CHECK(contains(refused({"--resume", "--load {ckpt}"}, program), "{ckpt} has no meaning here"));
+  CHECK(contains(refused({"--checkpoints", "$OUT/*"}, program), "variables are not expanded"));
+  CHECK(contains(refused({"--checkpoints", "out/**/x"}, program), "** matches no more than *"));
+  if (!Session::has_mpirun()) return;
+  CHECK(session.dtsubmit({"run", "--resume=--load {}", "--", "bash", "-c", "$0 \"$@\"", "true"})
+            .exit_code == 0);
+  REQUIRE(session.shell("echo exit 0 > a.sh").exit_code == 0);
   CHECK(
-      contains(session.dtsubmit({"run", "--resume=--load"}).err, "the bundled trainer continues"));
+      session.dtsubmit({"run", "--resume=--load {}", "--", "bash", "a.sh", "-c", "b"}).exit_code ==
+      0);
+}
+
+TEST_CASE("the checkpoint is not that of another run, and steps in the run directory count, too") {
+  if (!Session::has_mpirun()) return;
+  Session session;
+  session.environment["DTSUBMIT_RESUME_FROM"] = "/old";
+  const Output output = session.dtsubmit(
+      {"run",
+       "-J",
+       "t",
+       "--checkpoints",
+       "none/*",
+       "--on",
+       "crash=restart:9",
+       "--",
+       "sh",
+       "-c",
+       "sleep 0.1; echo ${DTSUBMIT_RESUME_FROM-none}; echo x > "
+       "$DTSUBMIT_CHECKPOINT_DIR/step-$DTSUBMIT_ATTEMPT; [ $DTSUBMIT_ATTEMPT = 4 ] || kill -9 $$"});
+  CHECK(output.exit_code == 0);
+  CHECK(own_log(session, 4, 0) == "none\n");
+}
+
+TEST_CASE("why says from where a program would continue, asked in another folder") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const std::string text = "[ -z \"$NOTHING\" ] && mkdir -p out && echo > out/a; exit 3";
+  CHECK(session.dtsubmit({"run", "-J", "t", "--checkpoints", "out/*", "--", "sh", "-c", text})
+            .exit_code == 3);
+  const std::string run = session.newest_run().path;
+  CHECK(contains(session.shell("cd / && \"$DTSUBMIT\" why " + run).out,
+                 "continues from " + session.path + "/out/a"));
+  REQUIRE(session.shell("rm out/a").exit_code == 0);
+  CHECK(
+      contains(session.dtsubmit({"why", run}).out, "nothing that it wrote matches --checkpoints"));
 }

@@ -220,7 +220,7 @@ def told():
             step += 1
             if os.environ["RANK"] == "0" and step % 5 == 0:
                 os.makedirs(folder, exist_ok=True)
-                open(f"{folder}/step-{step}", "w").close()
+                open(f"{folder}/step-{step}", "w").write("saved")
         """)
     with Cluster("linuxproc", 2, 0, 5) as cluster:
         def own(folder):
@@ -229,7 +229,7 @@ def told():
         def first_lines(path, attempt, ranks):
             return {open(f"{path}/attempt-{attempt}/rank-{rank}.log").readline() for rank in range(ranks)}
         os.mkdir(f"{cluster.place}/a")
-        open(f"{cluster.place}/a/step-99", "w").close()  # of an earlier experiment
+        open(f"{cluster.place}/a/step-99", "w").write("saved")  # of an earlier experiment
         os.utime(f"{cluster.place}/a/step-99", (1, 1))
         run = cluster.submit("--nodes", "2", "--launcher", "srun", *own("a"))
         wait_for(60, "a checkpoint", lambda: os.path.exists(f"{cluster.place}/a/step-10"))

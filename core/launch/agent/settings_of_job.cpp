@@ -44,12 +44,24 @@ Variables inherited_variables() {
   return variables;
 }
 
-// The program is told from where it continues.
+// The newest checkpoint as the program finds it; empty: none.
+std::string resumed_from(const Assignment& job) {
+  const std::string& pattern = job.spec.checkpoints;
+  if (!pattern.empty()) return run::newest_match(pattern, job.run, 1);
+  if (const std::string step = run::newest_checkpoint(job.run); !step.empty())
+    return job.run.checkpoints() + "/" + step;
+  return run::newest_match(run::pattern_of_path(job.run.checkpoints()) + "/*", job.run, 1);
+}
+
 void resume(const Assignment& job, AttemptSettings& settings) {
-  std::string pattern = job.spec.checkpoints;
-  if (pattern.empty()) pattern = run::pattern_of_path(job.run.checkpoints()) + "/*";
-  const std::string from = run::newest_match(pattern, job.run, 1);
-  if (from.empty()) return;
+  const std::string from = resumed_from(job);
+  if (from.empty()) {
+    if (settings.number > 1 && !job.spec.checkpoints.empty())
+      log("nothing that was written since the run began matches --checkpoints {}: the program "
+          "starts over",
+          job.spec.checkpoints);
+    return;
+  }
   settings.environment.emplace_back("DTSUBMIT_RESUME_FROM", from);
   const auto words = plan::resume_arguments(job.spec.resume, from);
   if (words.empty()) return;
@@ -60,8 +72,8 @@ void resume(const Assignment& job, AttemptSettings& settings) {
 }  // namespace
 
 std::string newest_checkpoint(const Assignment& job) {
-  return job.spec.checkpoints.empty() ? run::newest_checkpoint(job.run)
-                                      : run::newest_match(job.spec.checkpoints, job.run, 1);
+  const std::string own = run::newest_match(job.spec.checkpoints, job.run, 1);
+  return own.empty() ? run::newest_checkpoint(job.run) : own;
 }
 
 bool has_saved(const Assignment& job, unsigned attempt) {
@@ -70,8 +82,8 @@ bool has_saved(const Assignment& job, unsigned attempt) {
 }
 
 bool has_saved_after(const Assignment& job, std::filesystem::file_time_type time) {
-  return run::has_saved_after(job.run, time) ||
-         !run::newest_match(job.spec.checkpoints, time).empty();
+  const run::Matches own = run::matches_of(job.spec.checkpoints, time);
+  return !own.has_incomplete && (!own.newest.empty() || run::has_saved_after(job.run, time));
 }
 
 AttemptSettings attempt_settings(const Assignment& job, unsigned number) {

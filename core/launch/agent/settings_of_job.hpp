@@ -10,8 +10,8 @@
 
 namespace dts::launch {
 
-// The newest checkpoint: of the program's own if the job has a pattern for them, with its path;
-// otherwise the name of the one in the run directory that shows the most progress. Empty: none.
+// The path of the newest checkpoint that --checkpoints finds; otherwise the name of the one in the
+// run directory that shows the most progress. Empty: none.
 [[nodiscard]] std::string newest_checkpoint(const Assignment& job);
 
 // True if the program has written checkpoints under names of its own since `attempt` began.

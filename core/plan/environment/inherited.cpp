@@ -69,6 +69,7 @@ bool is_leaky_variable(std::string_view name) {
                                                              "SM_NUM_GPUS",
                                                              "DTSUBMIT_CHECKPOINT_EVERY",
                                                              "DTSUBMIT_JOB_DIR",
+                                                             "DTSUBMIT_RESUME_FROM",
                                                              "DTSUBMIT_RUN_BEGAN",
                                                              "DTSUBMIT_STAGE_DIR",
                                                              "MPI_LOCALRANKID",

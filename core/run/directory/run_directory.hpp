@@ -116,14 +116,18 @@ struct Files {
 // progress; empty if there is none.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
 
-// The path that was changed last of those that match a pattern, glob(7), and were changed after
-// `since`; of a folder, what is in it counts. Files that are visibly incomplete are left out.
-// Empty: none.
-[[nodiscard]] std::string newest_match(const std::string& pattern,
-                                       std::filesystem::file_time_type since);
+// The paths that match a pattern, glob(7) with {a,b} and ~, and were changed after a time: a file
+// that is not empty, or the newest file of a folder, which is looked into as deep as checkpoints/.
+struct Matches {
+  std::string newest;  // not visibly incomplete; empty: none
+  std::filesystem::file_time_type changed;
+  bool has_incomplete = false;
+};
+
+[[nodiscard]] Matches matches_of(const std::string& pattern, std::filesystem::file_time_type since);
 // A pattern that matches only this path.
 [[nodiscard]] std::string pattern_of_path(const std::string& path);
-// Of those changed since this attempt of the run began.
+// The newest of those changed since this attempt of the run began.
 [[nodiscard]] std::string newest_match(const std::string& pattern,
                                        const RunDirectory& run,
                                        unsigned attempt);

@@ -103,17 +103,19 @@ bool is_cut_short(const fs::path& path) {
          end.find("PK\x05\x06") == std::string::npos;
 }
 
-// Of a folder, that of the newest entry.
-fs::file_time_type changed_at(const fs::path& path) {
+// Of a folder, that of the newest file in it: its own time is also that of a removal.
+std::optional<fs::file_time_type> changed_at(const fs::path& path, int depth = 0) {
   std::error_code failed;
-  fs::file_time_type newest = fs::last_write_time(path, failed);
-  if (failed) return fs::file_time_type::min();
-  for (fs::directory_iterator entry(path, failed); !failed && entry != fs::directory_iterator();
-       entry.increment(failed)) {
-    std::error_code gone;
-    const auto time = entry->last_write_time(gone);
-    if (!gone) newest = std::max(newest, time);
+  if (!fs::is_directory(path, failed)) {
+    const bool is_save = fs::is_regular_file(path, failed) && fs::file_size(path, failed) > 0;
+    const auto time = is_save ? fs::last_write_time(path, failed) : fs::file_time_type();
+    return is_save && !failed ? std::optional(time) : std::nullopt;
   }
+  std::optional<fs::file_time_type> newest;
+  for (fs::directory_iterator entry(path, failed);
+       depth <= k_deepest && !failed && entry != fs::directory_iterator();
+       entry.increment(failed))
+    newest = std::max(newest, changed_at(entry->path(), depth + 1));
   return newest;
 }
 
@@ -149,24 +151,32 @@ std::string pattern_of_path(const std::string& path) {
   return pattern;
 }
 
-std::string newest_match(const std::string& pattern, fs::file_time_type since) {
+Matches matches_of(const std::string& pattern, fs::file_time_type since) {
+  Matches all{"", since, false};
   glob_t found{};
-  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_TILDE, nullptr, &found);
-  std::pair<fs::file_time_type, std::string> newest{since, ""};
+  const int failed =
+      ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_TILDE | GLOB_BRACE, nullptr, &found);
   for (std::size_t i = 0; failed == 0 && i < found.gl_pathc; ++i) {
-    const fs::path path = found.gl_pathv[i];
-    const auto one = std::pair(changed_at(path), path.string());
-    const std::string name = path.filename();
-    if (one > newest && name != "fence" && !is_temporary(name) && !is_cut_short(path)) newest = one;
+    std::string path = found.gl_pathv[i];
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    const std::string name = fs::path(path).filename();
+    const auto time = changed_at(path);
+    if (!time || *time <= since || name == "fence" || is_temporary(name)) continue;
+    const bool is_cut = is_cut_short(path);
+    all.has_incomplete = all.has_incomplete || is_cut;
+    const bool is_newer = *time > all.changed ||
+                          (*time == all.changed &&
+                           is_later_checkpoint(name, fs::path(all.newest).filename().string()));
+    if (!is_cut && is_newer) all = {std::move(path), *time, all.has_incomplete};
   }
   ::globfree(&found);
-  return newest.second;
+  return all;
 }
 
 std::string newest_match(const std::string& pattern, const RunDirectory& run, unsigned attempt) {
   std::error_code failed;
   const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
-  return failed ? "" : newest_match(pattern, began);
+  return failed ? "" : matches_of(pattern, began).newest;
 }
 
 std::optional<fs::file_time_type> time_of_last_event(const RunDirectory& run) {

@@ -1,38 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: starting, watching and stopping a run.
+#include "core/base/text/text.hpp"
 #include "core/spec/values/values.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
 namespace dts::spec {
 namespace {
 
-// bash -c TEXT: what follows is $0 of the text.
-bool ends_in_shell_text(const std::vector<std::string>& command) {
-  if (command.size() < 3) return false;
-  const std::string shell = std::filesystem::path(command[command.size() - 3]).filename();
-  return (shell == "bash" || shell == "sh") && command[command.size() - 2] == "-c";
+// The word behind -c of a shell in the command, and whether words follow it; nullopt: no shell.
+struct ShellText {
+  std::string text;
+  bool has_name = false;  // of the script, $0, which arguments follow
+};
+
+std::optional<ShellText> shell_text_in(const std::vector<std::string>& command) {
+  const auto is_shell = [](const std::string& word) {
+    constexpr std::string_view k_shells[] = {"bash", "sh", "dash", "zsh", "ksh"};
+    return is_one_of(k_shells, std::filesystem::path(word).filename().string());
+  };
+  const auto shell = std::find_if(command.begin(), command.end(), is_shell);
+  if (shell == command.end()) return std::nullopt;
+  for (auto word = shell + 1; word < command.end() && word->starts_with('-'); ++word) {
+    const bool is_text = !word->starts_with("--") && word->ends_with('c');
+    if (is_text && word + 1 != command.end()) return ShellText{word[1], command.end() - word > 2};
+    if (*word == "-o") ++word;
+  }
+  return std::nullopt;
+}
+
+// Reports a --resume or --checkpoints without a program that could need it.
+bool has_program(const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+  if (!spec.command.empty() || !spec.steps.empty() || !spec.roles.empty()) return true;
+  problems.push_back({option,
+                      "the bundled trainer continues from its newest checkpoint by itself",
+                      "omit " + option + ", or name a program behind --"});
+  return false;
+}
+
+void check_braces(const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+  const std::string& words = spec.resume;
+  for (std::size_t at = words.find('{'); at != std::string::npos; at = words.find('{', at + 1)) {
+    const std::string one = words.substr(at, words.find('}', at) - at + 1);
+    if (one != "{}" && one != "{dir}" && spec.sweep.empty())
+      problems.push_back(
+          {option, one + " has no meaning here", "{} is the checkpoint, {dir} its folder"});
+  }
 }
 
 // Reports a --resume that would not reach the program.
 void check_resume(const JobSpec& spec, const std::string& option, Diagnostics& problems) {
   check_text(spec.resume, option, problems);
-  if (spec.resume.empty() || !spec.steps.empty() || !spec.roles.empty()) return;
-  if (spec.command.empty())
-    problems.push_back({"--resume",
-                        "the bundled trainer continues from its newest checkpoint by itself",
-                        "omit --resume, or name a program behind --"});
-  if (ends_in_shell_text(spec.command))
+  if (spec.resume.empty() || !has_program(spec, option, problems)) return;
+  if (spec.resume.find_first_of("'\"") != std::string::npos)
+    problems.push_back({option,
+                        "quotes would reach the program: the words are separated by blanks",
+                        "omit the quotes; the path for {} stays one argument, whatever is in it"});
+  check_braces(spec, option, problems);
+  const auto text = shell_text_in(spec.command);
+  const bool is_passed_on =
+      text && text->has_name &&
+      (text->text.find("$@") != std::string::npos || text->text.find("$*") != std::string::npos);
+  if (text && !is_passed_on)
     problems.push_back(
-        {"--resume",
+        {option,
          "the arguments would not reach the program: they follow the text of a shell",
          "use $DTSUBMIT_RESUME_FROM in the text, or end the command in \"$@\" and a "
          "name: bash -c 'exec python train.py \"$@\"' train"});
 }
 
-Value resume_words() {
-  Value value = text(&JobSpec::resume, "WORDS");
-  value.check = check_resume;
+void check_checkpoints(const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+  check_text(spec.checkpoints, option, problems);
+  if (spec.checkpoints.empty() || !has_program(spec, option, problems)) return;
+  if (spec.checkpoints.find('$') != std::string::npos)
+    problems.push_back({option,
+                        "variables are not expanded in it",
+                        "let your shell expand them: double quotes instead of single ones"});
+  if (spec.checkpoints.find("**") != std::string::npos)
+    problems.push_back({option,
+                        "** matches no more than *: glob(7)",
+                        "write a * for each level of folders: 'out/*/*.pt'"});
+}
+
+Value checked_text(std::string JobSpec::*member,
+                   const char* type,
+                   void (*check)(const JobSpec&, const std::string&, Diagnostics&)) {
+  Value value = text(member, type);
+  value.check = check;
   return value;
 }
 
@@ -86,7 +142,7 @@ Relative paths, also those of output, are relative to the folder in the copy tha
 )",
        .is_rare = true},
       {.names = "--resume",
-       .value = resume_words(),
+       .value = checked_text(&JobSpec::resume, "WORDS", check_resume),
        .help = "more arguments once it has saved: '--load {}'",
        .manual =
            R"(Arguments for a program that has to be told to continue.
@@ -103,20 +159,22 @@ Programs also find the path in
 .BR DTSUBMIT_RESUME_FROM .
 )"},
       {.names = "--checkpoints",
-       .value = text(&JobSpec::checkpoints, "PATTERN"),
+       .value = checked_text(&JobSpec::checkpoints, "PATTERN", check_checkpoints),
        .help = "where the program saves, for --resume, e.g. 'out/step-*' [run directory]",
        .manual =
            R"(Where the program saves, for
 .BR \-\-resume :
 a pattern as in
 .BR glob (7),
-relative to the working folder, such as
+with {pt,ckpt} for alternatives, relative to the working folder, such as
 .BR 'out/checkpoint\-*' .
 The newest match is used; of a folder, the newest file in it counts.
-Files in the format of
+Empty files, and files of
 .I torch.save()
-that are cut short are not used; where a checkpoint is a folder, name the file that the program writes last, and use
+that are cut short, are not used; where a checkpoint is a folder, name the file that the program writes last, and use
 .BR {dir} .
+What is written there also counts as saved after a stop, and as progress; see BUDGETS in
+.BR dtsubmit\-recovery (7).
 The default is the folder for checkpoints in the run directory.
 )",
        .is_rare = true},

@@ -128,6 +128,7 @@ TEST_CASE("of a pattern, the newest match counts that was changed since, by what
   const unsigned attempt = take_attempt(run, "lease\n").value();
   CHECK(newest_match(pattern, run, attempt).empty());
   CHECK(newest_match("", run, attempt).empty());
+  REQUIRE(std::filesystem::remove(place + "/old"));
   wait();
   REQUIRE(write_file(place + "/b/state", "1"));
   wait();
@@ -138,5 +139,29 @@ TEST_CASE("of a pattern, the newest match counts that was changed since, by what
   CHECK(newest_match(pattern, run, attempt) == place + "/last");
   REQUIRE(write_file(place + "/last/state", "2"));  // in place: the folder itself is not newer
   REQUIRE(write_file(place + "/cut.pt", "PK\x03\x04 archive/data.pkl"));
+  REQUIRE(write_file(place + "/empty.pt", ""));
   CHECK(newest_match(pattern, run, attempt) == place + "/last");
+  CHECK(newest_match(pattern + "/", run, attempt) == place + "/last");
+  CHECK(matches_of(pattern, std::filesystem::file_time_type::min()).has_incomplete);
+  wait();
+  REQUIRE(make_folders(place + "/b/shards/one"));
+  REQUIRE(write_file(place + "/b/shards/one/model", "1"));
+  REQUIRE(write_file(place + "/b/keep", "1"));
+  wait();
+  REQUIRE(write_file(place + "/last/more", "1"));
+  wait();
+  REQUIRE(std::filesystem::remove(place + "/b/keep"));  // rotated: the folder itself is newer
+  CHECK(newest_match(pattern, run, attempt) == place + "/last");
+}
+
+TEST_CASE("of matches that were changed at the same time, the later step counts") {
+  const TemporaryFolder folder;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (const char* name : {"step-10", "step-9"}) {
+    REQUIRE(write_file(folder.file(name), "1"));
+    std::filesystem::last_write_time(folder.file(name), now);
+  }
+  CHECK(matches_of(pattern_of_path(folder.path) + "/step-{9,10}",
+                   std::filesystem::file_time_type::min())
+            .newest == folder.file("step-10"));
 }

@@ -30,6 +30,9 @@ void RunDirectoryWatch::look_at_content(Time now) {
     checkpoint_ = std::move(newest);
     attempt_.on_checkpoint(now);
   }
+  const run::Matches own = run::matches_of(settings_.attempt.spec.checkpoints, own_changed_);
+  if (!own.newest.empty()) attempt_.on_checkpoint(now);
+  own_changed_ = own.changed;
   if (exists(settings_.attempt.run.attempt(settings_.attempt.number + 1) + "/epoch"))
     attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
 }

@@ -6,6 +6,7 @@
 #include "core/launch/agent/runner/runner_settings.hpp"
 #include "core/run/directory/presence.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace dts::launch {
@@ -28,6 +29,7 @@ class RunDirectoryWatch {
   Time next_content_;
   Time next_presence_;
   std::string checkpoint_;  // the latest
+  std::filesystem::file_time_type own_changed_ = std::filesystem::file_time_type::min();
 };
 
 }  // namespace dts::launch
