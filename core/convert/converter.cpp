@@ -89,6 +89,7 @@ class Converter {
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
     if (!cast_.roles.empty()) settle_lines(cast_, rendezvous_, parts_);
     settle_others(parts_, rendezvous_, last_, has_many_nodes());
+    if (options_.arguments.empty()) drop_argument_checks(parts_);
     early_options(parts_, resolver_, draft_);
     make_programs();
     settle_dropped(programs_, !cast_.roles.empty(), draft_);
@@ -232,10 +233,8 @@ class Converter {
         part.verdict.kind == Verdict::Kind::if_needed && !is_renamed &&
         (std::any_of(names.begin(), names.end(), is_inlined) ||
          std::any_of(part.item.sets.arrays.begin(), part.item.sets.arrays.end(), is_inlined));
-    if (is_in_arguments) {
-      row.became = Became::program;
-      row.why = "its value is in the program's arguments";
-    }
+    if (is_in_arguments)
+      return {part.item.spans, Became::program, "", "its value is in the program's arguments"};
     return row;
   }
 

@@ -2,6 +2,7 @@
 #include "core/convert/steps.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/expand/shapes.hpp"
 #include "core/convert/texts.hpp"
 #include "core/convert/words/flat.hpp"
 #include "core/convert/words/used_arguments.hpp"
@@ -39,6 +40,61 @@ void fill_in(const Program& program, Step& step, Row& row) {
   step.blanks = program.blanks;
 }
 
+namespace {
+
+// if [ $# -lt 1 ]; then echo usage; exit 1; fi; [ -n "$1" ] || { usage; exit 1; }
+bool only_checks_arguments(const Item& item) {
+  constexpr std::string_view k_words[] = {
+      "echo", "printf", "cat", "exit", "[", "[[", "test", "false", "usage", "help", "basename"};
+  const shell::Command* whole = whole_command(*item.statement);
+  const bool has_branch =
+      whole != nullptr && whole->kind == shell::Command::Kind::branch && whole->bodies.size() == 1;
+  bool ends = false;
+  bool does_more = false;
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    const std::string verb =
+        command.kind == shell::Command::Kind::simple ? first_word(command) : "";
+    ends = ends || verb == "exit";
+    const bool is_usage = verb.find("usage") != std::string::npos;
+    does_more = does_more || (!verb.empty() && !is_usage && !is_one_of(k_words, verb));
+  });
+  const bool is_list = whole == nullptr && item.statement->pipelines.size() == 2;
+  return (has_branch || is_list) && ends && !does_more && !item.statement->background &&
+         item.only_sets() == false && item.sets.variables.empty() &&
+         uses_arguments(*item.statement) && !uses_all_arguments(*item.statement);
+}
+
+// $1 and ${1} in its here-documents, unless their delimiters are quoted.
+void add_missing_in_documents(const Item& item,
+                              std::size_t count,
+                              std::vector<std::string>& missing) {
+  if (item.tail.empty() || item.source.find("<<'") != std::string::npos ||
+      item.source.find("<<\"") != std::string::npos ||
+      item.source.find("<<\\") != std::string::npos)
+    return;
+  for (std::size_t at = item.tail.find('$'); at != std::string::npos;
+       at = item.tail.find('$', at + 1)) {
+    const std::size_t begin = at + (item.tail.substr(at, 2) == "${" ? 2 : 1);
+    const std::size_t end =
+        std::min(item.tail.find_first_not_of("0123456789", begin), item.tail.size());
+    const bool is_plain = begin == at + 1 || (end < item.tail.size() && item.tail[end] == '}');
+    const auto number = parse_number(item.tail.substr(begin, end - begin));
+    const std::string name = "$" + item.tail.substr(begin, end - begin);
+    if (number && *number > count && is_plain && (at == 0 || item.tail[at - 1] != '\\') &&
+        std::count(missing.begin(), missing.end(), name) == 0)
+      missing.push_back(name);
+  }
+}
+
+}  // namespace
+
+void drop_argument_checks(std::vector<Part>& parts) {
+  for (Part& part : parts)
+    if (part.role == Role::around && only_checks_arguments(part.item))
+      part.verdict = {Verdict::Kind::unnecessary,
+                      "checks the script's arguments, of which the job file has the values"};
+}
+
 void ask_for_arguments(const Part& part, const Options& options, Draft& draft) {
   Row& row = draft.rows[part.row];
   const bool is_run = row.became == Became::program || row.became == Became::set_up ||
@@ -47,6 +103,7 @@ void ask_for_arguments(const Part& part, const Options& options, Draft& draft) {
   if (is_run)
     missing = missing_arguments(
         *part.item.statement, options.arguments.size(), part.role == Role::program);
+  if (is_run) add_missing_in_documents(part.item, options.arguments.size(), missing);
   if (missing.empty() && is_run && has_blank(part.item)) {
     row.became = Became::fill_in;
     row.why = "a blank in the script, kept as it is" + (row.why.empty() ? "" : "; " + row.why);

@@ -14,6 +14,10 @@ namespace dts::convert {
 // Adds the program's blanks to the row and the step.
 void fill_in(const Program& program, Step& step, Row& row);
 
+// Lines that only end the script if its arguments are wrong are unnecessary: the job file has the
+// values, not the arguments.
+void drop_argument_checks(std::vector<Part>& parts);
+
 // Makes a blank of the part's row if it needs an argument that the script is converted without.
 void ask_for_arguments(const Part& part, const Options& options, Draft& draft);
 

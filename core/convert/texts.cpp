@@ -175,6 +175,8 @@ std::vector<std::string> command_of(const Program& program,
   std::vector<std::string> command;
   if (!program.needs_shell() && !set_up.sets.changes_folder && program.folder.empty()) {
     for (const FlatWord& word : program.words) command.push_back(*plain(word));
+    const bool lacks_name = command.size() == 3 && command[1] == "-c" && uses_arguments(command[2]);
+    if (lacks_name) command.push_back(options.path.empty() ? "script" : options.path);
     return command;
   }
   std::string text;

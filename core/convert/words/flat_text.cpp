@@ -117,6 +117,12 @@ std::optional<std::string> to_script(const FlatWord& word) {
       sources.empty() ? std::set<std::size_t>{} : expansions_of(text);
   for (const std::size_t at : sources)
     if (begins.count(at) == 0) return std::nullopt;
+  if (sources.empty()) return text;
+  Names own;  // of which the inner shell has values of its own
+  for (const shell::Statement& one : shell::parse(text).statements)
+    own.merge(set_names(one).variables);
+  for (const Segment& one : word)
+    if (one.kind == SegmentKind::source && meets(used_names(one.text), own)) return std::nullopt;
   return text;
 }
 

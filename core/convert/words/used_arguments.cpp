@@ -112,9 +112,11 @@ class ArgumentSeeker {
 
   void expansion(const Piece& piece) {
     const std::uint64_t number = is_positional(piece) ? parse_number(piece.text).value_or(0) : 0;
-    const bool has_default =
-        !piece.operation.empty() &&
-        std::string_view(":-+=?").find(piece.operation[0]) != std::string_view::npos;
+    const std::string_view operation = piece.operation;
+    const char sign = operation.size() > 1 && operation[0] == ':' ? operation[1]
+                      : operation.empty()                         ? ' '
+                                                                  : operation[0];
+    const bool has_default = std::string_view("-+=").find(sign) != std::string_view::npos;
     const std::string name = "$" + piece.text;
     if (number > count_ && !has_default && std::count(found_.begin(), found_.end(), name) == 0)
       found_.push_back(name);

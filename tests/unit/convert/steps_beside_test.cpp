@@ -121,6 +121,23 @@ TEST_CASE("an argument that the script cannot do without is to be filled in") {
       of_one_node("X=$1\nY=$2\nsrun bash -c \"module load a\npython a.py $X-$Y\"\n");
   CHECK(inner.job_has("export X Y\n"));
   CHECK(inner.job_has("module load a\npython a.py $X-$Y"));
+  // The inner shell has another X, or no arguments without a name before them.
+  CHECK(of_one_node("X=$1\nsrun bash -c \"X=5; python a.py $X\"\n").job_has("X=5; python a.py '"));
+  CHECK(of_one_node("srun bash -c \"cd /tmp; python a.py $2\"\n")
+            .job_has(R"(["bash", "-c", "cd /tmp; python a.py $2", ")"));
+  // Checks of arguments that nobody gives would end the job.
+  for (const char* check : {"if [ -z \"$1\" ]; then echo usage; exit 1; fi",
+                            "[ $# -eq 1 ] || { echo usage: $0 DATA; exit 1; }"}) {
+    const Reduced checked = of_one_node(std::string(check) + "\nDATA=$1\nsrun python a.py $DATA\n");
+    CHECK(checked.became(std::string(check).substr(0, 4)) == Became::unnecessary);
+    CHECK_FALSE(checked.job_has("exit 1"));
+    CHECK(Reduced(checked.text, {"x"}).job_has("python"));
+  }
+  CHECK(of_one_node("DATA=${1:?usage}\nsrun python a.py $DATA\n").became("DATA") ==
+        Became::fill_in);
+  CHECK(of_one_node("cat > cfg <<E\nlr: $2\nE\nsrun python a.py\n")
+            .job_has("# arguments of the script: $2\n"));
+  CHECK_FALSE(of_one_node("cat > cfg <<'E'\nlr: $2\nE\nsrun python a.py\n").job_has("# arguments"));
   // It has a default, is asked for, or all are handed on.
   CHECK(of_one_node("python train.py ${1:-x} \"$@\"\n").became("python") == Became::program);
   CHECK(of_one_node("if [ -n \"$1\" ]; then SEED=$1; fi\npython train.py $SEED\n").became("if [") ==
