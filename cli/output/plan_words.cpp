@@ -76,10 +76,10 @@ std::string preempted_in_words(const std::vector<JobId>& jobs) {
                      printable(join(names, ", "), k_longest_text));
 }
 
-// "2 of these nodes are powered down: its program begins once they are up, up to 2 min later"
+// "2 of these nodes are powered down: the program begins when they are up, up to 2 min later"
 std::string power_in_words(const Outlook& outlook) {
   std::string words =
-      fmt::format("{} of these nodes {} powered down: its program begins once {} up",
+      fmt::format("{} of these nodes {} powered down: the program begins when {} up",
                   outlook.powered_down,
                   outlook.powered_down == 1 ? "is" : "are",
                   outlook.powered_down == 1 ? "it is" : "they are");
@@ -89,7 +89,7 @@ std::string power_in_words(const Outlook& outlook) {
 }
 
 std::string later_in_words(std::int64_t start, std::int64_t now) {
-  if (start == 0) return "not known when: the end of what it waits for cannot be foreseen; then";
+  if (start == 0) return "unknown, as it waits for what has no foreseeable end; it would run";
   return fmt::format("at {} (in {})",
                      time_in_words(start, now),
                      run::duration_words(std::chrono::seconds(start - now)));

@@ -80,7 +80,7 @@ void count_powered_down(const Site& site, Outlook& outlook) {
 void heed_state(const sched::PartitionInfo& partition, Start& start) {
   if (partition.up || start.answer != Start::Answer::expected) return;
   start.answer = Start::Answer::unknown;
-  start.why = fmt::format("the partition {} is not up now", partition.name);
+  start.why = fmt::format("partition {} is not up now", partition.name);
   start.hint = "choose another --partition, or submit it and wait";
 }
 

@@ -153,7 +153,7 @@ class Description {
 };
 
 // Whether only sbatch can read the request, or the site wants it to see every job: cli_filter
-// plug-ins, which give options or refuse them, run in sbatch and not in the controller.
+// plug-ins, which give options or refuse them, run in Slurm's commands and not in the controller.
 bool is_for_sbatch(const json& request) {
   const auto options = request.find("options");
   const bool is_odd = options != request.end() && !knows_options(*options);

@@ -43,8 +43,7 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
       (piece.operation.empty() || has_default) && piece.words.empty()) {
     if (*number <= arguments->second.size()) return &arguments->second[*number - 1];
     if (!has_default) return nullptr;
-    const std::string other =
-        has_default ? piece.operation.substr(piece.operation.find('-') + 1) : std::string();
+    const std::string other = piece.operation.substr(piece.operation.find('-') + 1);
     if (other.find_first_of("$`'\"\\") != std::string::npos) return nullptr;
     FlatWord value;
     if (!other.empty()) value.push_back({Segment::Kind::literal, other, true});

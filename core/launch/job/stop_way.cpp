@@ -17,19 +17,24 @@ bool is_between_begin_and_end(const std::vector<run::Event>& events) {
   return false;
 }
 
+bool is_of(const std::optional<run::Lease>& lease, const sched::JobInfo& job) {
+  return lease && lease->job == job.id && lease->restart_count == job.restart_count;
+}
+
 }  // namespace
+
+bool waits_for_agent(const sched::JobInfo& job, const std::optional<run::Lease>& lease) {
+  return sched::waits(job) && !(job.preparing && is_of(lease, job));
+}
 
 StopWay stop_way(const std::vector<run::Event>& events,
                  const sched::JobInfo& job,
                  const std::optional<run::Lease>& lease) {
-  const bool of_this_job =
-      lease && lease->job == job.id && lease->restart_count == job.restart_count;
-  // The agent may have begun before the last node is ready.
-  if (sched::waits(job) && !(job.preparing && of_this_job)) return StopWay::cancel;
+  if (waits_for_agent(job, lease)) return StopWay::cancel;
   if (sched::is_terminal(job.state) || run::final_decision(events) != nullptr)
     return StopWay::nothing;
   if (job.state == sched::JobState::suspended) return StopWay::wait;
-  return of_this_job && is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
+  return is_of(lease, job) && is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
 }
 
 StopWay stop_way(const std::vector<run::Event>& events, run::Holder agent) {

@@ -51,6 +51,10 @@ enum class StopWay {
   wait,
 };
 
+// True if no agent of the job has begun. One may have begun before the last node is ready.
+[[nodiscard]] bool waits_for_agent(const sched::JobInfo& job,
+                                   const std::optional<run::Lease>& lease);
+
 // How to stop a job, where `lease` is the lease of its latest attempt. An agent that has just
 // requeued its job no longer accepts requests, so the queued job must be cancelled.
 [[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events,

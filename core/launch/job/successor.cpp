@@ -7,6 +7,7 @@
 #include "core/base/text/units.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/job/own_job.hpp"
+#include "core/launch/job/stop_way.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/parts.hpp"
@@ -108,6 +109,11 @@ std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
   return jobs;
 }
 
+std::optional<run::Lease> lease_of(const run::RunDirectory& run) {
+  const auto lease = run::read_lease(run, run::latest_attempt(run));
+  return lease ? std::optional(*lease) : std::nullopt;
+}
+
 // A live job of the run that its ledger does not have, because the answer to its submission was
 // lost. Empty if there is none, or if the scheduler cannot search.
 sched::JobId unrecorded_job(sched::Scheduler& scheduler,
@@ -138,7 +144,7 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
 sched::JobId last_job(const run::RunDirectory& run, const std::vector<run::Event>& events) {
   const sched::JobId job = run::newest_job(events);
   if (!job.empty()) return job;
-  const auto lease = run::read_lease(run, run::latest_attempt(run));
+  const auto lease = lease_of(run);
   return lease ? lease->job : sched::JobId();
 }
 
@@ -156,7 +162,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info) return submit_successor(scheduler, run, known, patience);
-  if (sched::waits(*info) && !info->completing)
+  if (waits_for_agent(*info, lease_of(run)) && !info->completing)
     return Resumed{job, By::queue, info->explanation, info->advice};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
@@ -173,7 +179,7 @@ Result<std::optional<bool>> waits_if_live(sched::Scheduler& scheduler,
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info || sched::is_terminal(info->state)) return std::nullopt;
-  return sched::waits(*info);
+  return waits_for_agent(*info, lease_of(run));
 }
 
 // Cancels a job that waits, and returns when it has ended.

@@ -173,7 +173,7 @@ TEST_CASE("no start is expected in a partition that is down") {
   const plan::Plan plan = usual_plan();
   const Outlook outlook = predict_outlook({spec, plan, {}}, &site, on("n[1-2]"), assumed());
   CHECK(outlook.start.answer == Start::Answer::unknown);
-  CHECK(outlook.start.why == "the partition low is not up now");
+  CHECK(outlook.start.why == "partition low is not up now");
   CHECK(warns(outlook, "none starts"));
 }
 
