@@ -44,6 +44,14 @@ void check_braces(const JobSpec& spec, const std::string& option, Diagnostics& p
   const std::string& words = spec.resume;
   for (std::size_t at = words.find('{'); at != std::string::npos; at = words.find('{', at + 1)) {
     const std::string one = words.substr(at, words.find('}', at) - at + 1);
+    const bool is_parameter =
+        std::any_of(spec.sweep.begin(), spec.sweep.end(), [](const std::string& parameter) {
+          return parameter.starts_with("dir=");
+        });
+    if (one == "{dir}" && is_parameter)
+      problems.push_back({option,
+                          "{dir} is the checkpoint's folder, and a parameter of the sweep",
+                          "give the parameter another name"});
     if (one != "{}" && one != "{dir}" && spec.sweep.empty())
       problems.push_back(
           {option, one + " has no meaning here", "{} is the checkpoint, {dir} its folder"});

@@ -93,6 +93,8 @@ TEST_CASE("an element's spec is what would have been submitted for it alone") {
   spec.sweep = {"lr=0.1,0.01"};
   spec.sweep_mode = "grid";
   spec.log_links = {{"output", "/logs/%x"}};
+  spec.checkpoints = "out-{lr}/step-*";
+  spec.resume = "--load {} --lr {lr}";
   const Sweep sweep = two_parameters();
   const spec::JobSpec alone = element_spec(spec, sweep, sweep.elements[2]);
   CHECK(alone.job_name == "train-0.01");
@@ -100,8 +102,19 @@ TEST_CASE("an element's spec is what would have been submitted for it alone") {
   CHECK(alone.setup == std::vector<std::string>{"echo 'a b' 0.01"});
   CHECK(alone.slurm == std::map<std::string, std::string>{{"account", "a"}});
   CHECK(alone.log_links == spec.log_links);
+  CHECK(alone.checkpoints == "out-0.01/step-*");
+  CHECK(alone.resume == "--load {} --lr 0.01");
   CHECK(alone.sweep.empty());
   CHECK(alone.sweep_mode.empty());
+}
+
+TEST_CASE("a parameter's value in a pattern is no pattern") {
+  spec::JobSpec spec;
+  spec.checkpoints = "{x}/*";
+  Sweep sweep = two_parameters();
+  sweep.names = {"x"};
+  sweep.elements[0].values = {"[1]*"};
+  CHECK(element_spec(spec, sweep, sweep.elements[0]).checkpoints == "\\[1]\\*/*");
 }
 
 TEST_CASE("an element's programs get its index and parameters") {
