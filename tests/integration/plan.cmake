@@ -11,3 +11,4 @@ dts_script_test(plan_limits_several integration 120 partition_limits several)
 dts_script_test(plan_site_rules integration 120 site_rules)
 # Nodes that are powered down until a job needs them.
 dts_script_test(plan_cloud integration 400 cloud)
+dts_script_test(plan_cloud_whole faults 600 cloud whole)
