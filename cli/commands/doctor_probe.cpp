@@ -132,7 +132,8 @@ std::string failure_of_probe(const run::RunDirectory& run) {
   if (summary.attempts.empty()) return "its script did not launch ranks";
   const run::AttemptSummary& last = summary.attempts.back();
   if (!last.detail.empty()) return last.detail;
-  return last.cause.value() ? words_of_cause(*last.cause.value()).what : "its end was not recorded";
+  return last.cause.value() ? words_of_cause(*last.cause.value(), last.detail).what
+                            : "its end was not recorded";
 }
 
 void collect_answers(const run::RunDirectory& run, doctor::Probed& probed) {

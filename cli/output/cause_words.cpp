@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/cause_words.hpp"
 
+#include "core/run/ledger/decision.hpp"
+
 namespace dts::cli {
 
-CauseWords words_of_cause(run::Cause cause) {
+CauseWords words_of_cause(run::Cause cause, std::string_view detail) {
   constexpr const char* k_agent_log = "dtsubmit logs {job} --agent --attempt {attempt}";
   constexpr const char* k_all_logs = "dtsubmit logs {job} --ranks all --attempt {attempt}";
   switch (cause) {
@@ -57,6 +59,9 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"no disk space or quota was left",
               "free some space on the disk that is full; that of the run directory: df -h {run}"};
     case run::Cause::no_program:
+      if (detail.find(run::k_runtime_failed) != detail.npos)
+        return {run::k_runtime_failed,
+                "do what the runtime's message above asks for, and submit it again"};
       return {"the program does not exist or cannot be executed",
               "correct the path, or its permissions, and submit it again"};
     case run::Cause::set_up_failed:

@@ -5,6 +5,8 @@
 #include "core/run/event/cause.hpp"
 #include "core/run/summary/summary.hpp"
 
+#include <string_view>
+
 namespace dts::cli {
 
 struct CauseWords {
@@ -12,7 +14,8 @@ struct CauseWords {
   const char* advice;  // before continuing the run; empty: none. "{job}", "{attempt}", "{run}"
 };
 
-[[nodiscard]] CauseWords words_of_cause(run::Cause cause);
+// `detail`: what the ledger says of the end.
+[[nodiscard]] CauseWords words_of_cause(run::Cause cause, std::string_view detail);
 
 // True if, according to its ledger, the attempt was ended by `dtsubmit stop`.
 [[nodiscard]] bool is_stop_asked_for(const run::AttemptSummary& attempt);

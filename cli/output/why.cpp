@@ -21,7 +21,8 @@ using std::chrono::seconds;
 
 void advise(const RunFacts& known, const AttemptSummary& attempt, Explanation& why) {
   if (const auto cause = attempt.cause.value()) {
-    std::string advice = replaced(words_of_cause(*cause).advice, "{job}", known.name);
+    std::string advice =
+        replaced(words_of_cause(*cause, attempt.detail).advice, "{job}", known.name);
     advice = replaced(advice, "{attempt}", std::to_string(attempt.number));
     advice = replaced(advice, "{run}", known.run_directory);
     if (!advice.empty()) why.next.push_back(advice);

@@ -130,7 +130,7 @@ std::string steps_of(const AttemptSummary& attempt) {
 std::string what_ended(const AttemptSummary& attempt, run::Cause cause) {
   if (cause == run::Cause::stopped && is_stop_asked_for(attempt))
     return "`dtsubmit stop` asked it to save and end";
-  return words_of_cause(cause).what;
+  return words_of_cause(cause, attempt.detail).what;
 }
 
 AttemptExplanation describe_attempt(const AttemptSummary& attempt) {

@@ -209,7 +209,8 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   std::string trouble;
   if (run::may_be_explained(outcome.cause) && !runner.kill_imminent())
     trouble = await_storage(run_, in_.patience);
-  outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  const auto runtimes = newest_step(runner) ? std::vector<std::string>() : used_runtimes(job_);
+  outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size, runtimes);
   if (!trouble.empty() && outcome.cause == run::Cause::user_exit) {
     outcome.cause = run::Cause::storage_error;
     outcome.detail += "; " + trouble;

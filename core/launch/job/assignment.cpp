@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job/assignment.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/os/environment.hpp"
+#include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plan/layout/json.hpp"
+#include "core/plan/program/own_runtimes.hpp"
+#include "core/plan/program/script_file.hpp"
 #include "core/run/directory/amendment.hpp"
 #include "core/spec/json.hpp"
 
@@ -61,6 +65,25 @@ Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   if (local && read.plan.cores_per_rank == 0)
     read.plan.cores_per_rank = read.spec.cpus_per_task.value_or(0);
   return read;
+}
+
+std::vector<std::string> used_runtimes(const Assignment& job) {
+  constexpr std::uint64_t k_longest_script = 1U << 20;
+  std::vector<std::string> used;
+  if (!job.spec.container.image.empty()) {
+    const auto runtime = job.spec.container.runtime;
+    if (runtime != spec::ContainerRuntime::automatic) return {spec::to_string(runtime)};
+    for (const auto any : spec::container_runtimes()) used.emplace_back(spec::to_string(any));
+    return used;
+  }
+  std::string text = join(job.plan.command, " ");
+  // What `bash train.sh` and `./train.sh` run.
+  const std::string script = plan::script_file(job.plan.command)
+                                 .value_or(job.plan.command.empty() ? "" : job.plan.command[0]);
+  if (script.find('/') != std::string::npos || exists(script))
+    if (const auto lines = read_file(script, k_longest_script); lines && lines->starts_with("#!"))
+      text += "\n" + *lines;
+  return plan::own_runtimes(text);
 }
 
 }  // namespace dts::launch

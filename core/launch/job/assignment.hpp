@@ -10,6 +10,8 @@
 #include "core/sweep/element.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace dts::launch {
 
@@ -32,5 +34,9 @@ struct Assignment {
 
 // The policy that --on and --time-total define.
 [[nodiscard]] Result<run::Policy> read_policy(const spec::JobSpec& spec);
+
+// The container runtimes that start the program: that of --container, or those that the command
+// names, or its script. Reads the script.
+[[nodiscard]] std::vector<std::string> used_runtimes(const Assignment& job);
 
 }  // namespace dts::launch

@@ -31,8 +31,13 @@ struct KnownWrapper {
   std::string_view with_value{};  // options whose value is the next word: "-u --unset"
   unsigned operands = 0;          // positional words before the program: a container's image
   bool hides_variables = false;   // a container that only gets the variables that its options name
+  bool is_container = false;
+  std::string_view folder_options{};  // with one of these, the program starts in another folder
 };
 
 [[nodiscard]] std::span<const KnownWrapper> known_wrappers();
+
+// By file name: "podman", "bwrap".
+[[nodiscard]] bool is_container_runtime(std::string_view name);
 
 }  // namespace dts::plan

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/text/text.hpp"
 #include "core/plan/program/known_launchers.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace dts::plan {
 namespace {
@@ -39,7 +43,7 @@ constexpr std::string_view k_perf =
     " --repeat -x --field-separator -I --interval-print -M --metrics -D --delay";
 
 const KnownWrapper k_wrappers[] = {
-    {"env", "", "-u --unset -C --chdir"},
+    {.program = "env", .with_value = "-u --unset -C --chdir", .folder_options = "-C --chdir"},
     {"exec", "", "-a"},
     {"command"},
     {"time", "", "-f -o --format --output"},
@@ -59,7 +63,9 @@ const KnownWrapper k_wrappers[] = {
      "",
      "-n -s -e -f -p -w --server-num --server-args --error-file --auth-file --xauth-protocol"
      " --wait"},
-    {"sudo", "", "-u --user -g --group -D --chdir -p --prompt"},
+    {.program = "sudo",
+     .with_value = "-u --user -g --group -D --chdir -p --prompt",
+     .folder_options = "-D --chdir"},
     {"strace", "", "-a -b -e -E -I -o -O -p -P -s -S -u -U -X"},
     {"ltrace", "", "-a -A -D -e -F -l -n -o -p -s -u -w -x"},
     {"gdb", "", k_gdb},
@@ -72,28 +78,42 @@ const KnownWrapper k_wrappers[] = {
     {"flock", "", "-w -E --timeout --conflict-exit-code", 1},
     {"tini", "", "-p"},
     {"dumb-init", "", "-r --rewrite"},
-    {"uv", "run", k_uv},
+    {.program = "uv", .verb = "run", .with_value = k_uv, .folder_options = "--directory"},
     {"uvx", "", k_uv},
-    {"poetry", "run", "-C --directory -P --project"},
+    {.program = "poetry",
+     .verb = "run",
+     .with_value = "-C --directory -P --project",
+     .folder_options = "-C --directory"},
     {"pipenv", "run"},
     {"pdm", "run", "-p --project"},
     {"hatch", "run", "-e --env"},
     {"rye", "run"},
     {"pixi", "run", "-e --environment --manifest-path"},
-    {"conda", "run", "-n --name -p --prefix --cwd"},
-    {"mamba", "run", "-n --name -p --prefix --cwd -r --root-prefix"},
-    {"micromamba", "run", "-n --name -p --prefix --cwd -r --root-prefix -e --env"},
-    {"singularity", "exec", k_container, 1},
-    {"apptainer", "exec", k_container, 1},
-    {"singularity", "run", k_container, 1},
-    {"apptainer", "run", k_container, 1},
-    {"singularity_wrapper", "exec"},  // at CSC; the image is in a variable
-    {"docker", "run", k_docker, 1, true},
-    {"podman", "run", k_docker, 1, true},
-    {"podman-hpc", "run", k_docker, 1, true},
-    {"ch-run", "", "-b --bind -c --cd --set-env -d --home", 1},
-    {"enroot", "start", "-m --mount -e --env -c --conf", 1},
-    {"shifter", "", "--image -i --volume -V --module --workdir"},
+    {.program = "conda",
+     .verb = "run",
+     .with_value = "-n --name -p --prefix --cwd",
+     .folder_options = "--cwd"},
+    {.program = "mamba",
+     .verb = "run",
+     .with_value = "-n --name -p --prefix --cwd -r --root-prefix",
+     .folder_options = "--cwd"},
+    {.program = "micromamba",
+     .verb = "run",
+     .with_value = "-n --name -p --prefix --cwd -r --root-prefix -e --env",
+     .folder_options = "--cwd"},
+    {"singularity", "exec", k_container, 1, false, true},
+    {"apptainer", "exec", k_container, 1, false, true},
+    {"singularity", "run", k_container, 1, false, true},
+    {"apptainer", "run", k_container, 1, false, true},
+    {.program = "singularity_wrapper",
+     .verb = "exec",
+     .is_container = true},  // at CSC; the image is in a variable
+    {"docker", "run", k_docker, 1, true, true},
+    {"podman", "run", k_docker, 1, true, true},
+    {"podman-hpc", "run", k_docker, 1, true, true},
+    {"ch-run", "", "-b --bind -c --cd --set-env -d --home", 1, false, true},
+    {"enroot", "start", "-m --mount -e --env -c --conf", 1, false, true},
+    {"shifter", "", "--image -i --volume -V --module --workdir", 0, false, true},
     {"nsys",
      "profile",
      "-o --output -t --trace -s --sample -c --capture-range -y --delay -d --duration -x"
@@ -115,6 +135,14 @@ const KnownWrapper k_wrappers[] = {
 
 std::span<const KnownWrapper> known_wrappers() {
   return k_wrappers;
+}
+
+bool is_container_runtime(std::string_view name) {
+  constexpr std::string_view k_others[]{"bwrap", "nerdctl"};  // their options are not known
+  return is_one_of(k_others, name) ||
+         std::any_of(std::begin(k_wrappers), std::end(k_wrappers), [&](const KnownWrapper& known) {
+           return known.is_container && known.program == name;
+         });
 }
 
 }  // namespace dts::plan

@@ -51,6 +51,8 @@ std::optional<Decision> settled(const Outcome& outcome, const char* way) {
 std::string why_no_more(const Outcome& outcome, const char* way) {
   switch (outcome.cause) {
     case Cause::no_program:
+      if (outcome.detail.find(k_runtime_failed) != std::string::npos)
+        return "the container's runtime failed: see its message, and submit the job again";
       return "trying again would not find it; correct the command and submit it again";
     case Cause::set_up_failed:
       return "the set-up failed; correct it and submit the job again";

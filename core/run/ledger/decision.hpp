@@ -38,6 +38,9 @@ struct Outcome {
 inline constexpr const char* k_asked_by_user = "asked for by `dtsubmit stop`";
 inline constexpr const char* k_asked_by_part = "another part of the job has ended";
 
+// In the detail of Cause::no_program: the program itself may exist.
+inline constexpr const char* k_runtime_failed = "the container's runtime did not start the program";
+
 struct Circumstances {
   bool in_scheduler = false;            // false: `dtsubmit run`
   bool may_requeue = true;              // --requeue

@@ -198,41 +198,6 @@ std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines
 
 namespace {
 
-// How a runtime reports a failure of its own: exit codes, and how the line begins and goes on.
-struct RuntimeReport {
-  int least_code;
-  int most_code;
-  std::string_view begin;
-  std::string_view rest;
-};
-
-constexpr RuntimeReport k_runtime_reports[] = {
-    {125, 127, "Error: ", ""},   // podman-run(1), "Exit Status"
-    {125, 127, "docker: ", ""},  // docker-run(1), the same
-    {1, 127, "ch-run[", "]: error: "},
-    {255, 255, "FATAL: ", ""},  // Apptainer and Singularity
-    {1, 1, "bwrap: ", ""},
-};
-
-}  // namespace
-
-std::optional<std::string> runtime_failure(const std::vector<std::string>& last_lines,
-                                           int exit_code) {
-  constexpr int k_lines = 3;  // Podman and Docker add where to find help
-  int left = k_lines;
-  for (auto line = last_lines.rbegin(); line != last_lines.rend() && left > 0; ++line) {
-    if (trim(*line).empty()) continue;
-    --left;
-    for (const RuntimeReport& report : k_runtime_reports)
-      if (exit_code >= report.least_code && exit_code <= report.most_code &&
-          line->starts_with(report.begin) && line->find(report.rest) != std::string::npos)
-        return printable(*line, k_longest_line);
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 // The number after the first occurrence of `words` after position `from`.
 std::optional<long long> number_after(std::string_view text,
                                       std::string_view words,

@@ -21,12 +21,6 @@ struct Evidence {
 // order: a rank that ran out of memory also breaks its communicator. nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
 
-// The line with which a container runtime (Podman, Docker, Charliecloud, Apptainer, bubblewrap)
-// says at the end of a rank's log that it could not start the program, printable(); nullopt if
-// `exit_code` or the last lines are the program's own.
-[[nodiscard]] std::optional<std::string> runtime_failure(const std::vector<std::string>& last_lines,
-                                                         int exit_code);
-
 // True for the line of an error or exception of any kind; not for the source lines of a traceback,
 // which are indented.
 [[nodiscard]] bool is_error(std::string_view line);

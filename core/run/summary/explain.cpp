@@ -12,6 +12,7 @@
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/raised_error.hpp"
+#include "core/run/summary/runtime_failure.hpp"
 #include "core/run/summary/summary.hpp"
 #include "core/run/summary/telling_lines.hpp"
 
@@ -38,8 +39,7 @@ std::vector<std::string> rank_words(const RunDirectory& run,
                                     unsigned attempt,
                                     unsigned rank,
                                     std::size_t lines) {
-  constexpr std::size_t k_all = SIZE_MAX;
-  return telling_lines(last_lines(run.rank_log(attempt, rank), k_all), lines);
+  return telling_lines(last_lines(run.rank_log(attempt, rank), SIZE_MAX), lines);
 }
 
 std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
@@ -236,7 +236,11 @@ std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attem
   return std::nullopt;
 }
 
-Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
+Outcome explain(Outcome outcome,
+                const RunDirectory& run,
+                unsigned attempt,
+                unsigned world_size,
+                const std::vector<std::string>& runtimes) {
   if (may_be_an_abort(outcome.cause))
     if (auto aborted = abort_outcome(run, attempt, world_size)) return *std::move(aborted);
   const auto words = words_of(run, attempt, outcome.rank, outcome.cause, k_lines).lines;
@@ -251,15 +255,12 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     return outcome_of_raised(std::move(outcome), {}, run, attempt, world_size);
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
   const std::string how = outcome.detail;
-  const auto runtimes =
-      outcome.cause == Cause::user_exit && (!own || own->cause == Cause::storage_error)
-          ? runtime_failure(words, outcome.exit_code)
-          : std::nullopt;
-  if (runtimes) {
-    outcome.cause = Cause::no_program;
-    outcome.detail += ": the container's runtime did not start the program: " + *runtimes;
-    return outcome;
-  }
+  if (outcome.cause == Cause::user_exit && (!own || own->cause == Cause::storage_error))
+    if (const auto line = runtime_failure(words, outcome.exit_code, runtimes)) {
+      outcome.cause = Cause::no_program;
+      outcome.detail += fmt::format(": {}: {}", k_runtime_failed, *line);
+      return outcome;
+    }
   if (own) {
     outcome.cause = own->cause;
     outcome.detail += ": " + std::string(trim(own->line));

@@ -42,11 +42,13 @@ struct LastError {
 
 // `outcome` with the cause that the failed rank's last lines show, if any. If that rank may be the
 // victim of another, the rank whose lines show a cause of its own is used instead. Reads the ends
-// of at most 256 logs. Thread-safe.
+// of at most 256 logs. `runtimes`: the container runtimes that ran the program, as far as it may
+// not have started; see runtime_failure(). Thread-safe.
 [[nodiscard]] Outcome explain(Outcome outcome,
                               const RunDirectory& run,
                               unsigned attempt,
-                              unsigned world_size);
+                              unsigned world_size,
+                              const std::vector<std::string>& runtimes);
 
 // Settles an outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done) by
 // what the program wrote to metrics.jsonl (`metrics`) in this attempt. It is done if there is the

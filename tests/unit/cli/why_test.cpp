@@ -223,9 +223,11 @@ TEST_CASE("since when it runs, how far it is, and what it did before") {
 
 TEST_CASE("every cause has words of its own") {
   std::set<std::string> words;
-  for (const run::Cause cause : run::all_causes()) words.insert(words_of_cause(cause).what);
+  for (const run::Cause cause : run::all_causes()) words.insert(words_of_cause(cause, "").what);
   CHECK(words.size() == run::all_causes().size());
   CHECK(words.count("") == 0);
+  const std::string own = std::string("rank 0 exited 125: ") + run::k_runtime_failed + ": Error: x";
+  CHECK(words.count(words_of_cause(run::Cause::no_program, own).what) == 0);
 }
 
 TEST_CASE("a program's last lines reach the terminal short and without control characters") {

@@ -2,6 +2,7 @@
 // What a request becomes.
 #include "core/plan/layout/json.hpp"
 #include "core/plan/program/job_name.hpp"
+#include "core/plan/program/own_runtimes.hpp"
 #include "core/plan/program/script_file.hpp"
 #include "tests/unit/plan/requests.hpp"
 
@@ -149,12 +150,38 @@ TEST_CASE("the file that the last interpreter of a command reads") {
            {{"uv", "run", "--directory=sub", "t.py"}, ""},
            {{"apptainer", "exec", "i.sif", "python", "/in/t.py"}, ""},
            {{"uv", "run"}, ""},
+           {{"uv", "run", "https://example.com/t.py"}, ""},
            {{"./a.out", "t.py"}, ""},
+           {{"torchrun", "--standalone", "t.py", "--config", "c.py"}, "t.py"},
+           {{"torchrun", "--nproc_per_node=8", "-m", "pkg.train", "--config", "c.py"}, ""},
+           {{"torchrun", "--nproc_per_node", "8", "--no_python", "./a.out", "c.py"}, ""},
+           {{"torchrun", "--nproc_per_node", "8", "./a.out", "--config", "c.py"}, ""},
+           {{"accelerate", "launch", "--module", "pkg.train", "c.py"}, ""},
+           {{"deepspeed", "--num_gpus", "2", "--module", "pkg", "c.py"}, ""},
+           {{"python", "-m", "torch.distributed.run", "-m", "pkg", "c.py"}, ""},
+           {{"mpirun", "-n", "2", "python", "-u", "t.py", "c.py"}, "t.py"},
+           {{"mpirun", "--oversubscribe", "python3", "t.py"}, "t.py"},
+           {{"mpirun", "-n", "2", "--wdir", "sub", "python", "t.py"}, ""},
+           {{"srun", "--chdir=sub", "python", "t.py"}, ""},
+           {{"srun", "--container-image=i", "python", "t.py"}, ""},
+           {{"sudo", "-D", "sub", "python", "t.py"}, ""},
+           {{"chroot", "/r", "--", "python", "/in/t.py"}, ""},
+           {{"vtune", "-c", "hotspots", "--", "python", "t.py"}, "t.py"},
+           {{"bwrap", "--bind", "/a", "/", "--", "python", "t.py"}, ""},
+           {{"bash", "-s", "t.sh"}, ""},
            {{}, ""},
        }) {
     CAPTURE(row.first);
     CHECK(script_file(row.first).value_or("") == row.second);
   }
+}
+
+TEST_CASE("the container runtimes that a command starts itself") {
+  using Names = std::vector<std::string>;
+  CHECK(own_runtimes("cd /w&&exec /usr/bin/apptainer exec i.sif ./a; podman run i; podman ps") ==
+        Names{"apptainer", "podman"});
+  CHECK(own_runtimes("$(ch-run \"$i\" -- x) bwrap").size() == 2);
+  CHECK(own_runtimes("python dockerfile.py --image=a/docker.io").empty());
 }
 
 TEST_CASE("a job without a name gets the program's") {

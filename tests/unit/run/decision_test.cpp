@@ -396,3 +396,11 @@ TEST_CASE("an agent that fails after its attempt's end says why in its decision"
   REQUIRE(events.size() == 1);
   CHECK(events.front().as<Decided>()->detail.starts_with("cannot read provenance.json: it cannot"));
 }
+
+TEST_CASE("a container runtime that failed is no missing program") {
+  const Outcome missing{Cause::no_program, 127, "rank 0: no program `x`"};
+  Outcome runtimes = missing;
+  runtimes.detail = std::string("rank 0 exited 125: ") + k_runtime_failed + ": Error: x";
+  CHECK(decide(missing, {}, default_policy()).why.find("correct the command") != std::string::npos);
+  CHECK(decide(runtimes, {}, default_policy()).why.find("see its message") != std::string::npos);
+}

@@ -38,8 +38,9 @@ class AttemptLogs {
     return words.whose + ": " + join(words.lines, "|");
   }
 
-  [[nodiscard]] Outcome explained(Outcome outcome) const {
-    return explain(std::move(outcome), run_, 1, 4);
+  [[nodiscard]] Outcome explained(Outcome outcome,
+                                  const std::vector<std::string>& runtimes = {}) const {
+    return explain(std::move(outcome), run_, 1, 4, runtimes);
   }
 
  private:
@@ -53,29 +54,34 @@ const Outcome k_exited{Cause::user_exit, 1, "rank 2 on n1 exited 1", 2U, "n1"};
 
 TEST_CASE("what a container's runtime reports is its failure, not the program's") {
   struct Case {
+    const char* runtime;
     int code;
     const char* log;
     bool is_runtimes;
   };
 
   for (const Case& c : {
-           Case{125, "Error: unknown flag: --nosuch\nSee 'podman run --help'\n", true},
-           {126, "Error: OCI runtime error: crun: cgroups in hybrid mode not supported\n", true},
-           {127, "docker: Error response from daemon: exec: \"x\": not found.\n\n", true},
-           {1, "ch-run[25]: error: can't execve(2): /x: Read-only file system (c.c:4 2)\n", true},
-           {255, "INFO:    Converting\nFATAL:   could not open image /a.sif\n", true},
-           {1, "bwrap: execvp /bin/nothing: No such file or directory\n", true},
-           {1, "Error: no such file\n", false},
-           {127, "sh: nothing: not found\n", false},
-           {1, "ch-run[25]: warning: x\nValueError: y\n", false},
-           {1, "bwrap: loading\none\ntwo\nValueError: y\n", false},
-           {3, "FATAL: loss is NaN\n", false},
+           Case{"podman", 125, "Error: unknown flag: --nosuch\nSee 'podman run --help'\n", true},
+           {"podman", 126, "Error: OCI runtime error: crun: cgroups in hybrid mode\n", true},
+           {"docker", 127, "docker: Error response from daemon: exec: \"x\"\n\n", true},
+           {"ch-run", 1, "ch-run[25]: error: can't execve(2): /x (c.c:4 2)\n", true},
+           {"charliecloud", 1, "ch-run[25]: error: can't execve(2): /x (c.c:4 2)\n", true},
+           {"apptainer", 255, "INFO:    Converting\nFATAL:   could not open image /a.sif\n", true},
+           {"bwrap", 1, "bwrap: execvp /bin/nothing: No such file or directory\n", true},
+           {"podman", 1, "Error: no such file\n", false},
+           {"podman", 127, "sh: nothing: not found\n", false},
+           {"ch-run", 1, "ch-run[25]: warning: x\nValueError: y\n", false},
+           {"bwrap", 1, "bwrap: loading\none\ntwo\nValueError: y\n", false},
+           {"apptainer", 3, "FATAL: loss is NaN\n", false},
+           {"podman", 255, "FATAL: loss is NaN\n", false},
+           {"", 255, "FATAL: loss is NaN\n", false},
+           {"", 126, "Error: cannot read the list of shards\n", false},
        }) {
     CAPTURE(c.log);
     const Outcome end = AttemptLogs().says(2, c.log).explained(
-        {Cause::user_exit, c.code, "rank 2 on n1 exited", 2U, "n1"});
+        {Cause::user_exit, c.code, "rank 2 on n1 exited", 2U, "n1"}, {c.runtime});
     CHECK(end.cause == (c.is_runtimes ? Cause::no_program : Cause::user_exit));
-    CHECK((end.detail.find("the container's runtime") != std::string::npos) == c.is_runtimes);
+    CHECK((end.detail.find(k_runtime_failed) != std::string::npos) == c.is_runtimes);
   }
 }
 

@@ -41,7 +41,7 @@ Outcome explained(Outcome outcome, const std::vector<std::string>& logs) {
   REQUIRE(make_folders(run.attempt(1)));
   for (unsigned rank = 0; rank < logs.size(); ++rank)
     REQUIRE(write_file(run.rank_log(1, rank), logs[rank]));
-  return explain(std::move(outcome), run, 1, static_cast<unsigned>(logs.size()));
+  return explain(std::move(outcome), run, 1, static_cast<unsigned>(logs.size()), {});
 }
 
 }  // namespace
