@@ -42,6 +42,10 @@ std::string remaining_command(const std::vector<pid_t>& others) {
   }
 }
 
+bool contains(const std::vector<pid_t>& all, pid_t one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
 }  // namespace
 
 Result<void> Program::start(const std::vector<std::string>& argv,
@@ -72,19 +76,39 @@ Result<void> Program::start(const std::vector<std::string>& argv,
   };
   DTS_ASSIGN(pid_, start_process(command));
   group_ = pid_;
-  is_wrapper_ = is_wrapper(pid_);
+  poll();
   return {};
 }
 
 void Program::poll() {
-  if (pid_ > 0 && pid_ == group_) is_wrapper_ = is_wrapper(pid_);
+  if (pid_ <= 0 || pid_ != group_) return;
+  is_wrapper_ = is_named_wrapper(pid_);
+  wrapped_ = wrapped_children(pid_);
+  if (!asked_.empty()) signal_if_it_goes_on();
+}
+
+// As a trainer does that was asked to save while it waited for a helper.
+void Program::signal_if_it_goes_on() {
+  constexpr std::chrono::seconds k_left_to_end{5};
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_any_left = std::any_of(
+      asked_.begin(), asked_.end(), [](pid_t pid) { return process_info(pid).has_value(); });
+  if (is_any_left || !wrapped_.empty()) asked_lived_ = now;
+  if (now - asked_lived_ < k_left_to_end) return;
+  asked_.clear();
+  ::kill(pid_, stop_signal_);
 }
 
 void Program::signal(int number) {
   if (pid_ <= 0) return;
   poll();
   expect_stop(number);
-  for (const pid_t target : stop_targets(pid_, number)) ::kill(target, number);
+  const std::vector<pid_t> targets = stop_targets(pid_, number);
+  for (const pid_t target : targets) ::kill(target, number);
+  asked_lived_ = std::chrono::steady_clock::now();
+  asked_.clear();
+  if (!contains(targets, pid_) && !handles(pid_, number) && !is_named_wrapper(pid_))
+    asked_ = targets;
 }
 
 void Program::kill() {
@@ -94,11 +118,13 @@ void Program::kill() {
 // The wrapper died of a stop signal: continue with the process below it that handles the signal, as
 // if it were the program.
 bool Program::adopt_wrapped_program(int code) {
-  if (!is_wrapper_ || stop_signal_ == 0 || code != 128 + stop_signal_) return false;
+  if (stop_signal_ == 0 || code != 128 + stop_signal_) return false;
   for (const pid_t orphan : own_children())
-    if (::getpgid(orphan) == group_ && handles(orphan, stop_signal_)) {
+    if ((is_wrapper_ || contains(wrapped_, orphan)) && ::getpgid(orphan) == group_ &&
+        handles(orphan, stop_signal_)) {
       pid_ = orphan;
       is_wrapper_ = false;
+      wrapped_.clear();
       return true;
     }
   return false;

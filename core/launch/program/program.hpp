@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,7 +44,9 @@ class Program {
   [[nodiscard]] pid_t pid() const { return pid_; }
 
   // Signals only the program itself, see stop_targets(). Its workers are its own responsibility:
-  // many would die of a SIGTERM that their parent would have handled for them.
+  // many would die of a SIGTERM that their parent would have handled for them. If what got it in
+  // place of a program that waited for it has ended, and the program goes on, it gets the signal
+  // from poll() some seconds later.
   void signal(int number);
 
   // Call it every second while the program runs: only then can a wrapper be recognised.
@@ -68,12 +71,16 @@ class Program {
  private:
   void kill_leftovers(const std::vector<pid_t>& others);
   [[nodiscard]] bool adopt_wrapped_program(int code);
+  void signal_if_it_goes_on();
 
   pid_t pid_ = 0;
   pid_t group_ = 0;
-  bool is_wrapper_ = false;
+  bool is_wrapper_ = false;     // by its name
+  std::vector<pid_t> wrapped_;  // see wrapped_children(), at the last poll
   std::string left_running_;
-  int stop_signal_ = 0;  // the signal of the requested stop; 0: none yet
+  int stop_signal_ = 0;       // the signal of the requested stop; 0: none yet
+  std::vector<pid_t> asked_;  // got the signal in place of a program that is no wrapper by name
+  std::chrono::steady_clock::time_point asked_lived_;  // when one of them was last seen
   std::unique_ptr<LogPump> pump_;
 };
 

@@ -7,13 +7,17 @@
 #include "core/plan/program/inner_program.hpp"
 
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -70,13 +74,33 @@ bool passes_on(pid_t pid) {
   return is_one_of(k_passing, program_of(pid));
 }
 
-// True if its main thread waits for a process that it has started, as that of a script around
-// subprocess.run() does, or xargs. Of another user's process the kernel does not show it.
-bool waits_for_child(pid_t pid) {
+// Clock ticks since its start; nullopt if it has ended.
+std::optional<std::uint64_t> age_of(pid_t pid) {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto ticks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  const std::uint64_t since_boot = static_cast<std::uint64_t>(now.tv_sec) * ticks +
+                                   static_cast<std::uint64_t>(now.tv_nsec) * ticks / 1'000'000'000;
+  const auto info = process_info(pid);
+  if (!info) return std::nullopt;
+  return since_boot - std::min(since_boot, info->started);
+}
+
+// The children that its main thread waits for in the kernel, as that of a script around
+// subprocess.run() does, or xargs: a certain one or, with wait4(-1), all. Empty if it does not
+// wait, or if the kernel does not show it, as of another user's process.
+std::vector<pid_t> awaited_children(pid_t pid) {
   const auto text = read_file(proc_path(pid, "syscall"));
-  if (!text) return false;
-  const auto number = parse_number(text->substr(0, text->find(' ')));
-  return number && (*number == SYS_wait4 || *number == SYS_waitid);
+  if (!text) return {};
+  const auto words = split(*text, ' ');  // "61 0x1f3 ...": the call and its arguments
+  const auto number = parse_number(words[0]);
+  const bool is_wait4 = number && *number == SYS_wait4;
+  if (words.size() < 3 || !number || (!is_wait4 && *number != SYS_waitid)) return {};
+  const auto argument = [&](std::size_t at) {
+    return static_cast<pid_t>(std::strtoull(words[at].c_str(), nullptr, 16));
+  };
+  const pid_t certain = is_wait4 ? argument(1) : argument(1) == P_PID ? argument(2) : -1;
+  return certain > 0 ? std::vector<pid_t>{certain} : children_of(pid);
 }
 
 using Children = std::multimap<pid_t, pid_t>;  // by parent
@@ -87,27 +111,48 @@ Children children_by_parent() {
   return children;
 }
 
+bool is_wrapper(pid_t pid) {
+  return is_named_wrapper(pid) || !wrapped_children(pid).empty();
+}
+
+// Those of its children that may run the program on its behalf.
+std::vector<pid_t> inner_of(pid_t pid, int signal, const Children& children) {
+  if (!handles(pid, signal) && !is_named_wrapper(pid)) return wrapped_children(pid);
+  std::vector<pid_t> inner;
+  const auto [from, to] = children.equal_range(pid);
+  for (auto child = from; child != to; ++child) inner.push_back(child->second);
+  return inner;
+}
+
 void collect(
     pid_t pid, int signal, const Children& children, unsigned depth, std::vector<pid_t>& found) {
-  const auto [from, to] = children.equal_range(pid);
-  for (auto child = from; child != to; ++child) {
-    const bool is_taken = takes(child->second, signal);
+  for (const pid_t child : inner_of(pid, signal, children)) {
+    const bool is_taken = takes(child, signal);
     const std::size_t before = found.size();
-    const bool may_look = is_taken ? passes_on(child->second) : is_wrapper(child->second);
-    if (depth < k_deepest && may_look) collect(child->second, signal, children, depth + 1, found);
-    if (is_taken && found.size() == before) found.push_back(child->second);
+    const bool may_look = is_taken ? passes_on(child) : is_wrapper(child);
+    if (depth < k_deepest && may_look) collect(child, signal, children, depth + 1, found);
+    if (is_taken && found.size() == before) found.push_back(child);
   }
 }
 
 }  // namespace
 
-bool is_wrapper(pid_t pid) {
+bool is_named_wrapper(pid_t pid) {
   std::error_code failed;
   const auto program = std::filesystem::read_symlink(proc_path(pid, "exe"), failed);
   if (!failed && is_one_of(k_shells, program.filename().string())) return true;
   const std::string name = program_of(pid);
-  return plan::is_wrapper_name(name) || is_one_of(k_starters, name) ||
-         is_one_of(k_starting, name) || waits_for_child(pid);
+  return plan::is_wrapper_name(name) || is_one_of(k_starters, name) || is_one_of(k_starting, name);
+}
+
+std::vector<pid_t> wrapped_children(pid_t pid) {
+  std::vector<pid_t> found = awaited_children(pid);
+  const auto own = age_of(pid);
+  std::erase_if(found, [&](pid_t child) {
+    const auto age = age_of(child);
+    return !own || !age || *age * 2 < *own;
+  });
+  return found;
 }
 
 bool handles(pid_t pid, int signal) {

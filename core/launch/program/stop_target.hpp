@@ -10,17 +10,21 @@
 
 namespace dts::launch {
 
-// True for a process that only runs another for its user: a shell, or a program such as `conda
-// run`, strace or `accelerate launch`, by its name, and any that waits for its child at this
-// moment. False if proc(5) does not show it.
-[[nodiscard]] bool is_wrapper(pid_t pid);
+// True for a process that by its name only runs another for its user: a shell, or a program such as
+// `conda run`, strace or `accelerate launch`. False if proc(5) does not show it.
+[[nodiscard]] bool is_named_wrapper(pid_t pid);
+
+// The children that its main thread waits for at this moment and that have run for most of its
+// life: the program that a script was started for, not one of many short ones, as an upload after
+// each checkpoint.
+[[nodiscard]] std::vector<pid_t> wrapped_children(pid_t pid);
 
 // True if the process has its own handler for `signal`.
 [[nodiscard]] bool handles(pid_t pid, int signal);
 
-// `leader` itself, unless it is a wrapper without a handler, or strace, `uv run` and the like,
-// whose handlers do not save: then the nearest processes below it that have one, or `leader` if
-// there is none.
+// `leader` itself, unless it is a wrapper, by its name or by its children, without a handler, or
+// strace, `uv run` and the like, whose handlers do not save: then the nearest processes below it
+// that have one, or `leader` if there is none.
 [[nodiscard]] std::vector<pid_t> stop_targets(pid_t leader, int signal);
 
 }  // namespace dts::launch

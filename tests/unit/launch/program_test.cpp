@@ -272,6 +272,37 @@ TEST_CASE("bubblewrap, which does not wait in the kernel for its program, is ski
         }) == 85);
 }
 
+// Runs `text`, a program of Python without a handler, and asks it to stop once its log begins with
+// "ready"; its exit code.
+int end_of_python(Rank& rank, const std::string& text) {
+  const std::string file = rank.folder.file("train.py");
+  if (!write_file(file, "import os, subprocess, sys, time\n" + text) ||
+      !rank.start({"/usr/bin/env", "python3", "-u", file}, {{"PROGRAM", "exec " + k_inner}}) ||
+      rank.first_line() != "ready")
+    return -2;
+  std::this_thread::sleep_for(100ms);
+  rank.program.signal(SIGTERM);
+  for (int i = 0; i < 200; ++i) {
+    if (const auto code = rank.program.reap()) return *code;
+    rank.program.poll();
+    std::this_thread::sleep_for(50ms);
+  }
+  return -1;
+}
+
+TEST_CASE("a program that only waits for a helper at the moment of the stop is asked itself") {
+  const std::string run = "subprocess.run(['/bin/sh', '-c', os.environ['PROGRAM']])\n";
+  for (const std::string& text : std::vector<std::string>{
+           "time.sleep(1)\n" + run + "time.sleep(60)\n",  // an upload between two steps
+           run + "time.sleep(60)\n",                      // a preparation
+           // A helper with a handler, and a trainer without.
+           "subprocess.Popen(['/bin/sh', '-c', 'trap : TERM; while :; do sleep 0.05; done'])\n"
+           "subprocess.run(['/bin/sh', '-c', 'echo ready; exec sleep 60'])\n"}) {
+    CAPTURE(text);
+    CHECK(as_rank([&](Rank& rank) { return end_of_python(rank, text); }) == 128 + SIGTERM);
+  }
+}
+
 TEST_CASE("xargs is skipped as well: it waits for its program") {
   CHECK(as_rank([](Rank& rank) {
           const std::string script = "printf %s \"$PROGRAM\" | xargs -0 sh -c";
