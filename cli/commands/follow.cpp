@@ -168,21 +168,12 @@ class News {
   std::string said_;
 };
 
-// What a user reads who ends the waiting with Ctrl-C.
-std::string goes_on_words(const std::string& name) {
-  return fmt::format(
-      "the waiting ends here, and the job goes on\nfollow it again: dtsubmit logs -f {0}\n"
-      "have it save and end: dtsubmit stop {0}",
-      name);
-}
-
-// `name`: how commands refer to what is waited for.
 template <class End>
 Result<int> follow(const run::RunDirectory& run,
                    End end,
                    std::size_t told,
-                   const std::string& name) {
-  const InterruptibleWait wait(goes_on_words(name));
+                   const std::string& on_interrupt) {
+  const InterruptibleWait wait(on_interrupt);
   News news(run, told);
   while (true) {
     DTS_TRY(news.poll(end));
@@ -201,12 +192,21 @@ Result<int> follow(const run::RunDirectory& run,
 Result<int> follow_job(sched::Scheduler& scheduler,
                        const run::RunDirectory& run,
                        sched::JobId job,
-                       std::size_t first) {
-  return follow(run, JobEnd(scheduler, run, job), first, job.text());
+                       std::size_t first,
+                       const std::string& on_interrupt) {
+  return follow(run, JobEnd(scheduler, run, job), first, on_interrupt);
 }
 
-Result<int> follow_local(const run::RunDirectory& run, const run::Lease& agent, std::size_t first) {
-  return follow(run, ProcessEnd(agent), first, shell_quote(run.path));
+Result<int> follow_local(const run::RunDirectory& run,
+                         const run::Lease& agent,
+                         std::size_t first,
+                         const std::string& on_interrupt) {
+  return follow(run, ProcessEnd(agent), first, on_interrupt);
+}
+
+std::string still_saves_words(const std::string& what, const std::string& name) {
+  const std::string words = fmt::format("the waiting ends here; {} still saves and ends", what);
+  return name.empty() ? words : words + "\ncancel it if it cannot: dtsubmit cancel " + name;
 }
 
 }  // namespace dts::cli

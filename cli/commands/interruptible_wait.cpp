@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 namespace dts::cli {
@@ -34,6 +35,8 @@ InterruptibleWait::~InterruptibleWait() {
 }
 
 void InterruptibleWait::pause(std::chrono::milliseconds length) const {
+  // Blocked, a signal would wait for us even if it is ignored.
+  if (before_.sa_handler == SIG_IGN) return std::this_thread::sleep_for(length);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(length);
   const timespec limit{static_cast<time_t>(seconds.count()),
                        static_cast<long>((length - seconds).count()) * 1'000'000};

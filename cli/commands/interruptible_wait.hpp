@@ -10,7 +10,7 @@ namespace dts::cli {
 
 // During its lifetime, the first SIGINT prints `words` on standard error before it ends the process
 // as usual; a second one ends it at once. One at a time, by one thread. Where SIGINT is ignored, as
-// after nohup(1), it stays so.
+// in a script's background command, it stays so.
 class InterruptibleWait {
  public:
   explicit InterruptibleWait(std::string words);

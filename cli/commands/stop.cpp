@@ -126,7 +126,9 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
         *scheduler, seen.job, launch::k_stop_request, interactive_patience())));
   }
   report_request(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
-  if (wait) return follow_job(*scheduler, run, seen.job, seen.events);
+  if (wait)
+    return follow_job(
+        *scheduler, run, seen.job, seen.events, still_saves_words("the job", seen.job.text()));
   return 0;
 }
 
@@ -158,7 +160,7 @@ Result<int> stop_here(const run::RunDirectory& run, bool wait) {
     return 0;
   }
   report_request(run.path, "run --continue " + shell_quote(run.path));
-  if (wait) return follow_local(run, seen.lease, seen.events);
+  if (wait) return follow_local(run, seen.lease, seen.events, still_saves_words("the run", ""));
   return 0;
 }
 
@@ -178,7 +180,7 @@ Result<int> act(const StopOptions& options) {
                return stop_run(element, false);
              }));
   if (options.wait) {
-    DTS_ASSIGN(code, follow_sweep(run));
+    DTS_ASSIGN(code, follow_sweep(run, still_saves_words("the sweep", shell_quote(run.path))));
   }
   return code;
 }

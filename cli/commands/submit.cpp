@@ -146,8 +146,22 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
     print_submitted(prepared, job, options.json);
   }
   if (!options.wait) return 0;
-  if (prepared.sweep) return follow_sweep(prepared.directory());
-  DTS_ASSIGN(const int code, follow_job(**scheduler, prepared.directory(), job));
+  if (prepared.sweep)
+    return follow_sweep(
+        prepared.directory(),
+        fmt::format(
+            "the waiting ends here, and the sweep goes on\nlook at it: dtsubmit status {0}\n"
+            "have its elements save and end: dtsubmit stop {0}",
+            shell_quote(prepared.directory().path)));
+  DTS_ASSIGN(const int code,
+             follow_job(**scheduler,
+                        prepared.directory(),
+                        job,
+                        0,
+                        fmt::format("the waiting ends here, and the job goes on\n"
+                                    "follow it again: dtsubmit logs -f {0}\n"
+                                    "have it save and end: dtsubmit stop {0}",
+                                    job)));
   if (code != 0) print_ending(prepared.directory(), {prepared.directory().path});
   return code;
 }

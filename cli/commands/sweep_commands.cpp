@@ -216,11 +216,8 @@ Result<int> each_element(const run::RunDirectory& run,
   return worst;
 }
 
-Result<int> follow_sweep(const run::RunDirectory& run) {
-  const InterruptibleWait wait(
-      fmt::format("the waiting ends here, and the sweep goes on\nlook at it: dtsubmit status {0}\n"
-                  "have its elements save and end: dtsubmit stop {0}",
-                  shell_quote(run.path)));
+Result<int> follow_sweep(const run::RunDirectory& run, const std::string& on_interrupt) {
+  const InterruptibleWait wait(on_interrupt);
   std::string told;
   for (std::chrono::seconds pause = k_first_look;; pause = std::min(pause * 2, k_slowest_look)) {
     DTS_ASSIGN(const SweepView view, look_at_sweep(run));

@@ -31,7 +31,8 @@ enum class ElementFilter { alive, unfinished };
 
 // Waits until all elements are over. Returns 0 if all are done, otherwise the exit code of the
 // first that is not.
-[[nodiscard]] Result<int> follow_sweep(const run::RunDirectory& run);
+[[nodiscard]] Result<int> follow_sweep(const run::RunDirectory& run,
+                                       const std::string& on_interrupt);
 
 // Errc::invalid with a hint to name an element, for commands that apply to one element only.
 [[nodiscard]] tl::unexpected<Error> choose_element(const run::RunDirectory& run,

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from checks import check, skip, wait_for
@@ -19,16 +20,22 @@ QUICK = ["--conf", "KillWait=2"]
 class Follower:
     """A command that follows a run, with its output and its end."""
 
-    def __init__(self, cluster, *words):
-        self.process = subprocess.Popen([DTSUBMIT, *words], env=cluster.environment, cwd=cluster.place, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    def __init__(self, cluster, *words, interrupt=signal.SIG_DFL):
+        self.output = tempfile.NamedTemporaryFile("w+")
+        self.process = subprocess.Popen([DTSUBMIT, *words], env=cluster.environment, cwd=cluster.place, stdout=self.output, stderr=subprocess.STDOUT,
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, interrupt))
+
+    def said(self):
+        with open(self.output.name) as output:
+            return output.read()
 
     def end(self):
         try:
-            said = self.process.communicate(timeout=120)[0]
+            self.process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
+        said = self.said()
         print(f"--- {' '.join(self.process.args[1:3])}, {self.process.returncode}\n{said}---", flush=True)
         return self.process.returncode, said
 
@@ -115,18 +122,42 @@ def vanished_parts():
 
 
 def interrupted():
-    """Ctrl-C ends the waiting, not the job or the sweep, and prints what goes on and how to come back."""
+    """Ctrl-C ends the waiting, not the job or the sweep, and prints what goes on; where it is ignored, the waiting goes on as well."""
+    saves = ("sh", "-c", "trap 'sleep 10; exit 85' TERM; sleep 600 & wait")
     with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
-        for words in (["--", "sleep", "600"], ["--sweep", "a=1,2", "--", "sleep", "600"]):
+
+        def waiting(*words, **how):
+            follower = Follower(cluster, *words, **how)
+            wait_for(60, "its first news", lambda: "running" in follower.said())
+            return follower
+
+        def submitted(*words, **how):
             before = set(listed(cluster.runs))
-            waiting = Follower(cluster, "submit", "--runs", cluster.runs, "--wait", "--ntasks-per-node", "1", *words)
-            path = wait_for(60, "the run directory", lambda: [one for one in set(listed(cluster.runs)) - before if os.path.exists(one)])[0]
-            time.sleep(3)
-            waiting.process.send_signal(signal.SIGINT)
-            code, said = waiting.end()
+            follower = waiting("submit", "--runs", cluster.runs, "--wait", "--ntasks-per-node", "1", *words, **how)
+            path = (set(listed(cluster.runs)) - before).pop()
+            if "--sweep" not in words:
+                wait_for(60, "the ranks", lambda: events(Run(cluster, path, 0), "ranks_started"))
+            return follower, path
+
+        def interrupt(follower, *words):
+            follower.process.send_signal(signal.SIGINT)
+            code, said = follower.end()
             check(code == -signal.SIGINT, f"it ended by the signal: {code}")
-            check("the waiting ends here, and the " in said and "dtsubmit stop " in said, f"and says what goes on: {said}")
-            cluster.dtsubmit("cancel", path)
+            for text in ("the waiting ends here", *words):
+                check(text in said, f"and says what goes on, {text}: {said}")
+
+        follower, path = submitted("--sweep", "a=1,2", "--", "sleep", "600")
+        interrupt(follower, "the sweep goes on", "dtsubmit stop ")
+        cluster.dtsubmit("cancel", path)
+        follower, path = submitted("--", *saves)
+        interrupt(follower, "the job goes on", "dtsubmit stop ")
+        interrupt(waiting("stop", "--wait", path), "the job still saves and ends", "dtsubmit cancel ")
+        follower, path = submitted("--", *saves, interrupt=signal.SIG_IGN)
+        follower.process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        check(follower.process.poll() is None, "an ignored signal does not end it")
+        cluster.dtsubmit("stop", path)
+        check(follower.end()[0] == 85, "and it waits for the job's end")
 
 
 def unwritten():
