@@ -40,7 +40,9 @@ std::string set_up_script(const spec::JobSpec& spec, const SetUpFragment& site) 
   for (const std::string& line : spec.setup)
     lines += begin_of_step("--setup " + line, line) + k_set_up_line;
   if (steps.text().empty() && lines.empty()) return {};
-  return std::string(k_set_up_begin) + k_set_up_modules + steps.text() + lines + k_set_up_end;
+  const std::string container = "dts_container=" + shell_quote(spec.container.image) + "\n";
+  return std::string(k_set_up_begin) + container + k_set_up_modules + steps.text() + lines +
+         k_set_up_end;
 }
 
 // Runs each step even if an earlier one failed.

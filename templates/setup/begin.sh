@@ -8,7 +8,15 @@ dts_failed() { # STATUS COMMAND FILE LINE
   local command=$2
   # `return` is what a function ended with, such as `module`; the line that called the function means more.
   case $command in
-    return*) command=$([ -z "$3" ] || command -p sed -n "$4{s/^[[:space:]]*//;p;}" "$3" 2>/dev/null) ;;
+    return*)
+      if [ -n "$3" ]; then
+        command=$(command -p sed -n "$4{s/^[[:space:]]*//;p;}" "$3" 2>/dev/null)
+      elif [ -n "${dts_line-}" ]; then # in the text of --setup, which begins there
+        command=$(printf '%s\n' "$dts_value" | command -p sed -n "$(($4 - dts_line + 1)){s/^[[:space:]]*//;p;}" 2>/dev/null)
+      else
+        command=
+      fi
+      ;;
   esac
   printf 'failed\0%s\0%s\0%s\0%s\0' "$dts_step" "$command" "${3:+$3 line $4}" "$1" >&"$dts_results"
   exit 1

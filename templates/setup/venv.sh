@@ -4,8 +4,8 @@ dts_venv() {
     echo "no file $1/bin/activate on this node, in $PWD: --venv takes the folder of a virtual environment" >&2
     return 1
   fi
-  # With another Python of PATH, the program would not find its packages.
-  if [ ! -x "$1/bin/python" ]; then
+  # With another Python of PATH, the program would not find its packages. That of a container's image is not seen from here.
+  if [ -z "$dts_container" ] && [ ! -x "$1/bin/python" ]; then
     echo "$1/bin/python cannot be run on this node: it is $(readlink -m -- "$1/bin/python")" >&2
     return 1
   fi

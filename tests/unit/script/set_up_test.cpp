@@ -17,13 +17,23 @@ namespace {
 
 using tests::contains;
 
-// What it writes to its results, split at the NULs.
+// The set-up with `profiles` in place of /etc/profile.d.
+std::string script_with(const spec::JobSpec& spec, const std::string& profiles) {
+  const std::string place = "/etc/profile.d/*mod*";
+  std::string text = set_up_script(spec, {});
+  if (const std::size_t at = text.find(place); at != std::string::npos)
+    text.replace(at, place.size(), profiles + "/*mod*");
+  return text;
+}
+
+// What it writes to its results, split at the NULs. `profiles`: in place of /etc/profile.d.
 std::vector<std::string> results_of(
     const spec::JobSpec& spec,
-    const std::vector<std::pair<std::string, std::string>>& environment = {}) {
+    const std::vector<std::pair<std::string, std::string>>& environment = {},
+    const std::string& profiles = "/none") {
   Command command;
   command.env = environment_with(environment);
-  command.argv = {"bash", "-c", set_up_script(spec, {}), "set-up", "1"};
+  command.argv = {"bash", "-c", script_with(spec, profiles), "set-up", "1"};
   const auto output = run_process(std::move(command), std::chrono::seconds(20));
   REQUIRE(output);
   return split(output->out, '\0');
@@ -116,10 +126,10 @@ TEST_CASE("a function that fails is named by the line that calls it") {
   REQUIRE(in_file.size() >= 5);
   CHECK(in_file[2] == "load gcc/12");
   CHECK(in_file[3] == spec.setup[0] + " line 3");
-  spec.setup = {function + "load gcc/12"};
+  spec.setup = {"true\ntrue", function + "\n  load gcc/12\ntrue"};
   const auto in_line = results_of(spec);
   REQUIRE(in_line.size() >= 5);
-  CHECK(in_line[2].empty());
+  CHECK(in_line[2] == "load gcc/12");
   CHECK(in_line[4] == "4");
 }
 
@@ -161,6 +171,9 @@ TEST_CASE("a module is loaded by the function that the site's initialisation def
   CHECK(has(results, "LOADED=<load gcc/12><load a b>"));
   CHECK(has(results, "SEEN=."));  // once
 
+  // Without MODULEPATH, too: the file may set it.
+  CHECK(has(results_of(spec, {{"LMOD_PKG", folder.path}}), "LOADED=<load gcc/12><load a b>"));
+
   // --setup has `module`, too, and a set-up that does not use it leaves none behind.
   spec.modules.clear();
   spec.setup = {"set -u; module load gcc/12; [[ $- == *u* ]]"};
@@ -175,6 +188,29 @@ TEST_CASE("a module is loaded by the function that the site's initialisation def
   spec.setup = {"set -a"};
   for (const std::string& entry : results_of(spec, site))
     CHECK(entry.find("module%%") == std::string::npos);
+}
+
+TEST_CASE(
+    "without MODULEPATH a login's own files define module, and nothing else of theirs is read") {
+  const tests::TemporaryFolder folder;
+  const std::string modules =
+      "module() { export LOADED=\"<$2>\"; }\nml() { module load \"$1\"; }\n";
+  REQUIRE(write_file(folder.file("00-modulepath.sh"), "export SEEN=path\n"));
+  REQUIRE(write_file(folder.file("z00_lmod.sh"), modules));
+  REQUIRE(write_file(folder.file("z01_default_modules.sh"), "export SEEN=default\n"));
+  REQUIRE(write_file(folder.file("modprobe-alias.sh"), "export SEEN=alias\n"));
+  spec::JobSpec spec;
+  spec.modules = {"gcc"};
+  CHECK(has(results_of(spec, {}, folder.path), "LOADED=<gcc>"));
+  CHECK(has(results_of(spec, {}, folder.path), "SEEN=path"));
+  spec.modules.clear();
+  spec.setup = {"set -eu; ml gcc; [[ $- == *e* && $- == *u* ]]"};
+  CHECK(has(results_of(spec, {}, folder.path), "LOADED=<gcc>"));
+
+  REQUIRE(remove_all(folder.file("z00_lmod.sh")));
+  REQUIRE(remove_all(folder.file("00-modulepath.sh")));
+  spec.setup = {"if ! command -v module; then export OWN=1; fi"};
+  CHECK(has(results_of(spec, {}, folder.path), "OWN=1"));
 }
 
 TEST_CASE("an environment of conda is activated by conda's own hook") {
@@ -202,6 +238,9 @@ TEST_CASE("a virtual environment is that of its folder") {
   spec::JobSpec spec;
   spec.venv = folder.path;
   CHECK(results_of(spec).front() == "failed");  // no Python
+  spec.container.image = "/images/a.sif";       // which may have it
+  CHECK(results_of(spec).front() == "done");
+  spec.container = {};
   REQUIRE(::symlink("/bin/sh", folder.file("bin/python").c_str()) == 0);
   CHECK(has(results_of(spec), "VIRTUAL_ENV=x"));
   spec.venv = folder.file("none");
