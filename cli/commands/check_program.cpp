@@ -115,8 +115,10 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   const auto found = resolve_program(name);
   if (found) return std::nullopt;
   const bool is_missing = found.error().code == Errc::not_found;
-  const bool may_be_there =
-      reach == Reach::elsewhere || (reach == Reach::nodes && name.starts_with('/'));
+  std::error_code failed;
+  // The Python of an environment may be a link to one that only the nodes have.
+  const bool is_nodes = name.starts_with('/') || std::filesystem::is_symlink(name, failed);
+  const bool may_be_there = reach == Reach::elsewhere || (reach == Reach::nodes && is_nodes);
   if (is_missing && may_be_there) {
     warn_with(found.error().message + " on this machine", "do the nodes have it?");
     return std::nullopt;
@@ -155,7 +157,8 @@ void warn_of_set_up(const spec::JobSpec& spec) {
     warn_of_files("--setup", job.setup, seen);
     warn_of_files("--teardown", job.teardown, seen);
     const std::string activate = job.venv + "/bin/activate";
-    if (!job.venv.empty() && seen.insert(activate).second && !exists(activate))
+    if (!job.venv.empty() && job.container.image.empty() && seen.insert(activate).second &&
+        !exists(activate))
       warn_with(fmt::format("--venv: no file {} on this machine", activate),
                 "is it a virtual environment's folder? do the nodes have it?");
   };

@@ -8,7 +8,7 @@
 #include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/why.hpp"
-#include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
@@ -21,8 +21,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
+#include <system_error>
 
 namespace dts::cli {
 namespace {
@@ -189,7 +191,10 @@ std::set<std::string> runs_elsewhere() {
 }
 
 Result<int> act(const ListOptions& options) {
-  if (options.runs != k_default_runs && !exists(options.runs))
+  std::error_code failed;
+  const bool is_typed =
+      options.runs != k_default_runs && getenv_lookup("DTSUBMIT_RUNS") != options.runs;
+  if (is_typed && !std::filesystem::is_directory(options.runs, failed))
     warn(fmt::format("--runs: no folder {}; these are your runs elsewhere", options.runs));
   const Listed listed = collect(options.runs);
   const std::set<std::string> elsewhere = runs_elsewhere();

@@ -39,7 +39,7 @@ namespace dts::cli {
 namespace {
 
 constexpr std::size_t k_lines = 20;
-constexpr std::size_t k_set_up_lines = 10;  // all are shown: the first ones may tell the most
+constexpr std::size_t k_set_up_lines = 10;  // all are shown: the first ones may say the most
 
 struct WhyOptions {
   Selection selection;

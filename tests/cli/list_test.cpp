@@ -68,6 +68,10 @@ TEST_CASE("what is gone is not listed, and what is not in the index is found in 
   CHECK(session.dtsubmit({"list"}).err.empty());
   CHECK(
       contains(session.dtsubmit({"list", "--runs", "/no/such"}).err, "--runs: no folder /no/such"));
+  CHECK(contains(session.dtsubmit({"list", "--runs", "/dev/null"}).err, "--runs: no folder /dev"));
+  session.environment["DTSUBMIT_RUNS"] = "/no/such";  // there has been no run yet
+  CHECK(session.dtsubmit({"list"}).err.empty());
+  session.environment.erase("DTSUBMIT_RUNS");
   REQUIRE(remove_all(session.file(".local")));
   CHECK(session.dtsubmit({"list"}).out == "no runs\n");
   CHECK(contains(session.in("a", "list").out, session.names[0]));

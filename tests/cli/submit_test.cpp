@@ -3,6 +3,7 @@
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace {
 
@@ -52,6 +53,18 @@ TEST_CASE("what the set-up of a step names is looked for, and what it inherits i
   CHECK(contains(output.err, "no file of-b/bin/activate on this machine"));
   REQUIRE(contains(output.err, file));
   CHECK_FALSE(contains(output.err.substr(output.err.find(file) + 1), file));
+}
+
+TEST_CASE("a link to a program that only the nodes have, and an environment of an image") {
+  const Session session;
+  REQUIRE(make_folders(session.file("of image/bin")));
+  REQUIRE(::symlink("/no/such/python", session.file("of image/bin/python").c_str()) == 0);
+  const Output link = session.dtsubmit(with(k_job, {"--dry-run", "--", "of image/bin/python"}));
+  CHECK(link.exit_code == 0);
+  CHECK(contains(link.err, "does not exist on this machine"));
+  const Output image = session.dtsubmit(with(
+      k_job, {"--dry-run", "--container", "img", "--venv", "/in/the/image", "--", "python3", "x"}));
+  CHECK_FALSE(contains(image.err, "--venv"));
 }
 
 TEST_CASE("a dry run in JSON is one document, as it was") {

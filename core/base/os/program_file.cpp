@@ -52,7 +52,7 @@ Result<std::string> runnable(const std::string& file) {
     if (is_missing && ::lstat(file.c_str(), &found) == 0)  // as the Python of an environment
       return fail(Errc::not_found,
                   "`" + file + "` is a symbolic link to a program that does not exist",
-                  "`readlink -m " + file + "` shows which");
+                  "`readlink -m " + shell_quote(file) + "` shows which");
     if (is_missing) return fail(Errc::not_found, "no program `" + file + "`", "is the path right?");
     return fail(Errc::invalid, "cannot look at `" + file + "`: " + std::strerror(errno));
   }

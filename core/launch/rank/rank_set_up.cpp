@@ -179,7 +179,7 @@ SetUpEnded RankSetUp::read_results(int wait_status) {
   return ended;
 }
 
-// The lines of the log that tell what failed, joined to one line.
+// The lines of the log that report what failed, joined to one line.
 std::string RankSetUp::last_output() const {
   std::vector<std::string> lines = run::last_lines_of_set_up(order_.log, k_last_lines);
   std::erase_if(lines, [](const std::string& line) { return line.empty(); });

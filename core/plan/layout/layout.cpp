@@ -84,8 +84,8 @@ void choose_tasks(Plan& plan,
   decide(plan,
          k_what,
          plan.ntasks_per_node,
-         may_be_more ? "no GPUs requested: one rank per node; as many as have CPUs where the nodes "
-                       "are known, so --ntasks-per-node settles it"
+         may_be_more ? "no GPUs requested and the nodes are not known: one rank per node; if they "
+                       "were known, as many as their CPUs allow. --ntasks-per-node sets the number"
                      : "no GPUs requested: one rank per node");
 }
 

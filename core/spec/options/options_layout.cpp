@@ -42,9 +42,9 @@ Where none is, the type is assumed to be a name that the site has chosen, with a
        .help = "ranks on each node [one per GPU, otherwise 1]",
        .manual = R"(Ranks on each node.
 The default is one per GPU.
-Without GPUs it is as many as the node has CPUs for, if
+Without GPUs it is 1 or, if
 .B \-\-cpus\-per\-task
-is given, otherwise 1.
+is given and the nodes are known, as many as their CPUs allow.
 )"},
       {.names = "--per-node",
        .value = flag(&JobSpec::per_node, Written::if_set),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The working folder of a job that is gone, and back.
+// What a job runs, and its working folder, gone and back.
 #include "core/base/files/files.hpp"
+#include "core/launch/job/assignment.hpp"
 #include "core/launch/job/successor.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace fs = std::filesystem;
 using namespace dts;
@@ -68,4 +70,23 @@ TEST_CASE("a job that Slurm has started in /tmp enters its folder, and any other
   fs::current_path(folder.path);  // as a set-up may have it
   CHECK(launch::enter_work_folder(run).empty());
   CHECK(fs::current_path() == fs::canonical(folder.path));
+}
+
+TEST_CASE("the container runtimes of a job: its own, or those that its command or script names") {
+  const tests::TemporaryFolder folder;
+  const std::string script = folder.file("train.sh");
+  REQUIRE(write_file(script, "#!/bin/sh\nexec /usr/bin/apptainer exec i.sif ./train\n"));
+  const auto used = [](const std::vector<std::string>& command, const spec::Container& container) {
+    launch::Assignment job;
+    job.plan.command = command;
+    job.spec.container = container;
+    return launch::used_runtimes(job);
+  };
+  using Names = std::vector<std::string>;
+  CHECK(used({"python3", "train.py"}, {}).empty());
+  CHECK(used({"podman", "run", "i", "./train"}, {}) == Names{"podman"});
+  CHECK(used({"bash", "-e", script}, {}) == Names{"apptainer"});
+  CHECK(used({script}, {}) == Names{"apptainer"});
+  CHECK(used({"./train"}, {"/i", spec::ContainerRuntime::docker}) == Names{"docker"});
+  CHECK(used({"./train"}, {"/i"}).size() == spec::container_runtimes().size());
 }
