@@ -123,7 +123,8 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
     warn_with(found.error().message + " on this machine", "do the nodes have it?");
     return std::nullopt;
   }
-  return Diagnostic{"command", found.error().message, hint_for(name, found.error())};
+  const char* const where = is_missing && reach == Reach::nodes ? " on this machine" : "";
+  return Diagnostic{"command", found.error().message + where, hint_for(name, found.error())};
 }
 
 void check_source(const std::string& source, Asked& asked, Reach reach) {

@@ -62,6 +62,8 @@ TEST_CASE("a link to a program that only the nodes have, and an environment of a
   const Output link = session.dtsubmit(with(k_job, {"--dry-run", "--", "of image/bin/python"}));
   CHECK(link.exit_code == 0);
   CHECK(contains(link.err, "does not exist on this machine"));
+  CHECK(contains(session.dtsubmit(with(k_job, {"--dry-run", "--", "./none"})).err,
+                 "no program `./none` on this machine"));
   const Output image = session.dtsubmit(with(
       k_job, {"--dry-run", "--container", "img", "--venv", "/in/the/image", "--", "python3", "x"}));
   CHECK_FALSE(contains(image.err, "--venv"));

@@ -221,6 +221,8 @@ bool start_launcher(Rank& rank, const std::string& name, const std::string& hand
 }
 
 TEST_CASE("a launcher without a handler is skipped, and does not take its program with it") {
+  INFO("at 2 and more the kernel may not show what waits: kernel.yama.ptrace_scope = ",
+       read_file("/proc/sys/kernel/yama/ptrace_scope").value_or("0"));
   for (const char* name : {"accelerate", "a script that waits.py"})
     for (const bool is_of_scheduler : {false, true}) {
       CAPTURE(name);
@@ -304,6 +306,8 @@ TEST_CASE("a program that only waits for a helper at the moment of the stop is a
 }
 
 TEST_CASE("xargs is skipped as well: it waits for its program") {
+  INFO("at 2 and more the kernel may not show what waits: kernel.yama.ptrace_scope = ",
+       read_file("/proc/sys/kernel/yama/ptrace_scope").value_or("0"));
   CHECK(as_rank([](Rank& rank) {
           const std::string script = "printf %s \"$PROGRAM\" | xargs -0 sh -c";
           if (!rank.start({"/bin/sh", "-c", script}, {{"PROGRAM", k_inner}})) return 1;
