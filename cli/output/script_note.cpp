@@ -5,6 +5,7 @@
 #include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
+#include "core/plan/program/inner_program.hpp"
 #include "core/plan/torch_variables.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +19,9 @@ namespace dts::cli {
 namespace {
 
 constexpr std::uint64_t k_longest_script = std::uint64_t{1} << 20;  // an image may be executable
-constexpr std::array<std::string_view, 6> k_shells{"sh", "bash", "dash", "zsh", "ksh", "mksh"};
 
 bool is_shell(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return std::find(k_shells.begin(), k_shells.end(), name) != k_shells.end();
+  return plan::is_shell(plan::file_name_of(path));
 }
 
 // "#!/bin/bash -e", "#!/usr/bin/env bash"

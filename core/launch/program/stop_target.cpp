@@ -26,8 +26,8 @@ namespace {
 
 constexpr unsigned k_deepest = 8;
 
-constexpr std::array<std::string_view, 10> k_shells{
-    "sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "ksh93", "mksh", "fish"};
+// Shells whose arguments are not read as those of sh, see plan::is_shell().
+constexpr std::array<std::string_view, 3> k_other_shells{"busybox", "ksh93", "fish"};
 // Apptainer, Singularity and bubblewrap run the container below a process of this name.
 constexpr std::array<std::string_view, 3> k_starters{"starter", "starter-suid", "bwrap"};
 // They block the signal, or end by it and leave or end their program, which could have saved.
@@ -140,7 +140,8 @@ void collect(
 bool is_named_wrapper(pid_t pid) {
   std::error_code failed;
   const auto program = std::filesystem::read_symlink(proc_path(pid, "exe"), failed);
-  if (!failed && is_one_of(k_shells, program.filename().string())) return true;
+  const std::string file = program.filename().string();
+  if (!failed && (plan::is_shell(file) || is_one_of(k_other_shells, file))) return true;
   const std::string name = program_of(pid);
   return plan::is_wrapper_name(name) || is_one_of(k_starters, name) || is_one_of(k_starting, name);
 }

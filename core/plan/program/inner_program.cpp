@@ -81,7 +81,7 @@ bool is_python(std::string_view name) {
 }
 
 bool is_shell(std::string_view name) {
-  constexpr std::string_view k_shells[]{"sh", "bash", "dash", "zsh", "ksh"};
+  constexpr std::string_view k_shells[]{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"};
   return std::find(std::begin(k_shells), std::end(k_shells), name) != std::end(k_shells);
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("without GPUs, --cpus-per-task divides a known node, else there is one
   spec.cpus_per_task = 10;
   CHECK(planned(spec, cluster()).ntasks_per_node == 4);  // c1 has 48
   CHECK(planned(spec).ntasks_per_node == 1);
-  CHECK(contains(why(planned(spec), "ntasks-per-node"), "--ntasks-per-node settles it"));
+  CHECK(contains(why(planned(spec), "ntasks-per-node"), "--ntasks-per-node sets the number"));
 }
 
 TEST_CASE("nothing known of the cluster: the request stands as it is") {
