@@ -33,7 +33,7 @@ struct RankSelection {
                                                       unsigned attempt,
                                                       std::size_t lines);
 
-// The lines of a set-up's log that tell what failed last, at most `most`: the last ones, or those
+// The lines of a set-up's log that say what failed last, at most `most`: the last ones, or those
 // from the beginning of Lmod's last report, which ends with advice. No empty line is the last.
 [[nodiscard]] std::vector<std::string> last_lines_of_set_up(const std::string& path,
                                                             std::size_t most);
