@@ -74,8 +74,7 @@ Result<Seen> look_at_job(sched::Scheduler& scheduler, const run::RunDirectory& r
     return seen;
   }
   if (!job) return tl::unexpected<Error>(job.error());
-  const auto lease = run::read_lease(run, run::latest_attempt(run));
-  seen.way = launch::stop_way(events, *job, lease ? std::optional(*lease) : std::nullopt);
+  seen.way = launch::stop_way(events, *job, run::latest_lease(run));
   seen.suspended = job->state == sched::JobState::suspended;
   return seen;
 }

@@ -146,8 +146,7 @@ void add_own_checkpoint(const run::RunDirectory& run, RunFacts& known) {
   const auto folder = launch::work_folder(run);
   if (!spec || !folder || spec->checkpoints.empty()) return;
   const bool is_whole = spec->checkpoints.find_first_of("/~") == 0;
-  const std::string pattern =
-      (is_whole ? "" : run::pattern_of_path(*folder) + "/") + spec->checkpoints;
+  const std::string pattern = (is_whole ? "" : glob_escaped(*folder) + "/") + spec->checkpoints;
   known.own_checkpoints = spec->checkpoints;
   if (const std::string own = run::newest_match(pattern, run, 1); !own.empty())
     known.checkpoint = own;

@@ -4,6 +4,7 @@
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
 #include "cli/output/why_words.hpp"
+#include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/sched/phrases.hpp"

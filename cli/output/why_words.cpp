@@ -29,12 +29,6 @@ std::int64_t unix_of(const std::string& time) {
   return parsed ? std::chrono::system_clock::to_time_t(*parsed) : 0;
 }
 
-std::string replaced(std::string text, const std::string& name, const std::string& value) {
-  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
-    text.replace(at, name.size(), value);
-  return text;
-}
-
 bool is_local(const RunFacts& known) {
   return known.summary.job.empty();
 }

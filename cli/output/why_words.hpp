@@ -28,10 +28,6 @@ const Event* last_of(const std::vector<Event>& events) {
 
 [[nodiscard]] std::int64_t unix_of(const std::string& time);
 
-[[nodiscard]] std::string replaced(std::string text,
-                                   const std::string& name,
-                                   const std::string& value);
-
 [[nodiscard]] bool is_local(const RunFacts& known);
 
 [[nodiscard]] std::string who(const RunFacts& known);

@@ -45,7 +45,7 @@ namespace {
 // if [ $# -lt 1 ]; then echo usage; exit 1; fi; [ -n "$1" ] || { usage; exit 1; }
 bool only_checks_arguments(const Item& item) {
   constexpr std::string_view k_words[] = {
-      "echo", "printf", "cat", "exit", "[", "[[", "test", "false", "usage", "help", "basename"};
+      "echo", "printf", "cat", "exit", "[", "[[", "test", "false", "help", "basename"};
   const shell::Command* whole = whole_command(*item.statement);
   const bool has_branch =
       whole != nullptr && whole->kind == shell::Command::Kind::branch && whole->bodies.size() == 1;
@@ -60,8 +60,8 @@ bool only_checks_arguments(const Item& item) {
   });
   const bool is_list = whole == nullptr && item.statement->pipelines.size() == 2;
   return (has_branch || is_list) && ends && !does_more && !item.statement->background &&
-         item.only_sets() == false && item.sets.variables.empty() &&
-         uses_arguments(*item.statement) && !uses_all_arguments(*item.statement);
+         item.sets.variables.empty() && uses_arguments(*item.statement) &&
+         !uses_all_arguments(*item.statement);
 }
 
 // $1 and ${1} in its here-documents, unless their delimiters are quoted.
@@ -100,10 +100,11 @@ void ask_for_arguments(const Part& part, const Options& options, Draft& draft) {
   const bool is_run = row.became == Became::program || row.became == Became::set_up ||
                       row.became == Became::tear_down;
   std::vector<std::string> missing;
-  if (is_run)
+  if (is_run) {
     missing = missing_arguments(
         *part.item.statement, options.arguments.size(), part.role == Role::program);
-  if (is_run) add_missing_in_documents(part.item, options.arguments.size(), missing);
+    add_missing_in_documents(part.item, options.arguments.size(), missing);
+  }
   if (missing.empty() && is_run && has_blank(part.item)) {
     row.became = Became::fill_in;
     row.why = "a blank in the script, kept as it is" + (row.why.empty() ? "" : "; " + row.why);

@@ -36,13 +36,7 @@ spec::JobSpec element_spec(spec::JobSpec spec, const Sweep& sweep, const Element
   spec.sweep_mode.clear();
   spec.job_name = substitute(spec.job_name, values);
   substitute_all(spec.command, values);
-  spec.checkpoints = substitute(spec.checkpoints, values, [](const std::string& value) {
-    std::string text;  // a value is not a pattern: glob(7)
-    for (const char c : value)
-      text += (std::string_view("*?[\\{}").find(c) != std::string_view::npos ? "\\" : "") +
-              std::string(1, c);
-    return text;
-  });
+  spec.checkpoints = substitute(spec.checkpoints, values, glob_escaped);  // a pattern
   spec.resume = substitute(spec.resume, values);
   substitute_all(spec.setup, values, quote);  // lines of bash
   substitute_all(spec.teardown, values, quote);

@@ -34,6 +34,14 @@ template <class List>
 // One POSIX shell word (IEEE Std 1003.1-2017, 2.2.2): single-quoted unless plainly safe.
 [[nodiscard]] std::string shell_quote(std::string_view word);
 
+// The pattern that matches only this text: glob(7), and {a,b}.
+[[nodiscard]] std::string glob_escaped(const std::string& text);
+
+// With `value` for each `name` in it, which is not empty.
+[[nodiscard]] std::string replaced(std::string text,
+                                   const std::string& name,
+                                   const std::string& value);
+
 // True for ^[A-Za-z0-9][A-Za-z0-9._-]*$: the names that we allow in paths and Slurm's file
 // patterns.
 [[nodiscard]] bool is_safe_name(std::string_view name);

@@ -50,7 +50,7 @@ std::string resumed_from(const Assignment& job) {
   if (!pattern.empty()) return run::newest_match(pattern, job.run, 1);
   if (const std::string step = run::newest_checkpoint(job.run); !step.empty())
     return job.run.checkpoints() + "/" + step;
-  return run::newest_match(run::pattern_of_path(job.run.checkpoints()) + "/*", job.run, 1);
+  return run::newest_match(glob_escaped(job.run.checkpoints()) + "/*", job.run, 1);
 }
 
 void resume(const Assignment& job, AttemptSettings& settings) {

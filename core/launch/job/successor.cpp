@@ -109,11 +109,6 @@ std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
   return jobs;
 }
 
-std::optional<run::Lease> lease_of(const run::RunDirectory& run) {
-  const auto lease = run::read_lease(run, run::latest_attempt(run));
-  return lease ? std::optional(*lease) : std::nullopt;
-}
-
 // A live job of the run that its ledger does not have, because the answer to its submission was
 // lost. Empty if there is none, or if the scheduler cannot search.
 sched::JobId unrecorded_job(sched::Scheduler& scheduler,
@@ -144,7 +139,7 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
 sched::JobId last_job(const run::RunDirectory& run, const std::vector<run::Event>& events) {
   const sched::JobId job = run::newest_job(events);
   if (!job.empty()) return job;
-  const auto lease = lease_of(run);
+  const auto lease = run::latest_lease(run);
   return lease ? lease->job : sched::JobId();
 }
 
@@ -162,7 +157,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info) return submit_successor(scheduler, run, known, patience);
-  if (waits_for_agent(*info, lease_of(run)) && !info->completing)
+  if (waits_for_agent(*info, run::latest_lease(run)) && !info->completing)
     return Resumed{job, By::queue, info->explanation, info->advice};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
@@ -179,7 +174,7 @@ Result<std::optional<bool>> waits_if_live(sched::Scheduler& scheduler,
   const auto info = job_of_run(scheduler, run, job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info || sched::is_terminal(info->state)) return std::nullopt;
-  return waits_for_agent(*info, lease_of(run));
+  return waits_for_agent(*info, run::latest_lease(run));
 }
 
 // Cancels a job that waits, and returns when it has ended.

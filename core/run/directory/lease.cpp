@@ -42,6 +42,11 @@ Result<Lease> read_lease(const RunDirectory& run, unsigned number) {
   }
 }
 
+std::optional<Lease> latest_lease(const RunDirectory& run) {
+  const auto lease = read_lease(run, latest_attempt(run));
+  return lease ? std::optional(*lease) : std::nullopt;
+}
+
 Holder holder_of(const Lease& lease) {
   char here[256]{};
   if (::gethostname(here, sizeof here - 1) != 0 || lease.node != here) return Holder::elsewhere;

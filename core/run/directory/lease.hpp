@@ -28,6 +28,9 @@ struct Lease {
 // The lease of attempt `number`. Errc::not_found if there is none, Errc::invalid for other text.
 [[nodiscard]] Result<Lease> read_lease(const RunDirectory& run, unsigned number);
 
+// That of the run's latest attempt; nullopt if it cannot be read.
+[[nodiscard]] std::optional<Lease> latest_lease(const RunDirectory& run);
+
 enum class Holder { alive, gone, elsewhere };
 
 // Whether the agent is alive on this machine, or belongs to another machine.

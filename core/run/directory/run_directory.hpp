@@ -125,8 +125,6 @@ struct Matches {
 };
 
 [[nodiscard]] Matches matches_of(const std::string& pattern, std::filesystem::file_time_type since);
-// A pattern that matches only this path.
-[[nodiscard]] std::string pattern_of_path(const std::string& path);
 // The newest of those changed since this attempt of the run began.
 [[nodiscard]] std::string newest_match(const std::string& pattern,
                                        const RunDirectory& run,

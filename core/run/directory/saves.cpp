@@ -142,15 +142,6 @@ bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
   return !failed && any_newer(run, began, false, [](const fs::path&) { return true; });
 }
 
-std::string pattern_of_path(const std::string& path) {
-  std::string pattern;
-  for (const char c : path) {
-    if (std::string_view("*?[\\").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern;
-}
-
 Matches matches_of(const std::string& pattern, fs::file_time_type since) {
   Matches all{"", since, false};
   glob_t found{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which checkpoint of a run is the newest, and whether its program has saved anything.
 #include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "core/run/directory/run_directory.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -120,7 +121,7 @@ TEST_CASE("of a pattern, the newest match counts that was changed since, by what
   const TemporaryFolder folder;
   const RunDirectory run = checkpointed_run(folder);
   const std::string place = folder.path + "/o[u]t";
-  const std::string pattern = pattern_of_path(place) + "/*";
+  const std::string pattern = glob_escaped(place) + "/*";
   const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   for (const char* name : {"last", "b"}) REQUIRE(make_folders(place + "/" + name));
   REQUIRE(write_file(place + "/old", "1"));
@@ -161,7 +162,7 @@ TEST_CASE("of matches that were changed at the same time, the later step counts"
     REQUIRE(write_file(folder.file(name), "1"));
     std::filesystem::last_write_time(folder.file(name), now);
   }
-  CHECK(matches_of(pattern_of_path(folder.path) + "/step-{9,10}",
-                   std::filesystem::file_time_type::min())
-            .newest == folder.file("step-10"));
+  CHECK(
+      matches_of(glob_escaped(folder.path) + "/step-{9,10}", std::filesystem::file_time_type::min())
+          .newest == folder.file("step-10"));
 }
