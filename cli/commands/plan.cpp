@@ -13,6 +13,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/binding/binding.hpp"
+#include "core/plan/binding/node_share.hpp"
 #include "core/plan/layout/cpus.hpp"
 #include "core/spec/parts.hpp"
 #include "core/topo/discover.hpp"
@@ -118,8 +119,9 @@ unsigned most_cores(const RunForecast& foreseen,
                     unsigned cpus_per_core) {
   const bool asks = job.cpus_per_task || (job.cpus_per_gpu && part.gpus_per_node > 0);
   if (!asks || foreseen.outlook.whole_nodes) return part.cores_per_rank;
-  // Parts that share the job's nodes have the cores that the widest of them requests.
-  const plan::Plan& room = job.heterogeneous ? part : foreseen.prepared.plan;
+  // Parts that take turns on the job's nodes have the cores that the widest of them requests.
+  const bool is_narrow = job.heterogeneous || part.shared;
+  const plan::Plan& room = is_narrow ? part : foreseen.prepared.plan;
   const unsigned cpus =
       std::max(1U, room.ntasks_per_node * room.cpus_per_task / std::max(1U, part.ntasks_per_node));
   const unsigned cores = plan::whole_cores(cpus, job, cpus_per_core);
@@ -139,17 +141,23 @@ Result<TopoReport> node_of(std::string machine,
   request.smt = plan.smt;
   request.cores_per_rank = most_cores(foreseen, job, plan, cpus_per_core);
   request.gpus = gpus_of_type(node, job.gpu_type);
-  if (plan.gpus_per_node > request.gpus.size())
+  const unsigned gpus = plan::gpus_of_node(plan);
+  if (gpus > request.gpus.size())
     return fail(
         Errc::invalid,
         fmt::format("--topology: {} GPUs{} requested, {} has {}",
-                    plan.gpus_per_node,
+                    gpus,
                     request.gpus.size() < node.gpus.size() ? " of type " + job.gpu_type : "",
                     machine,
                     request.gpus.size()),
         "name the description of a node that the job can run on");
-  request.gpus.resize(plan.gpus_per_node);
-  return report_node(std::move(machine), plan.bind.text, node, request);
+  request.gpus.resize(gpus);
+  if (!plan.shared) return report_node(std::move(machine), plan.bind.text, node, request);
+  DTS_ASSIGN(const topo::NodeTopology share, plan::share_of_node(node, *plan.shared, request.gpus));
+  const auto [first, end] = plan::gpus_of_role(*plan.shared, plan.shared->own);
+  request.gpus = {request.gpus.begin() + static_cast<std::ptrdiff_t>(first),
+                  request.gpus.begin() + static_cast<std::ptrdiff_t>(end)};
+  return report_node(std::move(machine), plan.bind.text, share, request);
 }
 
 // One report per part; none without a topology.

@@ -17,9 +17,10 @@ struct Composition {
 // Steps share the job's nodes, one after another: the job has as many nodes as its largest step,
 // and with --spares each step treats the nodes that it does not use as spare nodes. Roles add up,
 // and the job has as many spare nodes as the role with the most. Each node of the job has as many
-// cores and GPUs as the most demanding part needs per node. Roles of a heterogeneous job are its
-// components, in order, and get what they request; the plan of the whole then only gives the number
-// of nodes. Reports every problem at once, with the name of the part that has it.
+// cores and GPUs as the most demanding part needs per node, or roles that share nodes need
+// together. Roles of a heterogeneous job are its components, in order, and get what they request;
+// the plan of the whole then only gives the number of nodes. Reports every problem at once, with
+// the name of the part that has it.
 [[nodiscard]] tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spec,
                                                                       const ClusterView& cluster,
                                                                       const std::string& trainer);

@@ -73,6 +73,15 @@ struct Reason {
   [[nodiscard]] std::string what() const { return value.empty() ? name : name + " = " + value; }
 };
 
+// What the roles on the same nodes have of each node, by role.
+struct SharedNodes {
+  unsigned own = 0;            // the index of this plan's role in the lists
+  std::vector<unsigned> cpus;  // in proportion to which the node's cores are divided; at least 1
+  std::vector<unsigned> gpus;  // in the order of the node's GPUs
+  unsigned host = 0;           // the index among the job's roles of the one whose nodes they are
+  bool is_guest = false;       // this plan's role is another one
+};
+
 struct Plan {
   std::string job_name;              // the spec's, otherwise derived from the program's name
   unsigned nodes = 1;                // nodes that ranks run on
@@ -103,7 +112,12 @@ struct Plan {
   // For a role of a heterogeneous job: the index of its component.
   std::optional<unsigned> component{};
   bool hides_gpus = false;  // a part without GPUs in a job with some: its ranks see none
+  std::optional<SharedNodes> shared{};  // absent: it has its nodes to itself
 };
+
+// What the plan's job needs of each of its nodes: for a role that shares them, all roles together.
+[[nodiscard]] unsigned gpus_of_node(const Plan& plan);
+[[nodiscard]] unsigned cpus_of_node(const Plan& plan);
 
 // Layout of `spec`; reports every problem at once. If `cluster` is known, refuses what cannot run:
 // an unknown partition, or more nodes, GPUs or cores per node than exist. `trainer` is the path of

@@ -125,6 +125,7 @@ struct Part {
   OnFailure on_failure = OnFailure::all;  // of a role
   bool until_others_end = false;          // a role that never ends by itself, such as a server
   std::string waits_for{};  // a role begins when this one listens at its port; empty: at once
+  std::string beside{};     // a role that shares the nodes of this one; empty: it has its own
   bool has_unreadable_keys = false;  // which `given` lacks
   JobSpec job{};                     // the part as a job of its own
 };

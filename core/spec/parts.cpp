@@ -47,10 +47,10 @@ JobSpec with_options(const JobSpec& from, const Keeps& keeps) {
 }
 
 // Options of the whole job only; a stored part contains all others itself.
-JobSpec job_options(const JobSpec& common, bool heterogeneous) {
+JobSpec job_options(const JobSpec& common, bool heterogeneous, unsigned nodes) {
   JobSpec job =
       with_options(common, [&](const Option& row) { return !is_of_each_part(row, heterogeneous); });
-  job.nodes = 1;
+  job.nodes = nodes;
   return job;
 }
 
@@ -99,7 +99,8 @@ void resolve(const JobSpec& common,
              Part& part,
              const std::string& words,
              Diagnostics& problems) {
-  part.job = part.is_stored ? job_options(common, heterogeneous) : common;
+  const unsigned nodes = part.beside.empty() ? 1 : common.nodes;
+  part.job = part.is_stored ? job_options(common, heterogeneous, nodes) : common;
   part.job.job_name = part.name;
   const auto object = nlohmann::json::parse(part.given, nullptr, false);
   Diagnostics found;
@@ -195,16 +196,43 @@ void check_whole(const JobSpec& spec, Diagnostics& problems) {
                         "omit \"until\" from the one that does the work"});
 }
 
-void check_waits_for(const JobSpec& spec, const Part& part, Diagnostics& problems) {
-  if (part.waits_for.empty()) return;
-  for (const Part& earlier : parts_of(spec)) {
-    if (&earlier == &part) break;
-    if (earlier.name == part.waits_for) return;
-  }
-  problems.push_back(
-      {words_of(spec, part),
-       fmt::format("it waits for `{}`, and no role before it has that name", part.waits_for),
-       "name a role that the list has before this one"});
+// The role of this name before `part`; nullptr if there is none.
+const Part* earlier_role(const std::vector<Part>& parts,
+                         const Part& part,
+                         const std::string& name) {
+  const auto end = parts.begin() + (&part - parts.data());
+  const auto is_named = [&](const Part& one) { return one.name == name; };
+  const auto found = std::find_if(parts.begin(), end, is_named);
+  return found == end ? nullptr : &*found;
+}
+
+void check_named_role(const JobSpec& spec,
+                      const Part& part,
+                      const char* what,
+                      const std::string& name,
+                      Diagnostics& problems) {
+  if (name.empty() || earlier_role(spec.roles, part, name) != nullptr) return;
+  problems.push_back({words_of(spec, part),
+                      fmt::format("it {} `{}`, and no role before it has that name", what, name),
+                      "name a role that the list has before this one"});
+}
+
+void check_beside(const JobSpec& spec, std::size_t index, Diagnostics& problems) {
+  const std::size_t host = host_of(spec.roles, index);
+  if (host == index) return;
+  const auto refuse = [&](std::string why, const char* hint) {
+    problems.push_back({words_of(spec, spec.roles[index]), std::move(why), hint});
+  };
+  if (spec.heterogeneous)
+    refuse("each role of a heterogeneous job has nodes of its own",
+           "omit `beside`, or `heterogeneous`");
+  if (spec.spares > 0)
+    refuse("roles that share nodes cannot move to spare nodes one by one",
+           "omit --spares, or `beside`");
+  const unsigned nodes = spec.roles[index].job.nodes, most = spec.roles[host].job.nodes;
+  if (nodes > most)
+    refuse(fmt::format("{} nodes, while `{}` has {}", nodes, spec.roles[host].name, most),
+           "omit its number of nodes, or give the other role as many");
 }
 
 }  // namespace
@@ -226,11 +254,21 @@ std::string variable_name(const std::string& part) {
   return name;
 }
 
+std::size_t host_of(const std::vector<Part>& parts, std::size_t index) {
+  const Part* host = earlier_role(parts, parts[index], parts[index].beside);
+  if (parts[index].beside.empty() || host == nullptr) return index;
+  return host_of(parts, static_cast<std::size_t>(host - parts.data()));
+}
+
 void resolve_parts(JobSpec& spec, Diagnostics& problems) {
-  const JobSpec common = common_options(spec);
+  JobSpec common = common_options(spec);
   for (auto* parts : {&spec.steps, &spec.roles})
-    for (Part& part : *parts)
+    for (std::size_t i = 0; i < parts->size(); ++i) {
+      Part& part = (*parts)[i];
+      if (const std::size_t host = host_of(*parts, i); !spec.roles.empty())
+        common.nodes = host == i ? 1 : (*parts)[host].job.nodes;
       resolve(common, spec.heterogeneous, part, words_of(spec, part), problems);
+    }
 }
 
 void check_parts(const JobSpec& spec, Diagnostics& problems) {
@@ -242,7 +280,8 @@ void check_parts(const JobSpec& spec, Diagnostics& problems) {
   for (const Part& part : parts_of(spec)) {
     const std::string words = words_of(spec, part);
     if (!part.name.empty() || !part.has_unreadable_keys) check_name(part, words, taken, problems);
-    check_waits_for(spec, part, problems);
+    check_named_role(spec, part, "waits for", part.waits_for, problems);
+    check_named_role(spec, part, "shares the nodes of", part.beside, problems);
     if (part.job.command.empty() && !part.has_unreadable_keys)
       problems.push_back(
           {words, "it has no command", R"(add `command`, a list: ["python3", "train.py"])"});
@@ -253,6 +292,7 @@ void check_parts(const JobSpec& spec, Diagnostics& problems) {
       problems.push_back(std::move(problem));
     }
   }
+  for (std::size_t i = 0; i < spec.roles.size(); ++i) check_beside(spec, i, problems);
 }
 
 }  // namespace dts::spec

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of several programs: steps run one after another, roles run side by side, each on its own
-// nodes. Pure, thread-safe.
+// nodes, or on those of another role. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -26,9 +26,14 @@ inline constexpr std::size_t k_most_parts = 99;
 [[nodiscard]] std::string part_words(bool is_role, const std::string& name);
 [[nodiscard]] std::string words_of(const JobSpec& spec, const Part& part);
 
+// The index of the role whose nodes a role runs on: its own, unless it is beside another. A name
+// that is not an earlier role's, which check_parts() reports, counts as none.
+[[nodiscard]] std::size_t host_of(const std::vector<Part>& parts, std::size_t index);
+
 // Fills Part::job of each part: the job's options, except a role's number of nodes, overridden by
-// the part's own. Call it after all sources of the job's options have been read and after
-// settle_size(). Appends contradictions, by part.
+// the part's own. Without a number, a role has one node, and beside another role all of its nodes.
+// Call it after all sources of the job's options have been read and after settle_size(). Appends
+// contradictions, by part.
 void resolve_parts(JobSpec& spec, Diagnostics& problems);
 
 // Appends problems of names, of options that parts cannot have, and of each part as a job of its

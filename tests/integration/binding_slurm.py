@@ -17,11 +17,11 @@ def need_two_cores():
         skip(f"needs a machine of two cores and more, all of them allowed, not {MACHINE}")
 
 
-def constrained(nodes):
+def constrained(nodes, *more):
     need_two_cores()
     if not os.path.exists("/sys/fs/cgroup/cpuset/tasks"):
         skip("no cpuset hierarchy of cgroup v1 here")
-    return Cluster("cgroup", nodes, 0, 5, "--constrain-cores", "--cpus-per-node", "2")
+    return Cluster("cgroup", nodes, 0, 5, "--constrain-cores", "--cpus-per-node", "2", *more)
 
 
 def settled(run, ranks):

@@ -13,18 +13,23 @@ from main_job_support import Cluster, Run
 from roles import CLIENT, SERVER, SUM, write
 from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
 
-# Each rank reports where it is and what it has. All but the first wait until they are asked to save, or the first is done.
-TRAIN = """
+# All ranks but the first wait until they are asked to save, or the first is done.
+FIRST_ONLY = """
 import os, signal, sys, time
-print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.environ.get("SLURMD_NODENAME", "here"),
-      "GPUs", os.environ.get("CUDA_VISIBLE_DEVICES", "none"), flush=True)
 done = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/done"
 if os.environ["RANK"] != "0":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(85))
     while not os.path.exists(done):
         time.sleep(0.1)
     sys.exit(0)
-""" + CLIENT + """
+"""
+
+# Each rank reports where it is and what it has.
+TRAIN = """
+import os
+print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.environ.get("SLURMD_NODENAME", "here"),
+      "GPUs", os.environ.get("CUDA_VISIBLE_DEVICES", "none"), flush=True)
+""" + FIRST_ONLY + CLIENT + """
 open(done, "w").close()
 """
 

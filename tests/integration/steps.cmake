@@ -1,4 +1,4 @@
-# Jobs of several programs; each scenario of steps.py, roles.py and het_roles.py says what it checks.
+# Jobs of several programs; each scenario of steps.py, roles.py, roles_beside.py and het_roles.py says what it checks.
 foreach(scenario preempted some_gpus fails out_of_time suspended at_the_limit agent_killed chained stopped stop_and_kill lost_node)
   dts_script_test(steps_${scenario} integration 600 steps ${scenario})
 endforeach()
@@ -23,3 +23,9 @@ foreach(launcher srun mpiexec)
   dts_script_test(het_roles_worlds_${launcher} integration 600 het_roles worlds ${launcher})
 endforeach()
 dts_script_test(het_roles_refused integration 600 het_roles refused)
+foreach(launcher srun mpirun mpiexec)
+  dts_script_test(roles_beside_preempted_${launcher} integration 600 roles_beside preempted ${launcher})
+endforeach()
+foreach(scenario restarts confined here)
+  dts_script_test(roles_beside_${scenario} integration 600 roles_beside ${scenario})
+endforeach()

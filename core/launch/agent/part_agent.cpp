@@ -63,9 +63,10 @@ Variables variables_of_share(const std::vector<std::string>& nodes,
   const std::string all = std::to_string(nodes.size() * plan.ntasks_per_node);
   const std::string folded = fold_hostlist(nodes);
   const std::string type = gpu_type.empty() ? "" : gpu_type + ":";
-  // An empty value has the same effect as a job that requested no GPUs.
+  // An empty value has the same effect as a job that requested no GPUs. Roles on the same nodes get
+  // all of theirs: Slurm would give each the first ones.
   const std::string gpus =
-      plan.gpus_per_node > 0 ? fmt::format("{}{}", type, plan.gpus_per_node) : "";
+      plan.gpus_per_node > 0 ? fmt::format("{}{}", type, plan::gpus_of_node(plan)) : "";
   const std::string times = nodes.size() > 1 ? fmt::format("{}(x{})", tasks, count) : tasks;
   return {{"SLURM_JOB_NODELIST", folded},
           {"SLURM_NODELIST", folded},

@@ -39,10 +39,12 @@ struct LaunchRequest {
   bool local = false;  // no scheduler: this machine only
   bool as_root = false;
 
-  // True if a step of an earlier attempt may still hold cores, which the new step then has to
-  // share. A step that included a lost node, or whose slurmstepd was killed, holds its cores until
-  // the job ends.
-  [[nodiscard]] bool may_meet_steps() const { return !nodes.empty() || attempt > 1; }
+  // True if a step of another role, or of an earlier attempt, may hold cores, which the new step
+  // then has to share. A step that included a lost node, or whose slurmstepd was killed, holds its
+  // cores until the job ends.
+  [[nodiscard]] bool may_meet_steps() const {
+    return !nodes.empty() || attempt > 1 || plan.shared.has_value();
+  }
 };
 
 struct LauncherCommand {

@@ -23,26 +23,27 @@ LauncherCommand srun_command(const LaunchRequest& request, const std::string& mp
   const plan::Plan& plan = request.plan;
   LauncherCommand command;
   command.argv = srun_of(plan.component);
-  const std::vector<std::string> options{
-      fmt::format("--nodes={}", plan.nodes),
-      fmt::format("--ntasks={}", plan.world_size),
-      fmt::format("--ntasks-per-node={}", plan.ntasks_per_node),
-      // Since Slurm 22.05, srun does not inherit it from the job's --cpus-per-task.
-      fmt::format("--cpus-per-task={}", plan.cpus_per_task),
-      "--distribution=block:block",
-      "--cpu-bind=none",
-      "--export=ALL",
-      "--input=none",
-      // A rank process only fails when its agent is gone; then no rank may continue for
-      // long.
-      "--kill-on-bad-exit=1",
-      "--wait=60",
-      "--mpi=" + mpi};
+  std::vector<std::string> options{fmt::format("--nodes={}", plan.nodes),
+                                   fmt::format("--ntasks={}", plan.world_size),
+                                   fmt::format("--ntasks-per-node={}", plan.ntasks_per_node)};
+  // Since Slurm 22.05, srun does not inherit it from the job's --cpus-per-task. With a number,
+  // Slurm chooses the step's cores, and would choose the same ones for each of the roles on a node.
+  if (!plan.shared) options.push_back(fmt::format("--cpus-per-task={}", plan.cpus_per_task));
+  options.insert(options.end(),
+                 {"--distribution=block:block",
+                  "--cpu-bind=none",
+                  "--export=ALL",
+                  "--input=none",
+                  // A rank process only fails when its agent is gone; then no rank may continue for
+                  // long.
+                  "--kill-on-bad-exit=1",
+                  "--wait=60",
+                  "--mpi=" + mpi});
   command.argv.insert(command.argv.end(), options.begin(), options.end());
   // If its control group contained only its own GPU, a rank could not open its peers' memory (CUDA
   // IPC); besides, the plan assigns GPUs. Without this option, the job's SLURM_GPU_BIND would
   // apply.
-  if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
+  if (plan::gpus_of_node(plan) > 0) command.argv.emplace_back("--gpu-bind=none");
   if (!request.nodes.empty()) command.argv.push_back("--nodelist=" + fold_hostlist(request.nodes));
   if (request.may_meet_steps()) command.argv.emplace_back("--overlap");
   command.argv.insert(command.argv.end(), request.rank_command.begin(), request.rank_command.end());

@@ -3,6 +3,7 @@
 
 #include "core/base/text/alike.hpp"
 #include "core/plan/binding/locate_gpus.hpp"
+#include "core/plan/binding/node_share.hpp"
 #include "core/plan/binding/rank_links.hpp"
 #include "core/plan/cores/fabric.hpp"
 #include "core/plan/gpus/gpu_groups.hpp"
@@ -85,6 +86,18 @@ void NodePlacement::put_last(const std::vector<unsigned>& others, NodeGpus& gpus
   gpus = std::move(sorted);
 }
 
+// Without those of the other roles on the node.
+NodePlacement::NodeGpus NodePlacement::share_of(const NodeGpus& gpus, const Plan& plan) {
+  if (!plan.shared || !gpus.of_rank.empty()) return gpus;
+  const auto [first, end] = gpus_of_role(*plan.shared, plan.shared->own);
+  NodeGpus own;
+  for (std::size_t i = first; i < std::min(end, gpus.all.size()); ++i) {
+    own.all.push_back(gpus.all[i]);
+    if (i < gpus.indices.size()) own.indices.push_back(gpus.indices[i]);
+  }
+  return own;
+}
+
 // `others`: see GpusByType.
 NodePlacement::NodeGpus NodePlacement::gpus_of(const NodeRanks& ranks,
                                                unsigned planned,
@@ -119,14 +132,19 @@ NodePlacement::NodePlacement(const NodeRanks& ranks,
                              const std::string& gpu_type)
     : ranks_(ranks),
       node_(node),
-      by_type_(node != nullptr && plan.gpus_per_node > 0 ? gpus_by_type(*node, gpu_type)
+      by_type_(node != nullptr && gpus_of_node(plan) > 0 ? gpus_by_type(*node, gpu_type)
                                                          : GpusByType()),
-      gpus_(gpus_of(ranks, plan.gpus_per_node, node, by_type_.others)),
+      gpus_of_job_(gpus_of(ranks, gpus_of_node(plan), node, by_type_.others)),
+      gpus_(share_of(gpus_of_job_, plan)),
       divided_(divide_gpus()),
       gpu_type_(gpu_type) {}
 
 Result<void> NodePlacement::bind(const Plan& plan) {
   if (node_ == nullptr) return {};
+  if (plan.shared) {
+    DTS_ASSIGN(share_, share_of_node(*node_, *plan.shared, gpus_of_job_.indices));
+    node_ = &*share_;
+  }
   BindRequest request = request_of(plan.bind);
   request.ranks = static_cast<unsigned>(ranks_.size());
   request.smt = plan.smt;

@@ -22,7 +22,7 @@ class NodePlacement {
                 const topo::NodeTopology* node,
                 const std::string& gpu_type);
 
-  // Without a topology, does nothing. Errors: those of bind_node().
+  // Without a topology, does nothing. Call it once. Errors: those of bind_node().
   [[nodiscard]] Result<void> bind(const Plan& plan);
 
   // Sets what rank `i` of the node gets. Call it after bind().
@@ -45,6 +45,7 @@ class NodePlacement {
   };
 
   static void put_last(const std::vector<unsigned>& others, NodeGpus& gpus);
+  static NodeGpus share_of(const NodeGpus& gpus, const Plan& plan);
   static NodeGpus gpus_of(const NodeRanks& ranks,
                           unsigned planned,
                           const topo::NodeTopology* node,
@@ -55,8 +56,10 @@ class NodePlacement {
 
   const NodeRanks& ranks_;
   const topo::NodeTopology* node_;
+  std::optional<topo::NodeTopology> share_;  // of the node, if other roles have the rest of it
   const GpusByType by_type_;
-  const NodeGpus gpus_;
+  const NodeGpus gpus_of_job_;
+  const NodeGpus gpus_;  // of these, the ranks' own: other roles may be on the node
   const std::vector<std::vector<unsigned>> divided_;
   const std::string& gpu_type_;
   std::vector<unsigned> other_gpus_;

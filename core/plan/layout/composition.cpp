@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/composition.hpp"
 
+#include "core/plan/layout/share_nodes.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"
 
@@ -23,6 +24,10 @@ void add_new(const std::string& words, Diagnostics more, Diagnostics& problems) 
   }
 }
 
+bool is_guest(const Plan& part) {
+  return part.shared && part.shared->is_guest;
+}
+
 template <class Number>
 unsigned most_of(const std::vector<Plan>& parts, Number number) {
   unsigned most = 0;
@@ -37,7 +42,7 @@ unsigned nodes_of_job(const spec::JobSpec& spec,
     return std::max(spec.nodes, most_of(parts, [](const Plan& part) { return part.nodes; }));
   const unsigned sum =
       std::accumulate(parts.begin(), parts.end(), 0U, [](unsigned nodes, const Plan& part) {
-        return nodes + part.nodes;
+        return nodes + (is_guest(part) ? 0 : part.nodes);
       });
   if (spec.nodes != 1 && spec.nodes != sum)
     problems.push_back({"--nodes",
@@ -68,18 +73,18 @@ spec::JobSpec room_for(const spec::JobSpec& spec,
   room.job_name = name_of_job(spec);
   room.command = {"dtsubmit"};
   room.nodes = nodes_of_job(spec, parts, problems);
-  const unsigned gpus = most_of(parts, [](const Plan& part) { return part.gpus_per_node; });
+  const unsigned gpus = most_of(parts, gpus_of_node);
   room.gpus_per_node = gpus;
-  const auto cores = [](const Plan& part) { return part.ntasks_per_node * part.cpus_per_task; };
   const auto widest =
       std::max_element(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {
-        return cores(a) < cores(b);
+        return cpus_of_node(a) < cpus_of_node(b);
       });
   room.ntasks_per_node = widest->ntasks_per_node;
   room.cpus_per_task = widest->cpus_per_task;
-  if (gpus > 0 && widest->ntasks_per_node > gpus) {  // a part has more ranks than another has GPUs
+  // A part has more ranks than another has GPUs, or several parts are on one node.
+  if (widest->shared || (gpus > 0 && widest->ntasks_per_node > gpus)) {
     room.ntasks_per_node = 1;
-    room.cpus_per_task = cores(*widest);
+    room.cpus_per_task = cpus_of_node(*widest);
   }
   return room;
 }
@@ -112,13 +117,16 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
   Diagnostics problems = spec::validate(spec);
   Composition made;
   const ClusterView seen = spec.heterogeneous ? cluster : view_of_parts(cluster);
-  for (const spec::Part& part : spec::parts_of(spec)) {
-    auto plan = make_plan(part.job, seen, trainer);
-    if (plan)
-      made.parts.push_back(*std::move(plan));
-    else
-      add_new(words_of(spec, part), std::move(plan).error(), problems);
-  }
+  const auto& parts = spec::parts_of(spec);
+  const PlanPart plan_part =
+      [&](std::size_t part, const spec::JobSpec& job, const ClusterView& view) {
+        auto plan = make_plan(job, view, trainer);
+        if (!plan) add_new(words_of(spec, parts[part]), plan.error(), problems);
+        return plan.value_or(Plan());
+      };
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    made.parts.push_back(plan_part(i, spec_of_part(spec, i), seen));
+  if (problems.empty()) share_nodes(spec, seen, plan_part, made.parts);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const spec::JobSpec room = room_for(spec, made.parts, problems);
   // In a heterogeneous job, each part asks for its own nodes, so none needs room for every part.
@@ -141,8 +149,15 @@ std::vector<std::string> nodes_of_part(const std::vector<Plan>& parts,
                                        std::size_t index,
                                        const std::vector<std::string>& all) {
   const auto share = [&](std::size_t part) {
-    return std::size_t{parts.at(part).nodes} + parts.at(part).spares;
+    return is_guest(parts.at(part)) ? 0 : std::size_t{parts.at(part).nodes} + parts.at(part).spares;
   };
+  if (const Plan& guest = parts.at(index); are_roles && is_guest(guest)) {
+    const std::size_t host = guest.shared->host;
+    if (host >= parts.size() || is_guest(parts[host])) return {};  // a damaged plan
+    auto nodes = nodes_of_part(parts, true, host, all);
+    nodes.resize(std::min<std::size_t>(nodes.size(), guest.nodes));
+    return nodes;
+  }
   std::size_t first = 0;
   for (std::size_t before = 0; are_roles && before < index; ++before) first += share(before);
   const std::size_t end = std::min(all.size(), first + share(index));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace dts::plan {
@@ -57,6 +58,17 @@ bool read(const json& object, const char* key, std::vector<std::string>& value) 
   return true;
 }
 
+bool read(const json& object, const char* key, std::vector<unsigned>& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return false;
+  value.clear();
+  const auto add = [&](const json& item) {
+    return item.is_number_unsigned() && item <= std::numeric_limits<unsigned>::max() &&
+           (value.push_back(item.get<unsigned>()), true);
+  };
+  return std::all_of(found->begin(), found->end(), add);
+}
+
 bool read_command(const json& object, std::vector<std::string>& command) {
   const auto found = object.find("command");
   if (found == object.end() || !found->is_array() || found->empty()) return false;
@@ -101,6 +113,16 @@ bool read_hosts(const json& object, Plan& plan) {
   return plan.hosts.size() == plan.nodes;
 }
 
+bool read_shared(const json& object, Plan& plan) {
+  const json& all = object["shared"];
+  SharedNodes& shared = plan.shared.emplace();
+  return all.is_object() && read(all, "own", shared.own) && read(all, "cpus", shared.cpus) &&
+         read(all, "gpus", shared.gpus) && read(all, "host", shared.host) &&
+         read(all, "is_guest", shared.is_guest) && shared.own < shared.cpus.size() &&
+         shared.cpus.size() == shared.gpus.size() &&
+         std::find(shared.cpus.begin(), shared.cpus.end(), 0U) == shared.cpus.end();
+}
+
 // Without --hosts, every node has the same number of ranks.
 bool is_sum_of_ranks(const Plan& plan) {
   std::uint64_t sum = plan.hosts.empty() ? std::uint64_t{plan.nodes} * plan.ntasks_per_node : 0;
@@ -136,6 +158,12 @@ std::string to_json(const Plan& plan) {
   if (!plan.srun_mpi.empty()) value["srun_mpi"] = plan.srun_mpi;
   if (plan.component) value["component"] = *plan.component;
   if (plan.hides_gpus) value["hides_gpus"] = true;
+  if (plan.shared)
+    value["shared"] = {{"own", plan.shared->own},
+                       {"cpus", plan.shared->cpus},
+                       {"gpus", plan.shared->gpus},
+                       {"host", plan.shared->host},
+                       {"is_guest", plan.shared->is_guest}};
   if (!plan.hosts.empty()) {
     ordered_json hosts = ordered_json::array();
     for (const HostSlots& host : plan.hosts)
@@ -204,6 +232,7 @@ constexpr Member k_members[] = {
      },
      true},
     DTS_OPTIONAL(hides_gpus),
+    {"shared", read_shared, true},
     {"hosts", read_hosts}};
 
 ordered_json links_to_json(const std::vector<RankLink>& links) {

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace dts::plan {
 namespace {
@@ -228,7 +229,19 @@ void check_ranks(const Plan& plan, const spec::JobSpec& spec, Diagnostics& probl
         {"--nodes", fmt::format("{} ranks in all, more than {}", ranks, k_most_ranks)});
 }
 
+unsigned sum_of(const std::vector<unsigned>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0U);
+}
+
 }  // namespace
+
+unsigned gpus_of_node(const Plan& plan) {
+  return plan.shared ? sum_of(plan.shared->gpus) : plan.gpus_per_node;
+}
+
+unsigned cpus_of_node(const Plan& plan) {
+  return plan.shared ? sum_of(plan.shared->cpus) : plan.ntasks_per_node * plan.cpus_per_task;
+}
 
 tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
                                           const ClusterView& cluster,

@@ -56,9 +56,10 @@ Result<void> read_until(const json& value, Part& part) {
   return {};
 }
 
-Result<void> read_waits_for(const json& value, Part& part) {
+template <std::string Part::*member>
+Result<void> read_role(const json& value, Part& part) {
   if (!value.is_string()) return fail(Errc::invalid, "expected the name of a role");
-  part.waits_for = value.get<std::string>();
+  part.*member = value.get<std::string>();
   return {};
 }
 
@@ -70,7 +71,8 @@ ReadOwn own_key(const std::string& key, bool is_role) {
   if (key == "time") return read_time;
   if (key == "on_failure" && is_role) return read_on_failure;
   if (key == "until" && is_role) return read_until;
-  if (key == "waits_for" && is_role) return read_waits_for;
+  if (key == "waits_for" && is_role) return read_role<&Part::waits_for>;
+  if (key == "beside" && is_role) return read_role<&Part::beside>;
   return nullptr;
 }
 
@@ -163,6 +165,7 @@ ordered_json parts_to_json(const JobSpec& spec) {
     if (are_roles) object["on_failure"] = part.on_failure == OnFailure::all ? "all" : "alone";
     if (part.until_others_end) object["until"] = k_others_end;
     if (!part.waits_for.empty()) object["waits_for"] = part.waits_for;
+    if (!part.beside.empty()) object["beside"] = part.beside;
     for (const Option& row : options()) {
       if (!row.value.write || !is_of_each_part(row, spec.heterogeneous)) continue;
       auto value = row.value.write(part.job);

@@ -66,7 +66,8 @@ ordered_json schema_of_parts(bool are_roles) {
                           {"time", {{"type", {"string", "number"}}}}};
   if (are_roles) properties["on_failure"] = {{"enum", {"all", "alone"}}};
   if (are_roles) properties["until"] = {{"const", "others end"}};
-  if (are_roles) properties["waits_for"] = {{"type", "string"}};
+  for (const char* role : {"waits_for", "beside"})
+    if (are_roles) properties[role] = {{"type", "string"}};
   for (const Option& option : options()) {
     if (!is_of_part(option) && !(are_roles && option.is_of_nodes)) continue;
     properties[option.file_key()] = schema_of_option(option);

@@ -155,6 +155,10 @@ TEST_CASE("srun starts exactly the planned ranks in one step, unbound, with the 
   CHECK_FALSE(has_run_of(argv, {"--gpu-bind=none"}));
   request.plan.gpus_per_node = 4;
   CHECK(has_run_of(srun_command(request, "pmix").argv, {"--gpu-bind=none"}));
+  request.plan.shared = plan::SharedNodes{.own = 1, .cpus = {3, 12}, .gpus = {2, 4}};
+  const Words beside = srun_command(request, "pmix").argv;
+  CHECK(has_run_of(beside, {"--overlap"}));
+  CHECK_FALSE(has_run_of(beside, {"--cpus-per-task=3"}));
   CHECK(std::any_of(
       argv.begin(), argv.end(), [](const auto& word) { return word.rfind("--wait=", 0) == 0; }));
   CHECK(Words(argv.end() - static_cast<std::ptrdiff_t>(k_rank.size()), argv.end()) == k_rank);

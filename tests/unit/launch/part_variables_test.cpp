@@ -30,7 +30,10 @@ plan::Plan plan_of(unsigned nodes, unsigned tasks, unsigned gpus) {
 }  // namespace
 
 TEST_CASE("a part's agent sees a job with its own nodes only") {
-  const plan::Plan plan = plan_of(2, 3, 4);
+  plan::Plan plan = plan_of(2, 3, 4);
+  plan.shared = plan::SharedNodes{.own = 0, .cpus = {3, 3}, .gpus = {4, 2}};
+  CHECK(as_map(variables_of_share({"n1"}, plan, "a100"))["SLURM_GPUS_PER_NODE"] == "a100:6");
+  plan.shared.reset();
   auto variables = as_map(variables_of_share({"n1", "n3"}, plan, "a100"));
   CHECK(variables["SLURM_TASKS_PER_NODE"] == "3(x2)");
   CHECK(variables["SLURM_NTASKS"] == "6");

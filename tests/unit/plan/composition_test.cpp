@@ -79,6 +79,83 @@ TEST_CASE("roles add up, and do not share nodes") {
             .empty());  // fewer than planned: nothing is made up
 }
 
+constexpr const char* k_beside = R"("roles": [
+    {"name": "serve", "command": ["s"], "nodes": 2, "gpus_per_node": 2, "cpus_per_task": 4},
+    {"name": "train", "command": ["t"], "gpus_per_node": 6, "beside": "serve"},
+    {"name": "watch", "command": ["w"], "nodes": 1, "beside": "train"},
+    {"name": "score", "command": ["e"], "nodes": 3}])";
+
+TEST_CASE("roles beside another share its nodes, which have what they need together") {
+  ClusterView view;
+  for (const char* name : {"n0", "n1", "n2", "n3", "n4"}) view.nodes.push_back({name, 64, 8});
+  view.nodes.push_back({"small", 16, 2});
+  view.partitions = {{"gpu", true, {"n0", "n1", "n2", "n3", "n4", "small"}}};
+  const auto made = make_composition(job_of(k_beside), view, "/trainer");
+  if (!made) FAIL(to_error(made.error()).message);
+  CHECK(made->job.nodes == 5);
+  CHECK(made->job.gpus_per_node == 8);
+  const Plan& train = made->parts[1];
+  CHECK(train.nodes == 2);
+  CHECK(train.world_size == 12);
+  // Of 64 CPUs, the server requests 8. The others get the rest: six weights of seven, and one.
+  CHECK(train.cpus_per_task == 8);
+  CHECK(made->parts[2].cpus_per_task == 8);
+  REQUIRE(train.shared);
+  CHECK(train.shared->cpus == std::vector<unsigned>{8, 48, 8});
+  CHECK(train.shared->gpus == std::vector<unsigned>{2, 6, 0});
+  CHECK(train.shared->own == 1);
+  CHECK(train.shared->is_guest);
+  CHECK_FALSE(made->parts[0].shared->is_guest);
+  CHECK_FALSE(made->parts[3].shared);
+  CHECK(made->parts[2].hides_gpus);
+  const Names all{"n0", "n1", "n2", "n3", "n4"};
+  CHECK(nodes_of_part(made->parts, true, 0, all) == Names{"n0", "n1"});
+  CHECK(nodes_of_part(made->parts, true, 1, all) == Names{"n0", "n1"});
+  CHECK(nodes_of_part(made->parts, true, 2, all) == Names{"n0"});
+  CHECK(nodes_of_part(made->parts, true, 3, all) == Names{"n2", "n3", "n4"});
+  const auto back = plan_from_json(to_json(train));
+  REQUIRE(back);
+  CHECK(to_json(*back) == to_json(train));
+  for (const char* damage : {R"("own": 3)", R"("own": -1)"}) {
+    std::string text = to_json(train);
+    text.replace(text.find(R"("own": 1)"), 8, damage);
+    CHECK_FALSE(plan_from_json(text));
+  }
+}
+
+TEST_CASE("roles that share nodes and need more than a node has are refused") {
+  ClusterView view;
+  view.nodes = {{"n0", 64, 4}};
+  view.partitions = {{"gpu", true, {"n0"}}};
+  const auto made = make_composition(job_of(R"("roles": [
+    {"name": "serve", "command": ["s"], "gpus_per_node": 2},
+    {"name": "train", "command": ["t"], "gpus_per_node": 4, "beside": "serve"}])"),
+                                     view,
+                                     "/trainer");
+  REQUIRE_FALSE(made);
+  CHECK(tests::contains(to_error(made.error()).message, "6"));
+  const auto cpus = make_composition(job_of(R"("roles": [
+    {"name": "a", "command": ["a"], "cpus_per_task": 40},
+    {"name": "b", "command": ["b"], "cpus_per_task": 40, "beside": "a"}])"),
+                                     view,
+                                     "/trainer");
+  REQUIRE_FALSE(cpus);
+  CHECK(tests::contains(to_error(cpus.error()).message, "80"));
+}
+
+TEST_CASE("without knowledge of the nodes, roles beside each other add up") {
+  const Composition made = composed(R"("roles": [
+    {"name": "a", "command": ["a"], "cpus_per_task": 4},
+    {"name": "b", "command": ["b"], "cpus_per_task": 2, "ntasks_per_node": 2, "beside": "a"}])");
+  CHECK(made.job.nodes == 1);
+  CHECK(made.parts[0].ntasks_per_node == 1);
+  CHECK(made.job.ntasks_per_node * made.job.cpus_per_task == 8);
+  const Composition workers = composed(R"("roles": [
+    {"name": "a", "command": ["a"], "gpus_per_node": 2},
+    {"name": "b", "command": ["torchrun", "b.py"], "gpus_per_node": 6, "beside": "a"}])");
+  CHECK(workers.parts[1].shared->cpus == std::vector<unsigned>{2, 6});
+}
+
 TEST_CASE("roles of a heterogeneous job are its components") {
   const Composition made = composed(R"("heterogeneous": true, "roles": [
     {"name": "server", "command": ["s"], "partition": "cpu"},

@@ -125,7 +125,10 @@ TEST_CASE("steps and roles survive JSON") {
         std::string(R"("spares": 1, "roles": [
           {"name": "server", "command": ["s"], "until": "others end", "time": "1-00:00:00"},
           {"name": "train", "command": ["t"], "nodes": 3, "on_failure": "alone",
-           "waits_for": "server"}])")}) {
+           "waits_for": "server"}])"),
+        std::string(R"("roles": [{"name": "serve", "command": ["s"], "nodes": 2},
+          {"name": "train", "command": ["t"], "beside": "serve"},
+          {"name": "one", "command": ["o"], "nodes": 1, "beside": "train"}])")}) {
     const auto spec = typed_job(members);
     for (const Diagnostic& problem : validate(*spec)) FAIL_CHECK(to_text(problem));
     const std::string text = to_json(*spec);
@@ -139,6 +142,7 @@ TEST_CASE("steps and roles survive JSON") {
       CHECK(parts_of(*back)[i].on_failure == parts_of(*spec)[i].on_failure);
       CHECK(parts_of(*back)[i].until_others_end == parts_of(*spec)[i].until_others_end);
       CHECK(parts_of(*back)[i].waits_for == parts_of(*spec)[i].waits_for);
+      CHECK(parts_of(*back)[i].beside == parts_of(*spec)[i].beside);
     }
   }
 }
@@ -267,6 +271,34 @@ TEST_CASE("impossible parts are refused, each by name") {
     many += std::string(i > 0 ? "," : "") + R"({"name": "s)" + std::to_string(i) +
             R"(", "command": ["x"]})";
   CHECK(contains(problems_of(R"("steps": [)" + many + "]"), "100, at most 99"));
+}
+
+TEST_CASE("a role beside another has its nodes, all of them unless it says fewer") {
+  const auto spec = typed_job(R"("roles": [{"name": "a", "command": ["a"], "nodes": 3},
+    {"name": "b", "command": ["b"], "beside": "a"},
+    {"name": "c", "command": ["c"], "beside": "b", "nodes": 1}, {"name": "d", "command": ["d"]}])");
+  CHECK(validate(*spec).empty());
+  for (const auto& [index, host, nodes] : {std::tuple(0U, 0U, 3U),
+                                           std::tuple(1U, 0U, 3U),
+                                           std::tuple(2U, 0U, 1U),
+                                           std::tuple(3U, 3U, 1U)}) {
+    CHECK(host_of(spec->roles, index) == host);
+    CHECK(spec->roles[index].job.nodes == nodes);
+  }
+  const auto problems = [](const std::string& job, const std::string& second) {
+    return problems_of(job + R"("roles": [{"name": "a", "command": ["a"], "nodes": 2},
+      {"name": "b", "command": ["b"], "beside": "a")" +
+                       second + "}]");
+  };
+  CHECK(problems("", "").empty());
+  CHECK(contains(problems("", R"(, "nodes": 3)"), "3 nodes, while `a` has 2"));
+  CHECK(contains(problems(R"("spares": 1, )", ""), "role `b`: roles that share nodes cannot move"));
+  CHECK(contains(problems(R"("heterogeneous": true, )", ""),
+                 "role `b`: each role of a heterogeneous"));
+  CHECK(contains(problems_of(R"("roles": [{"name": "a", "command": ["a"], "beside": "a"}])"),
+                 "role `a`: it shares the nodes of `a`, and no role before it"));
+  CHECK(contains(problems_of(R"("roles": [{"name": "a", "beside": 1}])"), "name of a role"));
+  CHECK(contains(problems_of(R"("steps": [{"name": "a", "beside": "b"}])"), "only a role has"));
 }
 
 TEST_CASE("names of variables are derived from names of parts") {
