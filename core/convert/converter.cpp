@@ -263,8 +263,8 @@ class Converter {
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
       step.command = command_of(program, set_up, options_);
       hand_to_container(program, set_up, draft_, step);
-      step.name = cast_.has_roles() ? cast_.roles[i].name : name_of_step(step.command, draft_);
-      step.until_others_end = cast_.has_roles() && cast_.roles[i].until_others_end;
+      if (!cast_.has_roles()) step.name = name_of_step(step.command, draft_);
+      if (cast_.has_roles()) add_role(cast_, i, step);
       Row& row = draft_.rows[step.row];
       row.what = shell_text_of(step.command);
       row.why = join(program.notes, "; ");

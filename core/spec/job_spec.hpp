@@ -114,6 +114,7 @@ struct JobSpec {
 enum class OnFailure {
   all,    // the roles end and restart together
   alone,  // only this role restarts, while the others keep running
+  none,   // the same, and if it fails for good, the others still keep running
 };
 
 // One program of a multi-program job, with its own layout.

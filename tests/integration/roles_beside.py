@@ -5,6 +5,7 @@ GPUs that no other rank of its node has; preempted, the job comes back: roles_be
 import json
 import os
 import sys
+import time
 
 from binding_slurm import constrained
 from checks import check, wait_for
@@ -85,6 +86,28 @@ def confined():
         check([log_of(part(run, name)).split()[4] for name in "ab"] == ["0", "1"], log_of(part(run, "a")) + log_of(part(run, "b")))
 
 
+def independent():
+    """A role that fails for good does not end the others: they are preempted, come back without it and end; then the run has failed. A
+    requeue runs that role again, and only it."""
+    fails = ["sh", "-c", "sleep 1; echo $DTSUBMIT_ATTEMPT >>$DTSUBMIT_JOB_DIR/tries; test -e $DTSUBMIT_JOB_DIR/mended || exit 9"]
+    works = ["sh", "-c", "trap 'exit 85' TERM; while [ $DTSUBMIT_ATTEMPT = 1 ]; do sleep 0.1; done; sleep 1"]
+    with Cluster("linuxproc", nodes=1, gpus=2, grace=20) as cluster:
+        run = submit(cluster, partition="low", launcher="srun", gpus_per_node=1, roles=[
+            {"name": "a", "on_failure": "none", "command": fails}, {"name": "b", "beside": "a", "on_failure": "none", "command": works}])
+        wait_for(60, "the failure", lambda: causes(part(run, "a")) == ["user_exit"])
+        time.sleep(2)
+        check(causes(part(run, "b")) == [] and not run.is_over(), f"{part(run, 'b').ledger()}")
+        cluster.take_nodes(1, 1)
+        status = run.finish(120)
+        check(not status["done"] and causes(run) == ["preempted", "user_exit"], f"{run.ledger()}")
+        check(causes(part(run, "b")) == ["preempted", "completed"] and starts(part(run, "a")) == 1, f"{part(run, 'a').ledger()}")
+        check(states(cluster, run)["b"] == "done" and "role `a`: " in (why := cluster.dtsubmit("why", run.path).stdout), why)
+        open(run.path + "/mended", "w").close()
+        cluster.dtsubmit("requeue", run.path)
+        check(run.finish(120)["done"], f"{run.ledger()}")
+        check((starts(part(run, "a")), starts(part(run, "b"))) == (2, 2), f"{part(run, 'a').ledger()}")
+
+
 def here():
     """On one machine without Slurm."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
@@ -97,4 +120,4 @@ def here():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, restarts, confined, here)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preempted, restarts, confined, independent, here)}[sys.argv[1]](*sys.argv[2:])

@@ -201,7 +201,8 @@ class Expander {
     }
     const std::size_t size = turns->second.size() * (range.end - range.begin);
     const std::size_t programs = turns->second.size() * programs_within(command.span);
-    if (leaves_loop(body) || (has_background(body) && !names_nodes(body)) ||
+    const bool are_roles = names_nodes(body) || starts_steps_beside(body);
+    if (leaves_loop(body) || (has_background(body) && !are_roles) ||
         made_.script.text().size() + size > k_longest_script ||
         programs_made_ + programs > k_most_programs)
       return false;

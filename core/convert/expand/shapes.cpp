@@ -70,6 +70,40 @@ bool names_nodes(const Statements& statements) {
   return names;
 }
 
+namespace {
+
+bool is_step_of_part(const Statement& one) {
+  if (one.pipelines.size() != 1 || one.pipelines[0].commands.size() != 1) return false;
+  const Command& command = one.pipelines[0].commands[0];
+  if (first_word(command) != "srun") return false;
+  const auto has = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(command.words.begin(), command.words.end(), [&](const shell::Word& word) {
+      const std::string_view text =
+          word.pieces.empty() ? "" : std::string_view(word.pieces[0].text);
+      return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return text.starts_with(name);
+      });
+    });
+  };
+  return has({"-n", "--ntasks"}) && has({"--exact",
+                                         "--exclusive",
+                                         "--gpus",
+                                         "--gres",
+                                         "-c",
+                                         "--cpus-per-task",
+                                         "--mem",
+                                         "-G"});
+}
+
+}  // namespace
+
+bool starts_steps_beside(const Statements& statements) {
+  return has_background(statements) &&
+         std::all_of(statements.begin(), statements.end(), [](const Statement& one) {
+           return one.background ? is_step_of_part(one) : !has_background({one});
+         });
+}
+
 bool leaves_loop(const Statements& statements) {
   bool leaves = ends_script(statements);
   each_command(statements, [&leaves](const Command& command) {

@@ -21,6 +21,10 @@ namespace dts::convert {
 // True if the iterations of a loop with this body differ.
 [[nodiscard]] bool leaves_loop(const shell::Statements& statements);
 
+// True if each command in the background is `srun` with a number of tasks and something that a step
+// has of a node: they can become roles that share nodes.
+[[nodiscard]] bool starts_steps_beside(const shell::Statements& statements);
+
 // True if a program is started on nodes that the script chooses: such programs can become roles.
 [[nodiscard]] bool names_nodes(const shell::Statements& statements);
 

@@ -22,6 +22,8 @@ std::vector<std::string> typed(const spec::Option& option, const std::vector<std
 nlohmann::json to_table(const Step& step) {
   nlohmann::json table{{"name", step.name}, {"command", step.command}};
   if (step.until_others_end) table["until"] = "others end";
+  if (!step.beside.empty()) table["beside"] = step.beside;
+  if (step.spares_others) table["on_failure"] = "none";
   for (const spec::Setting& one : layer_of(step.settings)) table[one.key] = *one.value;
   return table;
 }

@@ -63,6 +63,8 @@ struct Step {
   std::vector<std::string> command;
   std::vector<Blank> blanks{};
   bool until_others_end = false;  // of a role
+  std::string beside{};           // the role whose nodes it shares; empty: it has its own
+  bool spares_others = false;     // a role whose failure does not end the others
 };
 
 struct Draft {

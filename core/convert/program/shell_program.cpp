@@ -210,7 +210,7 @@ std::string side_by_side(std::uint64_t nodes) {
   return nodes > 1
              ? "programs in the background: write each as one of [[roles]]"
              : "programs side by side on one node: let one program start them all and wait for "
-               "them; [[roles]] would each get a node of their own";
+               "them, or write [[roles]], all but the first with `beside`";
 }
 
 namespace {

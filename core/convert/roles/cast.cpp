@@ -2,8 +2,10 @@
 #include "core/convert/roles/cast.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/roles/beside.hpp"
 #include "core/convert/roles/sequence.hpp"
 #include "core/convert/roles/signature.hpp"
+#include "core/convert/roles/sizes.hpp"
 #include "core/convert/roles/waiting.hpp"
 #include "core/convert/roles/world.hpp"
 #include "core/spec/parts.hpp"
@@ -55,8 +57,10 @@ class Casting {
     const bool acts_there = places_.size() == 1 && cast_.nodes[0] == NodeRange{0, 1} &&
                             is_one_task(parts_[places_[0]].item);
     const auto waiting = waiting_in(parts_, places_, acts_there);
-    if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting) ||
-        std::count(world.is_split.begin(), world.is_split.end(), true) > 0)
+    const bool is_split = std::count(cast_.is_split.begin(), cast_.is_split.end(), true) > 0;
+    if (waiting && !is_split && cast_beside(parts_, places_, job_, resolver_, *waiting, cast_))
+      return std::move(cast_);
+    if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting) || is_split)
       cast_.roles.clear();
     std::sort(cast_.roles.begin(), cast_.roles.end(), [](const Troupe& a, const Troupe& b) {
       return a.nodes.begin < b.nodes.begin;
@@ -89,13 +93,8 @@ class Casting {
     if (run.launch.option("nodelist") != nullptr || run.launch.has_unknown_options)
       return std::nullopt;
     const lint::LaunchOption* nodes = run.launch.option("nodes");
-    const bool is_all = nodes == nullptr || number_in(nodes->value) == size_;
+    const bool is_all = nodes == nullptr || number_of(nodes->value, resolver_) == size_;
     return is_all ? std::optional(NodeRange{0, size_}) : std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> number_in(const std::string& value) const {
-    const auto text = resolver_.text(from_expanded({{value, true}, {}, false}));
-    return text ? parse_number(*text) : std::nullopt;
   }
 
   // False: some programs share nodes with others, but not all.
@@ -170,7 +169,8 @@ class Casting {
       if (launch.launcher == lint::Launcher::none) return !launch.starts_processes;
       if (launch.launcher != lint::Launcher::srun) return false;
       for (const char* name : {"ntasks", "ntasks-per-node"})
-        if (const lint::LaunchOption* one = launch.option(name)) return number_in(one->value) == 1;
+        if (const lint::LaunchOption* one = launch.option(name))
+          return number_of(one->value, resolver_) == 1;
       return !job_.has_many_tasks() || job_.tasks_on_node() == 1;
     });
   }
@@ -281,6 +281,7 @@ class Casting {
 }  // namespace
 
 const Troupe* Cast::home() const {
+  if (are_beside) return nullptr;
   const auto found = std::find_if(roles.begin(), roles.end(), [](const Troupe& one) {
     return one.nodes == NodeRange{0, 1};
   });

@@ -16,10 +16,11 @@ namespace dts::convert {
 struct Troupe {
   std::string name;
   NodeRange nodes;
-  std::vector<std::size_t> programs;  // their places among the script's programs, in order
-  bool are_alike = false;             // the same program once for each of the nodes
-  bool until_others_end = false;      // the script does not wait for them
-  bool is_one_world = false;          // each is a node's part of one training
+  std::vector<std::size_t> programs;    // their places among the script's programs, in order
+  bool are_alike = false;               // the same program once for each of the nodes
+  bool until_others_end = false;        // the script does not wait for them
+  bool is_one_world = false;            // each is a node's part of one training
+  std::optional<std::size_t> beside{};  // the role whose nodes it shares, by its index
 };
 
 struct Cast {
@@ -34,12 +35,13 @@ struct Cast {
   std::size_t end = 0;
   bool waits_at_end = false;  // the script waits for what home() runs in the background
   bool is_sequence = false;   // the programs of the only role run one after another
+  bool are_beside = false;    // each role is one step, on a part of a node
   // Programs that are parts of one training, but cannot be made one program.
   std::vector<bool> is_split;
 
   [[nodiscard]] bool has_roles() const { return roles.size() > 1; }
 
-  // The role on the node of the batch script, and on no other; null: none.
+  // The role that is all that runs on the node of the batch script, and on no other; null: none.
   [[nodiscard]] const Troupe* home() const;
 };
 

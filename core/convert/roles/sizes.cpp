@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/roles/sizes.hpp"
 
+#include "core/base/text/text.hpp"
+
 namespace dts::convert {
 
 Sizes sizes_of_job(const Resolver& resolver) {
@@ -28,6 +30,11 @@ std::string with_sizes(const std::string& text, const Sizes& sizes) {
     at = end;
   }
   return made;
+}
+
+std::optional<std::uint64_t> number_of(const std::string& value, const Resolver& resolver) {
+  const auto text = resolver.text(from_expanded({{value, true}, {}, false}));
+  return text ? parse_number(*text) : std::nullopt;
 }
 
 void set_sizes(Program& program, const Sizes& sizes) {

@@ -4,7 +4,9 @@
 
 #include "core/convert/parts.hpp"
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace dts::convert {
@@ -16,6 +18,10 @@ using Sizes = std::map<std::string, std::string>;
 
 // The text with the numbers in place of the variables.
 [[nodiscard]] std::string with_sizes(const std::string& text, const Sizes& sizes);
+
+// The number that an option's value is, as the script writes it.
+[[nodiscard]] std::optional<std::uint64_t> number_of(const std::string& value,
+                                                     const Resolver& resolver);
 
 void set_sizes(Program& program, const Sizes& sizes);
 

@@ -254,6 +254,14 @@ class Stage {
 
 }  // namespace
 
+void add_role(const Cast& cast, std::size_t index, Step& step) {
+  const Troupe& role = cast.roles[index];
+  step.name = role.name;
+  step.until_others_end = role.until_others_end;
+  if (role.beside) step.beside = cast.roles[*role.beside].name;
+  step.spares_others = cast.are_beside;
+}
+
 void join_programs(const Cast& cast,
                    const lint::Job& job,
                    std::vector<Part>& parts,

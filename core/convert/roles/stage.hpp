@@ -18,4 +18,7 @@ void join_programs(const Cast& cast,
                    std::vector<std::size_t>& places,
                    Draft& draft);
 
+// What the job file says of role `index` besides its program.
+void add_role(const Cast& cast, std::size_t index, Step& step);
+
 }  // namespace dts::convert

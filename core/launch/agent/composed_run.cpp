@@ -190,11 +190,7 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
   for (unsigned restart = 1;; ++restart) {
     DTS_ASSIGN(const auto ends, run_once(unfinished(parts)));
     if (!presence_.is_present_now()) return fail(Errc::io, run::vanished_words(run_));
-    if (unfinished(parts).empty()) {
-      for (PartAgent* part : parts)
-        if (!part->is_done()) part->note_done(job_.allocation.job, "the other roles are done");
-      return run::judge_parts({}, false);
-    }
+    if (unfinished(parts).empty()) return verdict_on_all(parts, job_.allocation.job);
     DTS_ASSIGN(run::Verdict verdict, judge(ends));
     if (verdict.decision.action != run::Action::restart) return verdict;
     log("{}", verdict.decision.why);

@@ -132,6 +132,16 @@ bool PartAgent::is_done() const {
   return events && run::is_done(*events);
 }
 
+std::optional<run::PartEnd> PartAgent::failure() const {
+  if (part_.on_failure != spec::OnFailure::none || is_done()) return std::nullopt;
+  run::PartEnd end;
+  end.name = part_.name;
+  end.words = words_;
+  const auto events = run::read_ledger(run_.ledger());
+  if (events && run::final_decision(*events) != nullptr) run::read_end(*events, end);
+  return run::has_failed(end) ? std::optional(std::move(end)) : std::nullopt;
+}
+
 void PartAgent::note_done(const sched::JobId& job, const char* why) const {
   run::Event event{.attempt = run::latest_attempt(run_), .job = job};
   event.what = run::decided_event({run::Action::done, 0, why});
@@ -192,6 +202,7 @@ std::optional<run::PartEnd> PartAgent::reap() {
   end.words = words_;
   end.end_requested = end_requested_;
   end.out_of_time = out_of_time_;
+  end.spares_others = part_.on_failure == spec::OnFailure::none;
   read_end(new_events(), end);
   is_done_ = run::is_done(end);
   log("{} has ended: {}",
@@ -219,9 +230,20 @@ Result<void> PartAgent::resume_after(const std::vector<run::Event>& of_whole) co
 std::vector<PartAgent*> unfinished(const std::vector<PartAgent*>& parts) {
   std::vector<PartAgent*> left;
   for (PartAgent* part : parts)
-    if (!part->is_done()) left.push_back(part);
+    if (!part->is_done() && !part->failure()) left.push_back(part);
   if (std::none_of(left.begin(), left.end(), std::mem_fn(&PartAgent::ends_by_itself))) left.clear();
   return left;
+}
+
+run::Verdict verdict_on_all(const std::vector<PartAgent*>& parts, const sched::JobId& job) {
+  std::vector<run::PartEnd> failures;
+  for (const PartAgent* part : parts) {
+    if (auto failure = part->failure())
+      failures.push_back(*std::move(failure));
+    else if (!part->is_done())
+      part->note_done(job, "the other roles are done");
+  }
+  return run::judge_parts(failures, false);
 }
 
 void kill_orphans_of_agents(const std::vector<PartAgent*>& parts) {

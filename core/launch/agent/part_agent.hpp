@@ -85,6 +85,9 @@ class PartAgent {
   // True if the part's ledger, or its agent in this job, says that it is done.
   [[nodiscard]] bool is_done() const;
 
+  // Set once the part has failed for good and the others go on: how, with an effect on the run.
+  [[nodiscard]] std::optional<run::PartEnd> failure() const;
+
   // Records that the part is done, for this reason, although its agent has not decided so.
   void note_done(const sched::JobId& job, const char* why) const;
 
@@ -126,8 +129,13 @@ class PartAgent {
   PauseWatch pauses_;
 };
 
-// The parts that are not done; none if only servers are left, which nobody needs any more.
+// The parts that are to run: they are neither done nor have failed; none if only servers are left,
+// which nobody needs any more.
 [[nodiscard]] std::vector<PartAgent*> unfinished(const std::vector<PartAgent*>& parts);
+
+// The verdict once none of the parts is to run any more; records that servers are done.
+[[nodiscard]] run::Verdict verdict_on_all(const std::vector<PartAgent*>& parts,
+                                          const sched::JobId& job);
 
 // Kills the processes that a killed agent of one of these parts has left behind.
 void kill_orphans_of_agents(const std::vector<PartAgent*>& parts);

@@ -80,8 +80,14 @@ bool is_done(const PartEnd& end) {
   return end.decided && end.decided->decision == Action::done;
 }
 
+bool has_failed(const PartEnd& end) {
+  if (end.end_requested || end.out_of_time) return false;
+  const bool was_asked = end.attempt && end.attempt->cause == Cause::stopped;
+  return end.decided && end.decided->decision == Action::stop && !was_asked;
+}
+
 bool ends_others(const PartEnd& end) {
-  return !end.end_requested && !is_done(end);
+  return !end.end_requested && !is_done(end) && !(end.spares_others && has_failed(end));
 }
 
 Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart) {

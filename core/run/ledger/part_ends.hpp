@@ -19,12 +19,16 @@ struct PartEnd {
   std::optional<Decided> decided;       // nullopt: it vanished without a decision
   bool end_requested = false;           // we asked it to end, because another part did
   bool out_of_time = false;             // its own time is up
+  bool spares_others = false;           // if it fails for good, they go on
 };
 
 // Reads the end from the events that a part's agent has added.
 void read_end(const std::vector<Event>& events, PartEnd& end);
 
 [[nodiscard]] bool is_done(const PartEnd& end);
+
+// True if the part will not run again, although nobody has asked it to stop, and it has time left.
+[[nodiscard]] bool has_failed(const PartEnd& end);
 
 // True if the other roles cannot continue.
 [[nodiscard]] bool ends_others(const PartEnd& end);

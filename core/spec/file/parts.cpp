@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace dts::spec {
 namespace {
@@ -42,11 +43,29 @@ Result<void> read_time(const json& value, Part& part) {
   return {};
 }
 
+struct OnFailureName {
+  OnFailure value;
+  const char* name;
+};
+
+constexpr std::array k_on_failure{OnFailureName{OnFailure::all, "all"},
+                                  OnFailureName{OnFailure::alone, "alone"},
+                                  OnFailureName{OnFailure::none, "none"}};
+
 Result<void> read_on_failure(const json& value, Part& part) {
-  if (value != "all" && value != "alone")
-    return fail(Errc::invalid, "expected \"all\" or \"alone\"");
-  part.on_failure = value == "all" ? OnFailure::all : OnFailure::alone;
-  return {};
+  for (const auto& [known, name] : k_on_failure)
+    if (value == name) {
+      part.on_failure = known;
+      return {};
+    }
+  return fail(Errc::invalid, "expected \"all\", \"alone\" or \"none\"");
+}
+
+const char* name_of(OnFailure value) {
+  return std::find_if(k_on_failure.begin(),
+                      k_on_failure.end(),
+                      [&](const auto& one) { return one.value == value; })
+      ->name;
 }
 
 Result<void> read_until(const json& value, Part& part) {
@@ -162,7 +181,7 @@ ordered_json parts_to_json(const JobSpec& spec) {
   for (const Part& part : are_roles ? spec.roles : spec.steps) {
     ordered_json object{{"name", part.name}};
     if (part.time.count() > 0) object["time"] = format_time_limit(part.time);
-    if (are_roles) object["on_failure"] = part.on_failure == OnFailure::all ? "all" : "alone";
+    if (are_roles) object["on_failure"] = name_of(part.on_failure);
     if (part.until_others_end) object["until"] = k_others_end;
     if (!part.waits_for.empty()) object["waits_for"] = part.waits_for;
     if (!part.beside.empty()) object["beside"] = part.beside;

@@ -64,7 +64,7 @@ ordered_json schema_of_parts(bool are_roles) {
   ordered_json properties{{"name", {{"type", "string"}}},
                           {"command", schema_of_command()},
                           {"time", {{"type", {"string", "number"}}}}};
-  if (are_roles) properties["on_failure"] = {{"enum", {"all", "alone"}}};
+  if (are_roles) properties["on_failure"] = {{"enum", {"all", "alone", "none"}}};
   if (are_roles) properties["until"] = {{"const", "others end"}};
   for (const char* role : {"waits_for", "beside"})
     if (are_roles) properties[role] = {{"type", "string"}};

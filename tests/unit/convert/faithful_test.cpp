@@ -249,8 +249,27 @@ TEST_CASE("what goes on in the background of one node and is waited for is a pro
 
 TEST_CASE("programs side by side on one node have the cores of the job, and GPUs of their own") {
   const std::string two = "srun -n1 ./a &\nsrun -n1 ./b &\nwait\n";
-  CHECK(of_options("-N1 -n2 -c3", two).job_has("cpus_per_task = 6\n"));
-  CHECK(of_options("-N1 -n2 --gpus-per-task=1", two).became("srun -n1 ./b") == Became::lost);
+  for (const std::string options : {"-N1 -n2 -c3", "-n2 -c3", "-N1 -n2 --gpus-per-task=1"}) {
+    const Reduced made = of_options(options, two);
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("beside = \"a\"\ncommand = [\"./b\"]\n"));
+  }
+  // One of them would wait for the other, or it is not known what they need.
+  CHECK_FALSE(of_options("-N1 -n1 --gres=gpu:1",
+                         "srun -n1 --gres=gpu:1 ./a &\n"
+                         "srun -n1 --gres=gpu:1 ./b &\nwait\n")
+                  .made.is_lossless());
+  CHECK_FALSE(of_options("-N1 -n2 --gres=gpu:2", two).job_has("beside"));
+  // On one node together while there is room.
+  const std::string loop =
+      "for i in 1 2 3 4; do\n  srun -N1 -n1 --gres=gpu:1 ./train $i &\ndone\nwait\n";
+  const Reduced packed = of_options("-N2 --ntasks-per-node=2 --gres=gpu:2", loop);
+  CHECK(packed.made.is_lossless());
+  CHECK(count_of(packed, "[[roles]]") == 4);
+  CHECK(count_of(packed, "beside = \"train\"") == 1);
+  CHECK(count_of(packed, "beside = \"train-3\"") == 1);
+  CHECK(count_of(packed, "on_failure = \"none\"") == 4);
+  CHECK_FALSE(of_options("-N1 --ntasks-per-node=2 --gres=gpu:2", loop).made.is_lossless());
   const Reduced steps =
       of_options("-N1 -n1 --gpus-per-task=8 --cpus-per-gpu=4", "torchrun a.py\ntorchrun b.py\n");
   CHECK(steps.made.is_lossless());

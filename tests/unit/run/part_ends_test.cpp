@@ -68,6 +68,25 @@ TEST_CASE("of equal decisions the first is told, and every node to avoid is avoi
   CHECK(verdict.decision.exclude == "n1,n3");
 }
 
+TEST_CASE("a part that spares the others ends them only if the job has to do something for it") {
+  PartEnd failed = ended("a", Cause::user_exit, Action::stop);
+  failed.spares_others = true;
+  CHECK(has_failed(failed));
+  CHECK_FALSE(ends_others(failed));
+  CHECK(action_of({failed, ended("b", Cause::preempted, Action::requeue)}) == Action::requeue);
+  for (const auto& [cause, action] : {std::pair(Cause::crash, Action::restart),
+                                      std::pair(Cause::preempted, Action::requeue),
+                                      std::pair(Cause::stopped, Action::stop)}) {
+    PartEnd other = ended("a", cause, action);
+    other.spares_others = true;
+    CHECK_FALSE(has_failed(other));
+    CHECK(ends_others(other));
+  }
+  failed.out_of_time = true;
+  CHECK(ends_others(failed));
+  CHECK_FALSE(has_failed(told(ended("a", Cause::user_exit, Action::stop))));
+}
+
 TEST_CASE("a part whose agent vanished is started again, but not for ever") {
   const PartEnd gone{"a", "step `a`", {}, {}, false, false};
   CHECK(judge_parts({gone}, true).decision.action == Action::restart);

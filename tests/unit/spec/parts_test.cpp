@@ -128,7 +128,8 @@ TEST_CASE("steps and roles survive JSON") {
            "waits_for": "server"}])"),
         std::string(R"("roles": [{"name": "serve", "command": ["s"], "nodes": 2},
           {"name": "train", "command": ["t"], "beside": "serve"},
-          {"name": "one", "command": ["o"], "nodes": 1, "beside": "train"}])")}) {
+          {"name": "one", "command": ["o"], "nodes": 1, "beside": "train",
+           "on_failure": "none"}])")}) {
     const auto spec = typed_job(members);
     for (const Diagnostic& problem : validate(*spec)) FAIL_CHECK(to_text(problem));
     const std::string text = to_json(*spec);

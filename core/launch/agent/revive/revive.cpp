@@ -47,7 +47,12 @@ bool is_to_end(const run::RunDirectory& run, unsigned attempt) {
 // True if a part of the run has failed for good, which ends the others.
 bool has_failed_part(const run::RunDirectory& whole) {
   const auto parts = run::parts_of(whole);
-  return std::any_of(parts.begin(), parts.end(), [](const run::PartDirectory& part) {
+  const auto spec = read_spec(whole);
+  return std::any_of(parts.begin(), parts.end(), [&](const run::PartDirectory& part) {
+    const auto spares_others = [&](const spec::Part& role) {
+      return role.name == part.name && role.on_failure == spec::OnFailure::none;
+    };
+    if (spec && std::any_of(spec->roles.begin(), spec->roles.end(), spares_others)) return false;
     const auto events = run::read_ledger(part.run.ledger());
     const run::Event* last = events ? run::final_decision(*events) : nullptr;
     const auto* decided = last != nullptr ? last->as<run::Decided>() : nullptr;
