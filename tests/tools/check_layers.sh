@@ -37,7 +37,7 @@ BEGIN {
   arrows["core/plan/cores"] = "core/spec/bind.hpp core/topo/topology.hpp core/topo/distance.hpp core/base/"
   arrows["core/plan/gpus"] = "core/plan/cores/ " arrows["core/plan/cores"]
   arrows["core/plan"] = "core/spec/ core/topo/topology.hpp core/topo/distance.hpp core/base/"
-  arrows["core/plan/binding"] = "core/plan/plan.hpp core/plan/ranks_by_node.hpp core/plan/gpus/ core/plan/cores/ " arrows["core/plan"]
+  arrows["core/plan/binding"] = "core/plan/plan.hpp core/plan/ranks_by_node.hpp core/plan/gpus/ core/plan/cores/ core/topo/restrict.hpp " arrows["core/plan"]
   arrows["core/plan/program"] = "core/spec/ core/base/"
   arrows["core/plan/environment"] = "core/plan/plan.hpp core/plan/thread_places.hpp core/plan/torch_variables.hpp core/plan/program/ core/base/"
   arrows["core/plan/layout"] = "core/plan/ " arrows["core/plan"]

@@ -74,7 +74,7 @@ TEST_CASE("a part that spares the others ends them only if the job has to do som
   CHECK(has_failed(failed));
   CHECK_FALSE(ends_others(failed));
   CHECK(action_of({failed, ended("b", Cause::preempted, Action::requeue)}) == Action::requeue);
-  for (const auto& [cause, action] : {std::pair(Cause::crash, Action::restart),
+  for (const auto& [cause, action] : {std::pair(Cause::gpu_error, Action::restart),
                                       std::pair(Cause::preempted, Action::requeue),
                                       std::pair(Cause::stopped, Action::stop)}) {
     PartEnd other = ended("a", cause, action);
