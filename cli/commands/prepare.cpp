@@ -32,7 +32,9 @@ namespace dts::cli {
 namespace {
 
 // A run without parts has only its own plan.
-Result<plan::Composition> plan_of(const Asked& asked, const plan::ClusterView& cluster) {
+Result<plan::Composition> plan_of(const Asked& asked,
+                                  const plan::ClusterView& cluster,
+                                  Destination destination) {
   Diagnostics problems = asked.problems;
   auto made = spec::is_composed(asked.spec)
                   ? plan::make_composition(asked.spec, cluster, trainer_path())
@@ -44,6 +46,8 @@ Result<plan::Composition> plan_of(const Asked& asked, const plan::ClusterView& c
     spec::locate(asked.settings, problems);
     return tl::unexpected<Error>(to_error(problems));
   }
+  if (destination == Destination::this_machine && !asked.spec.roles.empty())
+    plan::put_on_one_machine(*made);
   return *std::move(made);
 }
 
@@ -112,7 +116,7 @@ Result<void> add_script(Prepared& prepared) {
 Result<void> check(const Asked& asked) {
   Asked copy = asked;
   [[maybe_unused]] const auto sweep = sweep_of(copy, {});
-  return plan_of(copy, {}).map([](const plan::Composition&) {});
+  return plan_of(copy, {}, Destination::scheduler).map([](const plan::Composition&) {});
 }
 
 Result<Prepared> prepare(Asked asked,
@@ -130,7 +134,7 @@ Result<Prepared> prepare(Asked asked,
          "enter another one, or this one again if it was made again: cd \"$PWD\""});
   prepared.sweep = sweep_of(asked, cluster);
   if (prepared.sweep) print_unmentioned(asked.spec, *prepared.sweep);
-  DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
+  DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster, destination));
   prepared.plan = std::move(made.job);
   prepared.parts = std::move(made.parts);
   prepared.spec = std::move(asked.spec);
@@ -151,7 +155,7 @@ Result<Prepared> prepare_change(Asked asked,
                                 const plan::ClusterView& cluster,
                                 Destination destination) {
   Prepared prepared;
-  DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
+  DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster, destination));
   prepared.plan = std::move(made.job);
   prepared.parts = std::move(made.parts);
   prepared.spec = std::move(asked.spec);

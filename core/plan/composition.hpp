@@ -25,6 +25,11 @@ struct Composition {
                                                                       const ClusterView& cluster,
                                                                       const std::string& trainer);
 
+// For roles that all run on one machine, without a scheduler: each gets the GPUs behind those of
+// the roles before it, as on nodes that they share. Cores are not divided, unless all of them share
+// nodes by their own wish.
+void put_on_one_machine(Composition& made);
+
 // The nodes of part `index`, spare nodes included; `all` are the job's.
 [[nodiscard]] std::vector<std::string> nodes_of_part(const std::vector<Plan>& parts,
                                                      bool are_roles,

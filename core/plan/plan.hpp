@@ -75,8 +75,9 @@ struct Reason {
 
 // What the roles on the same nodes have of each node, by role.
 struct SharedNodes {
-  unsigned own = 0;            // the index of this plan's role in the lists
-  std::vector<unsigned> cpus;  // in proportion to which the node's cores are divided; at least 1
+  unsigned own = 0;  // the index of this plan's role in the lists
+  // In proportion to which the node's cores are divided, at least 1; empty: they are not.
+  std::vector<unsigned> cpus;
   std::vector<unsigned> gpus;  // in the order of the node's GPUs
   unsigned host = 0;           // the index among the job's roles of the one whose nodes they are
   bool is_guest = false;       // this plan's role is another one

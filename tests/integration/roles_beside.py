@@ -117,6 +117,12 @@ def here():
         check(SUM in cluster.dtsubmit("logs", "last/train", "--runs", cluster.runs).stdout, "the sum is right")
         shown = cluster.dtsubmit("logs", "last/server", "--runs", cluster.runs).stdout
         check(" has 0 " in shown, shown)
+        with open(cluster.place + "/job.json", "w") as file:
+            role = {"gpus_per_node": 1, "command": [sys.executable, "-c", HAS]}
+            json.dump({"roles": [{"name": "a", **role}, {"name": "b", **role}]}, file)
+        cluster.dtsubmit("run", "--runs", cluster.runs, "job.json")
+        shown = [cluster.dtsubmit("logs", f"last/{name}", "--runs", cluster.runs).stdout for name in "ab"]
+        check(" has 0 " in shown[0] and " has 1 " in shown[1], f"roles of one machine that are not beside each other: {shown}")
 
 
 if __name__ == "__main__":

@@ -86,14 +86,20 @@ void NodePlacement::put_last(const std::vector<unsigned>& others, NodeGpus& gpus
   gpus = std::move(sorted);
 }
 
-// Without those of the other roles on the node.
-NodePlacement::NodeGpus NodePlacement::share_of(const NodeGpus& gpus, const Plan& plan) {
-  if (!plan.shared || !gpus.of_rank.empty()) return gpus;
+// Without those of the other roles on the node. Roles on a machine of their user with fewer GPUs
+// than they need share them.
+NodePlacement::NodeGpus NodePlacement::share_of(const NodeGpus& gpus,
+                                                const Plan& plan,
+                                                const topo::NodeTopology* node) {
+  if (!plan.shared || !gpus.of_rank.empty() || gpus.all.empty()) return gpus;
+  const bool is_known = node != nullptr && !node->gpus.empty();
+  const std::size_t there =
+      is_known ? std::min(gpus.all.size(), node->gpus.size()) : gpus.all.size();
   const auto [first, end] = gpus_of_role(*plan.shared, plan.shared->own);
   NodeGpus own;
-  for (std::size_t i = first; i < std::min(end, gpus.all.size()); ++i) {
-    own.all.push_back(gpus.all[i]);
-    if (i < gpus.indices.size()) own.indices.push_back(gpus.indices[i]);
+  for (std::size_t i = first; i < std::min(end, first + there); ++i) {
+    own.all.push_back(gpus.all[i % there]);
+    if (i % there < gpus.indices.size()) own.indices.push_back(gpus.indices[i % there]);
   }
   return own;
 }
@@ -135,7 +141,7 @@ NodePlacement::NodePlacement(const NodeRanks& ranks,
       by_type_(node != nullptr && gpus_of_node(plan) > 0 ? gpus_by_type(*node, gpu_type)
                                                          : GpusByType()),
       gpus_of_job_(gpus_of(ranks, gpus_of_node(plan), node, by_type_.others)),
-      gpus_(share_of(gpus_of_job_, plan)),
+      gpus_(share_of(gpus_of_job_, plan, node)),
       divided_(divide_gpus()),
       gpu_type_(gpu_type) {}
 

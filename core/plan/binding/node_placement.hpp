@@ -45,7 +45,7 @@ class NodePlacement {
   };
 
   static void put_last(const std::vector<unsigned>& others, NodeGpus& gpus);
-  static NodeGpus share_of(const NodeGpus& gpus, const Plan& plan);
+  static NodeGpus share_of(const NodeGpus& gpus, const Plan& plan, const topo::NodeTopology* node);
   static NodeGpus gpus_of(const NodeRanks& ranks,
                           unsigned planned,
                           const topo::NodeTopology* node,

@@ -129,7 +129,7 @@ GpuRun gpus_of_role(const SharedNodes& shared, std::size_t role) {
 Result<topo::NodeTopology> share_of_node(const topo::NodeTopology& node,
                                          const SharedNodes& shared,
                                          const std::vector<unsigned>& gpus) {
-  if (node.cores.size() < shared.cpus.size()) return node;
+  if (shared.cpus.empty() || node.cores.size() < shared.cpus.size()) return node;
   Division division(node, shared, gpus);
   DTS_TRY(division.give_to_gpus());
   for (const bool has_gpus : {true, false})

@@ -144,6 +144,18 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
   return made;
 }
 
+void put_on_one_machine(Composition& made) {
+  const auto is_beside = [](const Plan& part) { return part.shared && part.shared->host == 0; };
+  if (std::all_of(made.parts.begin(), made.parts.end(), is_beside)) return;
+  SharedNodes shared;
+  for (const Plan& part : made.parts) shared.gpus.push_back(part.gpus_per_node);
+  for (Plan& part : made.parts) {
+    part.shared = shared;
+    shared.is_guest = true;
+    ++shared.own;
+  }
+}
+
 std::vector<std::string> nodes_of_part(const std::vector<Plan>& parts,
                                        bool are_roles,
                                        std::size_t index,

@@ -118,8 +118,8 @@ bool read_shared(const json& object, Plan& plan) {
   SharedNodes& shared = plan.shared.emplace();
   return all.is_object() && read(all, "own", shared.own) && read(all, "cpus", shared.cpus) &&
          read(all, "gpus", shared.gpus) && read(all, "host", shared.host) &&
-         read(all, "is_guest", shared.is_guest) && shared.own < shared.cpus.size() &&
-         shared.cpus.size() == shared.gpus.size() &&
+         read(all, "is_guest", shared.is_guest) && shared.own < shared.gpus.size() &&
+         (shared.cpus.empty() || shared.cpus.size() == shared.gpus.size()) &&
          std::find(shared.cpus.begin(), shared.cpus.end(), 0U) == shared.cpus.end();
 }
 

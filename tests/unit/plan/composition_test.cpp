@@ -156,6 +156,20 @@ TEST_CASE("without knowledge of the nodes, roles beside each other add up") {
   CHECK(workers.parts[1].shared->cpus == std::vector<unsigned>{2, 6});
 }
 
+TEST_CASE("on one machine, all roles have GPUs of their own, and share the cores") {
+  Composition made = composed(R"("roles": [
+    {"name": "a", "command": ["a"], "gpus_per_node": 1},
+    {"name": "b", "command": ["b"], "gpus_per_node": 2}, {"name": "c", "command": ["c"]}])");
+  put_on_one_machine(made);
+  for (unsigned i = 0; i < 3; ++i) {
+    REQUIRE(made.parts[i].shared);
+    CHECK(made.parts[i].shared->own == i);
+    CHECK(made.parts[i].shared->gpus == std::vector<unsigned>{1, 2, 0});
+    CHECK(made.parts[i].shared->cpus.empty());
+    CHECK(plan_from_json(to_json(made.parts[i])));
+  }
+}
+
 TEST_CASE("roles of a heterogeneous job are its components") {
   const Composition made = composed(R"("heterogeneous": true, "roles": [
     {"name": "server", "command": ["s"], "partition": "cpu"},

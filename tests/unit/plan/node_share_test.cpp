@@ -104,6 +104,22 @@ TEST_CASE("on a node with fewer cores than roles, all of them use every core") {
   CHECK(share->cores.size() == 1);
 }
 
+TEST_CASE("roles on a machine with fewer GPUs than they need share them") {
+  const auto node = tests::load_machine("gpus-on-one-socket");
+  REQUIRE(node);
+  const auto gpus = static_cast<unsigned>(node->gpus.size());
+  const SharedNodes shared{0, {}, {1, gpus}};
+  std::multiset<std::string> given;
+  for (unsigned role = 0; role < 2; ++role)
+    for (const Placement& rank : placed(plan_of(shared, role), *node, 0)) {
+      CHECK(rank.gpus.size() == 1);
+      for (const std::string& gpu : rank.gpus) CHECK(std::stoul(gpu) < gpus);
+      given.insert(rank.gpus.begin(), rank.gpus.end());
+    }
+  CHECK(given.size() == gpus + 1);
+  CHECK(given.count("0") == 2);
+}
+
 TEST_CASE("shares that do not fit a node exactly differ from it by one core") {
   const auto node = tests::load_machine("dgx-a100");
   REQUIRE(node);
