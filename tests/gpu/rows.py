@@ -25,6 +25,10 @@ ONLY = re.compile(os.environ.get("GPU_CHECKS_ONLY", ""))
 BUILD, OUT = sys.argv[1], sys.argv[2]
 SCRATCH = os.environ["GPU_CHECKS_SCRATCH"]
 MODULE = os.path.join(BUILD, "tests/host_device" if HOST else "lib/dtsubmit", "dttrain-cuda.so")
+if os.path.exists(MODULE):
+    # dttrain loads no module that others may have changed, as in a BUILD that was unpacked by another user or with another umask.
+    MODULE = shutil.copyfile(MODULE, os.path.join(SCRATCH, "dttrain-cuda.so"))
+    os.chmod(MODULE, 0o700)
 os.environ["DTSUBMIT_PLUGIN_PATH"] = os.path.dirname(os.path.abspath(MODULE))
 DTTRAIN = os.path.join(BUILD, "bin/dttrain")
 DEVICE_CHECK = os.path.join(BUILD, "bin/device_check")
