@@ -58,13 +58,12 @@ void add_exact(std::vector<Case>& all, int rows, int columns, int inner, int bat
 }
 
 // Factors of bf16 are rounded by our kernel, so that both sides read the same values; TF32 factors
-// may be reduced by the product itself.
-void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inner) {
-  const auto floats = [](int a, int b) {
-    return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
-  };
-  const std::string shape =
-      std::to_string(rows) + "x" + std::to_string(columns) + "x" + std::to_string(inner);
+// may be reduced by the product itself. A batch is one matrix after the other.
+void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inner, int batch = 1) {
+  const auto stride = [](int a, int b) { return std::int64_t{a} * b; };
+  const auto floats = [=](int a, int b) { return static_cast<std::size_t>(stride(a, b) * batch); };
+  const std::string shape = std::to_string(rows) + "x" + std::to_string(columns) + "x" +
+                            std::to_string(inner) + (batch > 1 ? " side by side" : "");
   // The size of a rounded factor, so that the next one is aligned for any vector.
   const std::size_t of_one =
       (std::max(floats(rows, inner), floats(inner, columns)) + 127) / 128 * 64;
@@ -72,46 +71,45 @@ void add_rounded_products(std::vector<Case>& all, int rows, int columns, int inn
     for (const bool right : {false, true})
       for (const int factors : {DTTRAIN_BF16, DTTRAIN_TF32}) {
         const double each = factors == DTTRAIN_BF16 ? 1e-5 : 2e-3;
-        all.push_back({std::string(factors == DTTRAIN_BF16 ? "bf16" : "tf32") + " product " +
-                           shape + (left ? " T" : " N") + (right ? "T" : "N"),
-                       each * std::sqrt(static_cast<double>(inner)),
-                       {noise(floats(rows, inner), 26),
-                        noise(floats(inner, columns), 27),
-                        nothing(floats(rows, columns))},
-                       [=](Queue& queue, const Places& at) {
-                         const int left_pitch = left ? rows : inner;
-                         const int right_pitch = right ? inner : columns;
-                         const void* of_left = at[0];
-                         const void* of_right = at[1];
-                         if (factors == DTTRAIN_BF16) {
-                           const auto round = [&](const float* from, int count, float* place) {
-                             auto* const to = reinterpret_cast<Bfloat*>(place);
-                             queue.launch(RoundMatrices{
-                                 {static_cast<std::size_t>(count)}, 1, count, count, 0, from, to});
-                             return to;
-                           };
-                           of_left = round(at[0], rows * inner, at[3]);
-                           of_right = round(at[1], inner * columns, at[3] + of_one);
-                         }
-                         queue.multiply({{of_left, left_pitch, left ? 1 : 0, 0},
-                                         {of_right, right_pitch, right ? 1 : 0, 0},
-                                         at[2],
-                                         rows,
-                                         columns,
-                                         inner,
-                                         columns,
-                                         0,
-                                         1,
-                                         factors,
-                                         0,
-                                         nullptr,
-                                         nullptr,
-                                         DTTRAIN_STRAIGHT,
-                                         nullptr,
-                                         nullptr,
-                                         0});
-                       },
-                       2 * of_one});
+        all.push_back(
+            {std::string(factors == DTTRAIN_BF16 ? "bf16" : "tf32") + " product " + shape +
+                 (left ? " T" : " N") + (right ? "T" : "N"),
+             each * std::sqrt(static_cast<double>(inner)),
+             {noise(floats(rows, inner), 26),
+              noise(floats(inner, columns), 27),
+              nothing(floats(rows, columns))},
+             [=](Queue& queue, const Places& at) {
+               const void* of_left = at[0];
+               const void* of_right = at[1];
+               if (factors == DTTRAIN_BF16) {
+                 const auto round = [&](const float* from, std::size_t count, float* place) {
+                   auto* const to = reinterpret_cast<Bfloat*>(place);
+                   queue.launch(Round{{count}, from, to});
+                   return to;
+                 };
+                 of_left = round(at[0], floats(rows, inner), at[3]);
+                 of_right = round(at[1], floats(inner, columns), at[3] + of_one);
+               }
+               queue.multiply(
+                   {{of_left, left ? rows : inner, left ? 1 : 0, stride(rows, inner)},
+                    {of_right, right ? inner : columns, right ? 1 : 0, stride(inner, columns)},
+                    at[2],
+                    rows,
+                    columns,
+                    inner,
+                    columns,
+                    stride(rows, columns),
+                    batch,
+                    factors,
+                    0,
+                    nullptr,
+                    nullptr,
+                    DTTRAIN_STRAIGHT,
+                    nullptr,
+                    nullptr,
+                    0});
+             },
+             2 * of_one});
       }
 }
 
@@ -235,6 +233,48 @@ void add_curves(std::vector<Case>& all, int rows, int columns, int inner) {
   all.push_back(std::move(made));
 }
 
+// The last of 65 tokens: its logits, a product by themselves in rows with room for 128, and the
+// gradients of its weights and, added to that of other tokens, of the input.
+template <class Value>
+void add_last_token(std::vector<Case>& all, int rows, int inner) {
+  constexpr int k_room = 128, k_others = 64, k_rounds = k_is_rounded<Value> ? 1 : 0;
+  const auto some = [](int count, int each, std::uint64_t seed, float size = 1) {
+    return stored<Value>(noise(row_begin(static_cast<std::size_t>(count), each), seed, size));
+  };
+  Case made{std::string(k_is_rounded<Value> ? "bf16" : "fp32") + " product of one token",
+            k_is_rounded<Value> ? 2e-2 : 1e-4,
+            {some(rows, inner, 51),
+             some(1, inner, 52, 0.1F),
+             some(rows, k_room, 53),
+             some(rows, inner, 54),
+             nothing(static_cast<std::size_t>(inner))},
+            [=](Queue& queue, const Places& at) {
+              Value* const logits = reinterpret_cast<Value*>(at[2]) + k_others;
+              dttrain_product product{};
+              product.count = 1;
+              product.factors = k_is_rounded<Value> ? DTTRAIN_BF16 : DTTRAIN_FP32;
+              const auto multiply = [&](void* out, int pitch, int rounds, const void* plus) {
+                std::tie(product.out, product.pitch, product.rounds, product.plus) =
+                    std::tuple(out, pitch, rounds, plus);
+                queue.multiply(product);
+              };
+              product.left = {at[0], inner, 0, 0};
+              product.right = {at[1], inner, 1, 0};
+              std::tie(product.rows, product.columns, product.inner) = std::tuple(rows, 1, inner);
+              multiply(logits, k_room, k_rounds, nullptr);
+              product.left = {logits, k_room, 1, 0};
+              product.right = {at[0], inner, 0, 0};
+              std::tie(product.rows, product.columns, product.inner) = std::tuple(1, inner, rows);
+              multiply(at[4], inner, 0, nullptr);
+              product.left = {logits, k_room, 0, 0};
+              product.right = {at[1], inner, 0, 0};
+              std::tie(product.rows, product.columns, product.inner) = std::tuple(rows, inner, 1);
+              multiply(at[3], inner, k_rounds, at[3]);
+            }};
+  if (k_is_rounded<Value>) made.rounded = {0, 1, 2, 3};
+  all.push_back(std::move(made));
+}
+
 }  // namespace
 
 void add_products(std::vector<Case>& all, Sizes sizes) {
@@ -245,6 +285,9 @@ void add_products(std::vector<Case>& all, Sizes sizes) {
   add_rounded_products(all, 64, 96, 128);
   add_rounded_products(all, 17, 23, 9);
   add_rounded_products(all, 128, 256, 192);
+  add_rounded_products(all, 96, 64, 256, 4);  // as gradients of weights by runs of rows
+  add_last_token<Bfloat>(all, 128, 96);
+  add_last_token<float>(all, 128, 96);
   add_rounded_results(all, 64, 96, 128);
   add_rounded_results(all, 17, 23, 9);
   for (const auto& [rows, columns, inner] :
