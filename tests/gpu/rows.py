@@ -66,6 +66,7 @@ def row(name):
             result, detail = "skipped", str(why)
         except subprocess.TimeoutExpired as late:
             result, detail = ("skipped", "no time is left") if time.time() >= END - 1 else ("FAILED", str(late))
+            detail += "".join(f"; its last line: {line}" for line in late.output.strip().splitlines()[-1:])  # before what hangs
         except Exception as wrong:  # whatever it is: the other rows are worth having
             result, detail = "FAILED", f"{type(wrong).__name__}: {wrong}"
         ROWS.append({"check": name, "result": result, "detail": detail, "seconds": round(time.time() - begin, 1)})
@@ -84,10 +85,11 @@ def tried(command, timeout, **env):
                           env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **env}) as process:
         try:
             out, err = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as late:
+            late.output = ""
             os.killpg(process.pid, signal.SIGTERM)  # mpirun ends its ranks, which are in groups of their own
             try:
-                process.communicate(timeout=5)
+                late.output = process.communicate(timeout=5)[0]
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -105,7 +107,7 @@ def run(command, expect=(0,), timeout=240, **env):
 @functools.cache
 def lack():
     """What keeps dttrain from starting, in the loader's words; empty if nothing does."""
-    done = subprocess.run([DTTRAIN, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    done = tried([DTTRAIN, "--help"], 60)
     return "" if done.returncode == 0 else done.stderr.strip() or f"dttrain --help: exit {done.returncode}"
 
 

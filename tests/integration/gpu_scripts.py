@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from checks import check
 
@@ -112,6 +113,14 @@ def check_log(folder):
     check("bf16 result 17x23x9" in words and "layer_norm" not in words, f"{len(words)} bytes of cublaslt.log, of products alone")
 
 
+def check_hang(folder):
+    """A case that hangs is the one after the last line."""
+    done = start(folder, GPU_CHECKS_HOST="1", GPU_CHECKS_ONLY="kernels and products", HOST_DEVICE_BREAK="multiply@0=hang",
+                 GPU_CHECKS_END=str(int(time.time()) + 60))
+    row = rows_of(folder)["kernels and products"]
+    check(done.returncode == 0 and row["result"] == "skipped" and '; its last line: {"check": "' in row["detail"], f"exit {done.returncode}, {row}")
+
+
 def check_bundle(folder):
     """One rank, two ranks and a profile. The original build does not start there, and says so."""
     bundle = os.path.join(folder, "bundle")
@@ -165,6 +174,7 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.Tempora
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     check_sanitizer(out)
     check_log(out)
+    check_hang(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
     check_bundle(out)
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
