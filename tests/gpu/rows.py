@@ -36,6 +36,7 @@ DEVICE_PROFILE = os.path.join(BUILD, "bin/device_profile")
 CUDA = ["--device", "cuda"]
 SHARED = [*CUDA, "--share-device", "on"]
 REPEATS = 2 if HOST else 20
+LIMIT = 400 if HOST else 120  # seconds of a command: one that hangs on a card must leave time for the others
 TOLERANCE = 1e-4  # relative, of losses of fp32 with other orders of sums
 RESULTS = os.path.join(OUT, os.path.basename(sys.argv[0]).replace(".py", ".json"))
 ROWS = []
@@ -96,7 +97,7 @@ def tried(command, timeout, **env):
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
-def run(command, expect=(0,), timeout=240, **env):
+def run(command, expect=(0,), timeout=LIMIT, **env):
     done = tried(command, timeout, **env)
     if 77 not in expect and done.returncode == 77:
         raise Skip(done.stdout.strip() or done.stderr.strip())
@@ -147,7 +148,7 @@ def train(arguments, ranks=0):
         raise Skip("no mpirun")
     with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", ranks] if ranks else []
-        out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder], timeout=400)
+        out = run([*words, DTTRAIN, *([] if "--data" in arguments else text()), *arguments, "--run-dir", folder])
         with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
             events = [json.loads(line) for line in lines]
     by_name = {name: [event for event in events if event["event"] == name] for name in ("start", "step", "devices")}
