@@ -14,6 +14,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace dts::cli {
 namespace {
 
@@ -56,7 +58,10 @@ void print_first_job_only(const spec::JobSpec& spec) {
 std::string sums_of(const Prepared& prepared) {
   const plan::Plan& plan = prepared.plan;
   const spec::JobSpec& spec = prepared.spec;
-  std::string sums = counted(plan.world_size, "rank");
+  unsigned ranks = prepared.parts.empty() ? plan.world_size : 0;
+  for (const plan::Plan& part : prepared.parts)  // steps take turns
+    ranks = spec.roles.empty() ? std::max(ranks, part.world_size) : ranks + part.world_size;
+  std::string sums = counted(ranks, "rank");
   if (plan.gpus_per_node > 0) sums += ", " + counted(plan.nodes * plan.gpus_per_node, "GPU");
   if (!spec.gpu_type.empty()) sums += fmt::format(" ({})", spec.gpu_type);
   sums += ", " + counted(plan.world_size * plan.cpus_per_task, "CPU");

@@ -51,7 +51,9 @@ std::string layout_table(const PlanReport& report) {
   Rows rows{{"", "NODES", "RANKS", "A NODE", "CPUS A RANK", "GPUS A NODE", "SPARES"}};
   for (const PlannedPart& part : report.parts) {
     const plan::Plan& plan = part.plan;
-    rows.push_back({part.name});
+    const bool is_guest = plan.shared && plan.shared->is_guest;
+    const std::string host = is_guest ? " beside " + report.parts.at(plan.shared->host).name : "";
+    rows.push_back({part.name + host});
     for (const unsigned number : {plan.nodes,
                                   plan.world_size,
                                   plan.ntasks_per_node,
