@@ -229,9 +229,10 @@ void check_beside(const JobSpec& spec, std::size_t index, Diagnostics& problems)
   if (spec.spares > 0)
     refuse("roles that share nodes cannot move to spare nodes one by one",
            "omit --spares, or `beside`");
-  const unsigned nodes = spec.roles[index].job.nodes, most = spec.roles[host].job.nodes;
-  if (nodes > most)
-    refuse(fmt::format("{} nodes, while `{}` has {}", nodes, spec.roles[host].name, most),
+  const JobSpec& own = spec.roles[index].job;
+  const JobSpec& other = spec.roles[host].job;
+  if (own.nodes > other.nodes)
+    refuse(fmt::format("{} nodes, while `{}` has {}", own.nodes, other.job_name, other.nodes),
            "omit its number of nodes, or give the other role as many");
 }
 

@@ -126,7 +126,7 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
       };
   for (std::size_t i = 0; i < parts.size(); ++i)
     made.parts.push_back(plan_part(i, spec_of_part(spec, i), seen));
-  if (problems.empty()) share_nodes(spec, seen, plan_part, made.parts);
+  if (problems.empty()) share_nodes(spec, seen, plan_part, made.parts, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const spec::JobSpec room = room_for(spec, made.parts, problems);
   // In a heterogeneous job, each part asks for its own nodes, so none needs room for every part.

@@ -92,6 +92,22 @@ void take_one_per_gpu(Plan& part) {
     }
 }
 
+// GPUs are given out in the order of the node, in which those of the wanted type come first.
+void check_types(const spec::JobSpec& spec, const Members& members, Diagnostics& problems) {
+  const spec::Part* first = nullptr;
+  for (const std::size_t i : members) {
+    const spec::Part& role = spec.roles[i];
+    if (role.job.gpus_per_node.value_or(0) == 0) continue;
+    if (first == nullptr) first = &role;
+    if (role.job.gpu_type != first->job.gpu_type)
+      problems.push_back({words_of(spec, role),
+                          fmt::format("its GPUs are of another type than those of `{}`, whose "
+                                      "nodes it shares",
+                                      first->name),
+                          "write the same type for both: gpus_per_node = \"TYPE:N\""});
+  }
+}
+
 void explain(const spec::JobSpec& spec, const Members& members, std::size_t index, Plan& plan) {
   for (Reason& reason : plan.reasons)
     if (reason.name == "ntasks-per-node" && lacks_ranks(spec.roles[index].job) && reason.as_asked) {
@@ -120,10 +136,12 @@ spec::JobSpec spec_of_part(const spec::JobSpec& spec, std::size_t part) {
 void share_nodes(const spec::JobSpec& spec,
                  const ClusterView& cluster,
                  const PlanPart& plan_part,
-                 std::vector<Plan>& parts) {
+                 std::vector<Plan>& parts,
+                 Diagnostics& problems) {
   for (std::size_t host = 0; host < spec.roles.size(); ++host) {
     const Members members = members_of(spec.roles, host);
     if (members.size() < 2) continue;
+    check_types(spec, members, problems);
     const Rest rest = rest_of(spec, parts, members);
     for (const std::size_t i : members) {
       if (asks_for_cpus(spec.roles[i].job)) continue;

@@ -22,9 +22,11 @@ using PlanPart =
 // Sets Plan::shared of the roles that share nodes. `parts` have been planned as if they had their
 // nodes to themselves. A role that requests CPUs gets these. Those that do not are planned again,
 // with a part of the other CPUs in proportion to their GPUs, or to their ranks if these are more.
+// Reports roles of a node that want GPUs of different types.
 void share_nodes(const spec::JobSpec& spec,
                  const ClusterView& cluster,
                  const PlanPart& plan_part,
-                 std::vector<Plan>& parts);
+                 std::vector<Plan>& parts,
+                 Diagnostics& problems);
 
 }  // namespace dts::plan

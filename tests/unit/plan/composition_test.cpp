@@ -143,6 +143,18 @@ TEST_CASE("roles that share nodes and need more than a node has are refused") {
   CHECK(tests::contains(to_error(cpus.error()).message, "80"));
 }
 
+TEST_CASE("roles of one node with GPUs of different types are refused") {
+  const auto made = make_composition(job_of(R"("roles": [
+    {"name": "a", "command": ["a"], "gpus_per_node": "a100:1"},
+    {"name": "c", "command": ["c"], "beside": "a"},
+    {"name": "b", "command": ["b"], "gpus_per_node": "l40s:1", "beside": "a"}])"),
+                                     {},
+                                     "/trainer");
+  REQUIRE_FALSE(made);
+  CHECK(made.error().size() == 1);
+  CHECK(tests::contains(to_error(made.error()).message, "role `b`: its GPUs are of another type"));
+}
+
 TEST_CASE("without knowledge of the nodes, roles beside each other add up") {
   const Composition made = composed(R"("roles": [
     {"name": "a", "command": ["a"], "cpus_per_task": 4},
