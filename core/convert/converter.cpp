@@ -8,6 +8,7 @@
 #include "core/convert/needed.hpp"
 #include "core/convert/own_shells.hpp"
 #include "core/convert/program/layout.hpp"
+#include "core/convert/program/script_sizes.hpp"
 #include "core/convert/program/shell_program.hpp"
 #include "core/convert/repair.hpp"
 #include "core/convert/roles/lines.hpp"
@@ -44,8 +45,7 @@ class Converter {
       other_script();
     Conversion made = repaired(draft_);
     Names needs;
-    for (const Program& program : programs_)
-      needs.insert(program.needs.begin(), program.needs.end());
+    for (Program& program : programs_) needs.merge(program.needs);
     made.needs.assign(needs.begin(), needs.end());
     complete(made.rows, subject_.text, subject_.script.comments, k_no_shell_text);
     return made;
@@ -178,6 +178,7 @@ class Converter {
     program.starts_processes = starts || is_recognised;
     settle_layout(
         program, draft_, subject_.job, program.starts_processes, is_recognised, is_launched_);
+    settle_sizes(program, draft_, resolver_);
     return program;
   }
 
@@ -258,8 +259,8 @@ class Converter {
       set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
-      const std::string text =
-          with_sizes(with_exports(set_up, program, used_later, options_), sizes);
+      const std::string text = with_script_sizes(
+          with_sizes(with_exports(set_up, program, used_later, options_), sizes), program.sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
       step.command = command_of(program, set_up, options_);
       hand_to_container(program, set_up, draft_, step);

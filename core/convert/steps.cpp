@@ -109,6 +109,10 @@ void ask_for_arguments(const Part& part, const Options& options, Draft& draft) {
     row.became = Became::fill_in;
     row.why = "a blank in the script, kept as it is" + (row.why.empty() ? "" : "; " + row.why);
   }
+  if (missing.empty() && is_run && options.arguments.empty() && reads_options(*part.item.statement))
+    row.why =
+        "there are no arguments: if the script gets some, convert it again with them behind --" +
+        (row.why.empty() ? "" : "; " + row.why);
   if (missing.empty()) return;
   row.became = Became::fill_in;
   row.why = join(missing, ", ") + (missing.size() > 1 ? " are arguments" : " is an argument") +

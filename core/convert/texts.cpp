@@ -146,7 +146,9 @@ std::string with_exports(const SetUpText& set_up,
                          const Names& later,
                          const Options& options) {
   std::string text = same_for_all(set_up.text) + set_up.text;
-  const bool needs_arguments = uses_arguments(text) || words_of(text).count("shift") > 0;
+  const Names words = words_of(text);
+  const bool needs_arguments =
+      uses_arguments(text) || words.count("shift") + words.count("getopts") > 0;
   if (!options.arguments.empty() && needs_arguments) {
     std::string line = "set --";
     for (const std::string& one : options.arguments) line += " " + shell_quote(one);

@@ -135,6 +135,25 @@ if [ -f PLACE/made/config.json ]; then CONFIG=PLACE/made/config.json; fi
 PLACE/say.py --config $CONFIG "$(cat PLACE/made/config.json)" > PLACE/plain.log
 rm -rf PLACE/made
 """,
+    "sizes": """#SBATCH --nodes=1 --ntasks=4 --cpus-per-task=2
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK MARK_TWICE=$((SLURM_NTASKS * 2))
+PLACE/say.py -p $SLURM_NTASKS -t ${SLURM_CPUS_PER_TASK:-8}
+""",
+    "path": """#SBATCH --nodes=2 --ntasks-per-node=2
+export MARK_FOLDER=$(basename PLACE)
+TOP=$(dirname PLACE)
+srun --kill-on-bad-exit=1 $TOP/$MARK_FOLDER/say.py -b 512M --factor 2
+""",
+    "options": """#SBATCH --nodes=2 --ntasks-per-node=1
+while getopts "r:n:" option; do
+  case $option in
+    r) RATE=$OPTARG ;;
+    n) NAME=$OPTARG ;;
+  esac
+done
+shift $((OPTIND - 1))
+srun PLACE/say.py --rate $RATE --name "$NAME" "$@"
+""",
     "arrays": """#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=2
 GPUS=2
 ARGS=(--batch 8
@@ -239,8 +258,9 @@ def told(ranks):
     return (sorted(alike, key=lambda rank: (rank["index"] or "", rank["rank"], rank["node"], rank["arguments"])), {node: len(found) for node, found in gpus.items()})
 
 
+ARGUMENTS = {"options": ["-r", "0.1", "-n", "a  b", "more", "*"]}
 COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
-          "computed": 2, "loop": 16, "times": 4, "first": 5, "blanks": 4}
+          "sizes": 1, "path": 4, "options": 2, "computed": 2, "loop": 16, "times": 4, "first": 5, "blanks": 4}
 
 
 def fill_in(path, place):
@@ -253,7 +273,7 @@ def fill_in(path, place):
 
 def convert(cluster, name):
     script, job_file = f"{cluster.place}/scripts/{name}.sh", f"{cluster.place}/scripts/{name}.toml"
-    done = cluster.dtsubmit("convert", script, "-o", job_file)
+    done = cluster.dtsubmit("convert", script, "-o", job_file, "--", *ARGUMENTS.get(name, []))
     check("nothing is lost" in done.stderr, f"{name}: converted without a loss\n{done.stderr}")
     if name == "blanks":
         check("blanks must be filled in" in done.stderr, f"{name}: they are counted")
@@ -265,7 +285,7 @@ def convert(cluster, name):
 def start(cluster, name, script, job_file):
     """Starts both jobs: the script, and the job file made from it."""
     cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-script"
-    first = cluster.run("sbatch", "--parsable", script).stdout.strip()
+    first = cluster.run("sbatch", "--parsable", script, *ARGUMENTS.get(name, [])).stdout.strip()
     if name == "plain":  # it removes the folder that the other one creates
         said(cluster, name, "script", COUNTS[name])
         wait_for(90, "plain: the script's folder is gone", lambda: not os.path.exists(f"{cluster.place}/made"))
@@ -294,6 +314,9 @@ def main():
             if name == "mpirun":  # whose ranks of other nodes see the variables of mpirun's own step there
                 for rank in script + job:
                     del rank["slurm_nodes"]
+            if name == "sizes":  # the program itself sees the job's
+                for rank in script + job:
+                    del rank["size"]
             if name == "first":  # without a launcher, only variables tell a program the job's size
                 for rank in script + job:
                     if rank["arguments"] == ["--prepare"]:

@@ -24,14 +24,13 @@ using lint::LaunchOption;
 
 class Reading {
  public:
-  Reading(Launched& made, const Resolver& resolver, const lint::Runs& runs)
-      : made_(made), resolver_(resolver), runs_(runs) {}
+  Reading(Launched& made, const Resolver& resolver, const lint::Runs& runs, bool is_in_function)
+      : made_(made), resolver_(resolver), runs_(runs), is_in_function_(is_in_function) {}
 
   void srun(const LaunchOption& one) {
     std::string name = one.name;
     std::replace(name.begin(), name.end(), '_', '-');
-    Row row;
-    row.became = Became::option;
+    Row row{{}, Became::option, "", ""};
     if (is_size(name)) return size(name, one.value);
     if (name == "container-name") return note(name, "dtsubmit makes a container for each program");
     if (name == "container-workdir") {
@@ -56,10 +55,7 @@ class Reading {
                               name,
                               spec::instead_of_srun("--" + name)
                                   .value_or("dtsubmit has no counterpart for a single step")));
-    if (name == "no-option-of-this-job")
-      return void(
-          made_.notes.emplace_back("options of srun that are empty, or set only under a "
-                                   "condition: the job does not need them"));
+    if (name == k_no_option_name) return no_option("srun");
     note(name, spec::instead_of_srun("--" + name).value_or("dtsubmit decides it for its own step"));
   }
 
@@ -78,6 +74,7 @@ class Reading {
     if (name == "wdir" || name == "wd") return lose("mpirun -wdir: set chdir");
     if (name == "am" || name == "app" || name == "rankfile" || name == "rf")
       return lose(fmt::format("mpirun -{} has no counterpart", name));
+    if (name == k_no_option_name) return no_option("mpirun");
     constexpr std::string_view k_elastic[] = {"min-np", "max-np", "host-discovery-script"};
     note(name,
          is_one_of(k_elastic, name)
@@ -110,6 +107,13 @@ class Reading {
         one = *here + "/" + one;
     }
     return join(all, ",");
+  }
+
+  // A word that stands for options that are not there.
+  void no_option(const std::string& launcher) {
+    made_.notes.push_back("options of " + launcher +
+                          " that are empty, or set only under a condition: the job does not need "
+                          "them");
   }
 
   void left_to_sbatch(const std::string& name, const std::string& value) {
@@ -151,6 +155,11 @@ class Reading {
     if (!is_own && is_size_of_job(name, source)) return note(name, "same as the job's");
     made_.needs.insert(names.begin(), names.end());
     const std::string all = join(std::vector<std::string>(names.begin(), names.end()), ", ");
+    if (const std::string argument = argument_in(source, runs_, is_in_function_); !argument.empty())
+      return leave_open(name,
+                        argument,
+                        "it is an argument of the script: convert again with its arguments behind "
+                        "--, or fill it in");
     if (is_open)
       return leave_open(name,
                         source,
@@ -225,6 +234,7 @@ class Reading {
   Launched& made_;
   const Resolver& resolver_;
   const lint::Runs& runs_;
+  bool is_in_function_;
 };
 
 // Without an image there is no container, so that its other options are comments as well.
@@ -244,13 +254,14 @@ void comment_out_with_image(Launched& made) {
 Launched launched(std::vector<FlatWord> words,
                   const Resolver& resolver,
                   const lint::Runs& runs,
-                  std::size_t at) {
+                  std::size_t at,
+                  bool is_in_function) {
   Launched made;
   drop_dry_run(words, resolver, runs, made);
   const std::vector<FlatWord> known = known_words(words, resolver, runs);
   const auto expanded = to_expanded(known);
   const lint::Launch launch = lint::launch_of(expanded);
-  Reading reading(made, resolver, runs);
+  Reading reading(made, resolver, runs, is_in_function);
   std::size_t from = 0;
   if (launch.launcher != Launcher::none && launch.launcher_at < expanded.size())
     made.name = lint::base_name(expanded[launch.launcher_at].value.text);

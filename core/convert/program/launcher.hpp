@@ -28,10 +28,11 @@ struct Launched {
 };
 
 // `runs`: of the script; their values distinguish a program in a variable from options. `at`: where
-// the launcher's statement begins.
+// the launcher's statement begins. `is_in_function`: its $1 is one of a function.
 [[nodiscard]] Launched launched(std::vector<FlatWord> words,
                                 const Resolver& resolver,
                                 const lint::Runs& runs,
-                                std::size_t at);
+                                std::size_t at,
+                                bool is_in_function);
 
 }  // namespace dts::convert

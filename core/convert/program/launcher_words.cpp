@@ -106,6 +106,12 @@ bool is_not_set(FlatWord word, const Resolver& resolver, const lint::Runs& runs)
          runs.variables.find_array(name) == nullptr && !resolver.variable(name);
 }
 
+// "NAME" of the unknown value "\x01{NAME}".
+std::string trim_braces(const std::string& text) {
+  const std::string begin{lint::k_unknown, '{'};
+  return text.starts_with(begin) && text.ends_with('}') ? text.substr(2, text.size() - 3) : "";
+}
+
 // Options of mpirun whose value is the next word.
 constexpr std::string_view k_of_mpirun[] = {
     "-np", "-ppn", "-npernode", "-host", "-hosts", "-hostfile", "-machinefile", "-map-by"};
@@ -135,13 +141,33 @@ std::vector<FlatWord> known_words(const std::vector<FlatWord>& words,
                                   const Resolver& resolver,
                                   const lint::Runs& runs) {
   std::vector<FlatWord> known;
-  for (const FlatWord& word : words) {
-    known.push_back(resolver.resolved(word));
-    if (const std::string name = found_by(word); !name.empty())
-      known.back() = {{Segment::Kind::literal, name, true}};
-    if (known.size() > 1) stand_in(known, resolver, runs);
+  for (const FlatWord& word : words) known.push_back(resolver.resolved(word));
+  const std::size_t program = lint::launch_of(to_expanded(known)).program_at;
+  std::vector<FlatWord> made;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    made.push_back(known[i]);
+    if (const std::string name = found_by(words[i]); !name.empty())
+      made.back() = {{Segment::Kind::literal, name, true}};
+    if (i > 0 && (i != program || is_not_set(made.back(), resolver, runs)))
+      stand_in(made, resolver, runs);
   }
-  return known;
+  return made;
+}
+
+std::string argument_in(const std::string& source, const lint::Runs& runs, bool is_in_function) {
+  const auto word = word_in(source);
+  const shell::Piece* piece = word ? only_piece(*word) : nullptr;
+  if (piece == nullptr || piece->kind != shell::Piece::Kind::parameter || !piece->operation.empty())
+    return "";
+  if (parse_number(piece->text)) return is_in_function ? "" : "$" + piece->text;
+  const lint::Value* value = runs.variables.find(piece->text);
+  const bool is_of_function =
+      std::any_of(runs.assigned.begin(), runs.assigned.end(), [&](const lint::Assigned& one) {
+        return one.name == piece->text && one.around.is_in_function;
+      });
+  if (value == nullptr || !value->is_certain || is_of_function) return "";
+  const std::string name = trim_braces(value->text);
+  return parse_number(name) ? "$" + name : "";
 }
 
 std::vector<FlatWord> split_words(const FlatWord& list) {

@@ -5,6 +5,7 @@
 #include "core/convert/words/resolve.hpp"
 #include "core/lint/script/runs.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace dts::convert {
 
 // Stands for words that are not options, or not relevant ones.
 inline constexpr const char* k_no_option = "--no-option-of-this-job=";
+inline constexpr std::string_view k_no_option_name = "no-option-of-this-job";
 
 // `words` with the values that are known. Behind the first, a variable that holds a program is
 // "program"; one with options of srun that a job of dtsubmit does without, or with nothing, is
@@ -19,6 +21,12 @@ inline constexpr const char* k_no_option = "--no-option-of-this-job=";
 [[nodiscard]] std::vector<FlatWord> known_words(const std::vector<FlatWord>& words,
                                                 const Resolver& resolver,
                                                 const lint::Runs& runs);
+
+// "$1" for $1, and for $NAME behind NAME=$1: an argument of the script. Empty: something else.
+// `is_in_function`: $1 is one of a function.
+[[nodiscard]] std::string argument_in(const std::string& source,
+                                      const lint::Runs& runs,
+                                      bool is_in_function);
 
 // Splits at commas: NAME=value,NAME=value.
 [[nodiscard]] std::vector<FlatWord> split_words(const FlatWord& list);

@@ -87,7 +87,7 @@ class Maker {
       all.erase(all.begin());
     if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
     if (!is_launched_) {
-      Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at);
+      Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at, false);
       is_launched_ = made.launcher != lint::Launcher::none;
       if (is_launched_) {
         settle(made);

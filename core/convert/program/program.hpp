@@ -16,6 +16,9 @@
 
 namespace dts::convert {
 
+// Values of SLURM_NTASKS and the like by their names; nullopt: not set.
+using ScriptSizes = std::map<std::string, std::optional<std::string>>;
+
 struct Program {
   Settings settings;            // its layout and launcher
   std::vector<FlatWord> words;  // the command, unless it is a text
@@ -31,9 +34,10 @@ struct Program {
   std::map<std::string, std::string> dropped{};  // why it needs none of these options of the job
   // $1 and so on at its start; nullopt: as the script gets them.
   std::optional<std::vector<std::string>> arguments{};
-  Names functions{};  // that it may call of files that the set-up reads
-  Names needs;        // variables of the shell that submits, without which something is lost
-  Names exports{};    // variables of the script that a shell which it starts expands
+  Names functions{};    // that it may call of files that the set-up reads
+  Names needs;          // variables of the shell that submits, without which something is lost
+  ScriptSizes sizes{};  // of the script's job, where the program's job has others
+  Names exports{};      // variables of the script that a shell which it starts expands
 
   // What goes with a part of it: both for people.
   void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);

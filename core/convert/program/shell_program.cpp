@@ -89,7 +89,8 @@ void cut_launcher(const lint::Run& run,
   }
   std::vector<FlatWord> words;
   for (const lint::ExpandedWord& one : run.words) words.push_back(from_expanded(one));
-  Launched made = launched(words, context.resolver, context.subject.runs, context.at);
+  Launched made = launched(
+      words, context.resolver, context.subject.runs, context.at, run.around.is_in_function);
   made.settings["launcher"] = {{launch.launcher == lint::Launcher::srun ? "srun" : "mpirun"},
                                k_no_row};
   add_layout(made.settings, context.subject.job, program);

@@ -141,6 +141,19 @@ bool uses_arguments(const shell::Statement& statement) {
   return expands(statement, is_positional);
 }
 
+bool reads_options(const shell::Statement& statement) {
+  if (statement.pipelines.empty() || statement.pipelines[0].commands.empty()) return false;
+  const Command& first = statement.pipelines[0].commands[0];
+  if (first.kind != Command::Kind::loop && first.kind != Command::Kind::each) return false;
+  bool reads = expands(statement, [](const Piece& piece) {
+    return is_positional(piece) &&
+           std::string_view("#@*").find(piece.text) != std::string_view::npos;
+  });
+  each_command(statement,
+               [&](const Command& one) { reads = reads || first_word(one) == "getopts"; });
+  return reads;
+}
+
 bool uses_all_arguments(const shell::Statement& statement) {
   return expands(statement, [](const Piece& piece) {
     return is_positional(piece) && (piece.text == "@" || piece.text == "*");

@@ -16,6 +16,9 @@ namespace dts::convert {
 // The same for all of them at once: "$@" or $*.
 [[nodiscard]] bool uses_all_arguments(const shell::Statement& statement);
 
+// True if it reads options among the arguments: getopts, or a loop over "$@" or until $# is 0.
+[[nodiscard]] bool reads_options(const shell::Statement& statement);
+
 // The script's arguments behind `count` that the statement needs, "$1", each once: it has no
 // default for them, and nothing asks whether they are there. `is_program`: without the argument, a
 // choice by it that has no other branch would start nothing.

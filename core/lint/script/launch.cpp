@@ -52,6 +52,21 @@ bool is_known_program(const std::string& name) {
          name.ends_with(".sh");
 }
 
+// $BIN/solver, $(pwd)/solver: options are no path.
+bool is_path(const std::string& word) {
+  return word.starts_with(k_unknown) &&
+         (word.find("}/") != std::string::npos || word.find(")/") != std::string::npos);
+}
+
+// $1, "$@"
+bool is_argument(const std::string& word) {
+  if (!word.starts_with(k_unknown)) return false;
+  std::string name = word.substr(1);
+  std::erase_if(name,
+                [](char c) { return std::string_view("${}").find(c) != std::string_view::npos; });
+  return name == "@" || name == "*" || parse_number(name).has_value();
+}
+
 bool is_assignment(const std::string& word) {
   const std::size_t equals = word.find('=');
   return equals != std::string::npos && equals > 0 && word[0] != '-' &&
@@ -137,8 +152,8 @@ class LaunchReader {
         return;
       }
       if (word.starts_with(k_unknown)) {
-        if (at_ + 1 >= words_.size()) return;
-        launch_.has_unknown_options = true;
+        if (is_program()) return;
+        pass_unknown();
       } else if (word.starts_with("--")) {
         read_long(word.substr(2), true);
       } else if (word.size() > 1 && word[0] == '-') {
@@ -147,6 +162,26 @@ class LaunchReader {
         return;
       }
     }
+    return_to_unknown();
+  }
+
+  // Of a word that is not known, among the launcher's options.
+  [[nodiscard]] bool is_program() const {
+    if (at_ + 1 >= words_.size() || is_path(text())) return true;
+    return is_argument(text()) && !is_known_program(base_name(words_[at_ + 1].value.text));
+  }
+
+  void pass_unknown() {
+    last_unknown_ = at_;
+    before_unknown_ = launch_;
+    launch_.has_unknown_options = true;
+  }
+
+  // Everything behind the unknown word looks like options: they are those of a program.
+  void return_to_unknown() {
+    if (last_unknown_ == 0) return;
+    launch_ = std::move(before_unknown_);
+    at_ = last_unknown_;
   }
 
   void read_long(const std::string& word, bool is_srun) {
@@ -179,10 +214,7 @@ class LaunchReader {
   }
 
   // mpirun has too many options to know which take a value: numbers and unknown words are values.
-  // Where everything behind an unknown word looks like options, they are those of a program.
   void read_mpi_options() {
-    std::size_t last_unknown = 0;
-    Launch before;
     for (; at_ < words_.size(); ++at_) {
       const std::string& word = text();
       if (word == "--") {
@@ -190,10 +222,8 @@ class LaunchReader {
         return;
       }
       if (word.starts_with(k_unknown)) {
-        if (at_ + 1 >= words_.size()) return;
-        last_unknown = at_;
-        before = launch_;
-        launch_.has_unknown_options = true;
+        if (is_program()) return;
+        pass_unknown();
         continue;
       }
       if (word.size() < 2 || word[0] != '-') return;
@@ -210,9 +240,7 @@ class LaunchReader {
       add_option(name, value, words_[at_].span);
       at_ = std::min(at_ + values, words_.size() - 1);
     }
-    if (last_unknown == 0) return;
-    launch_ = std::move(before);
-    at_ = last_unknown;
+    return_to_unknown();
   }
 
   [[nodiscard]] bool starts_processes() const {
@@ -235,6 +263,8 @@ class LaunchReader {
   const Words& words_;
   Launch& launch_;
   std::size_t at_ = 0;
+  std::size_t last_unknown_ = 0;  // 0: there is none, or the options end before their last word
+  Launch before_unknown_;
 };
 
 }  // namespace

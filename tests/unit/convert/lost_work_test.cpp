@@ -240,3 +240,49 @@ TEST_CASE("a role waits for processes of its own until the others have ended") {
       of_nodes(nodes + "srun -N1 -n1 -w ${N[0]} ./srv & C=$!\n" + ask + "wait $C\n");
   CHECK_FALSE(same.job_has("wait $C"));
 }
+
+TEST_CASE("a program whose path begins with a variable is no option of its launcher") {
+  for (const std::string program :
+       {"$WORK/a", "\"$WORK/a\"", "${WORK}/bin/a", "$(pwd)/a", "$1", "${1}"})
+    for (const std::string launcher : {"srun", "srun --mpi=pmix", "mpirun", "srun $OPTIONS"}) {
+      CAPTURE(launcher);
+      CAPTURE(program);
+      const Reduced job = of_one_node(launcher + " " + program + " -b 512M --x=1\n");
+      CHECK(job.made.is_lossless());
+      CHECK(job.job_has(" -b 512M --x=1"));
+    }
+  for (const std::string program : {"$WORK/a", "$1"}) {
+    CAPTURE(program);
+    const Reduced job = of_one_node("srun " + program + " in.txt\n");
+    CHECK(job.made.is_lossless());
+    CHECK(job.job_has("exec " + program + " in.txt"));
+  }
+  const Reduced unset = of_one_node("srun $PROG --x=1\n");
+  CHECK(unset.became("srun") == Became::lost);
+  CHECK(unset.made.needs == std::vector<std::string>{"PROG"});
+  // Before a known program, they are options.
+  CHECK(of_one_node("srun $OPTIONS python a.py\n").job_has("[\"python\", \"a.py\"]"));
+  CHECK(of_one_node("srun $1 python a.py\n").became("srun") != Became::program);
+  CHECK(of_one_node("mpirun $OPTIONS ./a\n").says("mpirun", "options of mpirun that are empty"));
+  // A value in the set-up is that of the program.
+  CHECK(of_one_node("BIN=\"$(pwd)/build/a\"\nsrun $BIN -n 50\n").job_has("/build/a -n 50"));
+}
+
+TEST_CASE("a script that reads options gets its arguments") {
+  const std::string options =
+      "while getopts \"m:\" one; do\n  case $one in\n    m) M=$OPTARG ;;\n"
+      "  esac\ndone\n";
+  const std::string words =
+      "while [[ $# -gt 0 ]]; do\n  case $1 in\n    --m) M=$2; shift 2 ;;\n"
+      "  esac\ndone\n";
+  for (const std::string& reads : {options, words}) {
+    CAPTURE(reads);
+    const std::string begin = "#!/bin/bash\n#SBATCH --nodes=1\n";
+    const Reduced given(begin + reads + "srun ./a $M\n", {"-m", "b"});
+    CHECK(given.job_has("set -- -m b\n"));
+    const Reduced open(begin + reads + "srun ./a $M\n");
+    CHECK(open.says("while", "there are no arguments: if the script gets some"));
+    CHECK(open.made.is_lossless());
+    CHECK_FALSE(given.says("while", "there are no arguments"));
+  }
+}

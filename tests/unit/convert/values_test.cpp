@@ -131,3 +131,42 @@ TEST_CASE("what the script's shell sets from its node's name is the first node's
   CHECK(of_nodes("export A='$(hostname)'\nsrun ./a\n").job_has("A='$(hostname)'"));
   CHECK(of_one_node("export A=x$(hostname)\n./a\n").job_has("A=x$(hostname)"));
 }
+
+TEST_CASE("a size that an argument gives is a blank until the argument is there") {
+  for (const std::string line : {"srun -n $1 ./a", "N=$1\nsrun -n $N ./a", "mpirun -np ${1} ./a"}) {
+    CAPTURE(line);
+    const Reduced open = of_one_node(line + "\n");
+    CHECK(open.made.is_lossless());
+    CHECK(open.job_has("# ntasks = \"$1\""));
+    const std::string of_job = "#!/bin/bash\n#SBATCH --nodes=1\n";
+    CHECK(Reduced(of_job + line + "\n", {"6"}).job_has("ntasks = 6"));
+  }
+  CHECK(of_one_node("srun -n ${1:-3} ./a\n").job_has("ntasks = 3"));
+  // An argument of a function is none of the script.
+  const Reduced called =
+      of_one_node("go() {\n  srun -n $1 ./a && echo \"$1\"\n  return 0\n}\ngo 2\n");
+  CHECK_FALSE(called.job_has("# ntasks"));
+}
+
+TEST_CASE("sizes of the script's job keep their values where the program's job has one process") {
+  const std::string begin = "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=6 --cpus-per-task=2\n";
+  const Reduced sized(begin +
+                      "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\n"
+                      "export ALL=$((SLURM_NTASKS * 2)) HALF=${SLURM_NTASKS}\n"
+                      "./a -p $SLURM_NTASKS -t ${SLURM_CPUS_PER_TASK:-4} $SLURM_NTASKS_X\n");
+  CHECK(sized.job_has("cpus_per_task = 12"));
+  CHECK(sized.job_has("OMP_NUM_THREADS=2\n"));
+  CHECK(sized.job_has("ALL=$((6 * 2)) HALF=6\n"));
+  CHECK(sized.job_has("./a -p 6 -t 2 $SLURM_NTASKS_X"));
+  CHECK(sized.says("./a", "are written in"));
+  // What Slurm does not set keeps its default.
+  const std::string open = "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=6\n";
+  CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-4}\n").job_has("exec ./a -t 4"));
+  CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-$N}\n").job_has("SLURM_CPUS_PER_TASK:-$N"));
+  // The ranks of a launcher are the script's tasks, and one task stays one.
+  CHECK(Reduced(begin + "srun ./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
+  CHECK(of_one_node("./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
+  // torchrun's processes are as many as in the script.
+  CHECK(Reduced(begin + "torchrun --nproc_per_node=$SLURM_NTASKS a.py\n")
+            .job_has("torchrun --nproc_per_node=6 a.py"));
+}
