@@ -7,6 +7,7 @@
 #include "core/convert/expand/calls.hpp"
 #include "core/convert/expand/expand.hpp"
 #include "core/convert/expand/wrapper.hpp"
+#include "core/convert/words/extent.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/lint/script/subject.hpp"
 #include "core/shell/parse.hpp"
@@ -90,6 +91,30 @@ std::optional<Conversion> converted_calls(const lint::Subject& subject,
   return done;
 }
 
+// With the work of a trap for the script's end behind the program; nullopt: there is none, or it
+// would not be a tear-down but a program, or in the program's shell, whose exit code it would hide.
+std::optional<Conversion> converted_trap(const lint::Subject& subject, const Options& options) {
+  const Expanded made = with_exit_trap_behind(subject.text, subject.script);
+  if (made.script.is_same()) return std::nullopt;
+  const lint::Subject next = lint::subject_of(made.script.text(), {}, options.path);
+  Conversion done = converted_branches(next, options, false);
+  if (!done.is_lossless()) {
+    const Names outside = names_outside_functions(next.text, next.script);
+    Conversion decided = converted_branches(next, options, true);
+    if (price_of(decided) < price_of(done)) done = std::move(decided);
+    auto calls = converted_calls(next, options, outside, 0);
+    if (calls && price_of(*calls) < price_of(done)) done = *std::move(calls);
+  }
+  done.rows = made.script.rows_of(done.rows, made.rows);
+  const std::vector<Span>& around = made.rows[0].spans;
+  const Span trap{around.front().begin, around.back().end};
+  const bool is_behind = std::all_of(done.rows.begin(), done.rows.end(), [&](const Row& row) {
+    return row.became == Became::tear_down || row.became == Became::unnecessary ||
+           !is_within(row.spans[0], trap);
+  });
+  return is_behind ? std::optional(std::move(done)) : std::nullopt;
+}
+
 }  // namespace
 
 bool Conversion::is_lossless() const {
@@ -119,6 +144,7 @@ Conversion convert_script(std::string_view text, const Options& options) {
     return *best;
   const Names outside = names_outside_functions(subject.text, subject.script);
   if (auto made = converted_calls(subject, options, outside, 0)) is_best(*std::move(made));
+  if (auto made = converted_trap(subject, options)) is_best(*std::move(made));
   return *best;
 }
 

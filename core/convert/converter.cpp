@@ -39,10 +39,7 @@ class Converter {
 
   Conversion run() {
     read_requests(subject_, draft_);
-    if (subject_.is_shell)
-      shell_script();
-    else
-      other_script();
+    subject_.is_shell ? shell_script() : other_script();
     Conversion made = repaired(draft_);
     Names needs;
     for (Program& program : programs_) needs.merge(program.needs);
@@ -118,9 +115,8 @@ class Converter {
       const Part& part = parts_[i];
       if (part.role == Role::program) {
         places_.push_back(i);
-        programs_.push_back(make_program(part.item));
-        programs_.back().failures = part.failures;
-        Program& program = programs_.back();
+        Program& program = programs_.emplace_back(make_program(part.item));
+        program.failures = part.failures;
         if (cast_.is_split[programs_.size() - 1]) program.losses.emplace_back(k_split_world);
         if (is_beside && cast_.roles.empty()) program.losses.push_back(side_by_side(nodes()));
         if (program.names_nodes && !are_first_nodes(program, programs_.size() - 1))
@@ -196,10 +192,11 @@ class Converter {
       Part& part = parts_[i];
       part.row = draft_.add(row_of(part, i));
       ask_for_arguments(part, options_, draft_);
+      if (part.is_kept && !part.loss.empty()) draft_.lose(part.row, part.loss);
       for (auto& [name, asked] : part.verdict.settings) {
-        std::vector<std::string>& all = draft_.settings[name].texts;
-        draft_.settings[name].row = part.row;
-        all.insert(all.end(), asked.texts.begin(), asked.texts.end());
+        Asked& all = draft_.settings[name];
+        all.row = part.row;
+        all.texts.insert(all.texts.end(), asked.texts.begin(), asked.texts.end());
         draft_.rows[part.row].what = shown(name, asked.texts);
       }
     }
@@ -248,9 +245,10 @@ class Converter {
     const Bodies bodies = bodies_of(parts_);
     const SetUpText tear_down =
         set_up_of(parts_, last_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
+    Names names;
     Names used_later;
-    add_names(tear_down.text, used_later);
-    if (!tear_down.text.empty()) draft_.settings["teardown"] = {{tear_down.text}, k_no_row};
+    add_names(tear_down.text, names);
+    bodies.add_used(names, used_later);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
       const std::size_t own = i == 0 || cast_.has_roles() ? 0 : places_[i - 1];
@@ -262,6 +260,8 @@ class Converter {
       const std::string text = with_script_sizes(
           with_sizes(with_exports(set_up, program, used_later, options_), sizes), program.sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
+      if (!tear_down.text.empty())
+        draft_.settings["teardown"] = {{with_state(tear_down.text, set_up, used_later)}, k_no_row};
       step.command = command_of(program, set_up, options_);
       hand_to_container(program, set_up, draft_, step);
       if (!cast_.has_roles()) step.name = name_of_step(step.command, draft_);

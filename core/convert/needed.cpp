@@ -6,10 +6,9 @@
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/left_launcher.hpp"
 #include "core/convert/lines/tools.hpp"
-#include "core/shell/parse.hpp"
+#include "core/convert/own_shells.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace dts::convert {
 namespace {
@@ -64,27 +63,6 @@ bool sets_one_of(const Item& item, const Names& needed) {
          is_in(sets.functions, needed) || is_in(files_of(item), needed);
 }
 
-// The first command of a handler of `trap` for which dtsubmit has no counterpart; empty: none.
-std::string work_of_trap(const std::string& handler,
-                         const std::map<std::string, const Item*>& functions) {
-  const Names done = words_of(
-      "echo printf exit kill scontrol wait true : return set trap date [ test sleep local export "
-      "shift");
-  std::string found;
-  const auto see = [&](const shell::Command& command) {
-    const std::string verb =
-        command.kind == shell::Command::Kind::simple ? first_word(command) : "";
-    const bool is_done = verb.empty() || done.count(verb) > 0 || functions.count(verb) > 0;
-    if (!is_done && found.empty()) found = verb;
-  };
-  const shell::Script script = shell::parse(handler);
-  each_command(script.statements, see);
-  for (const std::string& word : words_of(handler))
-    if (const auto function = functions.find(word); function != functions.end())
-      each_command(*function->second->statement, see);
-  return found;
-}
-
 }  // namespace
 
 void add_names(const std::string& text, Names& names) {
@@ -136,33 +114,6 @@ void drop_rendezvous_functions(std::vector<Part>& parts, const Rendezvous& rende
     if (finds || (runs.size() == 1 && functions.count(runs[0]->name()) > 0 &&
                   simple_command(*part.item.statement) != nullptr))
       part.verdict = {Verdict::Kind::unnecessary, k_finds_master};
-  }
-}
-
-// Of a trap whose last word is `condition`, and what does the same.
-std::string when_trapped(const lint::ExpandedWord& condition) {
-  const std::string& name = condition.value.text;
-  if (name == "EXIT" || name == "0") return "at the end: --teardown runs lines after the program";
-  if (name == "ERR") return "after a failure: --on sets what to do then";
-  return "at a signal: dtsubmit receives the signals, saves and continues; --teardown runs lines "
-         "after the program";
-}
-
-void lose_traps(std::vector<Part>& parts) {
-  std::map<std::string, const Item*> functions;
-  for (const Part& part : parts)
-    for (const std::string& name : part.item.sets.functions) functions[name] = &part.item;
-  for (Part& part : parts) {
-    const auto& runs = part.item.runs;
-    const bool is_trap = part.role == Role::around && part.item.sets.functions.empty() &&
-                         runs.size() == 1 && runs[0]->name() == "trap" && runs[0]->words.size() > 2;
-    if (!is_trap) continue;
-    const auto& words = runs[0]->words;
-    const bool has_end = words[1].value.text == "--";
-    const std::string& handler = words[has_end ? 2 : 1].value.text;
-    const std::string verb = handler.starts_with('-') ? "" : work_of_trap(handler, functions);
-    if (!verb.empty())
-      part.verdict = {Verdict::Kind::lost, "runs `" + verb + "` " + when_trapped(words.back())};
   }
 }
 

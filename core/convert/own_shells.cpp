@@ -4,8 +4,10 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/roles/waiting.hpp"
 #include "core/convert/words/once.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace dts::convert {
 namespace {
@@ -159,7 +161,68 @@ void lose_variables(std::vector<Part>& parts,
   }
 }
 
+// The first command of a handler of `trap` for which dtsubmit has no counterpart; empty: none.
+std::string work_of_trap(const std::string& handler,
+                         const std::map<std::string, const Item*>& functions) {
+  const Names done = words_of(
+      "echo printf exit kill scontrol wait true : return set trap date [ test sleep local export "
+      "shift");
+  std::string found;
+  const auto see = [&](const shell::Command& command) {
+    const std::string verb =
+        command.kind == shell::Command::Kind::simple ? first_word(command) : "";
+    const bool is_done = verb.empty() || done.count(verb) > 0 || functions.count(verb) > 0;
+    if (!is_done && found.empty()) found = verb;
+  };
+  const shell::Script script = shell::parse(handler);
+  each_command(script.statements, see);
+  for (const std::string& word : words_of(handler))
+    if (const auto function = functions.find(word); function != functions.end())
+      each_command(*function->second->statement, see);
+  return found;
+}
+
+// Of a trap whose last word is `condition`, and what does the same.
+std::string when_trapped(const lint::ExpandedWord& condition) {
+  const std::string& name = condition.value.text;
+  if (name == "EXIT" || name == "0") return "at the end: --teardown runs lines after the program";
+  if (name == "ERR") return "after a failure: --on sets what to do then";
+  return "at a signal: dtsubmit receives the signals, saves and continues; --teardown runs lines "
+         "after the program";
+}
+
+// Of a command; empty: it is no trap that works.
+std::string loss_of_trap(const lint::Run& run,
+                         const std::map<std::string, const Item*>& functions) {
+  const auto& words = run.words;
+  if (run.name() != "trap" || words.size() < 3) return "";
+  const std::string& handler = words[words[1].value.text == "--" ? 2 : 1].value.text;
+  const std::string verb = handler.starts_with('-') ? "" : work_of_trap(handler, functions);
+  return verb.empty() ? "" : "runs `" + verb + "` " + when_trapped(words.back());
+}
+
 }  // namespace
+
+void lose_traps(std::vector<Part>& parts) {
+  std::map<std::string, const Item*> functions;
+  Names called;
+  for (const Part& part : parts) {
+    for (const std::string& name : part.item.sets.functions) functions[name] = &part.item;
+    for (const lint::Run* run : part.item.runs) called.insert(run->name());
+  }
+  for (Part& part : parts) {
+    const Names& own = part.item.sets.functions;
+    if (part.role != Role::around || (!own.empty() && !meets(own, called))) continue;
+    for (const lint::Run* run : part.item.runs) {
+      const std::string why = run->around.is_in_subshell ? "" : loss_of_trap(*run, functions);
+      if (why.empty()) continue;
+      if (own.empty() && part.item.runs.size() == 1)
+        part.verdict = {Verdict::Kind::lost, why};
+      else
+        part.loss = "a trap in it " + why;
+    }
+  }
+}
 
 void lose_what_shells_share(std::vector<Part>& parts,
                             std::vector<Program>& programs,

@@ -10,6 +10,9 @@
 
 namespace dts::convert {
 
+// Traps that do more than end or requeue the job are lost: those of the set-up's shell go with it.
+void lose_traps(std::vector<Part>& parts);
+
 // Programs, and lines behind them, are lost if they use $$ and another of the job's shells does,
 // too, or a variable that only the statement of an earlier program sets. `places`: of the programs
 // in `parts`.

@@ -31,6 +31,7 @@ struct Part {
   RowIndex row = k_no_row;
   Verdict verdict{};
   bool is_kept = false;
+  std::string loss{};   // of a part of it, which stays; empty: none
   Failures failures{};  // what they do to the script at this place
 };
 

@@ -12,7 +12,8 @@ namespace dts::convert {
 namespace {
 
 constexpr const char* k_folder = "SCRIPT_FOLDER";  // where the set-up's cd leads
-constexpr const char* k_state = "SCRIPT_STATE";    // its arrays and functions
+constexpr const char* k_state = "SCRIPT_STATE";    // its arrays, functions and arguments
+constexpr const char* k_arguments = "printf 'set --'; [ $# -eq 0 ] || printf ' %q' \"$@\"";
 
 // bash(1), Shell Variables: each shell has its own.
 constexpr std::string_view k_of_bash[] = {"PWD",
@@ -125,7 +126,8 @@ std::string functions_of_files(const Names& names, const std::string& state) {
 
 // The program's shell begins with what the set-up hands on in SCRIPT_STATE.
 bool takes_state(const Program& program, const SetUpText& set_up) {
-  return !program.functions.empty() || !declarations(set_up, names_in(program, set_up)).empty();
+  return program.takes_arguments || !program.functions.empty() ||
+         !declarations(set_up, names_in(program, set_up)).empty();
 }
 
 bool uses_arguments(const std::string& text) {
@@ -155,8 +157,9 @@ std::string with_exports(const SetUpText& set_up,
     text = line + "\n" + text;
   }
   Names used = names_in(program, set_up);
-  const std::string state = declarations(set_up, used);
   used.insert(later.begin(), later.end());
+  std::string state = declarations(set_up, used);
+  if (program.takes_arguments) state += (state.empty() ? "" : "; ") + std::string(k_arguments);
   std::vector<std::string> names = used_of(set_up.sets.variables, used);
   std::erase_if(names, [&](const std::string& name) {
     return set_up.sets.exported.count(name) > 0 && set_up.sets.inherited.count(name) == 0;
@@ -168,6 +171,11 @@ std::string with_exports(const SetUpText& set_up,
   if (!program.functions.empty()) text += functions_of_files(program.functions, state);
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";
   return text;
+}
+
+std::string with_state(const std::string& text, const SetUpText& set_up, const Names& used) {
+  return declarations(set_up, used).empty() ? text
+                                            : std::string("eval \"$") + k_state + "\"\n" + text;
 }
 
 std::vector<std::string> command_of(const Program& program,
@@ -190,7 +198,7 @@ std::vector<std::string> command_of(const Program& program,
   text += program.text.empty() ? same_for_all(words) + "exec " + words
                                : failure_line(program.text, program.failures) + program.text;
   command = {"bash", "-c", text};
-  if (!uses_arguments(program.source())) return command;
+  if (program.takes_arguments || !uses_arguments(program.source())) return command;
   const auto& arguments = program.arguments ? *program.arguments : options.arguments;
   command.push_back(options.path.empty() ? "script" : options.path);
   command.insert(command.end(), arguments.begin(), arguments.end());

@@ -18,6 +18,12 @@ namespace dts::convert {
                                        const Names& later,
                                        const Options& options);
 
+// The tear-down, which has a shell of its own, with the arrays and functions of the set-up that it
+// uses. `used`: names in `text`.
+[[nodiscard]] std::string with_state(const std::string& text,
+                                     const SetUpText& set_up,
+                                     const Names& used);
+
 // The argv of a rank.
 [[nodiscard]] std::vector<std::string> command_of(const Program& program,
                                                   const SetUpText& set_up,

@@ -154,6 +154,14 @@ done
 shift $((OPTIND - 1))
 srun PLACE/say.py --rate $RATE --name "$NAME" "$@"
 """,
+    "cleanup": """#SBATCH --nodes=1 --ntasks-per-node=2
+WORK=$(mktemp -d PLACE/work.XXXXXX)
+finish() {
+  rm -rf "$WORK"
+}
+trap finish EXIT
+srun PLACE/say.py --folder $(test -d $WORK && echo there)
+""",
     "arrays": """#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=2
 GPUS=2
 ARGS=(--batch 8
@@ -260,7 +268,7 @@ def told(ranks):
 
 ARGUMENTS = {"options": ["-r", "0.1", "-n", "a  b", "more", "*"]}
 COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
-          "sizes": 1, "path": 4, "options": 2, "computed": 2, "loop": 16, "times": 4, "first": 5, "blanks": 4}
+          "sizes": 1, "path": 4, "options": 2, "cleanup": 2, "computed": 2, "loop": 16, "times": 4, "first": 5, "blanks": 4}
 
 
 def fill_in(path, place):
@@ -328,6 +336,7 @@ def main():
                         rank["arguments"] = []
             before, after = told(script), told(job)
             check(before == after, f"{name}: {len(before[0])} ranks with the same place, arguments and environment\n{before}\n{after}")
+        wait_for(60, "cleanup: the folders of both jobs are gone", lambda: not glob.glob(f"{place}/work.*"))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include "core/convert/words/extent.hpp"
 #include "core/convert/words/names.hpp"
 #include "core/convert/words/positional.hpp"
+#include "core/shell/parse.hpp"
 
 #include <algorithm>
 #include <map>
@@ -189,6 +190,111 @@ Expanded with_calls_written_out(std::string_view text,
                                 const std::vector<Span>& programs,
                                 const Names& outside) {
   return CallWriter(text, script, programs, outside).run();
+}
+
+namespace {
+
+// trap COMMANDS EXIT
+struct ExitTrap {
+  Span span;      // of the statement
+  Span commands;  // without quotes around them
+};
+
+bool is_on_exit(const Command& command) {
+  return first_word(command) == "trap" && command.words.size() > 2 &&
+         std::any_of(command.words.begin() + 2, command.words.end(), [](const shell::Word& word) {
+           return literal_of(word) == "EXIT" || literal_of(word) == "0";
+         });
+}
+
+// Commands in single quotes, or in double quotes without a backslash; nullopt: none that the text
+// has as they are run.
+std::optional<Span> commands_in(const shell::Word& word, std::string_view text) {
+  const std::string_view source = text.substr(word.span.begin, word.span.end - word.span.begin);
+  const char quote = source.empty() ? ' ' : source[0];
+  if (quote != '\'' && quote != '"')
+    return std::all_of(source.begin(), source.end(), shell::is_name_char) ? std::optional(word.span)
+                                                                          : std::nullopt;
+  const bool is_plain = source.size() > 2 && source.find(quote, 1) == source.size() - 1 &&
+                        (quote == '\'' || source.find('\\') == std::string_view::npos);
+  return is_plain ? std::optional(Span{word.span.begin + 1, word.span.end - 1}) : std::nullopt;
+}
+
+// Processes end with the job, and its end follows from its programs.
+bool only_ends(const Statement& statement) {
+  constexpr std::string_view k_ending[] = {
+      "kill", "pkill", "killall", "wait", "exit", "trap", "true", ":"};
+  bool ends = true;
+  each_command(statement, [&](const Command& one) {
+    ends = ends && one.kind == Command::Kind::simple && is_one_of(k_ending, first_word(one));
+  });
+  return ends;
+}
+
+// By a line of its own.
+bool is_called(const Statements& statements, const std::string& function) {
+  return std::any_of(statements.begin(), statements.end(), [&](const Statement& one) {
+    const Command* command = whole_command(one);
+    return command != nullptr && first_word(*command) == function;
+  });
+}
+
+// Among `statements`, also within functions that lines of the script call.
+std::optional<ExitTrap> exit_trap_in(const Statements& statements,
+                                     const Statements& script,
+                                     std::string_view text) {
+  for (const Statement& one : statements) {
+    const Command* command = whole_command(one);
+    if (command == nullptr) continue;
+    if (is_on_exit(*command)) {
+      const auto commands = commands_in(command->words[1], text);
+      return commands ? std::optional(ExitTrap{one.span, *commands}) : std::nullopt;
+    }
+    const bool is_run =
+        command->kind == Command::Kind::group ||
+        (command->kind == Command::Kind::function && is_called(script, command->name));
+    if (!is_run || command->bodies.empty()) continue;
+    if (auto trap = exit_trap_in(command->bodies[0], script, text)) return trap;
+  }
+  return std::nullopt;
+}
+
+std::optional<ExitTrap> exit_trap_of(std::string_view text, const shell::Script& script) {
+  std::size_t traps = 0;
+  bool is_replaced = false;  // exec PROGRAM: the shell is gone before its trap
+  each_command(script.statements, [&](const Command& command) {
+    traps += is_on_exit(command) ? 1 : 0;
+    is_replaced = is_replaced || (first_word(command) == "exec" && command.words.size() > 1);
+  });
+  if (traps != 1 || is_replaced) return std::nullopt;
+  return exit_trap_in(script.statements, script.statements, text);
+}
+
+}  // namespace
+
+Expanded with_exit_trap_behind(std::string_view text, const shell::Script& script) {
+  Expanded made{Rewrite(text)};
+  const auto trap = script.problems.empty() ? exit_trap_of(text, script) : std::nullopt;
+  if (!trap) {
+    made.script.keep({0, text.size()});
+    return made;
+  }
+  made.script.keep({0, trap->span.begin});
+  made.script.insert(":");
+  made.script.keep({trap->span.end, text.size()});
+  const std::string_view commands =
+      text.substr(trap->commands.begin, trap->commands.end - trap->commands.begin);
+  std::vector<Span> kept;
+  for (const Statement& one : shell::parse(commands).statements) {
+    if (only_ends(one)) continue;
+    kept.push_back({trap->commands.begin + one.span.begin, trap->commands.begin + one.span.end});
+    made.script.insert("\n");
+    made.script.keep(kept.back());
+  }
+  made.script.insert("\n");
+  made.rows.push_back(
+      {rest_of(trap->span, kept), Became::unnecessary, "", "its commands run behind the program"});
+  return made;
 }
 
 }  // namespace dts::convert

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of a script that start programs, written out where they are called. Pure.
+// Functions of a script that start programs, written out where they are called, and what a trap
+// calls, where the script ends. Pure.
 #pragma once
 
 #include "core/convert/expand/expand.hpp"
@@ -23,5 +24,10 @@ namespace dts::convert {
                                               const shell::Script& script,
                                               const std::vector<Span>& programs,
                                               const Names& outside);
+
+// The text with the commands of `trap COMMANDS EXIT` behind its last line, without those that end
+// processes or the script, which the job does itself. The same text, if there is no such trap, more
+// than one, or one under a condition.
+[[nodiscard]] Expanded with_exit_trap_behind(std::string_view text, const shell::Script& script);
 
 }  // namespace dts::convert

@@ -23,18 +23,6 @@ using shell::Statements;
 constexpr int k_deepest_list = 64;
 constexpr std::size_t k_most_programs = 300;  // that loops may make; a job has 99 steps at most
 
-// `whole` without `parts`, which are in order.
-std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
-  std::vector<Span> rest;
-  std::size_t at = whole.begin;
-  for (const Span& part : parts) {
-    if (at < part.begin) rest.push_back({at, part.begin});
-    at = std::max(at, part.end);
-  }
-  if (at < whole.end) rest.push_back({at, whole.end});
-  return rest;
-}
-
 class Expander {
  public:
   Expander(std::string_view text,

@@ -4,6 +4,9 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/words/known_text.hpp"
 #include "core/convert/words/once.hpp"
+#include "core/lint/script/program.hpp"
+
+#include <algorithm>
 
 namespace dts::convert {
 namespace {
@@ -45,10 +48,35 @@ void note_own_values(const Names& own, Program& program) {
                               "that of the first node");
 }
 
+namespace {
+
+// mpicc -o NAME, cp DIR/NAME .
+bool makes_here(const lint::Run& run, const std::string& name) {
+  const auto& words = run.words;
+  const std::string verb = verb_of(run);
+  const std::string& last = words.back().value.text;
+  const bool copies = (verb == "cp" || verb == "ln") && (last == "." || last == "./");
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i].value.text;
+    const bool is_output = word == "-o" + name || (word == name && words[i - 1].value.text == "-o");
+    if (is_output || (copies && lint::base_name(word) == name)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_found_in_folder(const std::string& program, const ProgramContext& context) {
   if (program.empty() || program.find_first_of("/=") != std::string::npos) return false;
   // Nobody installs files of these names in PATH.
+  const auto& runs = context.subject.runs.runs;
   return program.ends_with(".sh") || program.ends_with(".py") ||
+         std::any_of(runs.begin(),
+                     runs.end(),
+                     [&](const lint::Run& run) {
+                       return run.span.begin < context.at && !run.words.empty() &&
+                              makes_here(run, program);
+                     }) ||
          (context.is_in_folder && context.is_in_folder(program));
 }
 

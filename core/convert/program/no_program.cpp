@@ -48,9 +48,12 @@ bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
 
 }  // namespace
 
-void account_for_arguments(const Item& item, Program& program) {
+void account_for_arguments(const Item& item, bool are_of_set_up, Program& program) {
   if (!uses_arguments(*item.statement)) return;
-  if (!program.arguments)
+  program.takes_arguments = !program.arguments && are_of_set_up;
+  if (program.takes_arguments)
+    program.notes.emplace_back("its arguments are those that the set-up's `shift` or `set` leaves");
+  else if (!program.arguments)
     program.losses.emplace_back(
         "its arguments ($1, \"$@\"): what `shift` or `set` leaves of them is known only in the "
         "job's shell");

@@ -13,8 +13,9 @@ namespace dts::convert {
 // keeps it as text for a shell that gets these functions.
 void keep_functions(const Item& item, const ProgramContext& context, Program& program);
 
-// Loses a program whose arguments are not known, and notes that those of the script are empty.
-void account_for_arguments(const Item& item, Program& program);
+// Takes arguments that only the script's shell knows from the set-up, if `are_of_set_up`; otherwise
+// the program is lost. Notes that those of the script are empty.
+void account_for_arguments(const Item& item, bool are_of_set_up, Program& program);
 
 // Reports this for srun "$@" without arguments, srun $CMD without CMD, and commands that only the
 // script's shell can run.

@@ -291,7 +291,7 @@ Program program_of(const Item& item, Inliner& inliner, const ProgramContext& con
   keep_functions(item, context, program);
   lose_program(item, context, program);
   program.arguments = inliner.arguments();
-  account_for_arguments(item, program);
+  account_for_arguments(item, inliner.has_arguments_of_set_up(), program);
   return program;
 }
 

@@ -34,7 +34,8 @@ struct Program {
   std::map<std::string, std::string> dropped{};  // why it needs none of these options of the job
   // $1 and so on at its start; nullopt: as the script gets them.
   std::optional<std::vector<std::string>> arguments{};
-  Names functions{};    // that it may call of files that the set-up reads
+  bool takes_arguments = false;  // $1 and so on are what the set-up has at its end
+  Names functions{};             // that it may call of files that the set-up reads
   Names needs;          // variables of the shell that submits, without which something is lost
   ScriptSizes sizes{};  // of the script's job, where the program's job has others
   Names exports{};      // variables of the script that a shell which it starts expands

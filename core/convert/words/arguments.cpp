@@ -101,6 +101,7 @@ std::optional<std::vector<std::string>> Inliner::arguments() const {
 
 void Inliner::follow_arguments(const shell::Statement& statement, bool is_certain) {
   const Change change = change_in({statement});
+  has_arguments_of_set_up_ = has_arguments_of_set_up_ && (is_certain || change == Change::none);
   const auto all = arrays_.find("@");
   if (change == Change::none || all == arrays_.end()) return;
   if (change == Change::shifted && all->second.empty()) return;  // nothing is left to shift

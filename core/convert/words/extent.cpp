@@ -45,4 +45,15 @@ Span extent_of(std::string_view text,
   return all;
 }
 
+std::vector<Span> rest_of(const Span& whole, const std::vector<Span>& parts) {
+  std::vector<Span> rest;
+  std::size_t at = whole.begin;
+  for (const Span& part : parts) {
+    if (at < part.begin) rest.push_back({at, part.begin});
+    at = std::max(at, part.end);
+  }
+  if (at < whole.end) rest.push_back({at, whole.end});
+  return rest;
+}
+
 }  // namespace dts::convert

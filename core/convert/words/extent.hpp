@@ -34,4 +34,8 @@ namespace dts::convert {
                                     const shell::Script& script,
                                     const shell::Statements& statements);
 
+// `whole` without `parts`, which are in order.
+[[nodiscard]] std::vector<shell::Span> rest_of(const shell::Span& whole,
+                                               const std::vector<shell::Span>& parts);
+
 }  // namespace dts::convert

@@ -69,6 +69,9 @@ class Inliner {
   // As `shift` and `set` leave them; nullopt: only the script's shell knows them.
   [[nodiscard]] std::optional<std::vector<std::string>> arguments() const;
 
+  // False: the statement of a program changes the arguments that the script then has.
+  [[nodiscard]] bool has_arguments_of_set_up() const { return has_arguments_of_set_up_; }
+
   // What `statement` sets; `is_certain`: it is run once and its values are read from its text.
   void follow(const shell::Statement& statement, bool is_certain);
   // The value is left to the shell from now on.
@@ -108,6 +111,7 @@ class Inliner {
   Names inlined_;
   Names exported_;
   bool has_one_folder_ = false;
+  bool has_arguments_of_set_up_ = true;
   std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
   Names assigned_;                            // by the script, at whatever place so far
   Names blank_;                               // set to an argument that is not given

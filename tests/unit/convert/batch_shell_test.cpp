@@ -83,15 +83,20 @@ TEST_CASE("shift and set change what the arguments are") {
   CHECK(made_of_script("f() { shift; }\nf a\nsrun prog \"$@\"\n", {"a"}).says(R"(["prog", "a"])"));
 }
 
-TEST_CASE("arguments that only the script's shell knows are lost") {
+TEST_CASE("arguments that only the script's shell knows come from the set-up") {
   const std::string loop =
       "while [ $# -gt 0 ]; do case $1 in -c) C=$2; shift 2;; *) shift;; esac; done\n";
   const Made made = made_of_script(loop + "srun prog --config $C \"$@\"\n", {"-c", "x"});
-  CHECK(made.became("srun") == Became::lost);
+  CHECK(made.conversion.is_lossless());
   CHECK(made.explains("srun", "`shift` or `set`"));
+  CHECK(made.says("set -- -c x\n"));
+  CHECK(made.says("eval \"$SCRIPT_STATE\"\nexec prog --config $C \"$@\"''']"));
+  // Those that a program leaves are lost.
+  CHECK(made_of_script("if [ -f x ]; then srun a; shift; fi\nsrun prog \"$@\"\n", {"a", "b"})
+            .became("srun prog") == Became::lost);
   CHECK(made_of_script(loop + "srun prog --config $C\n", {"-c", "x"}).conversion.is_lossless());
   CHECK(made_of_script(loop + "srun prog --config $C \"$@\"\n").conversion.is_lossless());
-  CHECK(made_of_script("eval set -- \"$O\"\nsrun prog \"$@\"\n").became("srun") == Became::lost);
+  CHECK(made_of_script("eval set -- \"$O\"\nsrun prog \"$@\"\n").says("exec prog \"$@\""));
 }
 
 TEST_CASE("programs that share a world are lost") {
@@ -157,6 +162,9 @@ TEST_CASE("srun finds programs in the current folder") {
   CHECK(made_of_script("srun --container-image=i train.sh\n").says(R"(command = ["train.sh"])"));
   CHECK(made_of_script("mpirun train.sh\n").says(R"(command = ["train.sh"])"));
   CHECK(made_of_script("srun bin/train.sh\n").says(R"(command = ["bin/train.sh"])"));
+  CHECK(made_of_script("mpicc -o hello hello.c\nsrun hello\n").says(R"(command = ["./hello"])"));
+  CHECK(made_of_script("cp /apps/bin/hello .\nsrun hello 3\n").says(R"(["./hello", "3"])"));
+  CHECK(made_of_script("sort -o list x\nsrun hello\n").says(R"(command = ["hello"])"));
   const auto is_here = [](const std::string& name) { return name == "solver"; };
   const auto with_folder = [&](const std::string& body) {
     return convert_script(k_two_nodes + body, {"job.sh", {}, {}, is_here}).job_file;

@@ -77,3 +77,57 @@ TEST_CASE("an edit of a file in place is kept, whatever it writes into it") {
   CHECK(of_nodes(edit + "hostfile\nsrun ./a\n").became("sed") == Became::unnecessary);
   CHECK(of_nodes("hostname &> log\nsrun ./a\n").became("hostname") == Became::set_up);
 }
+
+TEST_CASE("a tear-down has the functions and arrays of the set-up that it uses") {
+  const Reduced job = of_one_node(
+      "DATA=/tmp/data\nFILES=(/tmp/a \"/tmp/b c\")\nsweep() {\n  rm -rf \"$DATA\"\n}\n"
+      "srun ./a\nsweep\nrm -f \"${FILES[@]}\"\n");
+  CHECK(job.made.is_lossless());
+  CHECK(job.job_has("export DATA\n"));
+  CHECK(job.job_has("export SCRIPT_STATE=\"$(declare -p FILES; declare -f sweep)\"\n"));
+  CHECK(job.job_has("teardown = ['''\neval \"$SCRIPT_STATE\"\nsweep\nrm -f"));
+  // The program's shell has no need of them.
+  CHECK(job.job_has("command = [\"./a\"]"));
+  CHECK_FALSE(of_one_node("srun ./a\nrm -f x\n").job_has("SCRIPT_STATE"));
+}
+
+TEST_CASE("what a trap does at the script's end is a tear-down") {
+  for (const std::string trap : {"trap 'rm -rf $DATA' EXIT",
+                                 "trap \"rm -rf $DATA\" EXIT",
+                                 "trap 'kill $ID; rm -rf $DATA; exit' EXIT TERM",
+                                 "trap -- 'rm -rf $DATA' 0"}) {
+    CAPTURE(trap);
+    const Reduced job = of_one_node("DATA=/tmp/data\n" + trap + "\nsrun ./a $DATA\nexit $?\n");
+    CHECK(job.made.is_lossless() == (trap.find("--") == std::string::npos));
+    if (!job.made.is_lossless()) continue;
+    CHECK(job.job_has("teardown = ['''\nrm -rf $DATA\n''']"));
+    CHECK(job.became("rm -rf") == Became::tear_down);
+    CHECK(job.says("trap", "behind the program"));
+  }
+  const Reduced called =
+      of_one_node("DATA=/tmp/data\nclean() {\n  rm -rf $DATA\n}\ntrap clean EXIT\nsrun ./a\n");
+  CHECK(called.made.is_lossless());
+  CHECK(called.job_has("eval \"$SCRIPT_STATE\"\nclean\n"));
+  CHECK(of_one_node("begin() {\n  mkdir x\n  trap 'rm -rf x' EXIT\n}\nbegin\nsrun ./a\n")
+            .job_has("teardown = ['''\nrm -rf x\n"));
+  const Reduced open = of_one_node("if [ -d x ]; then\n  trap 'rm -rf x' EXIT\nfi\nsrun ./a\n");
+  CHECK(open.says("if", "a trap in it runs `rm` at the end"));
+  CHECK(open.job_has("if [ -d x ]"));
+  // A trap of a shell of its own runs there.
+  const std::string token = "token() {\n  trap 'rm -f y' EXIT\n  cat x\n}\n";
+  CHECK(of_one_node(token + "T=$(token)\nsrun ./a $T\n").made.is_lossless());
+  CHECK(of_one_node(token + "token\nsrun ./a\n").job_has("teardown = ['''\nrm -f y\n"));
+  // What starts a program is none.
+  CHECK(of_nodes("end() {\n  bash end.sh\n}\ntrap end EXIT\nbash work.sh\n").became("trap") ==
+        Became::lost);
+  // Not under a condition, before `exec`, or with another trap; nor where it hides an exit code.
+  for (const std::string lines :
+       {"[ -d x ] && trap 'rm -rf x' EXIT\nsrun ./a\n",
+        "trap 'rm -rf x' EXIT\nexec srun ./a\n",
+        "trap 'rm -rf x' EXIT\ntrap - EXIT\nsrun ./a\n",
+        "trap \"rm -rf \\$X\" EXIT\nsrun ./a\n",
+        "python serve.py &\nID=$!\ntrap 'kill $ID; rm -rf x' EXIT\npython a.py\n"}) {
+    CAPTURE(lines);
+    CHECK(of_one_node(lines).became("trap") == Became::lost);
+  }
+}

@@ -284,5 +284,9 @@ TEST_CASE("a script that reads options gets its arguments") {
     CHECK(open.says("while", "there are no arguments: if the script gets some"));
     CHECK(open.made.is_lossless());
     CHECK_FALSE(given.says("while", "there are no arguments"));
+    const Reduced rest(begin + reads + "shift $N\nsrun ./a \"$@\"\n", {"-m", "b", "c"});
+    CHECK(rest.made.is_lossless());
+    CHECK(rest.job_has("printf 'set --'; [ $# -eq 0 ] || printf ' %q' \"$@\""));
+    CHECK(rest.job_has("eval \"$SCRIPT_STATE\"\nexec ./a \"$@\"''']"));
   }
 }
