@@ -63,6 +63,20 @@ bool sets_one_of(const Item& item, const Names& needed) {
          is_in(sets.functions, needed) || is_in(files_of(item), needed);
 }
 
+// Files that lines write which stay in any case: what another line adds is not only a list of
+// hosts, but a part of a configuration.
+Names files_that_stay(const std::vector<Part>& parts) {
+  Names files;
+  for (const Part& part : parts)
+    if (part.role == Role::around && part.verdict.kind == Verdict::Kind::kept &&
+        !part.item.runs.empty())
+      files.merge(files_of(part.item));
+  std::erase_if(files, [](const std::string& name) {
+    return name.find("null") != std::string::npos || parse_number(name);
+  });
+  return files;
+}
+
 }  // namespace
 
 void add_names(const std::string& text, Names& names) {
@@ -161,6 +175,7 @@ void keep_needed(std::vector<Part>& parts,
   Names needed_by_program;  // each rank has variables of its own
   Names arguments;          // they may name files
   bool is_read = false;
+  const Names files = files_that_stay(parts);
   const Bodies bodies = bodies_of(parts);
   for (const Program& program : programs) {
     Names names = program.exports;
@@ -174,11 +189,11 @@ void keep_needed(std::vector<Part>& parts,
     const bool is_candidate = part->verdict.kind == Verdict::Kind::if_needed;
     if (part->verdict.kind == Verdict::Kind::kept) part->is_kept = true;
     if (is_candidate)
-      part->is_kept = sets_one_of(part->item, needed) ||
-                      sets_one_of(part->item, needed_by_program) ||
-                      is_in(files_of(part->item), arguments) ||
-                      (is_read && part->item.only_sets() && part->verdict.step_loss.empty() &&
-                       !is_rendezvous(part->item, rendezvous));
+      part->is_kept =
+          sets_one_of(part->item, needed) || sets_one_of(part->item, needed_by_program) ||
+          is_in(files_of(part->item), arguments) || is_in(files_of(part->item), files) ||
+          (is_read && part->item.only_sets() && part->verdict.step_loss.empty() &&
+           !is_rendezvous(part->item, rendezvous));
     const bool acts = is_candidate && acts_inside(part->item) &&
                       part->item.sets.functions.empty() && !is_rendezvous(part->item, rendezvous);
     part->is_kept = part->is_kept || acts;

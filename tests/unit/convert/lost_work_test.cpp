@@ -290,3 +290,14 @@ TEST_CASE("a script that reads options gets its arguments") {
     CHECK(rest.job_has("eval \"$SCRIPT_STATE\"\nexec ./a \"$@\"''']"));
   }
 }
+
+TEST_CASE("a list of nodes within a file that the script writes anyway is kept") {
+  const std::string list = "NODES=$(scontrol show hostnames $SLURM_JOB_NODELIST)\n";
+  const std::string adds = "echo \"hosts = $NODES\" >> $CONFIG\n";
+  const Reduced kept = of_nodes("CONFIG=a.env\necho 'mode = THREADS' > $CONFIG\n" + list + adds +
+                                "mpirun ./a in=b.psf\n");
+  CHECK(kept.became("echo \"hosts") == Became::set_up);
+  CHECK(kept.job_has("NODES=$(scontrol show hostnames"));
+  const Reduced only = of_nodes("CONFIG=a.env\n> $CONFIG\n" + list + adds + "mpirun ./a\n");
+  CHECK(only.became("echo \"hosts") == Became::unnecessary);
+}
