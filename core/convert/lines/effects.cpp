@@ -166,6 +166,13 @@ bool writes_file(const Item& item) {
   return found;
 }
 
+bool updates_job(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->name() == "scontrol" && run->words.size() > 1 &&
+           run->words[1].value.text == "update";
+  });
+}
+
 bool only_writes_lists(const Item& item) {
   bool are_lists = true;
   each_command(*item.statement, [&](const shell::Command& command) {

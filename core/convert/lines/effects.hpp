@@ -11,6 +11,9 @@ namespace dts::convert {
 // True if it writes or appends to a file, with a redirection or tee.
 [[nodiscard]] bool writes_file(const Item& item);
 
+// scontrol update JobId=$SLURM_JOB_ID Comment=$PORT: what others read of the job.
+[[nodiscard]] bool updates_job(const Item& item);
+
 // False if it writes a file whose name does not say that it lists hosts: echo "ssh -L ..." >
 // how.txt
 [[nodiscard]] bool only_writes_lists(const Item& item);

@@ -105,9 +105,10 @@ Names exported_by(const std::vector<Item>& items) {
 }
 
 // The item hands what it uses on to others than the ranks' launcher: in a variable of the
-// environment, or in a file.
+// environment, in a file, or in the job's comment.
 bool hands_on(const Item& item, const Names& exported) {
-  return meets(item.sets.variables, exported) || (item.mains.empty() && writes_file(item));
+  return meets(item.sets.variables, exported) ||
+         (item.mains.empty() && (writes_file(item) || updates_job(item)));
 }
 
 // A server whose port an exported address or a file has: ray start --port=$port, with export

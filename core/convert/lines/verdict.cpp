@@ -278,7 +278,7 @@ Verdict judged(const Item& item, const Rendezvous& rendezvous, bool is_before) {
       "ssh",      "srun", "cat",    "rm",       "perl", "cut",  "sort", "tr",
       "touch",    "for",  "test",   "[",        "read", "grep", "true", "sleep"};
   const bool lists_hosts =
-      is_of_hosts && is_before && only_writes_lists(item) &&
+      is_of_hosts && is_before && only_writes_lists(item) && !updates_job(item) &&
       std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
         return is_one_of(k_host_tools, verb_of(*run));
       });

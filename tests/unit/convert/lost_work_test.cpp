@@ -301,3 +301,12 @@ TEST_CASE("a list of nodes within a file that the script writes anyway is kept")
   const Reduced only = of_nodes("CONFIG=a.env\n> $CONFIG\n" + list + adds + "mpirun ./a\n");
   CHECK(only.became("echo \"hosts") == Became::unnecessary);
 }
+
+TEST_CASE("a port in the job's comment is the program's") {
+  const Reduced job = of_one_node(
+      "PORT=$(python3 -c 'print(5)')\nscontrol update JobId=$SLURM_JOB_ID Comment=\"$PORT\"\n"
+      "/usr/sbin/sshd -D -p \"$PORT\"\n");
+  CHECK(job.became("scontrol update") == Became::set_up);
+  CHECK(job.job_has("PORT=$(python3"));
+  CHECK(job.job_has("sshd -D -p \\\"$PORT\\\""));
+}
