@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* k_folder = "SCRIPT_FOLDER";  // where the set-up's cd leads
 constexpr const char* k_state = "SCRIPT_STATE";    // its arrays, functions and arguments
+constexpr const char* k_take_folder = "cd \"$SCRIPT_FOLDER\" || exit\n";
+constexpr const char* k_take_state = "eval \"$SCRIPT_STATE\"\n";
 constexpr const char* k_arguments = "printf 'set --'; [ $# -eq 0 ] || printf ' %q' \"$@\"";
 
 // bash(1), Shell Variables: each shell has its own.
@@ -174,8 +176,10 @@ std::string with_exports(const SetUpText& set_up,
 }
 
 std::string with_state(const std::string& text, const SetUpText& set_up, const Names& used) {
-  return declarations(set_up, used).empty() ? text
-                                            : std::string("eval \"$") + k_state + "\"\n" + text;
+  std::string made;
+  if (!declarations(set_up, used).empty()) made += k_take_state;
+  if (set_up.sets.changes_folder) made += k_take_folder;
+  return made + text;
 }
 
 std::vector<std::string> command_of(const Program& program,
@@ -190,8 +194,8 @@ std::vector<std::string> command_of(const Program& program,
     return command;
   }
   std::string text;
-  if (takes_state(program, set_up)) text += std::string("eval \"$") + k_state + "\"\n";
-  if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
+  if (takes_state(program, set_up)) text += k_take_state;
+  if (set_up.sets.changes_folder) text += k_take_folder;
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   const std::string words =
       to_source(program.folder.empty() ? program.words : from_folder_before(program.words));

@@ -160,7 +160,10 @@ finish() {
   rm -rf "$WORK"
 }
 trap finish EXIT
+cd $WORK
+echo made > words-$SLURM_JOB_ID
 srun PLACE/say.py --folder $(test -d $WORK && echo there)
+cp words-* PLACE/sub
 """,
     "arrays": """#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=2
 GPUS=2
@@ -322,6 +325,9 @@ def main():
             if name == "mpirun":  # whose ranks of other nodes see the variables of mpirun's own step there
                 for rank in script + job:
                     del rank["slurm_nodes"]
+            if name == "cleanup":  # a folder of mktemp for each
+                for rank in script + job:
+                    rank["folder"] = os.path.dirname(rank["folder"])
             if name == "sizes":  # the program itself sees the job's
                 for rank in script + job:
                     del rank["size"]
@@ -337,6 +343,7 @@ def main():
             before, after = told(script), told(job)
             check(before == after, f"{name}: {len(before[0])} ranks with the same place, arguments and environment\n{before}\n{after}")
         wait_for(60, "cleanup: the folders of both jobs are gone", lambda: not glob.glob(f"{place}/work.*"))
+        check(len(glob.glob(f"{place}/sub/words-*")) == 2, "cleanup: a tear-down runs in the folder of the set-up")
 
 
 if __name__ == "__main__":
