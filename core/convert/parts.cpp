@@ -78,6 +78,11 @@ const std::string* only_variable(const Part& part) {
   return is_plain ? &*sets.variables.begin() : nullptr;
 }
 
+std::string first_word_of(const Item& item) {
+  const shell::Command* command = simple_command(*item.statement);
+  return command == nullptr ? "" : first_word(*command);
+}
+
 // Its substitutions change nothing.
 bool only_computes(const Item& item) {
   bool computes = true;
@@ -244,6 +249,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
     if (i < own && is_run_once(part.item)) continue;
+    if (first_word_of(part.item) == "shopt") made.patterns += part.item.source + "\n";
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;

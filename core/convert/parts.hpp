@@ -73,6 +73,7 @@ struct Part {
                                        bool is_tear_down);
 
 struct SetUpText {
+  std::string patterns{};  // shopt -s extglob and the like, which each shell needs
   std::string text;
   SetNames sets;
   const Bodies* bodies = nullptr;  // of the script

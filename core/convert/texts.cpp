@@ -132,6 +132,11 @@ bool takes_state(const Program& program, const SetUpText& set_up) {
          !declarations(set_up, names_in(program, set_up)).empty();
 }
 
+// The settings of patterns that the shell of `text` needs; empty: it has no pattern.
+std::string patterns_for(const std::string& text, const SetUpText& set_up) {
+  return text.find_first_of("*?[(") == std::string::npos ? "" : set_up.patterns;
+}
+
 bool uses_arguments(const std::string& text) {
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t next = at + 1;
@@ -179,7 +184,7 @@ std::string with_state(const std::string& text, const SetUpText& set_up, const N
   std::string made;
   if (!declarations(set_up, used).empty()) made += k_take_state;
   if (set_up.sets.changes_folder) made += k_take_folder;
-  return made + text;
+  return made + patterns_for(text, set_up) + text;
 }
 
 std::vector<std::string> command_of(const Program& program,
@@ -196,6 +201,7 @@ std::vector<std::string> command_of(const Program& program,
   std::string text;
   if (takes_state(program, set_up)) text += k_take_state;
   if (set_up.sets.changes_folder) text += k_take_folder;
+  text += patterns_for(program.source(), set_up);
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   const std::string words =
       to_source(program.folder.empty() ? program.words : from_folder_before(program.words));

@@ -137,3 +137,12 @@ TEST_CASE("what a trap does at the script's end is a tear-down") {
     CHECK(of_one_node(lines).became("trap") == Became::lost);
   }
 }
+
+TEST_CASE("patterns of the script mean the same in its program and its tear-down") {
+  const Reduced job =
+      of_one_node("shopt -s extglob globstar\nsrun ./a data/**/*.txt\nrm -f !(keep).txt\n");
+  CHECK(job.job_has("shopt -s extglob globstar\nexec ./a data/**/*.txt''']"));
+  CHECK(job.job_has("teardown = ['''\nshopt -s extglob globstar\nrm -f !(keep).txt\n''']"));
+  CHECK(
+      of_one_node("shopt -s extglob\nsrun ./a $HOME/x\n").job_has("[\"bash\", \"-c\", \"exec ./a"));
+}
