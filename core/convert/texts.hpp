@@ -18,8 +18,8 @@ namespace dts::convert {
                                        const Names& later,
                                        const Options& options);
 
-// The tear-down, which has a shell of its own, in the folder to which the set-up leads, and with the
-// arrays and functions of the set-up that it uses. `used`: names in `text`.
+// The tear-down, which has a shell of its own, in the folder to which the set-up leads, and with
+// the arrays and functions of the set-up that it uses. `used`: names in `text`.
 [[nodiscard]] std::string with_state(const std::string& text,
                                      const SetUpText& set_up,
                                      const Names& used);
