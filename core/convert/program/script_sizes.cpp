@@ -91,21 +91,23 @@ std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes)
 }
 
 void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver) {
-  if (program.settings.count("launcher") > 0) return;  // it starts the script's tasks
+  const bool starts_tasks = program.settings.count("launcher") > 0;  // those of the script
   const auto add = [&](const char* name) {
     if (const auto value = resolver.variable(name)) program.sizes[name] = value;
   };
-  if (program.dropped.count("ntasks") + program.dropped.count("ntasks-per-node") > 0)
+  if (!starts_tasks &&
+      program.dropped.count("ntasks") + program.dropped.count("ntasks-per-node") > 0)
     for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE"}) add(name);
   const bool is_open = std::any_of(draft.blanks.begin(), draft.blanks.end(), [](const Blank& one) {
     return one.option == "cpus-per-task";
   });
   const auto cores = asked(program, draft, "cpus-per-task");
   const auto of_script = resolver.variable("SLURM_CPUS_PER_TASK");
-  if (of_script && cores != of_script)
-    add("SLURM_CPUS_PER_TASK");
-  else if (!of_script && cores && !is_open && draft.settings.count("cpus-per-task") == 0)
+  const bool is_unset = !of_script && !is_open && draft.settings.count("cpus-per-task") == 0;
+  if (is_unset && cores && (!starts_tasks || *cores == "1"))
     program.sizes["SLURM_CPUS_PER_TASK"] = std::nullopt;
+  else if (!starts_tasks && of_script && cores != of_script)
+    add("SLURM_CPUS_PER_TASK");
   const std::string before = program.source();
   program.text = with_script_sizes(program.text, program.sizes);
   for (FlatWord& word : program.words)
@@ -113,8 +115,9 @@ void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver
       if (one.kind == Segment::Kind::source) one.text = with_script_sizes(one.text, program.sizes);
   if (program.source() != before)
     program.notes.emplace_back(
-        "the sizes of the script's job ($SLURM_NTASKS and the like) are written in: this "
-        "job has one process");
+        starts_tasks ? "$SLURM_CPUS_PER_TASK is not set in the script: its default is written in"
+                     : "the sizes of the script's job ($SLURM_NTASKS and the like) are written in: "
+                       "this job has one process");
 }
 
 }  // namespace dts::convert

@@ -166,6 +166,10 @@ TEST_CASE("sizes of the script's job keep their values where the program's job h
   // The ranks of a launcher are the script's tasks, and one task stays one.
   CHECK(Reduced(begin + "srun ./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
   CHECK(of_one_node("./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
+  CHECK(Reduced(open + "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-4}\nmpirun ./a\n")
+            .job_has("export OMP_NUM_THREADS=4\n"));
+  CHECK(Reduced(begin + "export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-4}\nsrun ./a\n")
+            .job_has("export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-4}\n"));
   // torchrun's processes are as many as in the script.
   CHECK(Reduced(begin + "torchrun --nproc_per_node=$SLURM_NTASKS a.py\n")
             .job_has("torchrun --nproc_per_node=6 a.py"));
