@@ -7,6 +7,7 @@
 #include "cli/commands/selection.hpp"
 #include "cli/commands/submission.hpp"
 #include "cli/commands/sweep_commands.hpp"
+#include "cli/output/orders.hpp"
 #include "core/base/files/files.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/launch/job/own_job.hpp"
@@ -28,36 +29,55 @@ namespace {
 struct RequeueOptions {
   Selection selection;
   JobOptions job;
+  bool json = false;
 };
 
 // `size` is empty unless the options changed.
-void print_resumed(const launch::Resumed& resumed, sched::JobId before, const std::string& size) {
+std::string submitted_text(sched::JobId job, sched::JobId before, const std::string& size) {
+  if (!size.empty()) return fmt::format("submitted job {} to continue the run: {}\n", job, size);
+  if (before.empty()) return fmt::format("submitted job {}\n", job);
+  return fmt::format("job {} is over; submitted job {} to continue it\n", before, job);
+}
+
+std::string waiting_text(const launch::Resumed& resumed) {
+  std::string text = fmt::format("job {} is already waiting in the queue{}{}\n",
+                                 resumed.job,
+                                 resumed.waits.empty() ? "" : ": ",
+                                 resumed.waits);
+  if (!resumed.advice.empty())
+    text += fmt::format("next: {}\n", sched::with_job(resumed.advice, resumed.job));
+  return text;
+}
+
+Ordered ordered_of(const run::RunDirectory& run,
+                   const launch::Resumed& resumed,
+                   sched::JobId before,
+                   const std::string& size) {
   using By = launch::Resumed::By;
   const sched::JobId job = resumed.job;
+  Ordered ordered{.run_directory = run.path, .job = job};
   switch (resumed.by) {
     case By::requeue:
-      fmt::print("requeued job {}\n", job);
+      ordered.result = "requeued";
+      ordered.text = fmt::format("requeued job {}\n", job);
       break;
     case By::queue:
-      fmt::print("job {} is already waiting in the queue{}{}\n",
-                 job,
-                 resumed.waits.empty() ? "" : ": ",
-                 resumed.waits);
-      if (!resumed.advice.empty()) fmt::print("next: {}\n", sched::with_job(resumed.advice, job));
+      ordered.result = "waiting";
+      ordered.detail = resumed.waits;
+      ordered.text = waiting_text(resumed);
       break;
     case By::submission:
-      if (!size.empty())
-        fmt::print("submitted job {} to continue the run: {}\n", job, size);
-      else if (before.empty())
-        fmt::print("submitted job {}\n", job);
-      else
-        fmt::print("job {} is over; submitted job {} to continue it\n", before, job);
+      ordered.result = "submitted";
+      ordered.text = submitted_text(job, before, size);
       break;
     case By::another:
-      fmt::print("job {} already continues the run: another requeue was faster\n", job);
+      ordered.result = "other_requeue";
+      ordered.text =
+          fmt::format("job {} already continues the run: another requeue was faster\n", job);
       break;
   }
-  fmt::print("follow it: dtsubmit logs -f {}\n", job);
+  ordered.text += fmt::format("follow it: dtsubmit logs -f {}\n", job);
+  return ordered;
 }
 
 // Requeuing a finished run would start a job that ends at once.
@@ -105,7 +125,8 @@ Result<Continued> continue_run(sched::Scheduler& scheduler,
 
 Result<int> requeue_run(const run::RunDirectory& run,
                         const JobOptions& options,
-                        std::chrono::system_clock::time_point asked_at) {
+                        std::chrono::system_clock::time_point asked_at,
+                        OrderReport& report) {
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   warn_of_damage(run, ledger);
   DTS_TRY(check_unfinished(run, ledger.events));
@@ -116,8 +137,7 @@ Result<int> requeue_run(const run::RunDirectory& run,
   DTS_ASSIGN(const Continued continued, continue_run(*scheduler, run, options, asked_at));
   const launch::Resumed& resumed = continued.resumed;
   if (resumed.job != job.value_or(sched::JobId())) note_in_index(run, resumed.job);
-  print_resumed(resumed, job.value_or(sched::JobId()), continued.size);
-  std::fflush(stdout);
+  report.add(ordered_of(run, resumed, job.value_or(sched::JobId()), continued.size));
   return 0;
 }
 
@@ -126,10 +146,10 @@ Result<int> act(const RequeueOptions& options, const std::vector<std::string>& c
   const auto asked_at = std::chrono::system_clock::now();
   DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
   DTS_TRY(launch::check_not_a_copy(run));
-  const auto order = [&](const run::RunDirectory& one) {
-    return requeue_run(one, options.job, asked_at);
-  };
-  return launch::is_sweep(run) ? each_element(run, ElementFilter::unfinished, order) : order(run);
+  OrderReport report("requeue", options.json);
+  return order_each(run, ElementFilter::unfinished, report, [&](const run::RunDirectory& one) {
+    return requeue_run(one, options.job, asked_at, report);
+  });
 }
 
 }  // namespace
@@ -142,6 +162,7 @@ void add_requeue(CLI::App& app, Invocation& invocation) {
       "The "
       "run then continues in a new job.");
   add_selection(*verb, options->selection, Naming::required);
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/requeue/1");
   options->job.is_listed = false;
   options->job.without = {"--runs"};
   add_options(*verb, spec::Group::job, options->job, invocation);

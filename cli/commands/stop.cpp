@@ -6,6 +6,7 @@
 #include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
+#include "cli/output/orders.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/text.hpp"
@@ -36,6 +37,7 @@ constexpr std::chrono::seconds k_patience{60};
 struct StopOptions {
   Selection selection;
   bool wait = false;
+  bool json = false;
 };
 
 // Repeats `look`, which returns a way to stop and its data, until the way is not `wait`.
@@ -50,8 +52,8 @@ auto look_until_clear(const Look& look) -> decltype(look()) {
   }
 }
 
-void report_request(const std::string& whom, const std::string& how) {
-  fmt::print("asked {} to save and end; to continue it later: dtsubmit {}\n", whom, how);
+std::string request_text(const std::string& whom, const std::string& how) {
+  return fmt::format("asked {} to save and end; to continue it later: dtsubmit {}\n", whom, how);
 }
 
 struct Seen {
@@ -87,7 +89,7 @@ tl::unexpected<Error> suspended(sched::JobId job) {
                           job));
 }
 
-Result<int> stop_job(const run::RunDirectory& run, bool wait) {
+Result<int> stop_job(const run::RunDirectory& run, bool wait, OrderReport& report) {
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   if (const auto job = job_of(run)) DTS_TRY(check_cluster(*scheduler, run, *job));
   DTS_ASSIGN(const Seen first, look_at_job(*scheduler, run));
@@ -96,19 +98,24 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
          first.job,
          k_patience.count());
   DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_at_job(*scheduler, run); }));
+  Ordered ordered{.run_directory = run.path, .job = seen.job};
   switch (seen.way) {
     case StopWay::nothing:
-      fmt::print("job {} is over; nothing is left to stop\n", seen.job);
+      ordered.result = "over";
+      ordered.text = fmt::format("job {} is over; nothing is left to stop\n", seen.job);
+      report.add(ordered);
       return 0;
     case StopWay::cancel:
       DTS_TRY(launch::cut_chain(*scheduler, run));
       DTS_TRY(launch::cancel_job_of_run(*scheduler, run, seen.job, interactive_patience()));
       record_cancelled_in_queue(run, seen.job, "stop");
-      fmt::print(
+      ordered.result = "cancelled";
+      ordered.text = fmt::format(
           "job {} was waiting in the queue and is cancelled; to continue it later: dtsubmit "
           "requeue {}\n",
           seen.job,
           seen.job);
+      report.add(ordered);
       return 0;
     case StopWay::wait:
       return seen.suspended
@@ -124,11 +131,13 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
     DTS_TRY(report_before_signal(sched::signal_for_certain(
         *scheduler, seen.job, launch::k_stop_request, interactive_patience())));
   }
-  report_request(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
-  if (wait)
-    return follow_job(
-        *scheduler, run, seen.job, seen.events, still_saves_words("the job", seen.job.text()));
-  return 0;
+  ordered.result = "asked";
+  ordered.text = request_text(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
+  report.add(ordered);
+  if (!wait) return 0;
+  report.finish();
+  return follow_job(
+      *scheduler, run, seen.job, seen.events, still_saves_words("the job", seen.job.text()));
 }
 
 Result<Seen> look_here(const run::RunDirectory& run) {
@@ -146,7 +155,7 @@ Result<Seen> look_here(const run::RunDirectory& run) {
   return seen;
 }
 
-Result<int> stop_here(const run::RunDirectory& run, bool wait) {
+Result<int> stop_here(const run::RunDirectory& run, bool wait, OrderReport& report) {
   DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_here(run); }));
   if (seen.way == StopWay::wait)
     return fail(Errc::io, "the agent of " + run.path + " neither starts nor ends", "try again");
@@ -155,30 +164,36 @@ Result<int> stop_here(const run::RunDirectory& run, bool wait) {
   if (!sent && seen.way == StopWay::signal && errno != ESRCH)
     return fail_errno(fmt::format("cannot signal the agent of {}", run.path));
   if (!sent) {
-    fmt::print("{} is over; nothing is left to stop\n", run.path);
+    report.add({.run_directory = run.path,
+                .result = "over",
+                .text = run.path + " is over; nothing is left to stop\n"});
     return 0;
   }
-  report_request(run.path, "run --continue " + shell_quote(run.path));
-  if (wait) return follow_local(run, seen.lease, seen.events, still_saves_words("the run", ""));
-  return 0;
+  report.add({.run_directory = run.path,
+              .result = "asked",
+              .text = request_text(run.path, "run --continue " + shell_quote(run.path))});
+  if (!wait) return 0;
+  report.finish();
+  return follow_local(run, seen.lease, seen.events, still_saves_words("the run", ""));
 }
 
-Result<int> stop_run(const run::RunDirectory& run, bool wait) {
+Result<int> stop_run(const run::RunDirectory& run, bool wait, OrderReport& report) {
   const auto job = job_of(run);
-  if (job) return stop_job(run, wait);
-  if (job.error().code == Errc::not_found) return stop_here(run, wait);
+  if (job) return stop_job(run, wait, report);
+  if (job.error().code == Errc::not_found) return stop_here(run, wait, report);
   return tl::unexpected<Error>(job.error());
 }
 
 Result<int> act(const StopOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
   DTS_TRY(launch::check_not_a_copy(run));
-  if (!launch::is_sweep(run)) return stop_run(run, options.wait);
+  OrderReport report("stop", options.json);
+  const bool is_sweep = launch::is_sweep(run);
   DTS_ASSIGN(int code,
-             each_element(run, ElementFilter::alive, [](const run::RunDirectory& element) {
-               return stop_run(element, false);
+             order_each(run, ElementFilter::alive, report, [&](const run::RunDirectory& one) {
+               return stop_run(one, options.wait && !is_sweep, report);
              }));
-  if (options.wait) {
+  if (is_sweep && options.wait) {
     DTS_ASSIGN(code, follow_sweep(run, still_saves_words("the sweep", shell_quote(run.path))));
   }
   return code;
@@ -191,6 +206,7 @@ void add_stop(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand("stop", "make a run save and end; `requeue` continues it");
   add_selection(*verb, options->selection, Naming::required);
   verb->add_flag("--wait", options->wait, "wait until it has ended; exit with the job's own code");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/stop/1");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

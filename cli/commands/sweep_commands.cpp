@@ -162,7 +162,7 @@ Result<int> sweep_why(const run::RunDirectory& run, bool json) {
   return 0;
 }
 
-Result<void> cancel_sweep(const run::RunDirectory& run) {
+Result<Ordered> cancel_sweep(const run::RunDirectory& run) {
   DTS_ASSIGN(const SweepView view, look_at_sweep(run));
   if (view.array.empty())
     return fail(Errc::not_found, run.path + " has no job: its submission did not succeed");
@@ -184,16 +184,22 @@ Result<void> cancel_sweep(const run::RunDirectory& run) {
     if (!seen.is_over() && exists(seen.run.path))
       record_cancelled_in_queue(seen.run, seen.known.summary.job, "cancel");
   }
-  fmt::print("cancelled array {} with {}; to continue it later: dtsubmit requeue {}\n",
-             view.array,
-             counted(view.elements.size(), "element"),
-             view.array);
-  return {};
+  return Ordered{
+      .run_directory = run.path,
+      .job = view.array,
+      .result = "cancelled",
+      .text = fmt::format("cancelled array {} with {}; to continue it later: dtsubmit requeue {}\n",
+                          view.array,
+                          counted(view.elements.size(), "element"),
+                          view.array)};
 }
 
-Result<int> each_element(const run::RunDirectory& run,
-                         ElementFilter which,
-                         const std::function<Result<int>(const run::RunDirectory&)>& order) {
+namespace {
+
+Result<int> order_elements(const run::RunDirectory& run,
+                           ElementFilter which,
+                           OrderReport& orders,
+                           const std::function<Result<int>(const run::RunDirectory&)>& order) {
   DTS_ASSIGN(const SweepView view, look_at_sweep(run));
   Result<int> worst = 0;
   std::size_t ordered = 0;
@@ -203,6 +209,9 @@ Result<int> each_element(const run::RunDirectory& run,
     auto done = launch::open_element(view.run, view.sweep, seen.element->index, view.array)
                     .and_then([&](const run::RunDirectory& element) { return order(element); });
     if (done && *done == 0) continue;
+    if (!done)
+      orders.add_failed({.run_directory = seen.run.path, .job = seen.known.summary.job},
+                        done.error());
     if (worst && *worst == 0)
       worst = std::move(done);
     else if (!done)
@@ -210,10 +219,24 @@ Result<int> each_element(const run::RunDirectory& run,
   }
   if (ordered == 0 && !view.trouble.empty()) return fail(Errc::unreachable, view.trouble);
   if (ordered == 0)
-    fmt::print("{}\n",
-               which == ElementFilter::alive ? "all elements are over; nothing is left to stop"
-                                             : "no element ended without being done");
+    orders.note(which == ElementFilter::alive ? "all elements are over; nothing is left to stop\n"
+                                              : "no element ended without being done\n");
   return worst;
+}
+
+}  // namespace
+
+Result<int> order_each(const run::RunDirectory& run,
+                       ElementFilter which,
+                       OrderReport& report,
+                       const std::function<Result<int>(const run::RunDirectory&)>& order) {
+  const bool is_sweep = launch::is_sweep(run);
+  auto done = is_sweep ? order_elements(run, which, report, order) : order(run);
+  if (!is_sweep && !done)
+    report.add_failed({.run_directory = run.path, .job = job_of(run).value_or(JobId())},
+                      done.error());
+  report.finish();
+  return done;
 }
 
 Result<int> follow_sweep(const run::RunDirectory& run, const std::string& on_interrupt) {

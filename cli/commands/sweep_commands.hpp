@@ -2,6 +2,7 @@
 // What commands that select a run do with a whole sweep.
 #pragma once
 
+#include "cli/output/orders.hpp"
 #include "core/base/result.hpp"
 #include "core/run/directory/run_directory.hpp"
 
@@ -19,15 +20,17 @@ namespace dts::cli {
 [[nodiscard]] Result<int> sweep_why(const run::RunDirectory& run, bool json);
 
 // dtsubmit cancel: the whole array, and the jobs that continue single elements.
-[[nodiscard]] Result<void> cancel_sweep(const run::RunDirectory& run);
+[[nodiscard]] Result<Ordered> cancel_sweep(const run::RunDirectory& run);
 
-// dtsubmit stop and requeue: applies `order` to each element that is not over, or that is over and
-// not done. Every element is tried; the first error is returned.
+// dtsubmit stop and requeue: applies `order`, which reports what became of it, to the run, or to
+// each element of a sweep that is not over, or that is over and not done. Every element is tried;
+// the first error is returned. All errors are in `report`, which is finished.
 enum class ElementFilter { alive, unfinished };
-[[nodiscard]] Result<int> each_element(
+[[nodiscard]] Result<int> order_each(
     const run::RunDirectory& run,
     ElementFilter which,
-    const std::function<Result<int>(const run::RunDirectory& element)>& order);
+    OrderReport& report,
+    const std::function<Result<int>(const run::RunDirectory& one)>& order);
 
 // Waits until all elements are over. Returns 0 if all are done, otherwise the exit code of the
 // first that is not.

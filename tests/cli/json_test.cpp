@@ -57,6 +57,8 @@ TEST_CASE("the manual pages explain every member of the JSON documents") {
            {{"submit", "--dry-run", "--json", "--array", "0-1", "--", "/bin/true"},
             {"plan", "sweep"}},
            {{"status", "--json"}, {}},
+           {{"stop", "--json", "last"}, {}},
+           {{"cancel", "--json", "last"}, {}},
            {{"why", "--json"}, {}},
            {{"list", "--json"}, {}},
            {{"nodes", "--json"}, {}},

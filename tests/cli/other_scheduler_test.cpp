@@ -5,6 +5,7 @@
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <cstdio>
@@ -66,6 +67,64 @@ TEST_CASE("a job that is to be requeued but waits already says why, and what hel
   CHECK(contains(session.say({"requeue", "q7.alpha"}),
                  "job q7.alpha is already waiting in the queue: the tide is out\n"
                  "next: fakerush q7.alpha\n"));
+}
+
+TEST_CASE("stop, cancel and requeue tell a program what became of each run") {
+  const OtherScheduler session;
+  const auto runs_of = [&](const Words& words, int code = 0) {
+    const Output output = session.dtsubmit(words);
+    CAPTURE(output.err);
+    CHECK(output.exit_code == code);
+    CHECK(output.err.empty() == (code == 0));
+    const auto document = nlohmann::json::parse(output.out);
+    CHECK(document.at("schema") == "dtsubmit/" + words.front() + "/1");
+    return document.at("runs");
+  };
+  (void)session.say({"submit", "--", "/bin/true"});
+  const std::string made = session.newest_run().path;
+  nlohmann::json row{{"run_directory", made}, {"job", "q7.alpha"}, {"detail", ""}};
+  const auto with = [&row](const char* result) {
+    row["result"] = result;
+    return nlohmann::json::array({row});
+  };
+  row["detail"] = "the tide is out";
+  CHECK(runs_of({"requeue", "last", "--json"}) == with("waiting"));
+  row["detail"] = "";
+  CHECK(runs_of({"stop", "last", "--json"}) == with("cancelled"));
+  CHECK(runs_of({"stop", made, "--json", "--wait"}) == with("over"));
+  CHECK(runs_of({"requeue", "q7.alpha", "--json"}) == with("requeued"));
+  CHECK(runs_of({"requeue", "last", "--json"}) == with("other_requeue"));
+  const auto both = runs_of({"cancel", "--json", "q7.alpha", "nothing"}, 6);
+  REQUIRE(both.size() == 2);
+  row["name"] = "q7.alpha";
+  CHECK(both[0] == with("cancelled")[0]);
+  CHECK(both[1].at("name") == "nothing");
+  CHECK(both[1].at("run_directory") == "");
+  CHECK(both[1].at("job") == 0);
+  CHECK(both[1].at("result") == "failed");
+  CHECK(contains(both[1].at("detail"), "nothing"));
+  CHECK(runs_of({"cancel", "--json", "q7.alpha"}) == with("over"));
+  CHECK(session.dtsubmit({"stop", "--json", "nothing"}).out.empty());
+}
+
+TEST_CASE("what became of a sweep is told of each element, or of the whole array") {
+  const OtherScheduler session;
+  (void)session.say({"submit", "--sweep", "x=1,2", "--", "/bin/true"});
+  const std::string made = session.newest_run().path;
+  const auto told = [&](const char* verb) {
+    const Output output = session.dtsubmit({verb, made, "--json"});
+    CAPTURE(output.err);
+    std::string text;
+    const auto document = nlohmann::json::parse(output.out);
+    for (const auto& run : document.at("runs"))
+      text += run.at("run_directory").get<std::string>().substr(made.size()) + " " +
+              run.at("result").get<std::string>() + "\n";
+    return text;
+  };
+  CHECK(told("cancel") == " cancelled\n");
+  CHECK(told("stop").empty());
+  CHECK(told("requeue") == "/0 submitted\n/1 submitted\n");
+  CHECK(told("stop") == "/0 cancelled\n/1 cancelled\n");
 }
 
 TEST_CASE("a run that was moved continues where it is, and its copy is not taken for it") {
