@@ -226,6 +226,7 @@ Result<plan::ClusterView> view_of(const std::vector<sched::NodeInfo>& nodes,
     plan::ClusterView::Partition seen;
     seen.name = partition.name;
     seen.is_default = partition.is_default;
+    seen.up = partition.up;
     if (!partition.nodes.empty()) {
       DTS_ASSIGN(seen.nodes, expand_hostlist(partition.nodes));
     }

@@ -50,6 +50,8 @@ Result<void> check_exit_codes(const sched::ConfigInfo& config) {
 void add_site(const sched::ConfigInfo& config, plan::ClusterView& cluster) {
   cluster.avoided = avoided_nodes(config.cluster_name);
   cluster.max_array_size = config.max_array_size;
+  cluster.max_step_ranks_per_node = config.max_step_ranks_per_node;
+  cluster.one_rank_per_core = config.one_rank_per_core;
 }
 
 std::optional<Charged> charged_for(const spec::JobSpec& spec) {

@@ -29,6 +29,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -54,10 +55,11 @@ void print_note(const Prepared& prepared) {
 
 // The plan's reasons for avoiding nodes, or for not being able to, and for doubts about the start.
 std::string remarks_on(const plan::Plan& plan) {
+  const std::string_view told[] = {
+      "exclude", "kept", plan::k_may_wait, plan::k_waits, plan::k_not_by_srun};
   std::string lines;
   for (const plan::Reason& reason : plan.reasons)
-    if ((reason.name == "exclude" || reason.name == "kept" || reason.name == plan::k_may_wait) &&
-        !reason.as_asked)
+    if (std::ranges::find(told, reason.name) != std::end(told) && !reason.as_asked)
       lines += fmt::format("{}: {}\n", reason.what(), reason.why);
   return lines;
 }

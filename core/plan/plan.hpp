@@ -53,6 +53,7 @@ struct ClusterView {
     std::optional<MemoryRules> memory{};  // absent: not known
     unsigned cpus_per_gpu = 0;            // of a job that requests no number of CPUs; 0: no default
     std::vector<JobLimit> limits{};       // of this user's jobs there
+    bool up = true;                       // false: jobs may wait in it, none starts now
   };
 
   std::vector<Node> nodes;
@@ -60,6 +61,9 @@ struct ClusterView {
   std::vector<Avoided> avoided;      // longest avoided first
   std::uint32_t max_array_size = 0;  // upper bound of array indices, exclusive; 0: unknown
   bool may_change_jobs = false;      // the site's rules may change a job: its limits may be others
+  // That srun starts (MaxTasksPerNode in slurm.conf(5)); 0: unknown.
+  std::uint32_t max_step_ranks_per_node = 0;
+  bool one_rank_per_core = false;  // unless the job has --ntasks-per-core
 };
 
 // A decision and its reason, for `dtsubmit plan` and --dry-run.

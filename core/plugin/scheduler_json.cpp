@@ -217,6 +217,8 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("kill_wait_seconds", config.kill_wait_seconds);
   reader.read("power_up_seconds", config.power_up_seconds);
   reader.read("max_array_size", config.max_array_size);
+  reader.read("max_step_ranks_per_node", config.max_step_ranks_per_node);
+  reader.read("one_rank_per_core", config.one_rank_per_core);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);
   config.billing_rule = sched::billing_rule_of(reader.text("billing_rule"));

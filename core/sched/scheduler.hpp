@@ -61,9 +61,8 @@ struct JobInfo {
   bool completing = false;  // processes of its current or last run are still ending
   bool preparing = false;   // it runs for the scheduler, but its nodes are not ready for its script
   std::string reason;       // why it is pending or failed, the scheduler's own term; empty: none
-  std::string
-      explanation;     // `reason`, or how it ended, as a clause without a full stop; may be empty
-  std::string advice;  // what the user can do about it; empty: nothing
+  std::string explanation;  // `reason`, or how it ended: a clause without a full stop, or empty
+  std::string advice;       // what the user can do about it; empty: nothing
   Wait wait = Wait::other;  // only while pending
   std::string description;  // more about `wait` in the scheduler's own words, if any
   std::string partition;    // in which it runs, or all that it waits for
@@ -160,6 +159,8 @@ struct ConfigInfo {
   std::uint32_t kill_wait_seconds = 0;
   std::uint32_t power_up_seconds = 0;  // a node is powered up within this time; 0: not known
   std::uint32_t max_array_size = 0;    // exclusive upper bound of array indices; 0: not known
+  std::uint32_t max_step_ranks_per_node = 0;  // that its own launcher starts; 0: not known
+  bool one_rank_per_core = false;             // unless a job asks for more
   // Whether a batch script that ends while its job is being preempted is started again, whatever
   // its exit code, unless that is forbidden first.
   bool restarts_ended_jobs = false;
@@ -198,8 +199,7 @@ struct Submission {
   std::uint32_t gpus_per_node = 0;
   std::string gpu_type;                     // type of all GPUs by the site's name; empty: any
   std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
-  std::optional<std::chrono::seconds>
-      time_limit;  // rounded up to minutes; seconds::max(): unlimited
+  std::optional<std::chrono::seconds> time_limit;  // rounded up to minutes; max(): unlimited
   std::optional<bool> requeue;
   bool no_kill = false;            // the job continues if it loses a node
   int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none

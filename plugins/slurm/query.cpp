@@ -225,16 +225,19 @@ Outcome<json> partitions(const json&) {
 Outcome<json> config(const json&) {
   const Config conf = load_config();
   if (conf == nullptr) return failed_slurm();
-  return reply_of(Configuration{.release = text(conf->version),
-                                .cluster_name = text(conf->cluster_name),
-                                .requeue_exit = text(conf->requeue_exit),
-                                .requeue_exit_hold = text(conf->requeue_exit_hold),
-                                .proctrack = text(conf->proctrack_type),
-                                .billing_rule = billing_rule_of(conf->priority_flags),
-                                .kill_wait = conf->kill_wait,
-                                .resume_timeout = conf->resume_timeout,
-                                .max_array_size = conf->max_array_sz,
-                                .boot_time = conf->boot_time});
+  return reply_of(
+      Configuration{.release = text(conf->version),
+                    .cluster_name = text(conf->cluster_name),
+                    .requeue_exit = text(conf->requeue_exit),
+                    .requeue_exit_hold = text(conf->requeue_exit_hold),
+                    .proctrack = text(conf->proctrack_type),
+                    .billing_rule = billing_rule_of(conf->priority_flags),
+                    .kill_wait = conf->kill_wait,
+                    .resume_timeout = conf->resume_timeout,
+                    .max_array_size = conf->max_array_sz,
+                    .max_tasks_per_node = conf->max_tasks_per_node,
+                    .one_task_per_core = (conf->select_type_param & CR_ONE_TASK_PER_CORE) != 0,
+                    .boot_time = conf->boot_time});
 }
 
 Outcome<json> settings(const json&) {

@@ -87,16 +87,20 @@ json partition_json(const Record& partition, const Record& site) {
 }
 
 json config_json(const Record& config) {
-  return reply_of(Configuration{.release = config.text("SLURM_VERSION"),
-                                .cluster_name = config.text("ClusterName"),
-                                .requeue_exit = config.text("RequeueExit"),
-                                .requeue_exit_hold = config.text("RequeueExitHold"),
-                                .proctrack = config.text("ProctrackType"),
-                                .billing_rule = billing_rule(config.text("PriorityFlags")),
-                                .kill_wait = config.number("KillWait"),
-                                .resume_timeout = config.number("ResumeTimeout"),
-                                .max_array_size = config.number("MaxArraySize"),
-                                .boot_time = config.time("BOOT_TIME")});
+  return reply_of(Configuration{
+      .release = config.text("SLURM_VERSION"),
+      .cluster_name = config.text("ClusterName"),
+      .requeue_exit = config.text("RequeueExit"),
+      .requeue_exit_hold = config.text("RequeueExitHold"),
+      .proctrack = config.text("ProctrackType"),
+      .billing_rule = billing_rule(config.text("PriorityFlags")),
+      .kill_wait = config.number("KillWait"),
+      .resume_timeout = config.number("ResumeTimeout"),
+      .max_array_size = config.number("MaxArraySize"),
+      .max_tasks_per_node = config.number("MaxTasksPerNode"),
+      .one_task_per_core =
+          config.text("SelectTypeParameters").find("ONE_TASK_PER_CORE") != std::string::npos,
+      .boot_time = config.time("BOOT_TIME")});
 }
 
 }  // namespace slurm_plugin

@@ -29,6 +29,8 @@ json reply_of(const Configuration& config) {
           {"kill_wait_seconds", config.kill_wait},
           {"power_up_seconds", config.resume_timeout},
           {"max_array_size", config.max_array_size},
+          {"max_step_ranks_per_node", config.max_tasks_per_node},
+          {"one_rank_per_core", config.one_task_per_core},
           {"billing_rule", config.billing_rule},
           {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, config.release)},
           {"boot_time", config.boot_time}};

@@ -23,7 +23,9 @@ struct Configuration {
   // Seconds; a site that powers no nodes down has one, too.
   std::int64_t resume_timeout = 0;
   std::int64_t max_array_size = 0;
-  std::int64_t boot_time = 0;  // of slurmctld, in Unix seconds
+  std::int64_t max_tasks_per_node = 0;  // of a step
+  bool one_task_per_core = false;       // SelectTypeParameters=CR_ONE_TASK_PER_CORE
+  std::int64_t boot_time = 0;           // of slurmctld, in Unix seconds
 };
 
 [[nodiscard]] nlohmann::json reply_of(const Configuration& config);

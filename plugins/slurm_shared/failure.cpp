@@ -70,6 +70,7 @@ constexpr Sentence k_sentences[] = {
     {"No partition specified", k_partition},
     {"Access/permission denied", k_denied},
     {"User's group not permitted", k_group},
+    {"Invalid user id", k_user},
     {"Unspecified error", k_site_rule},
     {"Required partition not available", k_partition_closed},
     {"Invalid license specification", k_licences},

@@ -77,6 +77,11 @@ inline constexpr Meaning k_may_not_submit{
     "rejected",
     "a rule of the site or of the partition (`scontrol show partition`) forbids this job here: "
     "choose another --partition, or ask the administrators"};
+// DisableRootJobs, or a user who is not known where the controller runs.
+inline constexpr Meaning k_user{
+    "rejected",
+    "Slurm takes no jobs of this user here: those of root are often forbidden (DisableRootJobs); "
+    "submit it as another user"};
 // The answer of a job_submit plug-in that names no number of its own.
 inline constexpr Meaning k_site_rule{
     "rejected",

@@ -408,6 +408,10 @@ TEST_CASE("the lines of the configuration are read by name") {
   CHECK(config["signals_reach_programs"] == true);
   CHECK(config["kill_wait_seconds"] == 5);
   CHECK(config["max_array_size"] == 1001);
+  CHECK(config["max_step_ranks_per_node"] == 512);
+  CHECK(config["one_rank_per_core"] == false);
+  CHECK(config_json(parse_config(
+            "SelectTypeParameters = CR_CORE,CR_ONE_TASK_PER_CORE\n"))["one_rank_per_core"] == true);
   CHECK(config["power_up_seconds"] == 60);
   CHECK(config["boot_time"] == 1795432866);
   CHECK(config["restarts_ended_jobs"] == false);

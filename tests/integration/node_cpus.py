@@ -11,7 +11,9 @@ NODES, GPUS, CPUS = 2, 4, 16
 # Options, and the CPUs of a rank: without reserved cores, and with one.
 ALL = [([], 4, 3), (["--hint", "multithread"], 4, 3), (["--hint", "nomultithread"], 2, 1), (["--hint", "compute_bound"], 2, 1),
        (["--threads-per-core", "1"], 2, 1), (["--extra-node-info", "*:*:1"], 2, 1), (["-p", "narrow"], 3, 3),
-       (["-p", "narrow", "--hint", "nomultithread"], 2, 1)]
+       (["-p", "narrow", "--hint", "nomultithread"], 2, 1), (["--ntasks-per-core", "1"], 4, 2)]
+# The same on a site with CR_ONE_TASK_PER_CORE and a reserved core.
+WHOLE = [([], 2), (["--ntasks-per-core", "1"], 2), (["--ntasks-per-core", "2"], 3), (["--hint", "nomultithread"], 1)]
 
 
 def starts(cluster, words):
@@ -21,10 +23,9 @@ def starts(cluster, words):
     return cluster.run(*job, code=None).returncode == 0
 
 
-def shared_by_ranks(cluster, reserved):
+def shared_by_ranks(cluster, rows):
     asker = Asker(cluster)
-    for options, *each in ALL:
-        expected = each[reserved]
+    for options, expected in rows:
         for way in WAYS:
             plan = asker.plan(way, "--nodes", str(NODES), "--gpus-per-node", str(GPUS), *options)
             check(plan["plan"]["cpus_per_task"] == expected, f"{way}, {options}: {plan['plan']['cpus_per_task']} CPUs a rank; expected {expected}")
@@ -36,15 +37,26 @@ def shared_by_ranks(cluster, reserved):
         check("--cpus-per-task" in said, f"{options}: nor has dtsubmit: {said}")
 
 
+def whole_cores():
+    with Cluster("linuxproc", NODES, GPUS, 20, "--cpus-per-node", str(CPUS), "--threads-per-core", "2", "--reserved-cores", "1",
+                 *conf("SelectTypeParameters=CR_Core,CR_ONE_TASK_PER_CORE")) as cluster:
+        shared_by_ranks(cluster, WHOLE)
+        for way in WAYS:
+            cluster.environment["DTSUBMIT_SCHEDULER"] = way
+            run = cluster.submit("--cpus-per-task", "1", "--", "true")
+            wait_for(120, f"{way}: the run's end", run.is_over)
+            check(run.status()["done"] and len(run.processes()) == 0, f"{way}: a rank for each core runs")
+
+
 def main(reserved):
     narrow = conf(f"PartitionName=narrow Nodes=ALL MaxTime=INFINITE State=UP MaxCPUsPerNode={CPUS - 4}")
     with Cluster("linuxproc", NODES, GPUS, 20, "--cpus-per-node", str(CPUS), "--threads-per-core", "2", "--reserved-cores", str(reserved),
                  *narrow) as cluster:
-        shared_by_ranks(cluster, reserved)
+        shared_by_ranks(cluster, [(options, each[reserved]) for options, *each in ALL])
         run = cluster.submit("--nodes", str(NODES), "--gpus-per-node", str(GPUS), "--hint", "nomultithread", "--", "true")
         wait_for(120, "the run's end", run.is_over)
         check(run.status()["done"], "such a job runs")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    whole_cores() if sys.argv[1] == "whole" else main(int(sys.argv[1]))

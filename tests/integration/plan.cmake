@@ -4,6 +4,7 @@ dts_script_test(plan_cost integration 600 plan_cost)
 # The CPUs of a node that ranks share.
 dts_script_test(plan_cpus integration 300 node_cpus 0)
 dts_script_test(plan_cpus_reserved integration 300 node_cpus 1)
+dts_script_test(plan_cpus_whole integration 300 node_cpus whole)
 dts_script_test(plan_limits integration 300 partition_limits limits)
 dts_script_test(plan_limits_memory integration 300 partition_limits memory)
 dts_script_test(plan_limits_several integration 120 partition_limits several)

@@ -37,6 +37,11 @@ unsigned without_reserved(unsigned reserved,
   return limit > 0 ? std::min(cpus, limit) : cpus;
 }
 
+unsigned used_of_core(const spec::JobSpec& spec, unsigned cpus_per_core) {
+  const unsigned threads = threads_per_core(spec);
+  return threads == 0 ? cpus_per_core : std::min(threads, cpus_per_core);
+}
+
 }  // namespace
 
 unsigned threads_per_core(const spec::JobSpec& spec) {
@@ -58,8 +63,7 @@ unsigned cpus_per_core(const ClusterView& cluster, const topo::NodeTopology& nod
 }
 
 unsigned whole_cores(unsigned cpus, const spec::JobSpec& spec, unsigned cpus_per_core) {
-  const unsigned threads = threads_per_core(spec);
-  const unsigned of_core = threads == 0 ? cpus_per_core : std::min(threads, cpus_per_core);
+  const unsigned of_core = used_of_core(spec, cpus_per_core);
   return (cpus + of_core - 1) / of_core;
 }
 
@@ -71,6 +75,15 @@ unsigned sure_cpus(const ClusterView::Node& node, const spec::JobSpec& spec, uns
 unsigned possible_cpus(const ClusterView::Node& node, const spec::JobSpec& spec, unsigned limit) {
   const bool asks = reserved_by(spec, node.cpus_per_core).has_value();
   return without_reserved(asks ? 0 : node.reserved_cpus, node, spec, limit);
+}
+
+unsigned rank_unit(const ClusterView::Node& node,
+                   const spec::JobSpec& spec,
+                   const ClusterView& cluster) {
+  const auto most = number_of(spec, "ntasks-per-core");
+  const bool share_none = most ? *most == 1 : cluster.one_rank_per_core;
+  if (!share_none || spec.slurm.count("overcommit") > 0) return 1;
+  return used_of_core(spec, node.cpus_per_core);
 }
 
 }  // namespace dts::plan

@@ -35,4 +35,11 @@ namespace dts::plan {
                                      const spec::JobSpec& spec,
                                      unsigned limit);
 
+// Each rank takes a multiple of this many CPUs of a node: those of a core, if no two ranks share
+// one
+// (--ntasks-per-core=1, or CR_ONE_TASK_PER_CORE in slurm.conf(5)), otherwise 1.
+[[nodiscard]] unsigned rank_unit(const ClusterView::Node& node,
+                                 const spec::JobSpec& spec,
+                                 const ClusterView& cluster);
+
 }  // namespace dts::plan

@@ -181,6 +181,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (!cluster.partitions.empty() && !partition) return fit;
   if (partition) {
     fit.partition = partition->name;
+    fit.up = partition->up;
     fit.max_cpus_per_node = partition->max_cpus_per_node;
     fit.max_memory_mib = partition->max_memory_mib;
     fit.memory = partition->memory;
@@ -211,6 +212,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
     keep({"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }});
   if (!enough) fit.nodes.clear();
   for (const Node& node : fit.nodes) {
+    fit.rank_unit = std::max(fit.rank_unit, rank_unit(node, spec, cluster));
     const unsigned all = sure_cpus(node, spec, fit.max_cpus_per_node);
     const unsigned cpus = cpus_with_memory(all, node, spec, fit);
     if (cpus == 0 || (fit.fewest_cpus != 0 && cpus >= fit.fewest_cpus)) continue;
@@ -218,6 +220,10 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
     fit.mib_per_cpu = cpus < all ? memory_need(spec, fit.memory)->mib : 0;
   }
   return fit;
+}
+
+unsigned taken_cpus(const Fit& fit, unsigned cpus_per_task) {
+  return (cpus_per_task + fit.rank_unit - 1) / fit.rank_unit * fit.rank_unit;
 }
 
 void check_cpus(const spec::JobSpec& spec,
@@ -242,10 +248,12 @@ void check_cpus(const spec::JobSpec& spec,
   std::string scope = fit.partition.empty() ? "" : " in partition " + fit.partition;
   if (const unsigned threads = threads_per_core(spec); threads > 0)
     scope += fmt::format(" with {} per core", counted(threads, "thread"));
+  const std::uint64_t taken = std::uint64_t{tasks} * taken_cpus(fit, cpus_per_task);
+  if (taken > need) scope += ", where no two ranks share a core,";
   (void)demand(nodes,
                {option,
                 "CPUs",
-                need,
+                taken,
                 [&](const Node& n) { return possible_cpus(n, spec, fit.max_cpus_per_node); }},
                scope,
                spec.nodes + spec.spares,

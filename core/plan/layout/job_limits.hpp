@@ -14,6 +14,10 @@ namespace dts::plan {
 // The name of a plan's reason: the job may wait for ever, for all that can be known.
 inline constexpr const char* k_may_wait = "may never start";
 
+// Others: no partition of the job starts jobs now; srun cannot start as many ranks.
+inline constexpr const char* k_waits = "waits";
+inline constexpr const char* k_not_by_srun = "not by srun";
+
 // Appends a problem for each limit that the planned job exceeds in every partition that it names.
 // Otherwise Slurm would accept the job and never start it. If the site's own rules may change the
 // job, the plan gets a reason instead.

@@ -11,6 +11,7 @@
 #include "core/plan/layout/fit.hpp"
 #include "core/plan/layout/job_limits.hpp"
 #include "core/plan/layout/memory_need.hpp"
+#include "core/plan/layout/partition.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/program/job_name.hpp"
 #include "core/spec/validate.hpp"
@@ -52,7 +53,8 @@ std::string cpus_per_node(const spec::JobSpec& spec, const Fit& fit) {
   const unsigned threads = threads_per_core(spec);
   return counted(fit.fewest_cpus, "CPU") + " per node" +
          (fit.mib_per_cpu == 0 ? "" : fmt::format(" with {} MiB each", fit.mib_per_cpu)) +
-         (threads == 0 ? "" : fmt::format(" with {} per core", counted(threads, "thread")));
+         (threads == 0 ? "" : fmt::format(" with {} per core", counted(threads, "thread"))) +
+         (fit.rank_unit == 1 ? "" : " in whole cores");
 }
 
 void choose_tasks(Plan& plan,
@@ -75,11 +77,12 @@ void choose_tasks(Plan& plan,
     return decide(plan, k_what, plan.ntasks_per_node, "one rank per GPU");
   }
   if (spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus >= *spec.cpus_per_task) {
-    plan.ntasks_per_node = fit.fewest_cpus / *spec.cpus_per_task;
+    const unsigned each = taken_cpus(fit, *spec.cpus_per_task);
+    plan.ntasks_per_node = std::max(1U, fit.fewest_cpus / each);
     return decide(plan,
                   k_what,
                   plan.ntasks_per_node,
-                  fmt::format("{} / {} per rank", cpus_per_node(spec, fit), *spec.cpus_per_task));
+                  fmt::format("{} / {} per rank", cpus_per_node(spec, fit), each));
   }
   const bool may_be_more = spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus == 0;
   decide(plan,
@@ -142,7 +145,8 @@ void choose_cpus(Plan& plan,
     return decide(plan, k_what, plan.cpus_per_task, k_as_asked);
   }
   const unsigned tasks = std::max(1U, plan.ntasks_per_node);
-  const unsigned of_node = std::max(1U, fit.fewest_cpus / tasks);
+  unsigned of_node = std::max(1U, fit.fewest_cpus / tasks);
+  if (of_node > fit.rank_unit) of_node -= of_node % fit.rank_unit;
   // A job that shares its nodes takes what the site gives with a GPU, if it says so.
   const bool is_default = !spec.cpus_per_gpu && spec.slurm.count("exclusive") == 0;
   const unsigned per_gpu = spec.cpus_per_gpu.value_or(is_default ? fit.cpus_per_gpu : 0);
@@ -265,6 +269,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
       plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? k_as_asked : "not requested");
   if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, k_as_asked);
   choose_exclusion(plan, spec, cluster, fit);
+  note_closed_partition(plan, fit);
   const OwnLauncher launcher = find_own_launcher(spec.command);
   choose_workers(plan, spec, launcher);
   choose_tasks(plan, spec, launcher, fit);
@@ -279,6 +284,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   check_memory_need(spec, fit, std::uint64_t{plan.ntasks_per_node} * plan.cpus_per_task, problems);
   check_job_limits(plan, spec, cluster, fit, problems);
   choose_launcher(plan, spec);
+  check_step_size(plan, cluster, problems);
   if (!plan.hosts.empty() && spec.command.empty())
     problems.push_back({"--hosts",
                         "the bundled trainer needs MPI, which ssh does not provide",

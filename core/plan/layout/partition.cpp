@@ -4,6 +4,8 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/plan/layout/decide.hpp"
+#include "core/plan/layout/job_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -97,6 +99,28 @@ void check_each(const spec::JobSpec& spec, const ClusterView& cluster, Diagnosti
   problems.push_back({"--partition", "none of them takes the job", join(refusals, "; ")});
 }
 
+void note_closed_partition(Plan& plan, const Fit& fit) {
+  if (!fit.up)
+    decide(
+        plan,
+        k_waits,
+        std::string(),
+        fmt::format("partition {} is not up now: jobs may wait in it, none starts", fit.partition));
+}
+
+void check_step_size(Plan& plan, const ClusterView& cluster, Diagnostics& problems) {
+  const unsigned most = cluster.max_step_ranks_per_node;
+  if (most == 0 || plan.ntasks_per_node <= most) return;
+  const std::string limit =
+      fmt::format("srun starts at most {} on a node (MaxTasksPerNode)", counted(most, "rank"));
+  if (plan.launcher == spec::Launcher::srun)
+    problems.push_back(
+        {"--ntasks-per-node",
+         fmt::format("{} per node requested, but {}", counted(plan.ntasks_per_node, "rank"), limit),
+         "ask for fewer, or use --launcher mpirun"});
+  if (plan.launcher == spec::Launcher::automatic) decide(plan, k_not_by_srun, std::string(), limit);
+}
+
 std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
                                                      const ClusterView& cluster,
                                                      Diagnostics& problems) {
@@ -112,6 +136,7 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
     all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
     const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
     all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
+    all->up = all->up || one->up;
     all->min_nodes = std::min(all->min_nodes, one->min_nodes);
     all->max_nodes = larger_limit(all->max_nodes, one->max_nodes);
     all->max_cpus_per_node = larger_limit(all->max_cpus_per_node, one->max_cpus_per_node);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The partition of a job, and its limits. Pure, thread-safe.
+// The partition of a job, and its limits, and the one of its steps. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
+#include "core/plan/layout/fit.hpp"
 #include "core/plan/plan.hpp"
 
 #include <optional>
@@ -24,5 +25,12 @@ void check_limits(const spec::JobSpec& spec,
 
 // Appends a problem if each of the partitions that the job names has a limit that the job exceeds.
 void check_each(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems);
+
+// Adds a reason if the job cannot start now, whatever nodes are free.
+void note_closed_partition(Plan& plan, const Fit& fit);
+
+// Appends a problem if srun starts fewer ranks on a node than the job needs: the job would start,
+// and each of its attempts fail. If another launcher may be chosen in the job, adds a reason.
+void check_step_size(Plan& plan, const ClusterView& cluster, Diagnostics& problems);
 
 }  // namespace dts::plan

@@ -57,6 +57,30 @@ TEST_CASE("ranks get the CPUs of the threads that the job uses") {
   CHECK(why(plan, "cpus-per-task = 2") == "8 CPUs per node with 1 thread per core / 4 ranks");
 }
 
+TEST_CASE("ranks that share no core get whole ones, and no more of them than a node has") {
+  ClusterView view = threaded(2);
+  const auto planned_with = [&](Slurm options) { return planned(with(std::move(options)), view); };
+  CHECK(planned_with({}).cpus_per_task == 3);
+  CHECK(planned_with({{"ntasks-per-core", "1"}}).cpus_per_task == 2);
+  view.one_rank_per_core = true;
+  CHECK(planned_with({}).cpus_per_task == 2);
+  CHECK(why(planned_with({}), "cpus-per-task") == "14 CPUs per node in whole cores / 4 ranks");
+  CHECK(planned_with({{"ntasks-per-core", "2"}}).cpus_per_task == 3);
+  CHECK(planned_with({{"hint", "nomultithread"}}).cpus_per_task == 1);
+  CHECK(planned_with({{"overcommit", ""}}).cpus_per_task == 3);
+  spec::JobSpec spec = with({}, 1);
+  spec.gpus_per_node.reset();
+  CHECK(planned(spec, view).ntasks_per_node == 7);
+  spec.cpus_per_task = 3;
+  CHECK(planned(spec, view).ntasks_per_node == 3);
+  spec.ntasks_per_node = 4;
+  const Diagnostics problems = refused(spec, view);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].message ==
+        "16 CPUs per node requested, but the maximum in partition low, where no two ranks share a "
+        "core, is 14");
+}
+
 TEST_CASE("the number of threads for binding is the job's own, if it names one") {
   spec::JobSpec spec = with({{"threads-per-core", "1"}});
   spec.smt = 2;

@@ -198,6 +198,40 @@ TEST_CASE("counts that multiply past any machine are refused, not wrapped around
   CHECK_FALSE(refused(spec).empty());
 }
 
+TEST_CASE("a job whose partitions are all down is planned, and told to wait") {
+  ClusterView view = cluster();
+  view.partitions[0].up = false;
+  CHECK(why(planned(request(1), view), "waits") ==
+        "partition low is not up now: jobs may wait in it, none starts");
+  spec::JobSpec spec = request(1);
+  spec.partition = "low,cpu";
+  CHECK(why(planned(spec, view), "waits") == "(no reason)");
+  view.partitions[1].up = false;
+  CHECK(why(planned(spec, view), "waits").starts_with("partition low,cpu is not up"));
+}
+
+TEST_CASE("more ranks on a node than srun starts are refused with srun only") {
+  spec::JobSpec spec = request(2);
+  spec.ntasks_per_node = 4;
+  ClusterView view = cluster();
+  view.max_step_ranks_per_node = 3;
+  CHECK(why(planned(spec, view), "not by srun") ==
+        "srun starts at most 3 ranks on a node (MaxTasksPerNode)");
+  spec.launcher = spec::Launcher::mpirun;
+  CHECK(why(planned(spec, view), "not by srun") == "(no reason)");
+  spec.launcher = spec::Launcher::srun;
+  const Diagnostics problems = refused(spec, view);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].where == "--ntasks-per-node");
+  CHECK(problems[0].message ==
+        "4 ranks per node requested, but srun starts at most 3 ranks on a node (MaxTasksPerNode)");
+  CHECK(problems[0].hint == "ask for fewer, or use --launcher mpirun");
+  for (const unsigned enough : {0U, 4U}) {
+    view.max_step_ranks_per_node = enough;
+    CHECK(planned(spec, view).ntasks_per_node == 4);
+  }
+}
+
 TEST_CASE("a job that exceeds a limit of its partition is refused") {
   ClusterView view = cluster();
   ClusterView::Partition& low = view.partitions[0];
