@@ -90,6 +90,7 @@ void note_unreadable(const run::RunDirectory& run, const Error& failed, bool loc
                               failed,
                               0,
                               run::latest_attempt(run),
+                              !local,
                               damaged ? run::Cause::run_damaged : run::Cause::launch_failed)) {
     event.job = local ? JobId() : own_job(getenv_lookup);
     if (const auto noted = run::append_event(run.ledger(), std::move(event)); !noted)

@@ -157,8 +157,8 @@ bool AttemptLoop::close(const Error* failed) {
   if (failed != nullptr) {
     const unsigned own = attempt_ ? attempt_->number() : 0;
     const auto cause = presence_.poll() ? run::Cause::run_damaged : run::Cause::run_vanished;
-    for (run::Event& event :
-         run::events_of_failure(ledger_.events(), *failed, own, run::latest_attempt(run_), cause)) {
+    for (run::Event& event : run::events_of_failure(
+             ledger_.events(), *failed, own, run::latest_attempt(run_), !options_.local, cause)) {
       event.job = job_.allocation.job;
       [[maybe_unused]] const auto noted = ledger_.append(std::move(event));
     }

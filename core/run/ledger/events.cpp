@@ -23,6 +23,7 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
                                      const Error& failed,
                                      unsigned own,
                                      unsigned latest,
+                                     bool in_scheduler,
                                      Cause cause) {
   const Event* decided = final_decision(before);
   if (own != 0 && decided != nullptr && decided->attempt == own) return {};
@@ -35,7 +36,7 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
   const Outcome outcome{failed.no_space ? Cause::disk_full : cause, exit_code(failed.code), why};
   std::vector<Event> events;
   if (!has_end) events.push_back({.attempt = attempt, .what = ended_event(outcome)});
-  Decision stop = decide(outcome, {}, default_policy());
+  Decision stop = decide(outcome, {.in_scheduler = in_scheduler}, default_policy());
   // The agent ends and carries out nothing more, even after a cause that allows another attempt.
   if (stop.action != Action::stop)
     stop = {Action::stop, outcome.exit_code, "the agent could not continue: " + why};

@@ -15,11 +15,13 @@ namespace dts::run {
 
 // The events that end a run whose agent could not continue: the end of its attempt `own` (0: it
 // could not begin one) and a decision for `own`, except those that `before` already has. `latest`:
-// the latest attempt in the run directory. `cause`: the cause, unless the disk was full.
+// the latest attempt in the run directory. `in_scheduler`: see Circumstances. `cause`: the cause,
+// unless the disk was full.
 [[nodiscard]] std::vector<Event> events_of_failure(const std::vector<Event>& before,
                                                    const Error& failed,
                                                    unsigned own,
                                                    unsigned latest,
+                                                   bool in_scheduler,
                                                    Cause cause = Cause::run_damaged);
 
 [[nodiscard]] Decided decided_event(const Decision& decision);

@@ -369,7 +369,7 @@ TEST_CASE("an agent that cannot continue for want of space says so; anything els
   const auto cause_after = [](int number) {
     errno = number;
     const auto failed = dts::fail_errno("cannot write epoch");
-    const auto events = events_of_failure({}, failed.value(), 0, 0);
+    const auto events = events_of_failure({}, failed.value(), 0, 0, false);
     REQUIRE(events.size() == 2);
     return events.front().as<AttemptEnded>()->cause.value();
   };
@@ -380,7 +380,7 @@ TEST_CASE("an agent that cannot continue for want of space says so; anything els
 
 TEST_CASE("an agent that cannot begin ends the run, and announces no attempt that nobody makes") {
   const dts::Error failed{dts::Errc::invalid, "the job has 2 nodes (n0,n1), 1 were planned", ""};
-  const auto events = events_of_failure({}, failed, 0, 0, Cause::launch_failed);
+  const auto events = events_of_failure({}, failed, 0, 0, false, Cause::launch_failed);
   REQUIRE(events.size() == 2);
   CHECK(events.front().as<AttemptEnded>()->cause.value() == Cause::launch_failed);
   CHECK(events.back().as<Decided>()->decision == Action::stop);
@@ -392,9 +392,14 @@ TEST_CASE("an agent that cannot begin ends the run, and announces no attempt tha
 TEST_CASE("an agent that fails after its attempt's end says why in its decision") {
   const std::vector<Event> before{{.attempt = 1, .what = AttemptEnded{.cause = Cause::time_limit}}};
   const dts::Error failed{dts::Errc::not_found, "cannot read provenance.json\n    | {", ""};
-  const auto events = events_of_failure(before, failed, 1, 1);
-  REQUIRE(events.size() == 1);
-  CHECK(events.front().as<Decided>()->detail.starts_with("cannot read provenance.json: it cannot"));
+  for (const bool in_scheduler : {false, true}) {
+    const auto events = events_of_failure(before, failed, 1, 1, in_scheduler);
+    REQUIRE(events.size() == 1);
+    const std::string& why = events.front().as<Decided>()->detail;
+    CHECK(why.starts_with("cannot read provenance.json: it cannot"));
+    CHECK(
+        why.ends_with(in_scheduler ? "then `dtsubmit requeue`" : "then `dtsubmit run --continue`"));
+  }
 }
 
 TEST_CASE("a container runtime that failed is no missing program") {
