@@ -82,10 +82,14 @@ std::string convert_command(const std::string& path) {
       "dtsubmit convert {} -o {}.toml", path, has_suffix ? path.substr(0, dot) : path);
 }
 
-// The ways in which the shell exits with 0 although its program has failed, or has not ended.
-std::vector<std::string> lost_exit_codes(const std::string& name, const std::string& script) {
-  constexpr std::array<std::string_view, 4> k_rules{
-      "exit-lost", "pipe-hides-exit", "step-not-waited-for", "wait-forgets-exit"};
+// The ways in which the shell exits with 0 although its program has failed, has not ended, or is
+// not the one of the environment that was meant.
+std::vector<std::string> silent_failures(const std::string& name, const std::string& script) {
+  constexpr std::array<std::string_view, 5> k_rules{"conda-not-set-up",
+                                                    "exit-lost",
+                                                    "pipe-hides-exit",
+                                                    "step-not-waited-for",
+                                                    "wait-forgets-exit"};
   std::vector<std::string> notes;
   for (const lint::Finding& finding : lint::lint_script(script, {}))
     if (std::find(k_rules.begin(), k_rules.end(), finding.rule->id) != k_rules.end())
@@ -133,7 +137,13 @@ std::string script_note(const std::vector<std::string>& command) {
         "`{}` makes a job file from it",
         name,
         convert_command(name));
-  std::vector<std::string> notes = lost_exit_codes(name, script);
+  std::vector<std::string> notes = silent_failures(name, script);
+  if (script.find("\r\n") != std::string::npos)
+    notes.push_back(
+        fmt::format("note: {} has DOS line endings, of which a shell takes a part for text: sed -i "
+                    "'s/\\r$//' {}",
+                    name,
+                    shell_quote(name)));
   if (!script.empty() && keeps_a_shell(script))
     notes.push_back(fmt::format(
         "note: {} is a shell script that runs its program without `exec`: a stop signal is passed "

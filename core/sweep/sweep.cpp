@@ -134,7 +134,7 @@ tl::expected<Sweep, Diagnostics> make_sweep(const Typed& typed) {
 std::optional<Diagnostic> check_size(const Sweep& sweep, std::uint32_t max_array_size) {
   const unsigned highest = sweep.elements.back().index;
   if (max_array_size == 0 || highest < max_array_size) return std::nullopt;
-  return Diagnostic{"--array",
+  return Diagnostic{sweep.names.empty() ? "--array" : "--sweep",
                     fmt::format("index {}: on this cluster an array's indices are below {} "
                                 "(MaxArraySize)",
                                 highest,

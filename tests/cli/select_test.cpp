@@ -232,3 +232,18 @@ TEST_CASE("what a finished run does not have is named") {
   const std::string both = error({"cancel", "12", "abc"});
   CHECK(both.find("no run of `12`") < both.find("no run of `abc`"));
 }
+
+TEST_CASE("a run is found by its job's name, unless another run has it, too") {
+  const Finished session;
+  CHECK(contains(session.dtsubmit({"status", "cnn2"}).out, session.name));
+  CHECK(session.dtsubmit({"status", "cnn"}).exit_code == 6);
+  const auto other = run::create_run_directory(
+      session.file("runs"), "cnn2-20260102T030406-abcdef", {"{}", "{}", "", "{}", ""});
+  REQUIRE(other);
+  const Output both = session.dtsubmit({"cancel", "cnn2"});
+  CHECK(both.exit_code == 6);
+  CHECK(contains(both.err, "2 runs in " + session.file("runs") + " are named `cnn2`"));
+  CHECK(
+      contains(both.err, "newest first: cnn2-20260102T030406-abcdef, cnn2-20260102T030405-abcdef"));
+  CHECK(contains(session.dtsubmit({"status", session.name}).out, session.name));
+}

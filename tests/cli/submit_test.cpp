@@ -31,6 +31,31 @@ TEST_CASE("a dry run prints plan and script as they were, and writes nothing") {
   CHECK(list_folder(session.path).empty());
 }
 
+TEST_CASE("a shell script with DOS line endings gets a note, a Python script does not") {
+  const Session session;
+  for (const char* name : {"dos.sh", "dos.py", "unix.sh"})
+    REQUIRE(
+        write_file(session.file(name), std::string("exit 0") + (name[0] == 'd' ? "\r\n" : "\n")));
+  const auto said = [&](const Words& program) {
+    return session.dtsubmit(with({"--dry-run", "--"}, program)).err;
+  };
+  CHECK(contains(said({"bash", "-e", "dos.sh"}), "dos.sh has DOS line endings"));
+  CHECK(contains(said({"bash", "-e", "dos.sh"}), "text: sed -i 's/\\r$//' dos.sh\n"));
+  CHECK_FALSE(contains(said({"bash", "unix.sh"}), "DOS"));
+  CHECK_FALSE(contains(said({"python3", "dos.py"}), "DOS"));
+}
+
+TEST_CASE("a script that activates an environment of conda which is not set up gets a note") {
+  const Session session;
+  const auto said = [&](const char* script) {
+    return session.dtsubmit({"--dry-run", "--", "bash", "-c", script}).err;
+  };
+  CHECK(contains(said("conda activate torch\nexec python3 train.py"),
+                 "note: bash -c: `conda activate` does not work in a batch script by itself; eval "
+                 "\"$(conda shell.bash hook)\" before it"));
+  CHECK_FALSE(contains(said("source conda.sh\nconda activate torch"), "conda activate"));
+}
+
 TEST_CASE("a launcher that names its hosts gets a warning on one node, too") {
   const Session session;
   const auto said = [&](const Words& words) {

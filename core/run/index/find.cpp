@@ -10,7 +10,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <optional>
+#include <string_view>
 
 namespace dts::run {
 namespace {
@@ -43,6 +46,41 @@ Found look_below(const std::string& root) {
   }
   std::stable_sort(found.runs.begin(), found.runs.end(), is_older);
   return found;
+}
+
+// Whether that is a name of a run of jobs named `job`: JOB-20261129T220148-b90f3d.
+bool is_of_job_name(const std::string& run, const std::string& job) {
+  constexpr std::string_view k_rest = "-00000000T000000-000000";
+  if (!run.starts_with(job)) return false;
+  return std::ranges::equal(k_rest, std::string_view(run).substr(job.size()), [](char a, char b) {
+    return a == '0' ? std::isxdigit(static_cast<unsigned char>(b)) != 0 : a == b;
+  });
+}
+
+// The run that has this job's name. Several runs often have the same one, and `cancel` must not
+// guess: they are listed instead. nullopt: there is none.
+std::optional<Result<RunDirectory>> find_job_name(const std::vector<RunDirectory>& runs,
+                                                  const std::string& root,
+                                                  const std::string& job) {
+  constexpr std::size_t k_most_listed = 4;
+  std::vector<std::string> names;
+  const RunDirectory* found = nullptr;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (!is_of_job_name(run_name(*run), job)) continue;
+    if (found == nullptr) found = &*run;
+    names.push_back(run_name(*run));
+  }
+  if (names.empty()) return std::nullopt;
+  if (names.size() == 1) return *found;
+  const std::string message =
+      fmt::format("{} runs in {} are named `{}`", names.size(), absolute_path(root), job);
+  const bool are_more = names.size() > k_most_listed;
+  names.resize(std::min(names.size(), k_most_listed));
+  return fail(
+      Errc::not_found,
+      message,
+      fmt::format(
+          "name one of them, newest first: {}{}", join(names, ", "), are_more ? ", ..." : ""));
 }
 
 }  // namespace
@@ -85,6 +123,7 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
   if (run == nullptr && job)  // this reads every ledger
     run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
   if (run != nullptr) return *run;
+  if (auto named = find_job_name(found.runs, root, what)) return *std::move(named);
   // The ledger of another user's run is not searched for the job, so that run may be the one meant.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)

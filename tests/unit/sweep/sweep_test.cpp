@@ -160,6 +160,7 @@ TEST_CASE("too many elements are refused before they are made") {
   const auto wide = make_sweep(typed({"a=0..2000"})).value();
   CHECK(check_size(wide, 1001).value().message.find("below 1001 (MaxArraySize)") !=
         std::string::npos);
+  CHECK(check_size(wide, 1001).value().where == "--sweep");
   CHECK_FALSE(check_size(wide, 0));
   CHECK_FALSE(check_size(wide, 2001));
 }
