@@ -2,6 +2,7 @@
 #include "core/convert/lines/effects.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/nodes.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/lint/script/program.hpp"
 
@@ -230,8 +231,14 @@ bool is_run_once(const Item& item) {
                                      "redis",
                                      "mongo"})
     if (source.find(own) != std::string::npos) return false;
-  return writes_file(item) || std::any_of(item.runs.begin(), item.runs.end(), [](const auto* run) {
-           return does_work(*run);
+  // A function of a file, or $ACTIVATE from it, may change the shell, which the next step needs,
+  // too.
+  return writes_file(item) || std::any_of(item.runs.begin(), item.runs.end(), [&](const auto* run) {
+           const std::string& name = run->name();
+           const bool is_open = name.starts_with(lint::k_unknown)
+                                    ? name.find('/') == std::string::npos
+                                    : item.calls_function && is_work_by_name(name);
+           return does_work(*run) && (is_program(*run) || !is_open);
          });
 }
 

@@ -36,14 +36,17 @@ bool calls_function(const Item& item, const ProgramContext& context) {
 
 namespace {
 
-// run_training, not ./prog, python, srun prog, tail or a function of the script.
+// run_training, not ./prog, python, srun prog, tail, exec prog or a function of the script.
 bool may_be_of_file(const lint::Run& run, const ProgramContext& context) {
   const std::string& name = run.name();
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](char one) {
     return shell::is_name_char(one) || one == '-' || one == '.';
   });
+  constexpr std::string_view k_of_programs[] = {
+      "exec", "env", "nohup", "nice", "timeout", "stdbuf", "taskset", "numactl"};
   return is_name && run.launch.launcher == lint::Launcher::none && !is_program(run) &&
-         !reads_only(name) && !is_auxiliary(name) && !is_function(name, context);
+         !is_one_of(k_of_programs, name) && !reads_only(name) && !is_auxiliary(name) &&
+         !is_function(name, context);
 }
 
 }  // namespace

@@ -146,3 +146,20 @@ TEST_CASE("patterns of the script mean the same in its program and its tear-down
   CHECK(
       of_one_node("shopt -s extglob\nsrun ./a $HOME/x\n").job_has("[\"bash\", \"-c\", \"exec ./a"));
 }
+
+TEST_CASE("what may change the shell is run for each step, and exec starts no function") {
+  const Reduced steps = of_one_node(
+      "source site.env\n$ACTIVATE\nload_all\n./prepare --all\nfind /x | xargs fetch\nsrun "
+      "./a\nsrun ./b\n");
+  for (const std::string line : {"\n$ACTIVATE", "\nload_all"}) {
+    CAPTURE(line);
+    const std::size_t first = steps.made.job_file.find(line);
+    REQUIRE(first != std::string::npos);
+    CHECK(steps.made.job_file.find(line, first + 1) != std::string::npos);
+  }
+  for (const std::string line : {"\n./prepare --all", "\nfind /x"})
+    CHECK(steps.made.job_file.find(line) == steps.made.job_file.rfind(line));
+  const Reduced replaced = of_one_node("source site.env\nexec \"$PYTHON\" a.py\n");
+  CHECK_FALSE(replaced.job_has("declare -F"));
+  CHECK(replaced.job_has("exec \\\"$PYTHON\\\" a.py"));
+}
