@@ -2,6 +2,7 @@
 // Operations on one job: cancel, requeue, signal.
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
+#include "plugins/slurm/message.hpp"
 #include "plugins/slurm/releases.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 
@@ -48,6 +49,18 @@ Outcome<json> change(job_desc_msg_t& update, const json& request) {
   return outcome_of(status, request, {});
 }
 
+// Whether it is a task of an array that runs now.
+bool is_running_task(const json& request) {
+  const auto name = job_name(request);
+  const auto id = job_number(request);
+  job_info_msg_t* found = nullptr;
+  if (!name || !name->task || !id ||
+      slurm_load_job(&found, JobArgument(*id), SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+    return false;
+  const Message<job_info_msg_t, slurm_free_job_info_msg> message(found);
+  return message->record_count > 0 && message->job_array[0].job_state == JOB_RUNNING;
+}
+
 }  // namespace
 
 Outcome<json> cancel(const json& request) {
@@ -90,8 +103,13 @@ Outcome<json> forbid_requeue(const json& request) {
   return change(update, request);
 }
 
+// While other tasks of an array wait, slurmctld sends the signal and then answers that those could
+// not be signalled (22.05).
 Outcome<json> signal_batch(const json& request) {
-  return send_signal(request, request.at("signal").get<std::uint16_t>(), KILL_JOB_BATCH, {});
+  const auto signal = request.at("signal").get<std::uint16_t>();
+  return is_running_task(request)
+             ? send_signal(request, signal, KILL_JOB_BATCH, {ESLURM_TRANSITION_STATE_NO_UPDATE})
+             : send_signal(request, signal, KILL_JOB_BATCH, {});
 }
 
 }  // namespace slurm_plugin

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -37,6 +38,12 @@ std::string id_of(const json& request) {
 }
 
 constexpr const char* k_ended = "already completing or completed";
+constexpr const char* k_in_transition = "Job can not be altered now";
+
+bool is_running(const json& request) {
+  const auto job = load_job(request);
+  return job && job->text("JobState") == "RUNNING";
+}
 
 // The errors that scancel printed about an unknown job, which it does only if verbose; it still
 // exits with 0.
@@ -132,9 +139,22 @@ Outcome<json> exclude(const json& request) {
                 "ExcNodeList=" + before + (before.empty() ? "" : ",") + nodes});
 }
 
+// While other tasks of an array wait, slurmctld sends the signal and then answers that those could
+// not be signalled (22.05), after which scancel repeats it every few seconds.
 Outcome<json> signal_batch(const json& request) {
-  return order(request,
-               {"scancel", "--batch", "--signal=" + request.at("signal").dump(), id_of(request)});
+  const std::vector<std::string> words{
+      "scancel", "--batch", "--signal=" + request.at("signal").dump(), id_of(request)};
+  const auto name = job_name(request);
+  if (!name || !name->task || !is_running(request)) return order(request, words);
+  constexpr std::chrono::seconds k_first_try{4};
+  const auto said = run_command({.words = words, .limit = k_first_try});
+  // The controller answers, so it has answered scancel, too, which otherwise would not have ended.
+  const bool is_repeated = !said && load_job(request).has_value();
+  if (is_repeated) return json::object();
+  if (!said) return tl::unexpected<Failure>(said.error());
+  const std::string refused = said->exit_code == 0 ? "" : plain(said->err);
+  if (refused.empty() || refused.find(k_in_transition) != std::string::npos) return json::object();
+  return failed_command(named_job(request) + ": " + refused);
 }
 
 }  // namespace slurm_plugin

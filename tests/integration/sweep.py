@@ -110,6 +110,10 @@ def orders():
         cluster.dtsubmit("cancel", f"{waiting.path}/8")
         wait_for(60, "element 8 cancelled", lambda: waiting.states()[2] in ("stopped", "cancelled", "lost"))  # forgotten at once or not
         check(waiting.states()[1] == "pending", "element 7 still waits")
+        # While the others wait, Slurm answers the signal to the one that runs with an error.
+        told = json.loads(cluster.dtsubmit("stop", f"{waiting.path}/5", "--json").stdout)
+        check([run["result"] for run in told["runs"]] == ["asked"], f"the one that runs is stopped: {told}")
+        wait_for(60, "element 5 stopped", lambda: waiting.states()[0] == "stopped")
         cluster.dtsubmit("cancel", waiting.path)
         wait_for(120, "all cancelled", lambda: not set(waiting.states()) & {"running", "pending"})
 
