@@ -83,6 +83,28 @@ def several():
             check("none of them takes the job" in err, f"{way}: {err}")
 
 
+def steps():
+    """MaxTasksPerNode is of a step: srun starts no more ranks on a node, mpirun does, by one daemon a node. A partition that is down."""
+    with Cluster("linuxproc", 2, 1, 20, "--cpus-per-node", "4", *conf("MaxTasksPerNode=3")) as cluster:
+        said = cluster.run("srun", "--nodes", "1", "--ntasks", "4", "true", code=None).stderr
+        check("Task count specification invalid" in said, f"Slurm refuses such a step: {said}")
+        words = ["--runs", cluster.runs, "--ntasks-per-node", "4"]
+        for way in WAYS:
+            cluster.environment["DTSUBMIT_SCHEDULER"] = way
+            err = cluster.dtsubmit("submit", *words, "--launcher", "srun", "--", "true", code=3).stderr
+            check("error: --ntasks-per-node: " in err and "(MaxTasksPerNode)" in err, f"{way}: {err}")
+            told = cluster.dtsubmit("submit", *words, "--", "true").stdout
+            check("not by srun: srun starts at most 3 ranks on a node" in told, f"{way}: {told}")
+            run = cluster.submit("--ntasks-per-node", "4", "--launcher", "mpirun", "--", "true")
+            wait_for(60, f"{way}: the run's end", run.is_over)
+            check(run.status()["done"], f"{way}: mpirun starts them")
+        cluster.run("scontrol", "update", "PartitionName=high", "State=DOWN")
+        for way in WAYS:
+            cluster.environment["DTSUBMIT_SCHEDULER"] = way
+            told = cluster.dtsubmit("submit", "--runs", cluster.runs, "-p", "high", "--", "true").stdout
+            check("waits: partition high is not up now" in told, f"{way}: {told}")
+
+
 def main():
     # Slurm refuses what exceeds MaxCPUsPerNode only sometimes: see node_cpus.py.
     names = [limit.split("=")[0] for limit, *_ in BEYOND]
@@ -98,4 +120,4 @@ def main():
 
 
 if __name__ == "__main__":
-    {"limits": main, "memory": memory, "several": several}[sys.argv[1]]()
+    {"limits": main, "memory": memory, "several": several, "steps": steps}[sys.argv[1]]()

@@ -8,6 +8,7 @@ dts_script_test(plan_cpus_whole integration 300 node_cpus whole)
 dts_script_test(plan_limits integration 300 partition_limits limits)
 dts_script_test(plan_limits_memory integration 300 partition_limits memory)
 dts_script_test(plan_limits_several integration 120 partition_limits several)
+dts_script_test(plan_limits_steps integration 120 partition_limits steps)
 # What a site's own rules say about a job.
 dts_script_test(plan_site_rules integration 120 site_rules)
 # Nodes that are powered down until a job needs them.
