@@ -202,7 +202,7 @@ const Part* earlier_role(const std::vector<Part>& parts,
                          const std::string& name) {
   const auto end = parts.begin() + (&part - parts.data());
   const auto is_named = [&](const Part& one) { return one.name == name; };
-  const auto found = std::find_if(parts.begin(), end, is_named);
+  const auto found = name.empty() ? end : std::find_if(parts.begin(), end, is_named);
   return found == end ? nullptr : &*found;
 }
 
@@ -218,8 +218,8 @@ void check_named_role(const JobSpec& spec,
 }
 
 void check_beside(const JobSpec& spec, std::size_t index, Diagnostics& problems) {
-  const std::size_t host = host_of(spec.roles, index);
-  if (host == index) return;
+  const Part* named = earlier_role(spec.roles, spec.roles[index], spec.roles[index].beside);
+  if (named == nullptr) return;
   const auto refuse = [&](std::string why, const char* hint) {
     problems.push_back({words_of(spec, spec.roles[index]), std::move(why), hint});
   };
@@ -229,10 +229,8 @@ void check_beside(const JobSpec& spec, std::size_t index, Diagnostics& problems)
   if (spec.spares > 0)
     refuse("roles that share nodes cannot move to spare nodes one by one",
            "omit --spares, or `beside`");
-  const JobSpec& own = spec.roles[index].job;
-  const JobSpec& other = spec.roles[host].job;
-  if (own.nodes > other.nodes)
-    refuse(fmt::format("{} nodes, while `{}` has {}", own.nodes, other.job_name, other.nodes),
+  if (const unsigned nodes = spec.roles[index].job.nodes; nodes > named->job.nodes)
+    refuse(fmt::format("{} nodes, while `{}` has {}", nodes, named->name, named->job.nodes),
            "omit its number of nodes, or give the other role as many");
 }
 
@@ -257,7 +255,7 @@ std::string variable_name(const std::string& part) {
 
 std::size_t host_of(const std::vector<Part>& parts, std::size_t index) {
   const Part* host = earlier_role(parts, parts[index], parts[index].beside);
-  if (parts[index].beside.empty() || host == nullptr) return index;
+  if (host == nullptr) return index;
   return host_of(parts, static_cast<std::size_t>(host - parts.data()));
 }
 
@@ -266,8 +264,8 @@ void resolve_parts(JobSpec& spec, Diagnostics& problems) {
   for (auto* parts : {&spec.steps, &spec.roles})
     for (std::size_t i = 0; i < parts->size(); ++i) {
       Part& part = (*parts)[i];
-      if (const std::size_t host = host_of(*parts, i); !spec.roles.empty())
-        common.nodes = host == i ? 1 : (*parts)[host].job.nodes;
+      const Part* named = earlier_role(*parts, part, part.beside);
+      if (!spec.roles.empty()) common.nodes = named == nullptr ? 1 : named->job.nodes;
       resolve(common, spec.heterogeneous, part, words_of(spec, part), problems);
     }
 }

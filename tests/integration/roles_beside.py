@@ -123,6 +123,11 @@ def here():
         cluster.dtsubmit("run", "--runs", cluster.runs, "job.json")
         shown = [cluster.dtsubmit("logs", f"last/{name}", "--runs", cluster.runs).stdout for name in "ab"]
         check(" has 0 " in shown[0] and " has 1 " in shown[1], f"roles of one machine that are not beside each other: {shown}")
+        with open(cluster.place + "/job.json", "w") as file:
+            json.dump({"roles": [{"name": "a", "on_failure": "none", "command": ["test", "-e", "mended"]}, {"name": "b", "command": ["true"]}]}, file)
+        cluster.dtsubmit("run", "--runs", cluster.runs, "job.json", code=1)
+        open(cluster.place + "/mended", "w").close()
+        cluster.dtsubmit("run", "--runs", cluster.runs, "--continue", "last")
 
 
 if __name__ == "__main__":

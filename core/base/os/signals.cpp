@@ -33,14 +33,14 @@ std::optional<int> read_signal(int fd) {
   return signal ? std::optional(signal->number) : std::nullopt;
 }
 
-std::optional<int> wait_for_one_of(int fd,
-                                   std::initializer_list<int> awaited,
-                                   std::chrono::seconds limit) {
+std::optional<SentSignal> wait_for_one_of(int fd,
+                                          std::initializer_list<int> awaited,
+                                          std::chrono::seconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < until) {
     if (!wait_readable(fd, until)) continue;
-    while (const auto signal = read_signal(fd))
-      if (std::find(awaited.begin(), awaited.end(), *signal) != awaited.end()) return signal;
+    while (const auto signal = read_sent_signal(fd))
+      if (std::find(awaited.begin(), awaited.end(), signal->number) != awaited.end()) return signal;
   }
   return std::nullopt;
 }

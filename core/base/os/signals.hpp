@@ -31,8 +31,8 @@ struct SentSignal {
 
 // Waits at most `limit` for one of `awaited`, and discards any others that arrive first; nullopt if
 // none arrives.
-[[nodiscard]] std::optional<int> wait_for_one_of(int fd,
-                                                 std::initializer_list<int> awaited,
-                                                 std::chrono::seconds limit);
+[[nodiscard]] std::optional<SentSignal> wait_for_one_of(int fd,
+                                                        std::initializer_list<int> awaited,
+                                                        std::chrono::seconds limit);
 
 }  // namespace dts

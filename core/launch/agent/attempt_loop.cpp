@@ -95,11 +95,14 @@ void AttemptLoop::await_controller(run::Cause cause) {
 Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds delay) {
   await_controller(ended.outcome.cause);
   if (delay.count() > 0) log("waiting {} s", delay.count());
-  const std::optional<int> signal =
+  const std::optional<SentSignal> signal =
       wait_for_one_of(signals_.get(), {SIGTERM, SIGINT, SIGUSR1, k_stop_request}, delay);
   if (!signal) return std::nullopt;
-  if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_during_delay(*signal);
-  const char* by = *signal == k_stop_request ? run::k_asked_by_user : "stopped by a signal";
+  if (watch_ && (signal->number == SIGTERM || signal->number == SIGUSR1))
+    return end_during_delay(signal->number);
+  const char* by = signal->number != k_stop_request     ? "stopped by a signal"
+                   : signal->value == k_of_another_part ? run::k_asked_by_part
+                                                        : run::k_asked_by_user;
   return end_.stop_after_error(ended.outcome,
                                fmt::format("{} before the next attempt; {} continues it",
                                            by,

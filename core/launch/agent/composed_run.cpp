@@ -73,7 +73,7 @@ Result<void> ComposedRun::read_parts() {
                         plans[i],
                         std::move(nodes),
                         are_roles && parts[i].on_failure == spec::OnFailure::all);
-    DTS_TRY(parts_.back().resume_after(ledger_.events()));
+    DTS_TRY(parts_.back().resume_after(ledger_.events(), options_.local));
   }
   return {};
 }

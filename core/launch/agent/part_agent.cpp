@@ -212,7 +212,8 @@ std::optional<run::PartEnd> PartAgent::reap() {
   return end;
 }
 
-Result<void> PartAgent::resume_after(const std::vector<run::Event>& of_whole) const {
+Result<void> PartAgent::resume_after(const std::vector<run::Event>& of_whole, bool is_local) const {
+  if (is_local && failure()) return run::append_event(run_.ledger(), {.what = run::Resumed{}});
   const auto resumed = std::find_if(of_whole.rbegin(), of_whole.rend(), [](const auto& event) {
     return event.template is<run::Resumed>();
   });

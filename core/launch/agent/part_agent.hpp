@@ -104,8 +104,10 @@ class PartAgent {
   [[nodiscard]] std::optional<run::PartEnd> reap();
 
   // Resets the part's budgets if `dtsubmit requeue` has continued the whole run since its last
-  // event.
-  [[nodiscard]] Result<void> resume_after(const std::vector<run::Event>& of_whole) const;
+  // event. A part that has failed while others went on runs again after that, and after
+  // `dtsubmit run --continue`.
+  [[nodiscard]] Result<void> resume_after(const std::vector<run::Event>& of_whole,
+                                          bool is_local) const;
 
  private:
   void set_time_limit(const std::vector<run::Event>& before);

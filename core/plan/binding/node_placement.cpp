@@ -87,14 +87,15 @@ void NodePlacement::put_last(const std::vector<unsigned>& others, NodeGpus& gpus
 }
 
 // Without those of the other roles on the node. Roles on a machine of their user with fewer GPUs
-// than they need share them.
+// than they need share them; the numbers of GPUs are made up there.
 NodePlacement::NodeGpus NodePlacement::share_of(const NodeGpus& gpus,
                                                 const Plan& plan,
-                                                const topo::NodeTopology* node) {
+                                                const topo::NodeTopology* node,
+                                                bool are_made_up) {
   if (!plan.shared || !gpus.of_rank.empty() || gpus.all.empty()) return gpus;
-  const bool is_known = node != nullptr && !node->gpus.empty();
-  const std::size_t there =
-      is_known ? std::min(gpus.all.size(), node->gpus.size()) : gpus.all.size();
+  const bool may_be_fewer = are_made_up && node != nullptr && !node->gpus.empty();
+  const std::size_t all = gpus.all.size();
+  const std::size_t there = may_be_fewer ? std::min(all, node->gpus.size()) : all;
   const auto [first, end] = gpus_of_role(*plan.shared, plan.shared->own);
   NodeGpus own;
   for (std::size_t i = first; i < std::min(end, first + there); ++i) {
@@ -141,7 +142,7 @@ NodePlacement::NodePlacement(const NodeRanks& ranks,
       by_type_(node != nullptr && gpus_of_node(plan) > 0 ? gpus_by_type(*node, gpu_type)
                                                          : GpusByType()),
       gpus_of_job_(gpus_of(ranks, gpus_of_node(plan), node, by_type_.others)),
-      gpus_(share_of(gpus_of_job_, plan, node)),
+      gpus_(share_of(gpus_of_job_, plan, node, ranks[0]->gpu_ids.empty())),
       divided_(divide_gpus()),
       gpu_type_(gpu_type) {}
 

@@ -45,7 +45,10 @@ class NodePlacement {
   };
 
   static void put_last(const std::vector<unsigned>& others, NodeGpus& gpus);
-  static NodeGpus share_of(const NodeGpus& gpus, const Plan& plan, const topo::NodeTopology* node);
+  static NodeGpus share_of(const NodeGpus& gpus,
+                           const Plan& plan,
+                           const topo::NodeTopology* node,
+                           bool are_made_up);
   static NodeGpus gpus_of(const NodeRanks& ranks,
                           unsigned planned,
                           const topo::NodeTopology* node,

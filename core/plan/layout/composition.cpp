@@ -118,20 +118,22 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
   Composition made;
   const ClusterView seen = spec.heterogeneous ? cluster : view_of_parts(cluster);
   const auto& parts = spec::parts_of(spec);
-  const PlanPart plan_part =
-      [&](std::size_t part, const spec::JobSpec& job, const ClusterView& view) {
-        auto plan = make_plan(job, view, trainer);
-        if (!plan) add_new(words_of(spec, parts[part]), plan.error(), problems);
-        return plan.value_or(Plan());
-      };
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    made.parts.push_back(plan_part(i, spec_of_part(spec, i), seen));
-  if (problems.empty()) share_nodes(spec, seen, plan_part, made.parts, problems);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto plan = make_plan(spec_of_part(spec, i), seen, trainer);
+    if (!plan) add_new(words_of(spec, parts[i]), plan.error(), problems);
+    made.parts.push_back(plan.value_or(Plan()));
+  }
+  const PlanAny plan_any = [&](const spec::JobSpec& job) -> std::optional<Plan> {
+    auto plan = make_plan(job, seen, trainer);
+    return plan ? std::optional(*std::move(plan)) : std::nullopt;
+  };
+  if (problems.empty()) share_nodes(spec, seen, plan_any, made.parts, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const spec::JobSpec room = room_for(spec, made.parts, problems);
   // In a heterogeneous job, each part asks for its own nodes, so none needs room for every part.
   auto job = make_plan(room, spec.heterogeneous ? ClusterView() : cluster, trainer);
-  if (!job) add_new("", std::move(job).error(), problems);
+  const bool have_guests = std::any_of(made.parts.begin(), made.parts.end(), is_guest);
+  if (!job) add_new(have_guests ? "roles that share nodes" : "", std::move(job).error(), problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   made.job = *std::move(job);
   for (std::size_t i = 0; i < made.parts.size(); ++i) {

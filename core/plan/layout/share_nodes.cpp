@@ -2,6 +2,7 @@
 #include "core/plan/layout/share_nodes.hpp"
 
 #include "core/base/text/counted.hpp"
+#include "core/plan/layout/cpus.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/spec/parts.hpp"
 
@@ -39,56 +40,78 @@ unsigned weight_of(const Plan& part) {
   return std::max(part.gpus_per_node, part.ntasks_per_node);
 }
 
-// What is left of a node's CPUs, for roles that do not request any.
-struct Rest {
-  unsigned asked = 0;    // CPUs that other roles request
-  unsigned weights = 0;  // of the roles that do not
-  unsigned gpus = 0;     // of all roles
+// The CPUs that a rank takes of a node.
+unsigned taken_by_rank(const Plan& part, const spec::JobSpec& job, const ClusterView& cluster) {
+  unsigned unit = 1;
+  for (const ClusterView::Node& node : cluster.nodes)
+    unit = std::max(unit, rank_unit(node, job, cluster));
+  return (part.cpus_per_task + unit - 1) / unit * unit;
+}
 
-  [[nodiscard]] unsigned share(unsigned cpus, unsigned weight) const {
-    const std::uint64_t left = cpus - std::min(cpus, asked);
-    return static_cast<unsigned>(left * weight / std::max(1U, weights));
-  }
+unsigned taken(const Plan& part, const spec::JobSpec& job, const ClusterView& cluster) {
+  return part.ntasks_per_node * taken_by_rank(part, job, cluster);
+}
+
+// A job with one rank on each of the nodes, and the GPUs of all roles there.
+spec::JobSpec all_in_one(const spec::JobSpec& host, unsigned gpus) {
+  spec::JobSpec job = host;
+  job.command = {"dtsubmit"};
+  job.ntasks_per_node = 1;
+  job.gpus_per_node = gpus;
+  job.cpus_per_task.reset();
+  job.per_node = false;
+  return job;
+}
+
+// The CPUs of a node that roles which request none divide.
+struct Rest {
+  unsigned cpus = 0;     // 0: not known, or none left
+  unsigned of_node = 0;  // all that the job gets
+  unsigned weights = 0;  // of these roles
 };
 
-Rest rest_of(const spec::JobSpec& spec, const std::vector<Plan>& parts, const Members& members) {
+Rest rest_of(const spec::JobSpec& spec,
+             const ClusterView& cluster,
+             const PlanAny& plan_any,
+             const std::vector<Plan>& parts,
+             const Members& members) {
   Rest rest;
+  unsigned gpus = 0, asked = 0;
   for (const std::size_t i : members) {
-    rest.gpus += parts[i].gpus_per_node;
+    gpus += parts[i].gpus_per_node;
     if (asks_for_cpus(spec.roles[i].job))
-      rest.asked += parts[i].ntasks_per_node * parts[i].cpus_per_task;
+      asked += taken(parts[i], spec.roles[i].job, cluster);
     else
       rest.weights += weight_of(parts[i]);
   }
+  const auto whole = plan_any(all_in_one(spec.roles[members.front()].job, gpus));
+  if (!whole || cluster.nodes.empty()) return rest;
+  rest.of_node = whole->cpus_per_task;
+  rest.cpus = rest.of_node - std::min(rest.of_node, asked);
   return rest;
 }
 
-// The cluster as if its nodes only had the CPUs that a role gets.
-ClusterView view_of_share(ClusterView cluster, const Rest& rest, unsigned weight) {
-  const auto has_gpus = [&](const ClusterView::Node& node) { return node.gpus >= rest.gpus; };
-  // If no node has enough for all roles, the plan of the whole job says so.
-  if (std::any_of(cluster.nodes.begin(), cluster.nodes.end(), has_gpus))
-    std::erase_if(cluster.nodes, [&](const auto& node) { return !has_gpus(node); });
-  for (ClusterView::Node& node : cluster.nodes) {
-    const unsigned reserved = std::min(node.reserved_cpus, node.cpus);
-    const unsigned cores = rest.share(node.cpus - reserved, weight) / node.cpus_per_core;
-    node.cpus = reserved + std::max(1U, cores) * node.cpus_per_core;
-  }
-  for (ClusterView::Partition& partition : cluster.partitions)
-    if (partition.max_cpus_per_node > 0)
-      partition.max_cpus_per_node = std::max(1U, rest.share(partition.max_cpus_per_node, weight));
-  return cluster;
-}
-
-// Without knowledge of the nodes, a task that starts several processes has a single CPU.
-void take_one_per_gpu(Plan& part) {
+// At least one for each rank: if there are too few, the plan of the whole job says so.
+void take_share(const Rest& rest,
+                const spec::JobSpec& job,
+                const ClusterView& cluster,
+                Plan& part) {
   const unsigned tasks = std::max(1U, part.ntasks_per_node);
-  if (part.cpus_per_task * tasks >= part.gpus_per_node) return;
-  part.cpus_per_task = (part.gpus_per_node + tasks - 1) / tasks;
+  const unsigned weight = weight_of(part);
+  std::string why = "the nodes' CPUs are not known: one per GPU, or per rank";
+  unsigned share = weight;
+  if (rest.of_node > 0) {
+    share = static_cast<unsigned>(std::uint64_t{rest.cpus} * weight / std::max(1U, rest.weights));
+    why = fmt::format(
+        "{} of {} per node / {}", share, counted(rest.of_node, "CPU"), counted(tasks, "rank"));
+  }
+  part.cpus_per_task = 1;
+  const unsigned unit = taken_by_rank(part, job, cluster);  // of one CPU
+  part.cpus_per_task = std::max(1U, share / tasks / unit * unit);
   for (Reason& reason : part.reasons)
     if (reason.name == "cpus-per-task") {
       reason.value = std::to_string(part.cpus_per_task);
-      reason.why = "the nodes' CPUs are not known: one per GPU, for its share of the cores";
+      reason.why = why;
     }
 }
 
@@ -135,24 +158,20 @@ spec::JobSpec spec_of_part(const spec::JobSpec& spec, std::size_t part) {
 
 void share_nodes(const spec::JobSpec& spec,
                  const ClusterView& cluster,
-                 const PlanPart& plan_part,
+                 const PlanAny& plan_any,
                  std::vector<Plan>& parts,
                  Diagnostics& problems) {
   for (std::size_t host = 0; host < spec.roles.size(); ++host) {
     const Members members = members_of(spec.roles, host);
     if (members.size() < 2) continue;
     check_types(spec, members, problems);
-    const Rest rest = rest_of(spec, parts, members);
-    for (const std::size_t i : members) {
-      if (asks_for_cpus(spec.roles[i].job)) continue;
-      const ClusterView view = view_of_share(cluster, rest, weight_of(parts[i]));
-      parts[i] = plan_part(i, spec_of_part(spec, i), view);
-      if (cluster.nodes.empty()) take_one_per_gpu(parts[i]);
-    }
+    const Rest rest = rest_of(spec, cluster, plan_any, parts, members);
     SharedNodes shared;
     shared.host = static_cast<unsigned>(host);
     for (const std::size_t i : members) {
-      shared.cpus.push_back(parts[i].ntasks_per_node * parts[i].cpus_per_task);
+      const spec::JobSpec& job = spec.roles[i].job;
+      if (!asks_for_cpus(job)) take_share(rest, job, cluster, parts[i]);
+      shared.cpus.push_back(taken(parts[i], job, cluster));
       shared.gpus.push_back(parts[i].gpus_per_node);
     }
     for (const std::size_t i : members) {

@@ -82,8 +82,11 @@ bool is_done(const PartEnd& end) {
 
 bool has_failed(const PartEnd& end) {
   if (end.end_requested || end.out_of_time) return false;
-  const bool was_asked = end.attempt && end.attempt->cause == Cause::stopped;
-  return end.decided && end.decided->decision == Action::stop && !was_asked;
+  if (!end.decided || end.decided->decision != Action::stop) return false;
+  // While it waited for its next attempt, its cause is that of the one before.
+  const auto asked = [&](const char* by) { return end.decided->detail.starts_with(by); };
+  const bool is_stopped = end.attempt && end.attempt->cause == Cause::stopped;
+  return !is_stopped && !asked(k_asked_by_user) && !asked(k_asked_by_part);
 }
 
 bool ends_others(const PartEnd& end) {

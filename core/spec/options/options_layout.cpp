@@ -99,7 +99,7 @@ The default is derived from the program's name.
 partitions, GPUs, memory and the like; see STEPS AND ROLES in
 .BR dtsubmit\-submit (1).
 .B dtsubmit run
-has one machine for all of them.
+has one machine for all of them, whose GPUs it divides.
 )",
        .is_rare = true},
       {.names = "--interface",

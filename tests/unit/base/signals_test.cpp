@@ -73,7 +73,9 @@ TEST_CASE("a wait ends with its signal, and with none but that") {
             const std::chrono::seconds limit(row.is_awaited ? 600 : 1);
             ::kill(::getpid(), row.signal);
             const auto ended_by = wait_for_one_of(fd->get(), {SIGTERM, SIGINT}, limit);
-            return ended_by == (row.is_awaited ? std::optional(row.signal) : std::nullopt) ? 0 : 2;
+            const std::optional<int> number =
+                ended_by ? std::optional(ended_by->number) : std::nullopt;
+            return number == (row.is_awaited ? std::optional(row.signal) : std::nullopt) ? 0 : 2;
           }) == 0);
   }
 }

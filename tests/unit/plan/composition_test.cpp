@@ -133,14 +133,61 @@ TEST_CASE("roles that share nodes and need more than a node has are refused") {
                                      view,
                                      "/trainer");
   REQUIRE_FALSE(made);
-  CHECK(tests::contains(to_error(made.error()).message, "6"));
+  CHECK(tests::contains(to_error(made.error()).message,
+                        "roles that share nodes: --gpus-per-node: 6 GPUs per node requested"));
   const auto cpus = make_composition(job_of(R"("roles": [
     {"name": "a", "command": ["a"], "cpus_per_task": 40},
     {"name": "b", "command": ["b"], "cpus_per_task": 40, "beside": "a"}])"),
                                      view,
                                      "/trainer");
   REQUIRE_FALSE(cpus);
-  CHECK(tests::contains(to_error(cpus.error()).message, "80"));
+  CHECK(tests::contains(to_error(cpus.error()).message, "80 CPUs per node requested"));
+}
+
+TEST_CASE("roles that fill a node of two threads per core fit on it") {
+  ClusterView view;
+  view.nodes = {{"n0", 8}};
+  view.nodes[0].cpus_per_core = 2;
+  view.partitions = {{"low", true, {"n0"}}};
+  const auto of = [&](const std::string& a, const std::string& b, bool one_per_core = false) {
+    view.one_rank_per_core = one_per_core;
+    return make_composition(
+        job_of(R"("roles": [{"name": "a", "command": ["a"])" + a +
+               R"(}, {"name": "b", "command": ["b"], "beside": "a")" + b + "}]"),
+        view,
+        "/trainer");
+  };
+  for (const auto& [a, b] : {std::pair(R"(, "ntasks_per_node": 3)", R"(, "ntasks_per_node": 5)"),
+                             std::pair("", R"(, "ntasks_per_node": 7)"),
+                             std::pair(R"(, "cpus_per_task": 5)", R"(, "ntasks_per_node": 3)"),
+                             std::pair(R"(, "cpus_per_task": 7)", ""),
+                             std::pair(R"(, "cpus_per_task": 8)", "")}) {
+    CAPTURE(a);
+    CAPTURE(b);
+    const auto made = of(a, b);
+    const bool is_full = std::string(a).find('8') != std::string::npos;
+    REQUIRE(made.has_value() != is_full);
+    if (made) CHECK(made->job.ntasks_per_node * made->job.cpus_per_task == 8);
+  }
+  const auto cores = of(R"(, "ntasks_per_node": 3, "cpus_per_task": 1)", "", true);
+  REQUIRE(cores);
+  CHECK(cores->job.ntasks_per_node * cores->job.cpus_per_task == 8);
+  CHECK_FALSE(of(R"(, "ntasks_per_node": 3)", R"(, "ntasks_per_node": 2)", true));
+}
+
+TEST_CASE("memory of the job is not compared with the CPUs of one role") {
+  ClusterView view;
+  view.nodes = {{"n0", 8, 0, 1000}};
+  ClusterView::Partition low{"low", true, {"n0"}};
+  low.memory = MemoryRules{};
+  low.memory->max_per_cpu_mib = 100;
+  view.partitions = {low};
+  const auto made = make_composition(job_of(R"("memory_mib": 600, "roles": [
+    {"name": "a", "command": ["a"]}, {"name": "b", "command": ["b"], "beside": "a"}])"),
+                                     view,
+                                     "/trainer");
+  if (!made) FAIL(to_error(made.error()).message);
+  CHECK(made->job.ntasks_per_node * made->job.cpus_per_task == 8);
 }
 
 TEST_CASE("roles of one node with GPUs of different types are refused") {

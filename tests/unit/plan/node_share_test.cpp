@@ -120,6 +120,18 @@ TEST_CASE("roles on a machine with fewer GPUs than they need share them") {
   CHECK(given.count("0") == 2);
 }
 
+TEST_CASE("instances of one GPU are given to different roles") {
+  const auto node = tests::load_machine("gpus-on-one-socket");
+  REQUIRE(node);
+  const auto instances = static_cast<unsigned>(node->gpus.size()) + 3;
+  const SharedNodes shared{0, {4, 12}, {1, instances - 1}};
+  std::set<std::string> given;
+  for (unsigned role = 0; role < 2; ++role)
+    for (const Placement& rank : placed(plan_of(shared, role), *node, instances))
+      for (const std::string& gpu : rank.gpus) CHECK(given.insert(gpu).second);
+  CHECK(given.size() == instances);
+}
+
 TEST_CASE("shares that do not fit a node exactly differ from it by one core") {
   const auto node = tests::load_machine("dgx-a100");
   REQUIRE(node);

@@ -82,6 +82,11 @@ TEST_CASE("a part that spares the others ends them only if the job has to do som
     CHECK_FALSE(has_failed(other));
     CHECK(ends_others(other));
   }
+  for (const char* by : {k_asked_by_part, k_asked_by_user}) {
+    PartEnd waiting = failed;
+    waiting.decided->detail = std::string(by) + " before the next attempt";
+    CHECK_FALSE(has_failed(waiting));
+  }
   failed.out_of_time = true;
   CHECK(ends_others(failed));
   CHECK_FALSE(has_failed(told(ended("a", Cause::user_exit, Action::stop))));
