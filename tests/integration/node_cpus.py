@@ -13,7 +13,8 @@ ALL = [([], 4, 3), (["--hint", "multithread"], 4, 3), (["--hint", "nomultithread
        (["--threads-per-core", "1"], 2, 1), (["--extra-node-info", "*:*:1"], 2, 1), (["-p", "narrow"], 3, 3),
        (["-p", "narrow", "--hint", "nomultithread"], 2, 1), (["--ntasks-per-core", "1"], 4, 2)]
 # The same on a site with CR_ONE_TASK_PER_CORE and a reserved core.
-WHOLE = [([], 2), (["--ntasks-per-core", "1"], 2), (["--ntasks-per-core", "2"], 3), (["--hint", "nomultithread"], 1)]
+WHOLE = [([], 2), (["--ntasks-per-core", "1"], 2), (["--ntasks-per-core", "2"], 3), (["--hint", "nomultithread"], 1),
+         (["--hint", "multithread"], 3)]
 
 
 def starts(cluster, words):

@@ -79,9 +79,11 @@ unsigned possible_cpus(const ClusterView::Node& node, const spec::JobSpec& spec,
 
 unsigned rank_unit(const ClusterView::Node& node,
                    const spec::JobSpec& spec,
-                   const ClusterView& cluster) {
+                   bool one_rank_per_core) {
   const auto most = number_of(spec, "ntasks-per-core");
-  const bool share_none = most ? *most == 1 : cluster.one_rank_per_core;
+  // With this hint, sbatch permits any number of ranks on a core.
+  const bool is_default = one_rank_per_core && value_of(spec, "hint") != "multithread";
+  const bool share_none = most ? *most == 1 : is_default;
   if (!share_none || spec.slurm.count("overcommit") > 0) return 1;
   return used_of_core(spec, node.cpus_per_core);
 }

@@ -37,9 +37,10 @@ namespace dts::plan {
 
 // Each rank takes a multiple of this many CPUs of a node: those of a core, if no two ranks share
 // one
-// (--ntasks-per-core=1, or CR_ONE_TASK_PER_CORE in slurm.conf(5)), otherwise 1.
+// (--ntasks-per-core=1, or by default on a site with CR_ONE_TASK_PER_CORE in slurm.conf(5), which
+// `one_rank_per_core` says), otherwise 1.
 [[nodiscard]] unsigned rank_unit(const ClusterView::Node& node,
                                  const spec::JobSpec& spec,
-                                 const ClusterView& cluster);
+                                 bool one_rank_per_core);
 
 }  // namespace dts::plan

@@ -45,6 +45,7 @@ struct Demand {
   std::string what;    // "GPUs"
   std::uint64_t need;
   Amount amount;
+  std::string has = "has", have = "have";
 };
 
 // The nodes that have enough. Appends a problem if they are fewer than wanted. `nodes` must not be
@@ -70,7 +71,7 @@ std::vector<Node> demand(const std::vector<Node>& nodes,
          fmt::format("node{} {} {} {}",
                      best.size() == 1 ? "" : "s",
                      names_of(best),
-                     best.size() == 1 ? "has" : "have",
+                     best.size() == 1 ? d.has : d.have,
                      most)});
   else
     problems.push_back(
@@ -79,7 +80,7 @@ std::vector<Node> demand(const std::vector<Node>& nodes,
                      enough.size(),
                      enough.size() == 1 ? "" : "s",
                      scope,
-                     enough.size() == 1 ? "has" : "have",
+                     enough.size() == 1 ? d.has : d.have,
                      d.need,
                      d.what,
                      wanted),
@@ -173,10 +174,40 @@ void check_size(unsigned wanted, const Candidates& found, Diagnostics& problems)
                         fmt::format("ask for {} or fewer", found.size)});
 }
 
+unsigned in_units(unsigned cpus, unsigned unit) {
+  return (cpus + unit - 1) / unit * unit;
+}
+
+// CPUs for the ranks of a node; room for the ranks themselves, if they take more CPUs of some nodes
+// than of others.
+Demand demand_for_ranks(const std::vector<Node>& nodes,
+                        const spec::JobSpec& spec,
+                        const Fit& fit,
+                        unsigned tasks,
+                        unsigned cpus_per_task) {
+  const char* option = spec.cpus_per_task ? "--cpus-per-task" : "--ntasks-per-node";
+  const auto taken = [&spec, &fit, cpus_per_task](const Node& n) {
+    return in_units(cpus_per_task, rank_unit(n, spec, fit.one_rank_per_core));
+  };
+  const auto cpus = [&spec, &fit](const Node& n) {
+    return possible_cpus(n, spec, fit.max_cpus_per_node);
+  };
+  const unsigned first = taken(nodes.front());
+  if (std::ranges::all_of(nodes, [&](const Node& n) { return taken(n) == first; }))
+    return {option, "CPUs", std::uint64_t{tasks} * first, cpus};
+  return {option,
+          fmt::format("rank{} with {}", tasks == 1 ? "" : "s", counted(cpus_per_task, "CPU")),
+          tasks,
+          [taken, cpus](const Node& n) { return cpus(n) / taken(n); },
+          "has room for",
+          "have room for"};
+}
+
 }  // namespace
 
 Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems) {
   Fit fit;
+  fit.one_rank_per_core = cluster.one_rank_per_core;
   const auto partition = find_partition(spec, cluster, problems);
   if (!cluster.partitions.empty() && !partition) return fit;
   if (partition) {
@@ -212,7 +243,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
     keep({"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }});
   if (!enough) fit.nodes.clear();
   for (const Node& node : fit.nodes) {
-    fit.rank_unit = std::max(fit.rank_unit, rank_unit(node, spec, cluster));
+    fit.rank_unit = std::max(fit.rank_unit, rank_unit(node, spec, cluster.one_rank_per_core));
     const unsigned all = sure_cpus(node, spec, fit.max_cpus_per_node);
     const unsigned cpus = cpus_with_memory(all, node, spec, fit);
     if (cpus == 0 || (fit.fewest_cpus != 0 && cpus >= fit.fewest_cpus)) continue;
@@ -223,7 +254,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
 }
 
 unsigned taken_cpus(const Fit& fit, unsigned cpus_per_task) {
-  return (cpus_per_task + fit.rank_unit - 1) / fit.rank_unit * fit.rank_unit;
+  return in_units(cpus_per_task, fit.rank_unit);
 }
 
 void check_cpus(const spec::JobSpec& spec,
@@ -248,16 +279,9 @@ void check_cpus(const spec::JobSpec& spec,
   std::string scope = fit.partition.empty() ? "" : " in partition " + fit.partition;
   if (const unsigned threads = threads_per_core(spec); threads > 0)
     scope += fmt::format(" with {} per core", counted(threads, "thread"));
-  const std::uint64_t taken = std::uint64_t{tasks} * taken_cpus(fit, cpus_per_task);
-  if (taken > need) scope += ", where no two ranks share a core,";
-  (void)demand(nodes,
-               {option,
-                "CPUs",
-                taken,
-                [&](const Node& n) { return possible_cpus(n, spec, fit.max_cpus_per_node); }},
-               scope,
-               spec.nodes + spec.spares,
-               problems);
+  const Demand ranks = demand_for_ranks(nodes, spec, fit, tasks, cpus_per_task);
+  if (ranks.need != need || ranks.what != "CPUs") scope += ", where no two ranks share a core,";
+  (void)demand(nodes, ranks, scope, spec.nodes + spec.spares, problems);
 }
 
 }  // namespace dts::plan

@@ -12,11 +12,12 @@ namespace dts::plan {
 
 // The nodes on which a job may run, given partition, GPUs and memory.
 struct Fit {
-  std::string partition;     // its name; empty: unknown
-  bool up = true;            // false: jobs may wait in it, none starts now
-  bool known = false;        // false: nothing is known about the nodes
-  unsigned fewest_cpus = 0;  // that a job gets of a node large enough; 0: unknown
-  unsigned rank_unit = 1;    // see cpus.hpp
+  std::string partition;           // its name; empty: unknown
+  bool up = true;                  // false: jobs may wait in it, none starts now
+  bool known = false;              // false: nothing is known about the nodes
+  unsigned fewest_cpus = 0;        // that a job gets of a node large enough; 0: unknown
+  unsigned rank_unit = 1;          // the largest of `nodes`; see cpus.hpp
+  bool one_rank_per_core = false;  // as in ClusterView
   // As in the partition.
   unsigned max_cpus_per_node = 0;
   std::uint64_t max_memory_mib = 0;
@@ -32,7 +33,7 @@ struct Fit {
                             const ClusterView& cluster,
                             Diagnostics& problems);
 
-// The CPUs that a rank with so many takes of a node.
+// The CPUs that a rank with so many takes of any of `nodes` at most.
 [[nodiscard]] unsigned taken_cpus(const Fit& fit, unsigned cpus_per_task);
 
 // Appends a problem if fewer than spec.nodes nodes have room for `tasks` x `cpus_per_task`.

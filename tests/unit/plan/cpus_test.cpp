@@ -67,6 +67,8 @@ TEST_CASE("ranks that share no core get whole ones, and no more of them than a n
   CHECK(why(planned_with({}), "cpus-per-task") == "14 CPUs per node in whole cores / 4 ranks");
   CHECK(planned_with({{"ntasks-per-core", "2"}}).cpus_per_task == 3);
   CHECK(planned_with({{"hint", "nomultithread"}}).cpus_per_task == 1);
+  CHECK(planned_with({{"hint", "multithread"}}).cpus_per_task == 3);
+  CHECK(planned_with({{"hint", "multithread"}, {"ntasks-per-core", "1"}}).cpus_per_task == 2);
   CHECK(planned_with({{"overcommit", ""}}).cpus_per_task == 3);
   spec::JobSpec spec = with({}, 1);
   spec.gpus_per_node.reset();
@@ -79,6 +81,32 @@ TEST_CASE("ranks that share no core get whole ones, and no more of them than a n
   CHECK(problems[0].message ==
         "16 CPUs per node requested, but the maximum in partition low, where no two ranks share a "
         "core, is 14");
+}
+
+TEST_CASE("ranks that share no core take the CPUs of a core of each node, not of the largest one") {
+  ClusterView view = threaded();
+  view.one_rank_per_core = true;
+  view.nodes[0].cpus = view.nodes[1].cpus = 8;
+  view.nodes[1].cpus_per_core = 1;
+  spec::JobSpec spec = request(1);
+  spec.ntasks_per_node = 8;
+  CHECK(planned(spec, view).cpus_per_task == 1);
+  const auto problem = [&] {
+    const Diagnostics problems = refused(spec, view);
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].where == "--ntasks-per-node");
+    return problems[0].message + "; " + problems[0].hint;
+  };
+  spec.nodes = 2;
+  CHECK(
+      problem() ==
+      "only 1 node in partition low, where no two ranks share a core, has room for 8 ranks with 1 "
+      "CPU, 2 requested; n1: ask for fewer nodes or fewer ranks with 1 CPU");
+  spec.ntasks_per_node = 9;
+  CHECK(
+      problem() ==
+      "9 ranks with 1 CPU per node requested, but the maximum in partition low, where no two ranks "
+      "share a core, is 8; node n1 has room for 8");
 }
 
 TEST_CASE("the number of threads for binding is the job's own, if it names one") {
