@@ -5,11 +5,14 @@
 #include "plugins/slurm_shared/command.hpp"
 #include "plugins/slurm_shared/configuration.hpp"
 #include "plugins/slurm_shared/job_name.hpp"
+#include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/sbatch.hpp"
+#include "plugins/slurm_shared/show_job.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
@@ -39,10 +42,18 @@ std::string id_of(const json& request) {
 
 constexpr const char* k_ended = "already completing or completed";
 constexpr const char* k_in_transition = "Job can not be altered now";
+constexpr const char* k_repeats = "Job is in transitional state, retrying";  // scancel --verbose
 
-bool is_running(const json& request) {
-  const auto job = load_job(request);
-  return job && job->text("JobState") == "RUNNING";
+// Whether that task of an array runs while others of it wait.
+bool runs_beside_waiting(const JobName& task) {
+  const auto records = show_job(std::to_string(task.number));
+  return records &&
+         std::ranges::any_of(*records,
+                             [&](const Record& one) {
+                               return is_of(one, task) && one.text("JobState") == "RUNNING";
+                             }) &&
+         std::ranges::any_of(*records,
+                             [](const Record& one) { return one.text("JobState") == "PENDING"; });
 }
 
 // The errors that scancel printed about an unknown job, which it does only if verbose; it still
@@ -140,21 +151,25 @@ Outcome<json> exclude(const json& request) {
 }
 
 // While other tasks of an array wait, slurmctld sends the signal and then answers that those could
-// not be signalled (22.05), after which scancel repeats it every few seconds.
+// not be signalled (22.05). scancel says so only if verbose, and repeats the signal every few
+// seconds.
 Outcome<json> signal_batch(const json& request) {
-  const std::vector<std::string> words{
-      "scancel", "--batch", "--signal=" + request.at("signal").dump(), id_of(request)};
+  const std::string signal = "--signal=" + request.at("signal").dump();
   const auto name = job_name(request);
-  if (!name || !name->task || !is_running(request)) return order(request, words);
+  if (!name || !name->task || !runs_beside_waiting(*name))
+    return order(request, {"scancel", "--batch", signal, id_of(request)});
   constexpr std::chrono::seconds k_first_try{4};
-  const auto said = run_command({.words = words, .limit = k_first_try});
-  // The controller answers, so it has answered scancel, too, which otherwise would not have ended.
-  const bool is_repeated = !said && load_job(request).has_value();
-  if (is_repeated) return json::object();
+  std::string err;
+  const auto said =
+      run_command({.words = {"scancel", "--verbose", "--batch", signal, id_of(request)},
+                   .limit = k_first_try,
+                   .err = &err});
+  if (said && said->exit_code == 0) return json::object();
+  for (const char* sent : {k_repeats, k_in_transition})
+    if (err.find(sent) != std::string::npos) return json::object();
   if (!said) return tl::unexpected<Failure>(said.error());
-  const std::string refused = said->exit_code == 0 ? "" : plain(said->err);
-  if (refused.empty() || refused.find(k_in_transition) != std::string::npos) return json::object();
-  return failed_command(named_job(request) + ": " + refused);
+  const std::string errors = errors_in(err);
+  return failed_command(named_job(request) + ": " + (errors.empty() ? plain(err) : errors));
 }
 
 }  // namespace slurm_plugin

@@ -45,6 +45,15 @@ dts::UniqueFd memory_file(const std::string& text) {
   return file;
 }
 
+std::string text_of(const dts::UniqueFd& file) {
+  std::array<char, 4096> part;
+  std::string text;
+  ssize_t n = 0;
+  while ((n = ::pread(file.get(), part.data(), part.size(), static_cast<off_t>(text.size()))) > 0)
+    text.append(part.data(), static_cast<std::size_t>(n));
+  return text;
+}
+
 // The line without "sbatch: " and "error: ".
 std::string_view without_prefix(std::string_view line) {
   const std::size_t colon = line.find(": ");
@@ -108,11 +117,16 @@ Outcome<CommandOutput> run_command(SlurmCommand command) {
       command.environment ? std::move(command.environment) : std::optional(plain_environment());
   request.folder = std::move(command.folder);
   request.stdin_fd = input.get();
+  const dts::UniqueFd err = memory_file("");
+  if (command.err != nullptr)
+    request.in_child = [to = err.get()] { return ::dup2(to, STDERR_FILENO) < 0 ? 1 : 0; };
   auto output = dts::run_process(std::move(request), command.limit);
+  if (command.err != nullptr) *command.err = text_of(err);
   // A requeue ends all processes of the job, also the command that asked for it.
   if (output && output->signal != 0)
     return failed(meanings::k_silent,
                   name + " was ended by signal " + std::to_string(output->signal));
+  if (output && command.err != nullptr) output->err = *command.err;
   if (output)
     return CommandOutput{output->exit_code, std::move(output->out), std::move(output->err)};
   if (output.error().code != dts::Errc::timed_out)

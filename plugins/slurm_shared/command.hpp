@@ -17,6 +17,7 @@ struct SlurmCommand {
   std::string folder{};                                   // working directory; empty: ours
   std::string input{};                                    // its standard input
   std::chrono::seconds limit{20};  // scontrol takes 9 s if the controller is down
+  std::string* err = nullptr;  // gets CommandOutput::err, also of a command that exceeds its limit
 };
 
 struct CommandOutput {

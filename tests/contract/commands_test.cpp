@@ -243,6 +243,26 @@ TEST_CASE("a job finds the reason for its end in its own log, however long that 
   unsetenv("SLURM_JOB_ID");
 }
 
+TEST_CASE("a signal to one task while others wait was sent only if scancel says so") {
+  Commands commands("scontrol",
+                    "case $* in *version*) echo slurm 22.05.8;; *)\n"
+                    "echo 'JobId=6 ArrayJobId=5 ArrayTaskId=3 JobState=RUNNING'; echo\n"
+                    "echo 'JobId=5 ArrayJobId=5 ArrayTaskId=4-9 JobState=PENDING'; esac");
+  const auto code = [&](const char* scancel) {
+    commands.add("scancel", scancel);
+    return reply("signal_batch", {{"id", "5_3"}, {"signal", 12}}).value("code", 0);
+  };
+  CHECK(code("exit 0") == 0);
+  CHECK(code("echo 'scancel: Job is in transitional state, retrying' >&2; exec sleep 60") == 0);
+  CHECK(code("echo 'scancel: error: Kill job error on job id 5_3: Job can not be altered now, try "
+             "again later' >&2; exit 1") == 0);
+  CHECK(code("exec sleep 60") == 4);  // the controller is slow
+  CHECK(code("kill -KILL $$") == 4);
+  CHECK(::unlink(commands.folder.file("scancel").c_str()) == 0);
+  if (!find_command("scancel"))
+    CHECK(reply("signal_batch", {{"id", "5_3"}, {"signal", 12}})["code"] == 4);
+}
+
 TEST_CASE("a job that slurmctld has forgotten is looked for in the accounting") {
   Commands commands("scontrol",
                     "case $* in *version*) echo slurm 24.11.5;; *)\n"
