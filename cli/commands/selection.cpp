@@ -25,7 +25,7 @@ namespace dts::cli {
 
 void add_selection(CLI::App& verb, Selection& selection, Naming naming) {
   CLI::Option* what =
-      verb.add_option("job", selection.what, "job id, run name, run directory, or `last`")
+      verb.add_option("job", selection.what, "job id, name of a run or job, directory, or `last`")
           ->type_name("JOB");
   if (naming == Naming::required) what->required();
   add_runs_option(verb, selection.runs);
@@ -81,6 +81,8 @@ Result<run::RunDirectory> find_directory(const Selection& selection) {
     if (elsewhere || elsewhere.error().code == Errc::invalid) return elsewhere;
   }
   if (const auto entry = run::gone_from_index(selection.what)) return gone(*entry);
+  // Last, as it may be the id of a job whose run is elsewhere.
+  if (auto named = run::find_job_name(selection.runs, selection.what)) return *std::move(named);
   return here;  // its message is the better one
 }
 

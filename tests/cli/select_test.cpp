@@ -2,6 +2,7 @@
 // status, logs, cancel and requeue on hand-made run directories: which run is selected, what is
 // reported, and all ways in which a run can be missing.
 #include "core/run/directory/lease.hpp"
+#include "core/run/index/index.hpp"
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -246,4 +247,29 @@ TEST_CASE("a run is found by its job's name, unless another run has it, too") {
   CHECK(
       contains(both.err, "newest first: cnn2-20260102T030406-abcdef, cnn2-20260102T030405-abcdef"));
   CHECK(contains(session.dtsubmit({"status", session.name}).out, session.name));
+}
+
+TEST_CASE("an id of a job is never taken for a job's name, nor is that of a run elsewhere") {
+  const Finished session;
+  const auto add = [&](const std::string& folder, const std::string& name) {
+    const auto run =
+        run::create_run_directory(session.file(folder), name, {"{}", "{}", "", "{}", ""});
+    REQUIRE(run);
+    return run->path;
+  };
+  for (const char* name : {"77", "77_3", "q7.alpha"})
+    add("runs", std::string(name) + "-20260103T030405-abcdef");
+  for (const char* job : {"77", "77_3"}) {
+    const Output cancel = session.dtsubmit({"cancel", job});
+    CHECK(cancel.exit_code == 6);
+    CHECK(contains(cancel.err, "no run of `" + std::string(job) + "` in "));
+  }
+  CHECK(contains(session.dtsubmit({"status", "q7.alpha"}).out, "/runs/q7.alpha-"));
+  const std::string elsewhere = add("other", "train-20260103T030405-abcdef");
+  REQUIRE(make_folders(session.file(".local/state/dtsubmit")));
+  REQUIRE(write_file(
+      session.file(".local/state/dtsubmit/runs.jsonl"),
+      run::to_line({elsewhere, JobId::parse("q7.alpha").value(), "/nonexistent/slurm.conf"}) + "\n",
+      0600));
+  CHECK(contains(session.dtsubmit({"status", "q7.alpha"}).out, elsewhere));
 }

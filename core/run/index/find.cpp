@@ -57,32 +57,6 @@ bool is_of_job_name(const std::string& run, const std::string& job) {
   });
 }
 
-// The run that has this job's name. Several runs often have the same one, and `cancel` must not
-// guess: they are listed instead. nullopt: there is none.
-std::optional<Result<RunDirectory>> find_job_name(const std::vector<RunDirectory>& runs,
-                                                  const std::string& root,
-                                                  const std::string& job) {
-  constexpr std::size_t k_most_listed = 4;
-  std::vector<std::string> names;
-  const RunDirectory* found = nullptr;
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if (!is_of_job_name(run_name(*run), job)) continue;
-    if (found == nullptr) found = &*run;
-    names.push_back(run_name(*run));
-  }
-  if (names.empty()) return std::nullopt;
-  if (names.size() == 1) return *found;
-  const std::string message =
-      fmt::format("{} runs in {} are named `{}`", names.size(), absolute_path(root), job);
-  const bool are_more = names.size() > k_most_listed;
-  names.resize(std::min(names.size(), k_most_listed));
-  return fail(
-      Errc::not_found,
-      message,
-      fmt::format(
-          "name one of them, newest first: {}{}", join(names, ", "), are_more ? ", ..." : ""));
-}
-
 }  // namespace
 
 std::vector<RunDirectory> list_runs(const std::string& root) {
@@ -123,15 +97,40 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
   if (run == nullptr && job)  // this reads every ledger
     run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
   if (run != nullptr) return *run;
-  if (auto named = find_job_name(found.runs, root, what)) return *std::move(named);
   // The ledger of another user's run is not searched for the job, so that run may be the one meant.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));
-  return fail(Errc::not_found,
-              what == "last" ? fmt::format("no runs in {}", absolute_path(root))
-                             : fmt::format("no run of `{}` in {}", what, absolute_path(root)),
-              "name a job id, a run's folder or `last`; --runs names another folder of runs");
+  return fail(
+      Errc::not_found,
+      what == "last" ? fmt::format("no runs in {}", absolute_path(root))
+                     : fmt::format("no run of `{}` in {}", what, absolute_path(root)),
+      "name a job id, a run's name or folder, the name of a job or `last`; --runs names another "
+      "folder of runs");
+}
+
+std::optional<Result<RunDirectory>> find_job_name(const std::string& root, const std::string& job) {
+  constexpr std::size_t k_most_listed = 4;
+  if (job.find_first_not_of("0123456789_+") == std::string::npos) return std::nullopt;
+  const std::vector<RunDirectory> runs = list_runs(root);
+  std::vector<std::string> names;
+  const RunDirectory* found = nullptr;
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (!is_of_job_name(run_name(*run), job)) continue;
+    if (found == nullptr) found = &*run;
+    names.push_back(run_name(*run));
+  }
+  if (names.empty()) return std::nullopt;
+  if (names.size() == 1) return *found;
+  const std::string message =
+      fmt::format("{} runs in {} are named `{}`", names.size(), absolute_path(root), job);
+  const bool are_more = names.size() > k_most_listed;
+  names.resize(std::min(names.size(), k_most_listed));
+  return fail(
+      Errc::not_found,
+      message,
+      fmt::format(
+          "name one of them, newest first: {}{}", join(names, ", "), are_more ? ", ..." : ""));
 }
 
 }  // namespace dts::run

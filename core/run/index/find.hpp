@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 #include "core/run/directory/run_directory.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,11 @@ namespace dts::run {
 // Finds the run that `what` refers to. Errc::not_found with a hint if nothing matches;
 // Errc::invalid if the only run that matches, or could match, is not exclusively ours.
 [[nodiscard]] Result<RunDirectory> find_run(const std::string& root, const std::string& what);
+
+// The run in `root` whose job has this name. Several runs often have the same one, and `cancel`
+// must not guess: then Errc::not_found, and the hint lists them. nullopt: there is none, or the
+// text looks like a job id ("77", "77_3", "77+1"), which may be that of a run elsewhere.
+[[nodiscard]] std::optional<Result<RunDirectory>> find_job_name(const std::string& root,
+                                                                const std::string& job);
 
 }  // namespace dts::run
