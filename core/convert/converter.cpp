@@ -16,6 +16,7 @@
 #include "core/convert/roles/stage.hpp"
 #include "core/convert/roles/world.hpp"
 #include "core/convert/steps.hpp"
+#include "core/convert/tear_down.hpp"
 #include "core/convert/texts.hpp"
 #include "core/plan/program/own_launcher.hpp"
 
@@ -98,6 +99,8 @@ class Converter {
     if (!cast_.has_roles()) lose_what_shells_share(parts_, programs_, places_);
     if (cast_.roles.empty()) lose_lines_beside(parts_, places_);
     if (cast_.has_roles()) lose_of_roles(programs_, parts_);
+    settle_tear_down(
+        parts_, last_, cast_.has_roles(), subject_.directive("chdir") != nullptr, options_);
     write_rows();
     write_steps(sizes);
   }
@@ -148,7 +151,7 @@ class Converter {
       add_layout(one.settings, subject_.job, functions);
       functions.needs.insert(one.needs.begin(), one.needs.end());
       functions.note(one.notes, one.losses);
-      starts = starts || starts_processes(part->item);
+      starts = starts || starts_processes(part->item, subject_);
     }
     return functions;
   }
@@ -168,7 +171,7 @@ class Converter {
       program.note(functions.notes, functions.losses);
     }
     if (!read.empty() && !context.keeps_output) program.losses.push_back(read + k_read_later);
-    starts = (starts && !context.functions.empty()) || starts_processes(item);
+    starts = (starts && !context.functions.empty()) || starts_processes(item, subject_);
     const auto own = plan::find_own_launcher(command_of(program, {}, options_));
     const bool is_recognised = starts_processes_of_node(own);
     program.starts_processes = starts || is_recognised;
@@ -176,15 +179,6 @@ class Converter {
         program, draft_, subject_.job, program.starts_processes, is_recognised, is_launched_);
     settle_sizes(program, draft_, resolver_);
     return program;
-  }
-
-  // torchrun and the like, directly or in a text of the statement.
-  [[nodiscard]] bool starts_processes(const Item& item) const {
-    const auto& runs = subject_.runs.runs;
-    return std::any_of(runs.begin(), runs.end(), [&](const lint::Run& run) {
-      return run.launch.starts_processes && !run.around.is_in_substitution &&
-             run.span.begin >= item.span().begin && run.span.end <= item.span().end;
-    });
   }
 
   void write_rows() {
@@ -260,8 +254,12 @@ class Converter {
       const std::string text = with_script_sizes(
           with_sizes(with_exports(set_up, program, used_later, options_), sizes), program.sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
-      if (!tear_down.text.empty())
-        draft_.settings["teardown"] = {{with_state(tear_down.text, set_up, used_later)}, k_no_row};
+      // Once, when all programs have ended.
+      if (!tear_down.text.empty() && i + 1 == places_.size())
+        step.settings["teardown"] = {
+            {with_script_sizes(with_state(tear_down.text, set_up, used_later, options_),
+                               program.sizes)},
+            k_no_row};
       step.command = command_of(program, set_up, options_);
       hand_to_container(program, set_up, draft_, step);
       if (!cast_.has_roles()) step.name = name_of_step(step.command, draft_);

@@ -148,6 +148,14 @@ bool uses_arguments(const std::string& text) {
   return false;
 }
 
+// Empty: there are none.
+std::string arguments_line(const Options& options) {
+  if (options.arguments.empty()) return "";
+  std::string line = "set --";
+  for (const std::string& one : options.arguments) line += " " + shell_quote(one);
+  return line + "\n";
+}
+
 }  // namespace
 
 std::string with_exports(const SetUpText& set_up,
@@ -158,11 +166,7 @@ std::string with_exports(const SetUpText& set_up,
   const Names words = words_of(text);
   const bool needs_arguments =
       uses_arguments(text) || words.count("shift") + words.count("getopts") > 0;
-  if (!options.arguments.empty() && needs_arguments) {
-    std::string line = "set --";
-    for (const std::string& one : options.arguments) line += " " + shell_quote(one);
-    text = line + "\n" + text;
-  }
+  if (needs_arguments) text = arguments_line(options) + text;
   Names used = names_in(program, set_up);
   used.insert(later.begin(), later.end());
   std::string state = declarations(set_up, used);
@@ -180,9 +184,13 @@ std::string with_exports(const SetUpText& set_up,
   return text;
 }
 
-std::string with_state(const std::string& text, const SetUpText& set_up, const Names& used) {
+std::string with_state(const std::string& text,
+                       const SetUpText& set_up,
+                       const Names& used,
+                       const Options& options) {
   std::string made;
   if (!declarations(set_up, used).empty()) made += k_take_state;
+  if (uses_arguments(text)) made += arguments_line(options);
   if (set_up.sets.changes_folder) made += k_take_folder;
   return made + patterns_for(text, set_up) + text;
 }

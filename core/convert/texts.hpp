@@ -19,10 +19,12 @@ namespace dts::convert {
                                        const Options& options);
 
 // The tear-down, which has a shell of its own, in the folder to which the set-up leads, and with
-// the arrays and functions of the set-up that it uses. `used`: names in `text`.
+// the arrays and functions of the set-up and the script's arguments that it uses. `used`: names in
+// `text`.
 [[nodiscard]] std::string with_state(const std::string& text,
                                      const SetUpText& set_up,
-                                     const Names& used);
+                                     const Names& used,
+                                     const Options& options);
 
 // The argv of a rank.
 [[nodiscard]] std::vector<std::string> command_of(const Program& program,

@@ -163,6 +163,14 @@ bool leaves_running(const Item& item) {
           }));
 }
 
+bool starts_processes(const Item& item, const lint::Subject& subject) {
+  const auto& runs = subject.runs.runs;
+  return std::any_of(runs.begin(), runs.end(), [&](const lint::Run& run) {
+    return run.launch.starts_processes && !run.around.is_in_substitution &&
+           run.span.begin >= item.span().begin && run.span.end <= item.span().end;
+  });
+}
+
 std::string verb_of(const lint::Run& run) {
   const lint::Launch& launch = run.launch;
   return launch.launcher == lint::Launcher::none ? lint::base_name(run.name()) : launch.program;

@@ -42,6 +42,9 @@ struct Item {
 // True if it leaves a program in the background, by its own & or within it, without waiting.
 [[nodiscard]] bool leaves_running(const Item& item);
 
+// True if it starts torchrun or the like, directly or in a text for a shell.
+[[nodiscard]] bool starts_processes(const Item& item, const lint::Subject& subject);
+
 // The base name of the program that the run starts, "echo"; "bash" for `bash -c TEXT`.
 [[nodiscard]] std::string verb_of(const lint::Run& run);
 

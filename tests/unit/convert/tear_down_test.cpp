@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines behind the programs run once, after all of them, with the values that they have in the
+// script; what a tear-down cannot do so is lost.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+TEST_CASE("a tear-down runs once, after the last of several programs") {
+  const Reduced steps = of_one_node("mkdir -p data\nbash first.sh\nbash second.sh\nrm -rf data\n");
+  CHECK(steps.made.is_lossless());
+  const std::string& file = steps.made.job_file;
+  const std::size_t at = file.find("teardown = ");
+  REQUIRE(at != std::string::npos);
+  CHECK(at > file.find("second.sh"));
+  CHECK(file.find("teardown = ", at + 1) == std::string::npos);
+}
+
+TEST_CASE("behind roles only lines without an effect can go") {
+  const std::string roles =
+      "#SBATCH -N 3 --ntasks-per-node=2\nN=($(scontrol show hostnames $SLURM_JOB_NODELIST))\n"
+      "srun -N1 -n1 -w ${N[2]} serve &\nSERVER=$!\n"
+      "srun -N2 -n4 -w \"$(IFS=,; echo \"${N[*]:0:2}\")\" train &\nTRAIN=$!\nwait $TRAIN\n";
+  for (const std::string line : {"rm -rf data\n", "cp a b\n", "touch done\n", "echo x > done\n"}) {
+    CAPTURE(line);
+    const Reduced made("#!/bin/bash\n" + roles + line);
+    CHECK(made.says(line, "for each role"));
+    CHECK(made.became(line) == Became::lost);
+    CHECK_FALSE(made.job_has("teardown"));
+  }
+  for (const std::string line :
+       {"kill $SERVER\n", "module purge\n", "ls -l out\n", "cd ..\n", "ray stop\n"}) {
+    CAPTURE(line);
+    const Reduced made("#!/bin/bash\n" + roles + line);
+    CHECK(made.made.is_lossless());
+    CHECK_FALSE(made.job_has("teardown"));
+  }
+}
+
+TEST_CASE("a tear-down has the script's arguments, or is lost") {
+  const Reduced open = of_one_node("srun ./a \"$1\"\nrm -rf /scratch/$1\n");
+  CHECK(open.became("rm -rf") == Became::lost);
+  CHECK_FALSE(open.job_has("teardown"));
+  CHECK(Reduced(open.text, {"x y"}).job_has("teardown = ['''\nset -- 'x y'\nrm -rf /scratch/$1\n"));
+  const Reduced shifted("#!/bin/bash\nshift\nsrun ./a\nrm -rf /scratch/$1\n", {"a", "b"});
+  CHECK(shifted.says("rm -rf", "changes its arguments"));
+}
+
+TEST_CASE("processes of the script's shell are none of the tear-down's") {
+  const std::string begin = "#!/bin/bash\n#SBATCH -N 1 -n 1\n./srv &\nS=$!\nsrun ./a\n";
+  CHECK(Reduced(begin + "kill $S\nwait $S && touch a.ok\n").says("wait", "what `wait` returns"));
+  CHECK(Reduced(begin + "kill $S\nif wait $S; then touch a.ok; fi\n")
+            .says("if", "what `wait` returns"));
+  CHECK(Reduced(begin + "kill $S\nwait $S || true\n").made.is_lossless());
+  const Reduced number = of_one_node("./a &\nA=$!\necho $A > ended\n");
+  CHECK(number.says("echo", "uses $!"));
+  CHECK(number.became("A=$!") == Became::unnecessary);
+  CHECK_FALSE(number.job_has("teardown"));
+  // It waits for its own.
+  CHECK(of_one_node("srun ./a\ncp x y &\nP=$!\nwait $P\nrm x\n")
+            .job_has("teardown = ['''\ncp x y &\nwait\nrm x\n"));
+}
+
+TEST_CASE("a tear-down goes back to where the script came from") {
+  for (const std::string lines : {"pushd /scratch/$X\nsrun ./a\npopd\ncp x y\n",
+                                  "cd /scratch/$X\nsrun ./a\ncd -\ncp x y\n",
+                                  "cd /scratch\nsrun ./a\ncd - > /dev/null\ncp x y\n"}) {
+    CAPTURE(lines);
+    CHECK(of_one_node(lines).job_has("cd \"$SLURM_SUBMIT_DIR\"\ncp x y\n"));
+  }
+  for (const std::string lines : {"pushd a\npushd b\nsrun ./a\npopd\ncp x y\n",
+                                  "#SBATCH --chdir /x\npushd a\nsrun ./a\npopd\ncp x y\n",
+                                  "pushd a\nsrun ./a\npopd && cp x y\n"}) {
+    CAPTURE(lines);
+    const Reduced made = of_one_node(lines);
+    CHECK(made.became("popd") == Became::lost);
+    CHECK_FALSE(made.job_has("cp x y"));
+  }
+}
