@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/codes.hpp"
 
+#include "core/base/text/text.hpp"
+#include "core/convert/expand/shapes.hpp"
 #include "core/convert/lines/effects.hpp"
 
 #include <algorithm>
@@ -8,7 +10,64 @@
 namespace dts::convert {
 namespace {
 
+// The first line of the function of that definition; null: it has another form.
+const shell::Statement* first_line(const Item& definition) {
+  const shell::Command* function = whole_command(*definition.statement);
+  if (function == nullptr || function->kind != shell::Command::Kind::function ||
+      function->bodies.size() != 1 || function->bodies[0].size() != 1)
+    return nullptr;
+  const shell::Command* group = whole_command(function->bodies[0][0]);
+  if (group == nullptr || group->bodies.empty() || group->bodies[0].empty()) return nullptr;
+  return &group->bodies[0][0];
+}
+
+// The exit code is only handed on: CODE=$?; rm -rf x; exit $CODE
+bool only_hands_on(const Item& definition, const std::string& name) {
+  constexpr std::string_view k_ends[] = {"exit", "return", "echo", "printf", "local"};
+  bool only = true;
+  each_command(*definition.statement, [&](const shell::Command& command) {
+    shell::Statement alone;
+    shell::Command words = command;
+    words.conditions.clear();  // their commands are seen by themselves
+    words.bodies.clear();
+    alone.pipelines.push_back({command.span, false, {words}});
+    each_expansion({alone}, [&](const shell::Piece& piece) {
+      only = only && (piece.text != name || is_one_of(k_ends, first_word(command)));
+    });
+  });
+  return only;
+}
+
+// Functions that begin with the exit code of the line before their call.
+Names functions_with_codes(const std::vector<Part>& parts) {
+  Names functions;
+  for (const Part& part : parts) {
+    const Item& item = part.item;
+    const shell::Statement* first = item.sets.functions.empty() ? nullptr : first_line(item);
+    if (first == nullptr) continue;
+    bool reads = false;
+    each_expansion({*first}, [&](const shell::Piece& piece) {
+      reads = reads || piece.text == "?" || piece.text == "PIPESTATUS";
+    });
+    each_command(*first, [&](const shell::Command& command) {
+      reads = reads || functions.count(first_word(command)) > 0;
+    });
+    const SetNames sets = set_names(*first);
+    const bool is_stored =
+        sets.variables.size() == 1 && only_hands_on(item, *sets.variables.begin());
+    if (reads && !is_stored) functions.merge(Names(item.sets.functions));
+  }
+  return functions;
+}
+
+bool calls_one_of(const Item& item, const Names& functions) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return functions.count(run->name()) > 0;
+  });
+}
+
 void lose_codes_of_programs(std::vector<Part>& parts) {
+  const Names functions = functions_with_codes(parts);
   Names codes;
   bool is_behind = false;
   for (Part& part : parts) {
@@ -18,7 +77,7 @@ void lose_codes_of_programs(std::vector<Part>& parts) {
     const bool uses = std::any_of(codes.begin(), codes.end(), [&](const std::string& name) {
       return part.item.used.count(name) > 0;
     });
-    if (!uses && !reads_exit_code(part.item)) continue;
+    if (!uses && !reads_exit_code(part.item) && !calls_one_of(part.item, functions)) continue;
     codes.insert(sets.variables.begin(), sets.variables.end());
     if (part.verdict.kind != Verdict::Kind::kept) continue;
     if (part.item.runs.empty() || ends_only(part.item))

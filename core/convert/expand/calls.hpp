@@ -27,7 +27,8 @@ namespace dts::convert {
 
 // The text with the commands of `trap COMMANDS EXIT` behind its last line, without those that end
 // processes or the script, which the job does itself. The same text, if there is no such trap, more
-// than one, or one under a condition.
+// than one, or one under a condition, behind a line that may end the script, or with values in
+// double quotes that are others at the end.
 [[nodiscard]] Expanded with_exit_trap_behind(std::string_view text, const shell::Script& script);
 
 }  // namespace dts::convert

@@ -77,3 +77,55 @@ TEST_CASE("a tear-down goes back to where the script came from") {
     CHECK_FALSE(made.job_has("cp x y"));
   }
 }
+
+TEST_CASE("a trap in double quotes has the values of the place where it is set") {
+  for (const std::string lines : {"D=/tmp/a\ntrap \"rm -rf $D\" EXIT\nD=/tmp/b\nsrun ./a $D\n",
+                                  "trap \"rm -rf $(pwd)/x\" EXIT\ncd /tmp\nsrun ./a\n",
+                                  "trap \"rm -rf `pwd`/x\" EXIT\ncd /tmp\nsrun ./a\n",
+                                  "trap \"rm -rf $PWD/x\" EXIT\ncd /tmp\nsrun ./a\n",
+                                  "D=x\ntrap \"rm -rf '$D'\" EXIT\nsrun ./a\n",
+                                  "D=x\ntrap \"rm -rf $D\" EXIT\nsource settings.sh\nsrun ./a\n",
+                                  "f() {\n  local D=x\n  trap \"rm -rf $D\" EXIT\n}\nf\nsrun ./a\n",
+                                  "trap \"rm -rf $1\" EXIT\nsrun ./a\n"}) {
+    CAPTURE(lines);
+    CHECK_FALSE(of_one_node(lines).made.is_lossless());
+    CHECK_FALSE(of_one_node(lines).job_has("teardown"));
+  }
+  CHECK(of_one_node("source settings.sh\nD=x\ntrap \"rm -rf $D\" EXIT\nE=y\nsrun ./a $E\n")
+            .job_has("teardown = ['''\nrm -rf $D\n"));
+  // Single quotes keep it for the end.
+  CHECK(of_one_node("trap 'rm -rf $PWD/x' EXIT\nsrun ./a\n").made.is_lossless());
+}
+
+TEST_CASE("a trap behind a line that may end the script does not act then") {
+  const std::string end = "touch lock\ntrap \"rm -f lock\" EXIT\nsrun ./a\n";
+  for (const std::string begin : {"if [ -e lock ]; then exit 1; fi\n",
+                                  "[ -e lock ] && exit 1\n",
+                                  "cd /x || exit\n",
+                                  "check() {\n  [ -e lock ] && exit 1\n}\ncheck\n",
+                                  "set -euo pipefail\n",
+                                  "set -o errexit\n",
+                                  ": ${DATA:?}\n"}) {
+    CAPTURE(begin);
+    CHECK(of_one_node(begin + end).became("trap") == Became::lost);
+    CHECK_FALSE(of_one_node(begin + end).job_has("teardown"));
+  }
+  CHECK(Reduced("#!/bin/bash -e\n" + end).became("trap") == Became::lost);
+  for (const std::string begin : {"set -e\nset +e\n", "set -u\n", "usage() {\n  exit 1\n}\n"}) {
+    CAPTURE(begin);
+    CHECK(of_one_node(begin + end).job_has("teardown = ['''\nrm -f lock\n"));
+  }
+  CHECK(of_one_node("set -e\nD=$(mktemp -d)\nmkdir -p $D/x\ntrap 'rm -rf $D' EXIT\ncp a $D\n"
+                    "srun ./a $D\n")
+            .job_has("teardown = ['''\nrm -rf $D\n"));
+}
+
+TEST_CASE("the exit code that a function of the tear-down reads is not that of the program") {
+  const std::string reads = "fin() {\n  code=$?\n  [ $code -ne 0 ] && touch failed\n}\n";
+  CHECK(of_one_node(reads + "srun ./a\nfin\n").says("fin\n", "exit code"));
+  CHECK(of_one_node(reads + "trap fin EXIT\nsrun ./a\n").became("trap") == Became::lost);
+  CHECK(of_one_node("fin() { if [ $? -eq 0 ]; then touch ok; fi; }\ntrap fin EXIT\nsrun ./a\n")
+            .became("trap") == Became::lost);
+  CHECK(of_one_node("fin() {\n  code=$?\n  rm -rf x\n  exit $code\n}\ntrap fin EXIT\nsrun ./a\n")
+            .job_has("\nfin\n"));
+}
