@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* k_folder = "SCRIPT_FOLDER";  // where the set-up's cd leads
 constexpr const char* k_state = "SCRIPT_STATE";    // its arrays, functions and arguments
-constexpr const char* k_take_folder = "cd \"$SCRIPT_FOLDER\" || exit\n";
+// Without a value, cd "" would stay.
+constexpr const char* k_take_folder = "cd \"${SCRIPT_FOLDER:?}\" || exit\n";
 constexpr const char* k_take_state = "eval \"$SCRIPT_STATE\"\n";
 constexpr const char* k_arguments = "printf 'set --'; [ $# -eq 0 ] || printf ' %q' \"$@\"";
 
@@ -132,9 +133,12 @@ bool takes_state(const Program& program, const SetUpText& set_up) {
          !declarations(set_up, names_in(program, set_up)).empty();
 }
 
-// The settings of patterns that the shell of `text` needs; empty: it has no pattern.
-std::string patterns_for(const std::string& text, const SetUpText& set_up) {
-  return text.find_first_of("*?[(") == std::string::npos ? "" : set_up.patterns;
+// The settings of patterns that the shell of `text` needs, before it takes over functions among
+// `names`; empty: there is no pattern.
+std::string patterns_for(const std::string& text, const SetUpText& set_up, const Names& names) {
+  const bool has_pattern = text.find_first_of("*?[(") != std::string::npos ||
+                           !used_of(set_up.sets.functions, names).empty();
+  return has_pattern ? set_up.patterns : "";
 }
 
 bool uses_arguments(const std::string& text) {
@@ -188,11 +192,11 @@ std::string with_state(const std::string& text,
                        const SetUpText& set_up,
                        const Names& used,
                        const Options& options) {
-  std::string made;
+  std::string made = patterns_for(text, set_up, used);
   if (!declarations(set_up, used).empty()) made += k_take_state;
   if (uses_arguments(text)) made += arguments_line(options);
   if (set_up.sets.changes_folder) made += k_take_folder;
-  return made + patterns_for(text, set_up) + text;
+  return made + text;
 }
 
 std::vector<std::string> command_of(const Program& program,
@@ -206,10 +210,9 @@ std::vector<std::string> command_of(const Program& program,
     if (lacks_name) command.push_back(options.path.empty() ? "script" : options.path);
     return command;
   }
-  std::string text;
+  std::string text = patterns_for(program.source(), set_up, names_in(program, set_up));
   if (takes_state(program, set_up)) text += k_take_state;
   if (set_up.sets.changes_folder) text += k_take_folder;
-  text += patterns_for(program.source(), set_up);
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
   const std::string words =
       to_source(program.folder.empty() ? program.words : from_folder_before(program.words));

@@ -108,8 +108,8 @@ TEST_CASE("a folder that the script changes to is the program's") {
   CHECK(has(job_of("cd /data/project\nsrun prog\n"), "chdir = \"/data/project\""));
   const std::string later = job_of("source ./env.sh\ncd \"$PROJECT\"\nsrun prog\n");
   CHECK(has(later, "export SCRIPT_FOLDER=$PWD"));
-  CHECK(has(later, "cd \\\"$SCRIPT_FOLDER\\\" || exit") == false);
-  CHECK(has(later, "cd \"$SCRIPT_FOLDER\" || exit"));
+  CHECK(has(later, "cd \\\"${SCRIPT_FOLDER:?}\\\" || exit") == false);
+  CHECK(has(later, "cd \"${SCRIPT_FOLDER:?}\" || exit"));
   CHECK_FALSE(has(job_of("cd $SLURM_SUBMIT_DIR\nsrun prog\n"), "chdir"));
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("a tear-down has the functions and arrays of the set-up that it uses")
       of_one_node("cd $SCRATCH\nsrun ./a\ncp * $SLURM_SUBMIT_DIR\nrm -rf $SCRATCH\n");
   CHECK(moved.job_has("export SCRIPT_FOLDER=$PWD\n"));
   CHECK(moved.job_has(
-      "teardown = ['''\ncd \"$SCRIPT_FOLDER\" || exit\ncp * $SLURM_SUBMIT_DIR\nrm -rf"));
+      "teardown = ['''\ncd \"${SCRIPT_FOLDER:?}\" || exit\ncp * $SLURM_SUBMIT_DIR\nrm -rf"));
   // The program's shell has no need of them.
   CHECK(job.job_has("command = [\"./a\"]"));
   CHECK_FALSE(of_one_node("srun ./a\nrm -f x\n").job_has("SCRIPT_STATE"));

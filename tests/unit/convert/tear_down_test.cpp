@@ -129,3 +129,13 @@ TEST_CASE("the exit code that a function of the tear-down reads is not that of t
   CHECK(of_one_node("fin() {\n  code=$?\n  rm -rf x\n  exit $code\n}\ntrap fin EXIT\nsrun ./a\n")
             .job_has("\nfin\n"));
 }
+
+TEST_CASE("patterns are on before a shell reads the functions of the set-up") {
+  const std::string begin = "shopt -s extglob\nfin() {\n  rm -f !(keep).txt\n}\n";
+  CHECK(of_one_node(begin + "srun ./a\nfin\n")
+            .job_has("teardown = ['''\nshopt -s extglob\neval \"$SCRIPT_STATE\"\nfin\n"));
+  CHECK(of_one_node(begin + "srun ./a\nfin; rm *\n")
+            .job_has("['''\nshopt -s extglob\neval \"$SCRIPT_STATE\"\nfin\nrm *"));
+  CHECK(
+      of_one_node(begin + "fin && ./a\n").job_has("shopt -s extglob\neval \"$SCRIPT_STATE\"\nfin"));
+}
