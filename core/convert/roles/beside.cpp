@@ -2,6 +2,8 @@
 #include "core/convert/roles/beside.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+#include "core/convert/roles/beside_lines.hpp"
 #include "core/convert/roles/sizes.hpp"
 #include "core/plan/program/job_name.hpp"
 #include "core/spec/parts.hpp"
@@ -17,9 +19,15 @@ namespace {
 struct Amounts {
   std::uint64_t cpus = 0;
   std::uint64_t gpus = 0;
+  std::uint64_t memory = 0;  // MiB
+
+  [[nodiscard]] bool hold(const Amounts& other) const {
+    return cpus >= other.cpus && gpus >= other.gpus && memory >= other.memory;
+  }
 };
 
 constexpr std::uint64_t k_whole = std::uint64_t{1} << 32;
+constexpr std::uint64_t k_most = std::uint64_t{1} << 20;  // of one thing that a step asks for
 
 class StepReader {
  public:
@@ -27,13 +35,10 @@ class StepReader {
 
   // What a node of the job has; nullopt: not known.
   [[nodiscard]] std::optional<Amounts> of_node() const {
-    if (job_.has_gpus && !job_.gpus_per_node) return std::nullopt;
-    const auto tasks = job_.nodes ? job_.tasks_on_node() : job_.ntasks.value_or(1);
-    if (!tasks) return std::nullopt;
-    // A whole node has as many as the script relies on.
-    const std::uint64_t cpus =
-        job_.is_exclusive ? k_whole : *tasks * job_.cpus_per_task.value_or(1);
-    return Amounts{cpus, job_.gpus_per_node.value_or(0)};
+    const auto gpus = gpus_of_node();
+    const auto cpus = cpus_of_node();
+    if (!gpus || !cpus) return std::nullopt;
+    return Amounts{*cpus, *gpus, memory_of_node(*cpus)};
   }
 
   // What a step of one node needs; nullopt: it is none, or does not say.
@@ -43,38 +48,108 @@ class StepReader {
     const bool is_step = launch.launcher == lint::Launcher::srun && !launch.has_unknown_options;
     for (const char* name : {"nodelist", "overlap", "het-group", "relative"})
       if (!is_step || launch.option(name) != nullptr) return std::nullopt;
-    if (launch.option("nodes") != nullptr && number(launch, "nodes") != 1) return std::nullopt;
-    const auto tasks =
-        number(launch, launch.option("ntasks") != nullptr ? "ntasks" : "ntasks-per-node");
-    if (!tasks || *tasks == 0) return std::nullopt;
-    const auto gpus = gpus_of(launch, *tasks);
+    const auto tasks = tasks_of(launch);
+    const auto gpus = tasks ? gpus_of(launch, *tasks) : std::nullopt;
     if (!gpus) return std::nullopt;
     const std::uint64_t each =
         number(launch, "cpus-per-task").value_or(job_.cpus_per_task.value_or(1));
-    return Amounts{*tasks * each, *gpus};
+    if (each > k_most || *gpus > k_most) return std::nullopt;
+    return Amounts{*tasks * each, *gpus, memory_of(launch, *tasks * each)};
+  }
+
+  // What a step of one task needs at least; it shares what it does not ask for.
+  [[nodiscard]] Amounts least_of(const lint::Launch& launch) const {
+    if (launch.launcher != lint::Launcher::srun || launch.option("overlap") != nullptr) return {};
+    const std::uint64_t cpus =
+        std::clamp(number(launch, "cpus-per-task").value_or(1), std::uint64_t{1}, k_most);
+    return {cpus, 0, memory_of(launch, cpus)};
+  }
+
+  // A node has this at most.
+  [[nodiscard]] Amounts most_of_node() const {
+    const std::uint64_t cpus = cpus_of_node().value_or(k_whole);
+    return {cpus, k_whole, memory_of_node(cpus)};
   }
 
  private:
+  [[nodiscard]] std::optional<std::string> text(const lint::Launch& launch,
+                                                const char* name) const {
+    const lint::LaunchOption* option = launch.option(name);
+    return option == nullptr ? std::nullopt
+                             : resolver_.text(from_expanded({{option->value, true}, {}, false}));
+  }
+
   [[nodiscard]] std::optional<std::uint64_t> number(const lint::Launch& launch,
                                                     const char* name) const {
-    const lint::LaunchOption* option = launch.option(name);
-    return option == nullptr ? std::nullopt : number_of(option->value, resolver_);
+    const auto value = text(launch, name);
+    return value ? parse_number(*value) : std::nullopt;
+  }
+
+  // 0: not said, or all that there is.
+  [[nodiscard]] std::uint64_t mebibytes(const lint::Launch& launch, const char* name) const {
+    const auto value = text(launch, name);
+    const auto size = value ? std::optional(parse_memory_mib(*value)) : std::nullopt;
+    return size && *size ? std::min(**size, k_whole) : 0;
+  }
+
+  // A whole node has as many as the script relies on.
+  [[nodiscard]] std::optional<std::uint64_t> cpus_of_node() const {
+    if (job_.is_exclusive) return k_whole;
+    const auto tasks = job_.nodes ? job_.tasks_on_node() : job_.ntasks.value_or(1);
+    const std::uint64_t each = job_.cpus_per_task.value_or(1);
+    if (!tasks || *tasks > k_most || each > k_most) return std::nullopt;
+    return *tasks * each;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> gpus_of_node() const {
+    if (job_.gpus_per_node || !job_.has_gpus) return job_.gpus_per_node.value_or(0);
+    return job_.nodes ? std::nullopt : job_.gpus;
+  }
+
+  // k_whole: the job does not say.
+  [[nodiscard]] std::uint64_t memory_of_node(std::uint64_t cpus) const {
+    if (job_.mem_per_node) return *job_.mem_per_node;
+    const bool is_known = job_.mem_per_cpu && *job_.mem_per_cpu <= k_whole && cpus < k_whole;
+    return is_known ? *job_.mem_per_cpu * cpus : k_whole;
+  }
+
+  [[nodiscard]] std::uint64_t memory_of(const lint::Launch& launch, std::uint64_t cpus) const {
+    if (memory_of_node(cpus) == k_whole) return 0;
+    if (const std::uint64_t all = mebibytes(launch, "mem"); all > 0) return all;
+    return std::min(mebibytes(launch, "mem-per-cpu"), k_most) * cpus;
+  }
+
+  // On one node of the job.
+  [[nodiscard]] std::optional<std::uint64_t> tasks_of(const lint::Launch& launch) const {
+    const bool has_nodes = launch.option("nodes") != nullptr;
+    if (has_nodes && number(launch, "nodes") != 1) return std::nullopt;
+    const bool has_tasks = launch.option("ntasks") != nullptr;
+    const auto tasks = number(launch, has_tasks ? "ntasks" : "ntasks-per-node");
+    if (!tasks || *tasks == 0 || *tasks > k_most) return std::nullopt;
+    // Slurm would spread others over the job's nodes.
+    if (job_.has_many_nodes() && !has_nodes && (!has_tasks || *tasks > 1)) return std::nullopt;
+    return tasks;
   }
 
   // Without an option, a step gets those of its tasks, or all of the job.
   [[nodiscard]] std::optional<std::uint64_t> gpus_of(const lint::Launch& launch,
                                                      std::uint64_t tasks) const {
-    for (const char* name : {"gpus", "gpus-per-node", "gres", "gpus-per-task"}) {
-      const lint::LaunchOption* option = launch.option(name);
-      if (option == nullptr) continue;
-      const std::string_view gres(name);
-      const auto text = resolver_.text(from_expanded({{option->value, true}, {}, false}));
-      const auto count = text ? lint::gpus_in(*text, gres == "gres") : std::nullopt;
-      if (!count) return std::nullopt;
-      return gres == "gpus-per-task" ? *count * tasks : *count;
+    for (const std::string_view name : {"gpus", "gpus-per-node", "gres", "gpus-per-task"}) {
+      if (launch.option(name) == nullptr) continue;
+      const auto value = text(launch, name.data());
+      if (!value) return std::nullopt;
+      if (has_no_gpus(*value, name == "gres")) return 0;
+      const auto count = lint::gpus_in(*value, name == "gres");
+      return count && name == "gpus-per-task" ? *count * tasks : count;
     }
     if (job_.gpus_per_task) return *job_.gpus_per_task * tasks;
     return job_.has_gpus ? std::nullopt : std::optional(std::uint64_t{0});
+  }
+
+  // 0, gpu:0, gpu:a100:0, none, nvme:1
+  [[nodiscard]] static bool has_no_gpus(const std::string& value, bool is_gres) {
+    if (is_gres && value.find("gpu") == std::string::npos) return true;
+    return value == "0" || (value.ends_with(":0") && value.find(',') == std::string::npos);
   }
 
   const lint::Job& job_;
@@ -121,24 +196,26 @@ bool cast_beside(const std::vector<Part>& parts,
                  const Waiting& waiting,
                  Cast& cast) {
   if (places.size() < 2 || places.size() > spec::k_most_parts) return false;
+  if (prepares_once(parts, places.back()) || ends_programs(parts) || are_one_training(parts))
+    return false;
   const StepReader reader(job, resolver);
   const auto node = reader.of_node();
   if (!node || !all_run_at_once(parts, places, waiting)) return false;
-  std::vector<Amounts> left(job.nodes.value_or(1), *node);
+  const std::size_t nodes = std::max<std::uint64_t>(job.nodes.value_or(1), 1);
+  std::vector<Amounts> left(std::min(nodes, places.size()), *node);
   std::vector<std::vector<Troupe>> by_node(left.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     const auto need = reader.of_step(parts[places[i]].item);
     if (!need) return false;
-    const auto room = std::find_if(left.begin(), left.end(), [&](const Amounts& one) {
-      return one.cpus >= need->cpus && one.gpus >= need->gpus;
-    });
-    if (room == left.end()) return false;
-    room->cpus -= need->cpus;
-    room->gpus -= need->gpus;
+    const auto room =
+        std::find_if(left.begin(), left.end(), [&](const Amounts& one) { return one.hold(*need); });
+    if (room == left.end()) return !(cast.lacks_room = true);
+    *room = {room->cpus - need->cpus, room->gpus - need->gpus, room->memory - need->memory};
     const auto at = static_cast<std::size_t>(room - left.begin());
     by_node[at].push_back({"", NodeRange{at, at + 1}, {i}});
   }
   cast.are_beside = true;
+  cast.spare_others = !ends_on_failure(parts);
   for (const std::vector<Troupe>& of_node : by_node)
     for (std::size_t i = 0; i < of_node.size(); ++i) {
       cast.roles.push_back(of_node[i]);
@@ -147,6 +224,22 @@ bool cast_beside(const std::vector<Part>& parts,
     }
   name_roles(parts, places, cast.roles);
   return true;
+}
+
+bool lacks_room(const std::vector<const Item*>& items,
+                const lint::Job& job,
+                const Resolver& resolver) {
+  const StepReader reader(job, resolver);
+  Amounts all;
+  std::size_t steps = 0;
+  for (const Item* item : items) {
+    if (!item->statement->background || item->mains.size() != 1) continue;
+    const Amounts least = reader.least_of(item->mains[0]->launch);
+    steps += least.cpus > 0 ? 1 : 0;
+    all = {all.cpus + least.cpus, 0, all.memory + least.memory};
+  }
+  const bool is_loop_over_node = job.is_exclusive && steps > spec::k_most_parts;
+  return steps > 1 && (is_loop_over_node || !reader.most_of_node().hold(all));
 }
 
 }  // namespace dts::convert

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/roles/beside.hpp"
+#include "core/convert/roles/beside_lines.hpp"
 #include "core/convert/roles/sequence.hpp"
 #include "core/convert/roles/signature.hpp"
 #include "core/convert/roles/sizes.hpp"
@@ -26,7 +27,7 @@ class Casting {
         job_(job),
         resolver_(resolver),
         known_(known),
-        size_(job.nodes.value_or(1)),
+        size_(std::max<std::uint64_t>(job.nodes.value_or(1), 1)),
         values_(size_, known) {}
 
   Cast run() {
@@ -57,6 +58,8 @@ class Casting {
     const bool acts_there = places_.size() == 1 && cast_.nodes[0] == NodeRange{0, 1} &&
                             is_one_task(parts_[places_[0]].item);
     const auto waiting = waiting_in(parts_, places_, acts_there);
+    for (std::size_t i = 0; waiting && numbers_ranks(parts_) && i < places_.size(); ++i)
+      cast_.is_split[i] = cast_.is_split[i] || is_launched(parts_[places_[i]].item);
     const bool is_split = std::count(cast_.is_split.begin(), cast_.is_split.end(), true) > 0;
     if (waiting && !is_split && cast_beside(parts_, places_, job_, resolver_, *waiting, cast_))
       return std::move(cast_);
@@ -145,20 +148,24 @@ class Casting {
     return size_ == 1 && std::all_of(places_.begin(), places_.end(), [this](std::size_t at) {
              const Item& item = parts_[at].item;
              return !item.statement->background && is_one_task(item) &&
-                    (job_.tasks_on_node() == 1U || !has_gpus_of_its_own(item));
+                    (job_.tasks_on_node() == 1U || !has_gpus_of_its_own(item, job_));
            });
   }
 
   // Several programs of one role are run by one shell, as one rank.
-  [[nodiscard]] bool fit_on_one_node() const {
+  [[nodiscard]] bool fit_on_one_node() {
     return std::all_of(cast_.roles.begin(), cast_.roles.end(), [this](const Troupe& role) {
       if (role.programs.size() < 2 || role.are_alike) return true;
       std::size_t with_gpus = 0;
+      std::vector<const Item*> items;
       for (const std::size_t one : role.programs) {
         const Item& item = parts_[places_[one]].item;
         if (!is_one_task(item)) return false;
-        with_gpus += has_gpus_of_its_own(item) ? 1 : 0;
+        with_gpus += has_gpus_of_its_own(item, job_) ? 1 : 0;
+        items.push_back(&item);
       }
+      cast_.lacks_room = lacks_room(items, job_, resolver_);
+      if (cast_.lacks_room) return false;
       return role.nodes.size() == 1 && with_gpus < 2;
     });
   }
@@ -172,18 +179,6 @@ class Casting {
         if (const lint::LaunchOption* one = launch.option(name))
           return number_of(one->value, resolver_) == 1;
       return !job_.has_many_tasks() || job_.tasks_on_node() == 1;
-    });
-  }
-
-  [[nodiscard]] bool has_gpus_of_its_own(const Item& item) const {
-    constexpr std::string_view k_names[] = {
-        "gpus", "gpus-per-task", "gpus-per-node", "gres", "gpus-per-socket"};
-    return std::any_of(item.mains.begin(), item.mains.end(), [&](const lint::Run* run) {
-      const bool is_step = run->launch.launcher == lint::Launcher::srun;
-      return (is_step && job_.gpus_per_task) ||
-             std::any_of(std::begin(k_names), std::end(k_names), [&](std::string_view name) {
-               return run->launch.option(name) != nullptr;
-             });
     });
   }
 

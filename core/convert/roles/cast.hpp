@@ -36,6 +36,8 @@ struct Cast {
   bool waits_at_end = false;  // the script waits for what home() runs in the background
   bool is_sequence = false;   // the programs of the only role run one after another
   bool are_beside = false;    // each role is one step, on a part of a node
+  bool spare_others = false;  // of these, one that fails does not end the others
+  bool lacks_room = false;    // the steps that start at once are more than the job has room for
   // Programs that are parts of one training, but cannot be made one program.
   std::vector<bool> is_split;
 

@@ -4,6 +4,7 @@
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/needed.hpp"
 #include "core/convert/own_shells.hpp"
+#include "core/convert/program/shell_program.hpp"
 
 #include <algorithm>
 
@@ -102,6 +103,14 @@ void lose_of_roles(std::vector<Program>& programs, std::vector<Part>& parts) {
                        "it lists the nodes of the job, and each role sees its own: the nodes of a "
                        "role are in DTSUBMIT_ROLE_NAME_NODES"};
   }
+}
+
+void lose_steps_without_room(std::uint64_t nodes, std::vector<Program>& programs) {
+  const std::string why =
+      "more steps than the job has room for at once: write a sweep, whose elements wait for each "
+      "other";
+  for (Program& program : programs)
+    std::replace(program.losses.begin(), program.losses.end(), side_by_side(nodes), why);
 }
 
 }  // namespace dts::convert

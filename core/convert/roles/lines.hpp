@@ -4,6 +4,7 @@
 
 #include "core/convert/roles/cast.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace dts::convert {
@@ -19,5 +20,8 @@ void settle_lines(const Cast& cast, const Rendezvous& rendezvous, std::vector<Pa
 // programs that the script leaves running on its own node, since each role would start one, and
 // programs for which lose_values_of_roles() says so.
 void lose_of_roles(std::vector<Program>& programs, std::vector<Part>& parts);
+
+// In place of the advice to start programs side by side. `nodes`: of the job.
+void lose_steps_without_room(std::uint64_t nodes, std::vector<Program>& programs);
 
 }  // namespace dts::convert

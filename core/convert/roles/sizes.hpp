@@ -23,6 +23,9 @@ using Sizes = std::map<std::string, std::string>;
 [[nodiscard]] std::optional<std::uint64_t> number_of(const std::string& value,
                                                      const Resolver& resolver);
 
+// True if one of its programs is a step that asks for GPUs, or gets those of its tasks.
+[[nodiscard]] bool has_gpus_of_its_own(const Item& item, const lint::Job& job);
+
 void set_sizes(Program& program, const Sizes& sizes);
 
 }  // namespace dts::convert

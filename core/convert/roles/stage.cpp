@@ -2,6 +2,7 @@
 #include "core/convert/roles/stage.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/roles/lines.hpp"
 #include "core/convert/roles/sequence.hpp"
 
 #include <fmt/format.h>
@@ -259,7 +260,7 @@ void add_role(const Cast& cast, std::size_t index, Step& step) {
   step.name = role.name;
   step.until_others_end = role.until_others_end;
   if (role.beside) step.beside = cast.roles[*role.beside].name;
-  step.spares_others = cast.are_beside;
+  step.spares_others = cast.spare_others;
 }
 
 void join_programs(const Cast& cast,
@@ -268,7 +269,10 @@ void join_programs(const Cast& cast,
                    std::vector<Program>& programs,
                    std::vector<std::size_t>& places,
                    Draft& draft) {
-  if (cast.roles.empty()) return;
+  if (cast.roles.empty()) {
+    if (cast.lacks_room) lose_steps_without_room(job.nodes.value_or(1), programs);
+    return;
+  }
   Stage stage(cast, job, parts, programs, places);
   std::vector<Program> joined;
   std::vector<std::size_t> last;

@@ -4,6 +4,8 @@
 #include "core/convert/lines/tools.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace dts::convert {
 namespace {
@@ -27,6 +29,7 @@ class Watcher {
       are_beside_ = are_beside_ || (acts_there_ && !has_waited_ && !open_.empty() &&
                                     is_action(part) && !waits(item));
       if (waits(item)) wait(item);
+      kill(item);
       if (next_ > 0 && item.source.find("$!") != std::string::npos)
         for (const auto* all : {&item.sets.variables, &item.sets.arrays})
           for (const std::string& name : *all) started_[name].push_back(next_ - 1);
@@ -49,16 +52,29 @@ class Watcher {
 
   void wait(const Item& item) {
     has_waited_ = has_waited_ || !open_.empty();
-    std::vector<std::size_t> ended;
-    if (waits_for_everything(item)) {
-      ended = open_;
-    } else {
-      for (const auto& [name, programs] : started_)
-        if (item.used.count(name) > 0) ended.insert(ended.end(), programs.begin(), programs.end());
-      if (item.source.find("$!") != std::string::npos && !open_.empty())
-        ended.push_back(open_.back());
-    }
-    for (const std::size_t one : ended) made_.is_waited_for[one] = true;
+    for (const std::size_t one : waits_for_everything(item) ? open_ : named_in(item))
+      if (killed_.count(one) == 0) made_.is_waited_for[one] = true;
+  }
+
+  // What the script ends is a service, also where a `wait` for its end follows.
+  void kill(const Item& item) {
+    const bool kills = std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+      return run->name() == "kill" && run->words.size() > 1 && run->words[1].value.text != "-0" &&
+             !run->around.is_conditional && !run->around.is_in_function;
+    });
+    if (!kills) return;
+    const std::vector<std::size_t> named = named_in(item);
+    killed_.insert(named.begin(), named.end());
+  }
+
+  // By the variables of their $!, or as $! itself.
+  [[nodiscard]] std::vector<std::size_t> named_in(const Item& item) const {
+    std::vector<std::size_t> named;
+    for (const auto& [name, programs] : started_)
+      if (item.used.count(name) > 0) named.insert(named.end(), programs.begin(), programs.end());
+    if (item.source.find("$!") != std::string::npos && !open_.empty())
+      named.push_back(open_.back());
+    return named;
   }
 
   const std::vector<Part>& parts_;
@@ -66,6 +82,7 @@ class Watcher {
   bool acts_there_;
   std::map<std::string, std::vector<std::size_t>> started_;  // by the variables of their $!
   std::vector<std::size_t> open_;                            // in the background
+  std::set<std::size_t> killed_;
   std::size_t next_ = 0;
   bool are_beside_ = false;
   bool has_waited_ = false;

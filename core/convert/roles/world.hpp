@@ -12,7 +12,7 @@
 namespace dts::convert {
 
 inline constexpr const char* k_split_world =
-    "it is one node's part of a training on several: start all of them with one srun";
+    "it is one rank's or one node's part of a training on several: start all of them with one srun";
 
 // What a program says of its place in a world.
 struct Place {

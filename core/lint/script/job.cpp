@@ -24,6 +24,12 @@ std::optional<std::uint64_t> count_of(const std::string& item) {
   return 1;
 }
 
+std::optional<std::uint64_t> memory_in(const Header& header, std::string_view name) {
+  const Directive* found = find_directive(header, name);
+  const auto size = found == nullptr ? std::nullopt : std::optional(parse_memory_mib(found->value));
+  return size && *size && **size > 0 ? std::optional(**size) : std::nullopt;
+}
+
 bool asks_for_no_gpus(const Header& header) {
   for (const char* name : {"gpus", "gpus-per-node", "gpus-per-task"})
     if (const Directive* one = find_directive(header, name);
@@ -43,8 +49,10 @@ void read_gpus(const Header& header, Job& job) {
     job.has_gpus = job.has_gpus || find_directive(header, name) != nullptr;
   if (const Directive* per_task = find_directive(header, "gpus-per-task"))
     job.gpus_per_task = gpus_in(per_task->value, false);
-  if (const Directive* total = find_directive(header, "gpus"); total != nullptr && job.nodes == 1)
-    job.gpus_per_node = gpus_in(total->value, false);
+  if (const Directive* total = find_directive(header, "gpus")) {
+    job.gpus = gpus_in(total->value, false);
+    if (job.nodes == 1) job.gpus_per_node = job.gpus;
+  }
   if (const Directive* gres = find_directive(header, "gres");
       gres != nullptr && gres->value.find("gpu") != std::string::npos) {
     job.has_gpus = true;
@@ -86,6 +94,8 @@ Job job_of(const Header& header) {
   if (!job.ntasks_per_node) job.ntasks_per_node = number_in(header, "tasks-per-node");
   job.cpus_per_task = number_in(header, "cpus-per-task");
   job.ntasks_per_gpu = number_in(header, "ntasks-per-gpu");
+  job.mem_per_node = memory_in(header, "mem");
+  job.mem_per_cpu = memory_in(header, "mem-per-cpu");
   if (const Directive* time = find_directive(header, "time"))
     if (const auto limit = parse_time_limit(time->value)) job.time = *limit;
   job.is_exclusive = find_directive(header, "exclusive") != nullptr;

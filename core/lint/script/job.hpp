@@ -15,7 +15,9 @@ namespace dts::lint {
 struct Job {
   std::optional<std::uint64_t> nodes, ntasks, ntasks_per_node, cpus_per_task;
   std::optional<std::uint64_t> gpus_per_node, gpus_per_task, ntasks_per_gpu;
-  std::optional<std::chrono::seconds> time;  // max(): unlimited
+  std::optional<std::uint64_t> gpus;                       // --gpus, of the whole job
+  std::optional<std::uint64_t> mem_per_node, mem_per_cpu;  // MiB; not 0, all of a node's
+  std::optional<std::chrono::seconds> time;                // max(): unlimited
   bool has_gpus = false;
   bool asks_for_no_gpus = false;  // --gpus-per-task=0, --gres=gpu:0
   bool is_exclusive = false;
