@@ -206,7 +206,14 @@ class Expander {
       list(body, range, depth + 1);
       made_.script.insert("\n");
     }
+    if (ends_with_semicolon(command.span.end)) made_.script.insert(":");
     return true;
+  }
+
+  // done; wait
+  [[nodiscard]] bool ends_with_semicolon(std::size_t end) const {
+    const std::size_t next = text_.find_first_not_of(" \t", end);
+    return next != std::string_view::npos && text_[next] == ';' && text_.substr(next, 2) != ";;";
   }
 
   [[nodiscard]] std::size_t programs_within(const Span& span) const {

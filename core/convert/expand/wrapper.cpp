@@ -2,6 +2,7 @@
 #include "core/convert/expand/wrapper.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/expand/shapes.hpp"
 #include "core/convert/words/names.hpp"
 
 #include <algorithm>
@@ -120,7 +121,8 @@ class Unwrapper {
         is_simple = is_simple && arguments != nullptr;
         if (is_simple) runs.push_back({arguments->quoted, launcher_of(one)});
       });
-    if (is_simple && runs.size() == 1) functions_[function.name] = runs[0];
+    const bool waits = std::none_of(function.bodies.begin(), function.bodies.end(), has_background);
+    if (is_simple && waits && runs.size() == 1) functions_[function.name] = runs[0];
   }
 
   // In the order of the text, and not in substitutions, whose output is used.

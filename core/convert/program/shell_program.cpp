@@ -194,6 +194,10 @@ constexpr const char* k_loop_side_by_side =
     "a loop that starts programs in the background: write a sweep, whose elements run side by "
     "side, each in a job of its own";
 
+constexpr const char* k_function_leaves_it =
+    "a function that starts a program in the background: the text that calls it would end before "
+    "the program";
+
 // Behind `item`, the script waits before it does anything other than print.
 bool waits_next(const Item& item, const lint::Subject& subject) {
   for (const lint::Run& run : subject.runs.runs) {
@@ -231,6 +235,10 @@ std::size_t wait_for_backgrounds(const Item& item,
     is_in_loop = is_in_loop || run->around.is_in_loop;
   }
   if (backgrounds == 0) return 0;
+  if (!item.sets.functions.empty()) {
+    if (!waits(item)) program.losses.emplace_back(k_function_leaves_it);
+    return backgrounds;
+  }
   // if ...; then A & else B & fi: one of them runs, and is waited for.
   if (!is_in_loop && (item.mains.size() == 1 || conditionals == item.mains.size()))
     program.text += "\nwait $!";

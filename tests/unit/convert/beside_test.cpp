@@ -150,5 +150,21 @@ TEST_CASE("a step without GPUs beside one that has them") {
   const Reduced four = of_job("-n4 --gpus=4", loop);
   CHECK(four.made.is_lossless());
   CHECK(four.job_has("name = \"a-4\""));
+  CHECK_FALSE(four.job_has("teardown"));
   CHECK_FALSE(of_job("-n4 --gpus=3", loop).made.is_lossless());
+}
+
+TEST_CASE("functions that start programs in the background") {
+  const Reduced made = of_job("-N1 -n2 --gres=gpu:2",
+                              "run() { srun -n1 --exact --gres=gpu:1 \"$@\" & }\n"
+                              "run ./a\nrun ./b\nwait\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("beside = \"a\""));
+  // Which cannot be written out.
+  const Reduced shifted =
+      of_job("-N1 -n1",
+             "launch() { local n=$1; shift; srun -n1 ./train $n \"$@\" & }\nlaunch 1 x\nwait\n");
+  CHECK_FALSE(shifted.made.is_lossless());
+  const Reduced waiting = of_job("-N1 -n1", "both() { shift; ./a & ./b $1 & wait; }\nboth 1 2\n");
+  CHECK(waiting.made.is_lossless());
 }
