@@ -40,6 +40,20 @@ void drop_dry_run(std::vector<FlatWord>& words,
   made.notes.push_back(name + (is_set ? ": empty except in a dry run" : ": not set"));
 }
 
+void drop_devices(std::vector<FlatWord>& variables, Launched& made) {
+  if (made.launcher != lint::Launcher::srun) return;
+  constexpr std::string_view k_devices[] = {
+      "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"};
+  std::erase_if(variables, [&](const FlatWord& word) {
+    const std::string text = word.empty() ? "" : word[0].text;
+    const std::string name = text.substr(0, text.find('='));
+    const bool is_device = name.size() < text.size() && is_one_of(k_devices, name);
+    if (is_device)
+      made.notes.push_back(name + ": each rank has GPUs of its own, as in a step of srun");
+    return is_device;
+  });
+}
+
 void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made) {
   std::vector<std::string> skipped;
   for (std::size_t i = 0; i < count; ++i) {

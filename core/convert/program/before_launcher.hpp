@@ -16,6 +16,10 @@ void drop_dry_run(std::vector<FlatWord>& words,
                   const lint::Runs& runs,
                   Launched& made);
 
+// Removes CUDA_VISIBLE_DEVICES=0 and the like of a step of srun, in a job with GPUs: Slurm sets
+// them for each step, whatever the script says.
+void drop_devices(std::vector<FlatWord>& variables, Launched& made);
+
 // The first `count` words.
 void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made);
 

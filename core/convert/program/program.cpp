@@ -5,6 +5,7 @@
 #include "core/convert/lines/rendezvous.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/program/batch_values.hpp"
+#include "core/convert/program/before_launcher.hpp"
 #include "core/convert/program/launcher.hpp"
 #include "core/convert/program/no_program.hpp"
 #include "core/convert/program/shell_program.hpp"
@@ -126,6 +127,7 @@ class Maker {
       program_.settings["launcher"] = {{"mpirun"}, k_no_row};
     for (auto& [name, asked] : made.settings) program_.settings[name] = asked;
     for (FlatWord& one : made.variables) variable(std::move(one));
+    if (context_.subject.job.has_gpus) drop_devices(variables_, made);
     program_.folder = made.folder;
     program_.needs.merge(made.needs);
     program_.names_nodes = made.names_nodes;

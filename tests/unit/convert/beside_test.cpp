@@ -168,3 +168,18 @@ TEST_CASE("functions that start programs in the background") {
   const Reduced waiting = of_job("-N1 -n1", "both() { shift; ./a & ./b $1 & wait; }\nboth 1 2\n");
   CHECK(waiting.made.is_lossless());
 }
+
+TEST_CASE("a step has the GPUs that Slurm gives it, whatever the script says before it") {
+  const std::string loop =
+      "for i in 0 1; do CUDA_VISIBLE_DEVICES=$i srun -n1 --gres=gpu:1 ./a $i & done; wait\n";
+  const Reduced made = of_job("-N1 -n2 --gres=gpu:2", loop);
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("command = [\"./a\", \"1\"]"));
+  CHECK_FALSE(made.job_has("CUDA_VISIBLE_DEVICES"));
+  CHECK_FALSE(of_job("-N1 -n1 --gres=gpu:2", "srun --export=ALL,CUDA_VISIBLE_DEVICES=1 ./a\n")
+                  .job_has("VISIBLE"));
+  // Behind srun it is the program's own choice, and without GPUs of Slurm's the script's.
+  CHECK(of_job("-N1 -n1 --gres=gpu:2", "srun env CUDA_VISIBLE_DEVICES=1 ./a\n").job_has("VISIBLE"));
+  CHECK(of_job("-N1 -n1", "CUDA_VISIBLE_DEVICES=1 srun ./a\n").job_has("VISIBLE"));
+  CHECK(of_job("-N1 -n1 --gres=gpu:2", "CUDA_VISIBLE_DEVICES=1 ./a\n").job_has("VISIBLE"));
+}
