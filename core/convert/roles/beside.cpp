@@ -170,6 +170,17 @@ bool all_run_at_once(const std::vector<Part>& parts,
                       is_action);
 }
 
+// torchrun --nproc-per-node 2, which says the same as a node's two GPUs, but not as the step's one.
+bool names_gpus_of_node(const Item& item, const Amounts& step, const Amounts& node) {
+  const lint::Run& run = *item.mains.front();
+  if (!run.launch.starts_processes || step.gpus == node.gpus) return false;
+  const auto is_of_node = [&](const char* name) {
+    const auto option = lint::program_option(run.words, run.launch.program_at, name);
+    return option && parse_number(option->value.text) == node.gpus;
+  };
+  return is_of_node("nproc_per_node") || is_of_node("num_processes") || is_of_node("num_gpus");
+}
+
 // By their programs; what several roles would be called is numbered.
 void name_roles(const std::vector<Part>& parts,
                 const std::vector<std::size_t>& places,
@@ -205,8 +216,9 @@ bool cast_beside(const std::vector<Part>& parts,
   std::vector<Amounts> left(std::min(nodes, places.size()), *node);
   std::vector<std::vector<Troupe>> by_node(left.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto need = reader.of_step(parts[places[i]].item);
-    if (!need) return false;
+    const Item& item = parts[places[i]].item;
+    const auto need = reader.of_step(item);
+    if (!need || names_gpus_of_node(item, *need, *node)) return false;
     const auto room =
         std::find_if(left.begin(), left.end(), [&](const Amounts& one) { return one.hold(*need); });
     if (room == left.end()) return !(cast.lacks_room = true);

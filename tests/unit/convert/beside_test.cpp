@@ -183,3 +183,12 @@ TEST_CASE("a step has the GPUs that Slurm gives it, whatever the script says bef
   CHECK(of_job("-N1 -n1", "CUDA_VISIBLE_DEVICES=1 srun ./a\n").job_has("VISIBLE"));
   CHECK(of_job("-N1 -n1 --gres=gpu:2", "CUDA_VISIBLE_DEVICES=1 ./a\n").job_has("VISIBLE"));
 }
+
+TEST_CASE("processes that a step starts are those of its own GPUs") {
+  const auto steps = [](const std::string& processes) {
+    const std::string step = "srun -n1 --gpus=1 torchrun --nproc-per-node " + processes;
+    return of_job("-N1 -n2 --gres=gpu:2", step + " a.py &\n" + step + " b.py &\nwait\n");
+  };
+  CHECK(steps("1").job_has("beside = \"a\""));
+  CHECK_FALSE(steps("2").made.is_lossless());
+}
