@@ -159,4 +159,18 @@ bool ends_on_failure(const std::vector<Part>& parts) {
   return all.ends();
 }
 
+bool acts_on_turns(const std::vector<Part>& parts, const std::vector<std::size_t>& places) {
+  Names set;
+  Names changing;
+  for (std::size_t i = 0; i < places.back(); ++i)
+    for (const std::string& name : parts[i].item.sets.variables)
+      if (!set.insert(name).second && i > places.front()) changing.insert(name);
+  return std::any_of(parts.begin() + static_cast<std::ptrdiff_t>(places.front()),
+                     parts.end(),
+                     [&](const Part& part) {
+                       return is_action(part) && !waits(part.item) &&
+                              meets(part.item.used, changing);
+                     });
+}
+
 }  // namespace dts::convert

@@ -28,4 +28,9 @@ namespace dts::convert {
 // wait $A || exit 1; wait $B.
 [[nodiscard]] bool ends_on_failure(const std::vector<Part>& parts);
 
+// A line behind the first of `places` uses a variable that the script sets several times up to the
+// last: turns of a loop. A shell for all of them has its last value.
+[[nodiscard]] bool acts_on_turns(const std::vector<Part>& parts,
+                                 const std::vector<std::size_t>& places);
+
 }  // namespace dts::convert

@@ -63,7 +63,8 @@ class Casting {
     const bool is_split = std::count(cast_.is_split.begin(), cast_.is_split.end(), true) > 0;
     if (waiting && !is_split && cast_beside(parts_, places_, job_, resolver_, *waiting, cast_))
       return std::move(cast_);
-    if (!waiting || !make_roles() || !fit_on_one_node() || !settle_ends(*waiting) || is_split)
+    if (!waiting || acts_on_turns(parts_, places_) || !make_roles() || !fit_on_one_node() ||
+        !settle_ends(*waiting) || is_split)
       cast_.roles.clear();
     std::sort(cast_.roles.begin(), cast_.roles.end(), [](const Troupe& a, const Troupe& b) {
       return a.nodes.begin < b.nodes.begin;

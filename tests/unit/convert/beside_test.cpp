@@ -192,3 +192,19 @@ TEST_CASE("processes that a step starts are those of its own GPUs") {
   CHECK(steps("1").job_has("beside = \"a\""));
   CHECK_FALSE(steps("2").made.is_lossless());
 }
+
+TEST_CASE("lines among the turns of a loop have the values of their turn") {
+  for (const std::string line :
+       {"cp in.dat run$i", "mkdir -p run$i; cd run$i", "echo run $i >> log.txt"}) {
+    CAPTURE(line);
+    const Reduced made = of_job(
+        "-N1 -n4",
+        "for i in 1 2 3 4; do\n  " + line + "\n  srun -n1 --exact ./a run$i &\ndone\nwait\n");
+    CHECK_FALSE(made.made.is_lossless());
+  }
+  const Reduced one = of_job("-N1 -n2",
+                             "R=run\nsrun -n1 --exact ./a &\ncp b.dat $R\n" +
+                                 std::string("srun -n1 --exact ./b &\nwait\n"));
+  CHECK(one.made.is_lossless());
+  CHECK(one.job_has("./a &\ncp b.dat $R\n./b &"));
+}
