@@ -146,9 +146,9 @@ class StepReader {
     return job_.has_gpus ? std::nullopt : std::optional(std::uint64_t{0});
   }
 
-  // 0, gpu:0, gpu:a100:0, none, nvme:1
+  // 0, gpu:0, gpu:a100:0, none
   [[nodiscard]] static bool has_no_gpus(const std::string& value, bool is_gres) {
-    if (is_gres && value.find("gpu") == std::string::npos) return true;
+    if (is_gres && value == "none") return true;
     return value == "0" || (value.ends_with(":0") && value.find(',') == std::string::npos);
   }
 

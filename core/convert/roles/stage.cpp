@@ -284,6 +284,10 @@ void join_programs(const Cast& cast,
   places = std::move(last);
   draft.take_back("ntasks", "each program has its own number of ranks");
   if (!cast.has_roles()) return;
+  for (Program& program : programs)  // otherwise it would have the job's
+    if (const auto gres = program.settings.find("gres");
+        gres != program.settings.end() && gres->second.texts == std::vector<std::string>{"none"})
+      gres->second.texts = {"gpu:0"};
   draft.take_back("nodes", "each role has its own number of nodes");
   draft.take_back("ntasks-per-node", "each role has its own number of ranks");
 }

@@ -145,6 +145,7 @@ TEST_CASE("a step without GPUs beside one that has them") {
                                 "srun -n1 --gres=gpu:1 ./a &\nsrun -n1 " + none + " ./b &\nwait\n");
     CHECK(made.made.is_lossless());
     CHECK(made.job_has("beside = \"a\""));
+    CHECK_FALSE(made.job_has("gres = \"none\""));  // which would leave it the job's
   }
   const std::string loop = "for i in 1 2 3 4; do srun -n1 --gpus=1 ./a $i & done; wait\n";
   const Reduced four = of_job("-n4 --gpus=4", loop);
