@@ -35,10 +35,9 @@ namespace dts::plan {
                                      const spec::JobSpec& spec,
                                      unsigned limit);
 
-// Each rank takes a multiple of this many CPUs of a node: those of a core, if no two ranks share
-// one
-// (--ntasks-per-core=1, or by default on a site with CR_ONE_TASK_PER_CORE in slurm.conf(5), which
-// `one_rank_per_core` says), otherwise 1.
+// Each rank takes a multiple of this many CPUs of a node: those of a core, if no two ranks share a
+// core (--ntasks-per-core=1, or by default on a site with CR_ONE_TASK_PER_CORE in slurm.conf(5),
+// which `one_rank_per_core` says), otherwise 1.
 [[nodiscard]] unsigned rank_unit(const ClusterView::Node& node,
                                  const spec::JobSpec& spec,
                                  bool one_rank_per_core);

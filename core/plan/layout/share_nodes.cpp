@@ -44,7 +44,7 @@ unsigned weight_of(const Plan& part) {
 unsigned taken_by_rank(const Plan& part, const spec::JobSpec& job, const ClusterView& cluster) {
   unsigned unit = 1;
   for (const ClusterView::Node& node : cluster.nodes)
-    unit = std::max(unit, rank_unit(node, job, cluster));
+    unit = std::max(unit, rank_unit(node, job, cluster.one_rank_per_core));
   return (part.cpus_per_task + unit - 1) / unit * unit;
 }
 
