@@ -81,8 +81,10 @@ unsigned rank_unit(const ClusterView::Node& node,
                    const spec::JobSpec& spec,
                    bool one_rank_per_core) {
   const auto most = number_of(spec, "ntasks-per-core");
-  // With this hint, sbatch permits any number of ranks on a core.
-  const bool is_default = one_rank_per_core && value_of(spec, "hint") != "multithread";
+  // With this hint, sbatch permits any number of ranks on a core, which slurmctld (22.05) ignores
+  // for jobs with GPUs.
+  const bool lifts = value_of(spec, "hint") == "multithread" && spec.gpus_per_node.value_or(0) == 0;
+  const bool is_default = one_rank_per_core && !lifts;
   const bool share_none = most ? *most == 1 : is_default;
   if (!share_none || spec.slurm.count("overcommit") > 0) return 1;
   return used_of_core(spec, node.cpus_per_core);

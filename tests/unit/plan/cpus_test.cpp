@@ -67,12 +67,16 @@ TEST_CASE("ranks that share no core get whole ones, and no more of them than a n
   CHECK(why(planned_with({}), "cpus-per-task") == "14 CPUs per node in whole cores / 4 ranks");
   CHECK(planned_with({{"ntasks-per-core", "2"}}).cpus_per_task == 3);
   CHECK(planned_with({{"hint", "nomultithread"}}).cpus_per_task == 1);
-  CHECK(planned_with({{"hint", "multithread"}}).cpus_per_task == 3);
-  CHECK(planned_with({{"hint", "multithread"}, {"ntasks-per-core", "1"}}).cpus_per_task == 2);
+  CHECK(planned_with({{"hint", "multithread"}}).cpus_per_task == 2);  // with GPUs
   CHECK(planned_with({{"overcommit", ""}}).cpus_per_task == 3);
   spec::JobSpec spec = with({}, 1);
   spec.gpus_per_node.reset();
   CHECK(planned(spec, view).ntasks_per_node == 7);
+  spec.slurm = {{"hint", "multithread"}};
+  CHECK(planned(spec, view).ntasks_per_node == 14);
+  spec.slurm["ntasks-per-core"] = "1";
+  CHECK(planned(spec, view).ntasks_per_node == 7);
+  spec.slurm.clear();
   spec.cpus_per_task = 3;
   CHECK(planned(spec, view).ntasks_per_node == 3);
   spec.ntasks_per_node = 4;
