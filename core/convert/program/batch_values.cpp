@@ -50,18 +50,49 @@ void note_own_values(const Names& own, Program& program) {
 
 namespace {
 
-// mpicc -o NAME, cp DIR/NAME .
+// gcc, mpicc, nvcc, ifx: other commands give -o another meaning.
+bool is_compiler(const std::string& verb) {
+  constexpr std::string_view k_begins[] = {"gcc", "g++", "clang", "gfortran"};
+  constexpr std::string_view k_ends[] = {
+      "cc", "CC", "++", "cxx", "f77", "f90", "f95", "fort", "icx", "icpx", "icpc", "ifx", "ftn"};
+  return std::any_of(std::begin(k_begins),
+                     std::end(k_begins),
+                     [&verb](std::string_view part) { return verb.starts_with(part); }) ||
+         std::any_of(std::begin(k_ends), std::end(k_ends), [&verb](std::string_view part) {
+           return verb.ends_with(part);
+         });
+}
+
+// mpicc -o NAME, cp DIR/NAME .; not cp -r, which copies folders
 bool makes_here(const lint::Run& run, const std::string& name) {
   const auto& words = run.words;
   const std::string verb = verb_of(run);
   const std::string& last = words.back().value.text;
-  const bool copies = (verb == "cp" || verb == "ln") && (last == "." || last == "./");
+  const bool copies_folders = std::any_of(words.begin() + 1, words.end(), [](const auto& word) {
+    const std::string& text = word.value.text;
+    return text == "--recursive" || text == "--archive" ||
+           (text.starts_with('-') && !text.starts_with("--") &&
+            text.find_first_of("rRa") != std::string::npos);
+  });
+  const bool copies =
+      ((verb == "cp" && !copies_folders) || verb == "ln") && (last == "." || last == "./");
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i].value.text;
     const bool is_output = word == "-o" + name || (word == name && words[i - 1].value.text == "-o");
-    if (is_output || (copies && lint::base_name(word) == name)) return true;
+    if ((is_output && is_compiler(verb)) || (copies && lint::base_name(word) == name)) return true;
   }
   return false;
+}
+
+// The last line before the program that changes the folder.
+std::size_t last_folder_change(const ProgramContext& context) {
+  constexpr std::string_view k_changes[] = {"cd", "pushd", "popd"};
+  std::size_t at = 0;
+  for (const lint::Run& run : context.subject.runs.runs)
+    if (run.span.begin < context.at && !run.around.is_in_subshell &&
+        is_one_of(k_changes, run.name()))
+      at = run.span.begin;
+  return at;
 }
 
 }  // namespace
@@ -70,12 +101,13 @@ bool is_found_in_folder(const std::string& program, const ProgramContext& contex
   if (program.empty() || program.find_first_of("/=") != std::string::npos) return false;
   // Nobody installs files of these names in PATH.
   const auto& runs = context.subject.runs.runs;
+  const std::size_t begin = last_folder_change(context);
   return program.ends_with(".sh") || program.ends_with(".py") ||
          std::any_of(runs.begin(),
                      runs.end(),
                      [&](const lint::Run& run) {
-                       return run.span.begin < context.at && !run.words.empty() &&
-                              makes_here(run, program);
+                       return run.span.begin >= begin && run.span.begin < context.at &&
+                              !run.words.empty() && makes_here(run, program);
                      }) ||
          (context.is_in_folder && context.is_in_folder(program));
 }

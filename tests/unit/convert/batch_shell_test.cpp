@@ -164,6 +164,14 @@ TEST_CASE("srun finds programs in the current folder") {
   CHECK(made_of_script("srun bin/train.sh\n").says(R"(command = ["bin/train.sh"])"));
   CHECK(made_of_script("mpicc -o hello hello.c\nsrun hello\n").says(R"(command = ["./hello"])"));
   CHECK(made_of_script("cp /apps/bin/hello .\nsrun hello 3\n").says(R"(["./hello", "3"])"));
+  // A folder of that name, an option of another command, and a program in another folder.
+  for (const std::string line : {"cp -r $HOME/proj/julia .\n",
+                                 "cp -a /apps/julia ./\n",
+                                 "sort x -o julia\n",
+                                 "gcc -o julia j.c\ncd run\n"}) {
+    CAPTURE(line);
+    CHECK_FALSE(made_of_script(line + "srun julia run.jl\n").says("./julia"));
+  }
   CHECK(made_of_script("sort -o list x\nsrun hello\n").says(R"(command = ["hello"])"));
   const auto is_here = [](const std::string& name) { return name == "solver"; };
   const auto with_folder = [&](const std::string& body) {
