@@ -260,6 +260,7 @@ class Converter {
             {with_script_sizes(with_state(tear_down.text, set_up, used_later, options_),
                                program.sizes)},
             k_no_row};
+      note_left_sizes(text + program.source() + tear_down.text, program);
       step.command = command_of(program, set_up, options_);
       hand_to_container(program, set_up, draft_, step);
       if (!cast_.has_roles()) step.name = name_of_step(step.command, draft_);

@@ -15,64 +15,136 @@ class SizeWriter {
 
   std::string all() {
     while (at_ < text_.size()) {
-      if (is_here("$(("))
-        pass(3, true);
-      else if (is_here("))") && in_arithmetic_)
-        pass(2, false);
-      else if (!value())
-        made_ += text_[at_++];
+      follow_test();
+      if (!other_job() && !arithmetic() && !value()) made_ += text_[at_++];
     }
     return std::move(made_);
   }
+
+  // Sizes that the text expands in another way than all() writes.
+  [[nodiscard]] const Names& left() const { return left_; }
 
  private:
   [[nodiscard]] bool is_here(std::string_view part) const {
     return text_.compare(at_, part.size(), part) == 0;
   }
 
-  void pass(std::size_t count, bool is_arithmetic) {
+  void pass(std::size_t count) {
     made_ += text_.substr(at_, count);
-    at_ += count;
-    in_arithmetic_ = is_arithmetic;
+    at_ = std::min(at_ + count, text_.size());
+  }
+
+  // \$NAME, and a here-document with options of another job, for which the names are.
+  bool other_job() {
+    if (is_here("\\")) {
+      pass(2);
+      return true;
+    }
+    if (!is_here("<<'") && !is_here("<<\"") && !is_here("<<\\") && !is_here("<< '") &&
+        !is_here("<< \"") && !is_here("<<-'") && !is_here("<<-\""))
+      return false;
+    const std::size_t begin = text_.find_first_not_of("<-'\"\\ ", at_);
+    const std::size_t end = text_.find_first_of("'\"\n; ", begin);
+    if (end == std::string::npos) return false;
+    const std::size_t close = text_.find("\n" + text_.substr(begin, end - begin), end);
+    const std::size_t count = (close == std::string::npos ? text_.size() : close) - at_;
+    if (text_.substr(at_, count).find("#SBATCH") == std::string::npos) return false;
+    pass(count);
+    return true;
+  }
+
+  // $((...)), ((...)), for ((...))
+  bool arithmetic() {
+    const bool is_command =
+        at_ == 0 || std::string_view(" \n\t;&|!").find(text_[at_ - 1]) != std::string_view::npos;
+    const std::size_t begin = is_here("$((") ? 3 : is_here("((") && is_command ? 2 : 0;
+    if (depth_ == 0 && begin == 0) return false;
+    if (depth_ > 0 && begin == 0 && !is_here("(") && !is_here(")")) return false;
+    depth_ += begin > 0 ? 2 : is_here("(") ? 1 : -1;
+    pass(begin > 0 ? begin : 1);
+    return true;
+  }
+
+  void follow_test() {
+    if (is_here("[[ ")) in_test_ = true;
+    if (is_here(" ]]") || is_here("\n")) in_test_ = false;
+  }
+
+  // [[ NAME -gt 1 ]], [[ 1 -lt NAME ]]
+  [[nodiscard]] bool is_compared(std::size_t end) const {
+    constexpr std::string_view k_signs[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
+    return in_test_ && ((at_ >= 4 && is_one_of(k_signs, text_.substr(at_ - 4, 3))) ||
+                        (end < text_.size() && is_one_of(k_signs, text_.substr(end + 1, 3))));
   }
 
   // False: none of the sizes begins here.
   bool value() {
     const bool is_braced = is_here("${");
     const bool is_bare = text_[at_] != '$';
-    const bool is_inside = at_ > 0 && shell::is_name_char(text_[at_ - 1]);
-    if (is_bare && (!in_arithmetic_ || is_inside)) return false;
+    if (is_bare && at_ > 0 && (shell::is_name_char(text_[at_ - 1]) || text_[at_ - 1] == '$'))
+      return false;
     const std::size_t begin = at_ + (is_braced ? 2 : is_bare ? 0 : 1);
     std::size_t end = begin;
     while (end < text_.size() && shell::is_name_char(text_[end])) ++end;
     const auto size = sizes_.find(text_.substr(begin, end - begin));
-    if (size == sizes_.end()) return false;
-    if (is_braced) return braced(end, size->second);
-    if (!size->second) return false;
-    made_ += *size->second;
+    if (size == sizes_.end() || (is_bare && depth_ == 0 && !is_compared(end))) return false;
+    const bool is_written = is_braced ? braced(end, size->second) : plain(end, size->second);
+    if (!is_written) left_.insert(size->first);
+    return is_written;
+  }
+
+  bool plain(std::size_t end, const std::optional<std::string>& size) {
+    if (!size) return false;
+    made_ += *size;
     at_ = end;
     return true;
   }
 
+  // The brace that closes an expansion within which `at` is.
+  [[nodiscard]] std::size_t close_of(std::size_t at) const {
+    for (int open = 1; at < text_.size(); ++at) {
+      if (text_[at] == '\\')
+        ++at;
+      else if (text_[at] == '{')
+        ++open;
+      else if (text_[at] == '}' && --open == 0)
+        return at;
+    }
+    return std::string::npos;
+  }
+
   // `end`: of the name. A variable that the script does not have keeps its default.
   bool braced(std::size_t end, const std::optional<std::string>& size) {
-    const std::size_t close = text_.find('}', end);
+    const std::size_t close = close_of(end);
     if (close == std::string::npos) return false;
     const std::string operation = text_.substr(end, close - end);
-    const std::size_t sign = operation.starts_with(":-") ? 2 : operation.starts_with('-') ? 1 : 0;
-    const std::string rest = operation.substr(sign);
-    const bool is_plain = rest.find_first_of("$`\"'\\{ ") == std::string::npos;
-    if (!is_plain || (sign == 0 && (!operation.empty() || !size))) return false;
-    made_ += size.value_or(rest);
+    const std::size_t at = operation.starts_with(':') ? 1 : 0;
+    const char sign = at < operation.size() ? operation[at] : ' ';
+    const std::string rest = operation.substr(std::min(at + 1, operation.size()));
+    const bool is_default = sign == '-' || (size && (sign == '=' || sign == '?'));
+    const bool is_written = operation.empty() ? size.has_value() : is_default || sign == '+';
+    const bool is_own = size.has_value() == (sign == '+');  // `rest` is the value
+    if (!is_written || (is_own && !operation.empty() && !is_one_word(rest))) return false;
+    made_ += operation.empty() || (size && sign != '+') ? *size
+             : is_own                                   ? SizeWriter(rest, sizes_).all()
+                                                        : "";
     at_ = close + 1;
     return true;
+  }
+
+  // Also without the braces around it.
+  static bool is_one_word(const std::string& rest) {
+    const bool is_command = rest.starts_with("$(") && rest.find(')') == rest.size() - 1;
+    return is_command || rest.find_first_of(" `\\") == std::string::npos;
   }
 
   const std::string& text_;
   const ScriptSizes& sizes_;
   std::size_t at_ = 0;
-  bool in_arithmetic_ = false;
+  int depth_ = 0;  // parentheses of arithmetic that are open
+  bool in_test_ = false;
   std::string made_;
+  Names left_;
 };
 
 std::optional<std::string> asked(const Program& program,
@@ -88,6 +160,18 @@ std::optional<std::string> asked(const Program& program,
 
 std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes) {
   return sizes.empty() ? text : SizeWriter(text, sizes).all();
+}
+
+void note_left_sizes(const std::string& text, Program& program) {
+  SizeWriter writer(text, program.sizes);
+  writer.all();
+  for (const std::string& name : writer.left())
+    if (program.sizes.at(name))
+      program.losses.push_back("$" + name +
+                               " is another in this job, of one process: write its value");
+    else
+      program.notes.push_back("$" + name +
+                              " is not set in the script; here it is the rank's cores");
 }
 
 void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver) {

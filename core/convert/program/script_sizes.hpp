@@ -13,7 +13,12 @@ namespace dts::convert {
 // something else (Program::sizes), and writes it into the program. `draft`: the script's options.
 void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver);
 
-// The text with these values in place of $NAME, ${NAME}, ${NAME:-x} and names in $((...)).
+// The text with these values in place of $NAME, ${NAME}, ${NAME:-x} and names in $((...)), ((...))
+// and comparisons of [[ ]]. Not in what it writes for other jobs.
 [[nodiscard]] std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes);
+
+// A loss, or a note, for each size that `text`, of with_script_sizes(), still has: the shells of
+// the program's job have another.
+void note_left_sizes(const std::string& text, Program& program);
 
 }  // namespace dts::convert

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of variables that the script changes by arithmetic, eval, printf and unset, and the name
 // of the script's own node.
+#include "core/convert/program/script_sizes.hpp"
 #include "tests/unit/convert/reduced.hpp"
 
 using namespace dts;
@@ -162,7 +163,7 @@ TEST_CASE("sizes of the script's job keep their values where the program's job h
   // What Slurm does not set keeps its default.
   const std::string open = "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=6\n";
   CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-4}\n").job_has("exec ./a -t 4"));
-  CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-$N}\n").job_has("SLURM_CPUS_PER_TASK:-$N"));
+  CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-$N}\n").job_has("exec ./a -t $N"));
   // The ranks of a launcher are the script's tasks, and one task stays one.
   CHECK(Reduced(begin + "srun ./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
   CHECK(of_one_node("./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
@@ -173,4 +174,35 @@ TEST_CASE("sizes of the script's job keep their values where the program's job h
   // torchrun's processes are as many as in the script.
   CHECK(Reduced(begin + "torchrun --nproc_per_node=$SLURM_NTASKS a.py\n")
             .job_has("torchrun --nproc_per_node=6 a.py"));
+}
+
+TEST_CASE("sizes of the script's job are found in all arithmetic, with any default") {
+  const ScriptSizes sizes{{"SLURM_NTASKS", "6"}, {"SLURM_CPUS_PER_TASK", std::nullopt}};
+  const auto written = [&](const std::string& text) { return with_script_sizes(text, sizes); };
+  CHECK(written("for ((i=0; i<SLURM_NTASKS; i++))") == "for ((i=0; i<6; i++))");
+  CHECK(written("(( SLURM_NTASKS > 1 )) && a") == "(( 6 > 1 )) && a");
+  CHECK(written("[[ SLURM_NTASKS -gt 1 ]]") == "[[ 6 -gt 1 ]]");
+  CHECK(written("[[ 1 -lt SLURM_NTASKS ]]; echo SLURM_NTASKS") ==
+        "[[ 1 -lt 6 ]]; echo SLURM_NTASKS");
+  CHECK(written("$(( (2*(2+1)) / SLURM_NTASKS )) SLURM_NTASKS") ==
+        "$(( (2*(2+1)) / 6 )) SLURM_NTASKS");
+  for (const char* rest : {":-$(nproc)", ":-\"1\"", ":-$N", ":-${N:-1}", "-a b", ":?unset"})
+    CHECK(written(std::string("x${SLURM_NTASKS") + rest + "}y") == "x6y");
+  CHECK(written("${SLURM_NTASKS:+-n 2}$SLURM_NTASKS") == "${SLURM_NTASKS:+-n 2}6");
+  CHECK(written("${SLURM_NTASKS:+-n$SLURM_NTASKS}") == "-n6");
+  CHECK(written("${SLURM_CPUS_PER_TASK:-$(nproc)} ${SLURM_CPUS_PER_TASK:+x}") == "$(nproc) ");
+  CHECK(written("${SLURM_CPUS_PER_TASK:-${SLURM_NTASKS}}") == "6");
+  for (const std::string same : {"echo \"\\$SLURM_NTASKS\"",
+                                 "cat > j <<'E'\n#SBATCH -n 2\nsrun -n $SLURM_NTASKS\nE\n",
+                                 "[ -n \"$SLURM_CPUS_PER_TASK\" ]"})
+    CHECK(written(same) == same);
+  CHECK(written("bash <<'E'\n./a $SLURM_NTASKS\nE\n") == "bash <<'E'\n./a 6\nE\n");
+}
+
+TEST_CASE("sizes that stay are noted, or lost, and the tear-down has those of the script") {
+  const std::string begin = "#!/bin/bash\n#SBATCH -N 1 -n 6 -c 2\n";
+  CHECK(Reduced(begin + "./a\ncp x y$SLURM_NTASKS\n").job_has("cp x y6\n"));
+  CHECK(Reduced(begin + "./a ${SLURM_NTASKS%6}\n").says("./a", "SLURM_NTASKS is another"));
+  CHECK(Reduced("#!/bin/bash\n#SBATCH -n 4\n./a $SLURM_CPUS_PER_TASK\n")
+            .says("./a", "SLURM_CPUS_PER_TASK is not set in the script"));
 }
