@@ -156,8 +156,10 @@ class StepReader {
   const Resolver& resolver_;
 };
 
+// The script does nothing else until `end`.
 bool all_run_at_once(const std::vector<Part>& parts,
                      const std::vector<std::size_t>& places,
+                     std::size_t end,
                      const Waiting& waiting) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     const bool is_last = i + 1 == places.size();
@@ -166,8 +168,8 @@ bool all_run_at_once(const std::vector<Part>& parts,
   }
   const auto begin = parts.begin();
   return std::none_of(begin + static_cast<std::ptrdiff_t>(places.front()),
-                      begin + static_cast<std::ptrdiff_t>(places.back()),
-                      is_action);
+                      begin + static_cast<std::ptrdiff_t>(end),
+                      [](const Part& part) { return is_action(part) && !waits(part.item); });
 }
 
 // torchrun --nproc-per-node 2, which says the same as a node's two GPUs, but not as the step's one.
@@ -211,7 +213,7 @@ bool cast_beside(const std::vector<Part>& parts,
     return false;
   const StepReader reader(job, resolver);
   const auto node = reader.of_node();
-  if (!node || !all_run_at_once(parts, places, waiting)) return false;
+  if (!node || !all_run_at_once(parts, places, cast.end, waiting)) return false;
   const std::size_t nodes = std::max<std::uint64_t>(job.nodes.value_or(1), 1);
   std::vector<Amounts> left(std::min(nodes, places.size()), *node);
   std::vector<std::vector<Troupe>> by_node(left.size());

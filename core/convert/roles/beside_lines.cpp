@@ -168,7 +168,10 @@ bool acts_on_turns(const std::vector<Part>& parts, const std::vector<std::size_t
   return std::any_of(parts.begin() + static_cast<std::ptrdiff_t>(places.front()),
                      parts.end(),
                      [&](const Part& part) {
-                       return is_action(part) && !waits(part.item) &&
+                       const bool exports = part.role == Role::around &&
+                                            part.verdict.kind == Verdict::Kind::kept &&
+                                            !part.item.sets.exported.empty();
+                       return (exports || is_action(part)) && !waits(part.item) &&
                               meets(part.item.used, changing);
                      });
 }

@@ -194,6 +194,13 @@ TEST_CASE("processes that a step starts are those of its own GPUs") {
   CHECK_FALSE(steps("2").made.is_lossless());
 }
 
+TEST_CASE("lines that the script runs while its steps do are no tear-down") {
+  const Reduced made = of_job("-N1 -n2", k_two + "cp log x\nwait\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.job_has("./b &\nB=$!\ncp log x\nwait"));
+  CHECK(of_job("-N1 -n2", k_two + "wait\ncp log x\n").job_has("beside = \"a\""));
+}
+
 TEST_CASE("lines among the turns of a loop have the values of their turn") {
   for (const std::string line :
        {"cp in.dat run$i", "mkdir -p run$i; cd run$i", "echo run $i >> log.txt"}) {
@@ -203,6 +210,10 @@ TEST_CASE("lines among the turns of a loop have the values of their turn") {
         "for i in 1 2 3 4; do\n  " + line + "\n  srun -n1 --exact ./a run$i &\ndone\nwait\n");
     CHECK_FALSE(made.made.is_lossless());
   }
+  const std::string seeds =
+      "for i in 1 2 3; do\n  export SEED=$i\n  srun -n1 --exact ./a &\ndone\nwait\n";
+  CHECK(of_job("-N1 -n3", seeds).job_has("beside = \"a\""));
+  CHECK_FALSE(of_job("-N1 -n1 -c3", seeds).made.is_lossless());
   const Reduced one = of_job("-N1 -n2",
                              "R=run\nsrun -n1 --exact ./a &\ncp b.dat $R\n" +
                                  std::string("srun -n1 --exact ./b &\nwait\n"));
