@@ -163,11 +163,9 @@ class Reading {
     if (is_open)
       return leave_open(name,
                         source,
-                        fmt::format("{} {} not set where the script is converted: set {} there and "
+                        fmt::format("not set where the script is converted: {}; set that there and "
                                     "convert again, or fill it in",
-                                    all,
-                                    names.size() == 1 ? "is" : "are",
-                                    names.size() == 1 ? "it" : "them"));
+                                    all));
     lose(fmt::format("--{}={}: {}",
                      name,
                      source,
