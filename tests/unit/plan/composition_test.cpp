@@ -162,10 +162,10 @@ TEST_CASE("roles that fill a node of two threads per core fit on it") {
                              std::pair(R"(, "cpus_per_task": 5)", R"(, "ntasks_per_node": 3)"),
                              std::pair(R"(, "cpus_per_task": 7)", ""),
                              std::pair(R"(, "cpus_per_task": 8)", "")}) {
-    CAPTURE(a);
-    CAPTURE(b);
+    const std::string sizes = std::string(a) + " " + b;
+    CAPTURE(sizes);
     const auto made = of(a, b);
-    const bool is_full = std::string(a).find('8') != std::string::npos;
+    const bool is_full = sizes.find('8') != std::string::npos;
     REQUIRE(made.has_value() != is_full);
     if (made) CHECK(made->job.ntasks_per_node * made->job.cpus_per_task == 8);
   }
