@@ -81,8 +81,8 @@ class StepReader {
 
   [[nodiscard]] std::optional<std::uint64_t> number(const lint::Launch& launch,
                                                     const char* name) const {
-    const auto value = text(launch, name);
-    return value ? parse_number(*value) : std::nullopt;
+    const lint::LaunchOption* option = launch.option(name);
+    return option == nullptr ? std::nullopt : number_of(option->value, resolver_);
   }
 
   // 0: not said, or all that there is.

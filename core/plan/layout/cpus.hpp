@@ -42,4 +42,9 @@ namespace dts::plan {
                                  const spec::JobSpec& spec,
                                  bool one_rank_per_core);
 
+// `cpus` rounded up to a multiple of `unit`.
+[[nodiscard]] constexpr unsigned in_units(unsigned cpus, unsigned unit) {
+  return (cpus + unit - 1) / unit * unit;
+}
+
 }  // namespace dts::plan

@@ -174,10 +174,6 @@ void check_size(unsigned wanted, const Candidates& found, Diagnostics& problems)
                         fmt::format("ask for {} or fewer", found.size)});
 }
 
-unsigned in_units(unsigned cpus, unsigned unit) {
-  return (cpus + unit - 1) / unit * unit;
-}
-
 // CPUs for the ranks of a node; room for the ranks themselves, if they take more CPUs of some nodes
 // than of others.
 Demand demand_for_ranks(const std::vector<Node>& nodes,

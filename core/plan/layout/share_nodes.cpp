@@ -45,7 +45,7 @@ unsigned taken_by_rank(const Plan& part, const spec::JobSpec& job, const Cluster
   unsigned unit = 1;
   for (const ClusterView::Node& node : cluster.nodes)
     unit = std::max(unit, rank_unit(node, job, cluster.one_rank_per_core));
-  return (part.cpus_per_task + unit - 1) / unit * unit;
+  return in_units(part.cpus_per_task, unit);
 }
 
 unsigned taken(const Plan& part, const spec::JobSpec& job, const ClusterView& cluster) {
