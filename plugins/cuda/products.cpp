@@ -170,13 +170,13 @@ cublasStatus_t limit(cublasLtMatmulPreferenceOpaque_t& preference, const dttrain
   return status;
 }
 
-// Whether the algorithm splits sums in spite of the preferences.
+// Whether the algorithm says that it splits sums in spite of the preferences.
 bool splits(const cublasLtMatmulAlgo_t& algorithm) {
   std::int32_t parts = 0;
   std::size_t written = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoConfigGetAttribute(
       &algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts, sizeof parts, &written);
-  return status != CUBLAS_STATUS_SUCCESS || parts > 1;
+  return status == CUBLAS_STATUS_SUCCESS && parts > 1;
 }
 
 cublasStatus_t run(dttrain_context& context, ChosenProduct& chosen, const dttrain_product& p) {
