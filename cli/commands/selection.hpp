@@ -19,7 +19,7 @@ namespace dts::cli {
 inline constexpr const char* k_default_runs = "runs";
 
 struct Selection {
-  std::string what = "last";  // job id, run name, folder; "/PART" selects a part
+  std::string what = "last";  // job id, name of a run or job, directory; "/PART" selects a part
   std::string runs = k_default_runs;
 };
 

@@ -233,7 +233,8 @@ void add_topo(CLI::App& app, Invocation& invocation) {
   const char* job = "Job";
   verb->add_option("--verify",
                    options->verify.what,
-                   "show how this job's ranks are bound now: job id, run name, folder, last")
+                   "show how the ranks of a job are bound now: job id, name of a run or job, "
+                   "directory, or `last`")
       ->group(job)
       ->type_name("JOB");
   add_runs_option(*verb, options->verify.runs)->group(job);
