@@ -2,6 +2,7 @@
 // bind_node() beside every other way, on machines small enough to try them all.
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/cores/share_nics.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <doctest/doctest.h>
 
@@ -120,7 +121,7 @@ class Random {
 TEST_CASE(
     "no way to give out GPUs, cores and adapters is better, on machines small enough to try all") {
   Random random(1);
-  constexpr unsigned k_machines = 1000;
+  constexpr unsigned k_machines = tests::k_sanitized ? 150 : 1000;
   unsigned best_of_all = 0;
   for (unsigned round = 0; round < k_machines; ++round) {
     CAPTURE(round);

@@ -2,6 +2,7 @@
 // Checkpoints: round trip, formats, damage, fall-back.
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/train/checkpoint_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -405,6 +406,11 @@ TEST_CASE("a checkpoint of another configuration is an error that says what diff
 
 // More than 1 GiB in one file; once, files above that size were not read back.
 TEST_CASE("a state of more than 1 GiB comes back") {
+  if (tests::k_sanitized) {
+    MESSAGE("skipped: it takes minutes with sanitizers");
+    return;
+  }
+
   struct statvfs disk {};
 
   const Store store;

@@ -4,6 +4,7 @@
 
 #include "core/train/comm/group.hpp"
 #include "core/train/comm/shm_transport.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <doctest/doctest.h>
 
@@ -82,5 +83,9 @@ std::vector<std::string> on_threads(int ranks,
 }
 
 inline constexpr std::chrono::milliseconds k_long(60000);
+
+// Numbers of ranks whose sums are compared. Five take minutes with sanitizers.
+inline const std::vector<int> k_ranks =
+    dts::tests::k_sanitized ? std::vector{2, 3} : std::vector{2, 3, 5};
 
 }  // namespace dts::train
