@@ -4,10 +4,10 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
-#include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/cluster/companion.hpp"

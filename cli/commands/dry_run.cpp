@@ -2,8 +2,8 @@
 #include "cli/commands/dry_run.hpp"
 
 #include "cli/commands/sweep_view.hpp"
-#include "cli/output/json_text.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/forecast/size.hpp"
 #include "core/plan/layout/json.hpp"

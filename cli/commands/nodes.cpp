@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit nodes: lists quarantined nodes with reason and time left, and releases them.
 #include "cli/commands/command.hpp"
-#include "cli/output/json_text.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/text/hostlist.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/base/text/utf8.hpp"

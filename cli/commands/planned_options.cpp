@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/planned_options.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/spec/option.hpp"
 
 #include <nlohmann/json.hpp>
@@ -12,8 +13,7 @@ namespace dts::cli {
 namespace {
 
 std::string text_of(const nlohmann::json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : json_line(value);
 }
 
 const spec::Setting* setting_for(const spec::Layer& settings, const std::string& option) {

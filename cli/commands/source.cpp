@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/source.hpp"
 
-#include "cli/output/json_text.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/json_bytes.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/provenance/recorded_environment.hpp"

@@ -183,7 +183,7 @@ Result<int> act(const WhyOptions& options) {
   if (launch::is_sweep(run)) return sweep_why(run, options.json);
   DTS_ASSIGN(const RunFacts known, learn(run, options.selection));
   const Explanation why = explain(known);
-  fmt::print("{}", options.json ? to_json(why, known) + "\n" : to_text(why, known));
+  fmt::print("{}", options.json ? to_json(why, known) : to_text(why, known));
   return 0;
 }
 

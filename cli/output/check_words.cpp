@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/check.hpp"
-#include "cli/output/json_text.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/check/measures.hpp"
 #include "core/check/spread.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/convert.hpp"
 
-#include "cli/output/json_text.hpp"
 #include "core/base/text/counted.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/lint/place.hpp"

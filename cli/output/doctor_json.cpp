@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of `dtsubmit doctor` for programs.
 #include "cli/output/doctor.hpp"
-#include "cli/output/json_text.hpp"
+#include "core/base/text/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 

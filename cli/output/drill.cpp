@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/drill.hpp"
 
-#include "cli/output/json_text.hpp"
+#include "core/base/text/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

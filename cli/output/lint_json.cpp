@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of `dtsubmit lint` for programs.
-#include "cli/output/json_text.hpp"
 #include "cli/output/lint.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/place.hpp"

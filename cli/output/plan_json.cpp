@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The output of `dtsubmit plan` for programs.
-#include "cli/output/json_text.hpp"
 #include "cli/output/plan.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/plan/layout/json.hpp"
 
 #include <nlohmann/json.hpp>

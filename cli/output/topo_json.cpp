@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node and its ranks as JSON.
-#include "cli/output/json_text.hpp"
 #include "cli/output/topo_report.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/cores/fabric.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renders the answer of `dtsubmit why` as one screen and as JSON.
 #include "cli/output/why.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -114,7 +115,7 @@ std::string to_json(const Explanation& why, const RunFacts& known) {
   for (const Budget& budget : why.budgets)
     document["budgets"].push_back(
         {{"kind", budget.kind}, {"used", budget.used}, {"most", budget.most}});
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(document);
 }
 
 }  // namespace dts::cli

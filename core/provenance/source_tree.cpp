@@ -6,6 +6,7 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/program_file.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/provenance/recorded_environment.hpp"
 
@@ -171,7 +172,7 @@ std::string to_json(const SourceTree& tree) {
   facts["changed"] = tree.changed;
   facts["untracked"] = tree.untracked;
   if (!tree.note.empty()) facts["note"] = tree.note;
-  return facts.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(facts);
 }
 
 }  // namespace dts::provenance

@@ -3,6 +3,7 @@
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/text/json_bytes.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/spec/file/document.hpp"
 #include "core/spec/file/parts.hpp"
 #include "core/spec/file/read_keys.hpp"
@@ -25,7 +26,7 @@ std::string to_json(const JobSpec& spec) {
   if (is_composed(spec)) document[spec.roles.empty() ? "steps" : "roles"] = parts_to_json(spec);
   // validate() rejects strings that are not UTF-8; `replace` only avoids an exception if the caller
   // did not call it.
-  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 Result<JobSpec> from_json(std::string_view text, const std::string& file) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sweep/element.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/sweep/axis.hpp"
 
@@ -104,8 +105,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const Membership& 
     all[name] = value;
     variables.emplace_back(variable_of(name), value);
   }
-  variables.emplace_back(k_all_values,
-                         all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  variables.emplace_back(k_all_values, json_line(all));
   return variables;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sweep/json.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/sweep/axis.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +15,6 @@ using nlohmann::ordered_json;
 
 constexpr const char* k_sweep_schema = "dtsubmit/sweep/1";
 constexpr const char* k_element_schema = "dtsubmit/element/1";
-
-std::string dumped(const ordered_json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 tl::unexpected<Error> damaged(const std::string& file, const std::string& what) {
   return fail(Errc::invalid, fmt::format("{}: {}", file, what), "it is not as dtsubmit wrote it");
@@ -57,12 +54,12 @@ std::string to_json(const Sweep& sweep) {
                     {"array", sweep.array()},
                     {"parameters", sweep.names}};
   if (sweep.seed) head["seed"] = *sweep.seed;
-  std::string text = dumped(head);
+  std::string text = json_line(head);
   text.pop_back();  // the closing brace
   text += ",\n\"elements\":[\n";
   for (const Element& element : sweep.elements) {
     if (&element != &sweep.elements.front()) text += ",\n";
-    text += dumped({{"index", element.index}, {"values", element.values}});
+    text += json_line(ordered_json{{"index", element.index}, {"values", element.values}});
   }
   return text + "\n]}\n";
 }
@@ -99,7 +96,7 @@ std::string to_json(const Membership& membership) {
                               {"highest", membership.highest},
                               {"count", membership.count},
                               {"parameters", std::move(parameters)}};
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 Result<Membership> membership_from_json(std::string_view text, const std::string& file) {

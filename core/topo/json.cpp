@@ -2,6 +2,7 @@
 // The reader validates everything, because its input comes from the network.
 #include "core/topo/json.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -198,16 +199,15 @@ std::string to_json(const NodeTopology& node) {
     return json::array({n.os, part_json(n.package), n.bytes, n.has_cores, n.has_memory});
   };
   const auto link = [](const GpuLink& l) { return json::array({l.a, l.b, l.weight}); };
-  return json{{"cores", list_of(node.cores, core_json)},
-              {"gpus", list_of(node.gpus, device_json)},
-              {"fabric", list_of(node.fabric, port)},
-              {"nics", list_of(node.nics, device_json)},
-              {"numas", list_of(node.numas, numa)},
-              {"links", list_of(node.links, link)},
-              {"closed", list_of(node.closed, core_json)},
-              {"doubts", node.doubts},
-              {"notes", node.notes}}
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(json{{"cores", list_of(node.cores, core_json)},
+                        {"gpus", list_of(node.gpus, device_json)},
+                        {"fabric", list_of(node.fabric, port)},
+                        {"nics", list_of(node.nics, device_json)},
+                        {"numas", list_of(node.numas, numa)},
+                        {"links", list_of(node.links, link)},
+                        {"closed", list_of(node.closed, core_json)},
+                        {"doubts", node.doubts},
+                        {"notes", node.notes}});
 }
 
 Result<NodeTopology> from_json(std::string_view text) {

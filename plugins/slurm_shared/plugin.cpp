@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's only symbol: finds the operation, and converts its outcome to the reply's JSON.
 // Compiled into each of Slurm's plug-ins, which define PLUGIN_NAME and PLUGIN_DESCRIPTION.
+#include "core/base/text/json_text.hpp"
 #include "core/plugin/dtsubmit_plugin.h"
 #include "plugins/slurm_shared/alternatives.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
@@ -105,7 +106,7 @@ std::string reply_text(const Outcome<json>& outcome) {
                       {"hint", outcome.error().hint},
                       {"other_release", outcome.error().other_release}};
   // Comments and paths may be in any encoding: bytes that are not UTF-8 become U+FFFD.
-  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+  return dts::json_line(reply);
 }
 
 char* call(const char* operation, const char* request) {

@@ -2,6 +2,7 @@
 // What scontrol prints, or something else in its place: no text makes more records than it has
 // lines, a reply is JSON whatever is in it, and a name that a user chose never becomes another
 // field.
+#include "core/base/text/json_text.hpp"
 #include "plugins/slurm_commands/node_record.hpp"
 #include "plugins/slurm_shared/billing.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
@@ -27,14 +28,14 @@ DTS_FUZZ_TARGET(input) {
     const auto state = state_of(record, {1000, std::nullopt});
     const json job = job_json(record, state.value_or("running"));
     must(job["cpus"].is_array() && job["id"].is_string());
-    (void)job.dump(-1, ' ', false, json::error_handler_t::replace);
-    (void)node_json(record).dump(-1, ' ', false, json::error_handler_t::replace);
+    (void)json_line(job);
+    (void)json_line(node_json(record));
     (void)partition_json(record, record);
     (void)is_of(record, {1, 2, std::nullopt});
   }
   (void)config_json(parse_config(text));
   (void)settings_json(text);
-  (void)billing_json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  (void)json_line(billing_json(text));
   if (const auto expectation = parse_expectation(text)) must(expectation->start_time != 0);
   // As a job's name: one line, and any bytes but a line break.
   const std::string name = text.substr(0, text.find('\n'));

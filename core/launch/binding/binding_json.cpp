@@ -2,6 +2,7 @@
 // Writes and reads binding.json.
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/json_fields.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/launch/binding/binding_report.hpp"
 
@@ -88,7 +89,7 @@ std::string to_json(const BindingReport& report) {
                               {"time", report.time},
                               {"settled", report.settled},
                               {"groups", std::move(groups)}};
-  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 Result<BindingReport> binding_report_from(std::string_view text) {

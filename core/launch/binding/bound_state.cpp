@@ -2,6 +2,7 @@
 #include "core/launch/binding/bound_state.hpp"
 
 #include "core/base/text/json_fields.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/number_list.hpp"
 
 #include <fmt/format.h>
@@ -93,7 +94,7 @@ std::string to_text(const BoundState& state) {
     j["places"] = state.places;
     j["pages_on"] = fold_numbers(state.pages_on);
   }
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(j);
 }
 
 Result<BoundState> parse_bound_state(std::string_view text) {

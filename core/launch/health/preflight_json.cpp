@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts a node's facts and report to and from lines of text.
 #include "core/base/text/json_fields.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/launch/health/node_choice.hpp"
 #include "core/launch/health/preflight.hpp"
 
@@ -92,20 +93,16 @@ json to_json(const NodeFacts& facts) {
   return j;
 }
 
-std::string dump(const json& j) {
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string to_text(const NodeFacts& facts) {
-  return dump(to_json(facts));
+  return json_line(to_json(facts));
 }
 
 std::string to_text(const NodeReport& report) {
-  return dump(json{{"node", report.node},
-                   {"milliseconds", report.milliseconds},
-                   {"facts", to_json(report.facts)}});
+  return json_line(json{{"node", report.node},
+                        {"milliseconds", report.milliseconds},
+                        {"facts", to_json(report.facts)}});
 }
 
 Result<NodeFacts> parse_node_facts(std::string_view text) {

@@ -2,6 +2,7 @@
 // Writes the control channel's messages.
 #include "core/base/overload.hpp"
 #include "core/base/text/json_bytes.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/launch/wire/protocol.hpp"
 
 #include <nlohmann/json.hpp>
@@ -97,15 +98,10 @@ json go_to(const Go& m) {
   return j;
 }
 
-// Names and output may hold any bytes; invalid UTF-8 must not throw here.
-std::string dump(const json& j) {
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
 std::string to_line(const FromRank& message) {
-  return dump(std::visit(
+  return json_line(std::visit(
       Overload{
           [](const Hello& m) { return hello_to(m); },
           [](const Topology& m) {
@@ -194,7 +190,7 @@ std::string to_line(const FromRank& message) {
 }
 
 std::string to_line(const ToRank& message) {
-  return dump(std::visit(
+  return json_line(std::visit(
       Overload{
           [](const AskClock&) {
             return json{{"type", "ask_clock"}};
@@ -240,13 +236,13 @@ std::string to_line(const ToRank& message) {
 }
 
 std::string to_text(const ChannelFile& channel) {
-  return dump(json{{"token", channel.token},
-                   {"node", channel.node},
-                   {"addresses", channel.addresses},
-                   {"port", channel.port},
-                   {"preflight", channel.preflight},
-                   {"check_gpus", channel.check_gpus},
-                   {"folder", channel.folder}});
+  return json_line(json{{"token", channel.token},
+                        {"node", channel.node},
+                        {"addresses", channel.addresses},
+                        {"port", channel.port},
+                        {"preflight", channel.preflight},
+                        {"check_gpus", channel.check_gpus},
+                        {"folder", channel.folder}});
 }
 
 }  // namespace dts::launch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The variables of a rank's program.
 #include "core/base/text/hostlist.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/program/own_launcher.hpp"
@@ -31,7 +32,7 @@ std::string endpoint(const std::string& host, unsigned port) {
 }
 
 std::string json_list(const std::vector<std::string>& words) {
-  return nlohmann::json(words).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(nlohmann::json(words));
 }
 
 // Values that the variables of all ranks share.

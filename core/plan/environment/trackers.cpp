@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The variables that make experiment trackers continue one record over all attempts of a run.
+#include "core/base/text/json_text.hpp"
 #include "core/plan/plan.hpp"
 
 #include <nlohmann/json.hpp>
@@ -23,11 +24,10 @@ Environment tracker_variables(const std::string& run_name,
                               unsigned rank) {
   const std::string id = tracker_id(run_name);
   const nlohmann::ordered_json tags{{"mlflow.runName", job_name}, {"dtsubmit.run", id}};
-  return {
-      {"WANDB_RUN_ID", rank == 0 ? id : id + "-" + std::to_string(rank)},
-      {"WANDB_RUN_GROUP", id},
-      {"WANDB_RESUME", "allow"},
-      {"MLFLOW_RUN_CONTEXT", tags.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
+  return {{"WANDB_RUN_ID", rank == 0 ? id : id + "-" + std::to_string(rank)},
+          {"WANDB_RUN_GROUP", id},
+          {"WANDB_RESUME", "allow"},
+          {"MLFLOW_RUN_CONTEXT", json_line(tags)}};
 }
 
 }  // namespace dts::plan

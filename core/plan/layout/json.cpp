@@ -2,6 +2,7 @@
 #include "core/plan/layout/json.hpp"
 
 #include "core/base/text/json_bytes.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/plan/binding/binding.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +20,6 @@ using nlohmann::ordered_json;
 constexpr const char* k_plan_schema = "dtsubmit/plan/1";
 constexpr const char* k_placement_schema = "dtsubmit/placement/1";
 constexpr std::size_t k_most_bytes = std::size_t{16} << 20;
-
-// make_plan() has checked that texts are UTF-8; `replace` keeps a later mistake from throwing.
-std::string dump(const ordered_json& value, int indent) {
-  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
-}
 
 bool read(const json& object, const char* key, unsigned& value) {
   const auto found = object.find(key);
@@ -171,7 +167,7 @@ std::string to_json(const Plan& plan) {
     value["hosts"] = std::move(hosts);
     value["ssh"] = plan.ssh;
   }
-  return dump(value, 2) + "\n";
+  return json_text(value);
 }
 
 namespace {
@@ -268,19 +264,18 @@ std::string to_json(const std::vector<Placement>& placements) {
   std::string text = fmt::format("{{\n  \"schema\": \"{}\",\n  \"ranks\": [", k_placement_schema);
   for (const Placement& p : placements) {
     text += &p == placements.data() ? "\n    " : ",\n    ";
-    text += dump({{"rank", p.rank},
-                  {"local_rank", p.local_rank},
-                  {"local_world_size", p.local_world_size},
-                  {"node_rank", p.node_rank},
-                  {"node", p.node},
-                  {"cores", p.cores},
-                  {"home_cores", p.home_cores},
-                  {"cpus", p.cpus},
-                  {"gpus", p.gpus},
-                  {"nics", p.nics},
-                  {"memory", to_text(p.memory)},
-                  {"links", links_to_json(p.links)}},
-                 -1);
+    text += json_line(ordered_json{{"rank", p.rank},
+                                   {"local_rank", p.local_rank},
+                                   {"local_world_size", p.local_world_size},
+                                   {"node_rank", p.node_rank},
+                                   {"node", p.node},
+                                   {"cores", p.cores},
+                                   {"home_cores", p.home_cores},
+                                   {"cpus", p.cpus},
+                                   {"gpus", p.gpus},
+                                   {"nics", p.nics},
+                                   {"memory", to_text(p.memory)},
+                                   {"links", links_to_json(p.links)}});
   }
   return text + "\n  ]\n}\n";
 }

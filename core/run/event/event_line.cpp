@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/event/event_line.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/run/event/event_fields.hpp"
 #include "core/run/event/event_record.hpp"
@@ -148,7 +149,7 @@ std::string to_line(const Event& event) {
   if (event.attempt != 0) line["attempt"] = event.attempt;
   if (!event.job.empty()) line["job"] = event.job;
   std::visit([&](const auto& what) { put_all(line, what); }, event.what);
-  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(line);
 }
 
 std::optional<Event> event_from(std::string_view line) {

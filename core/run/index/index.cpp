@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/text/json_bytes.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/index/find.hpp"
@@ -51,7 +52,7 @@ std::string to_line(const Indexed& entry) {
   nlohmann::ordered_json j{{"run", bytes_to_json(entry.folder)}};
   if (!entry.job.empty()) j["job"] = entry.job;
   if (!entry.cluster.empty()) j["cluster"] = bytes_to_json(entry.cluster);
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(j);
 }
 
 std::vector<Indexed> parse_index(std::string_view text) {

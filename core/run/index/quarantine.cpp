@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/index/quarantine.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/units.hpp"
 
 #include <nlohmann/json.hpp>
@@ -80,7 +81,7 @@ std::string to_line(const Strike& strike) {
   if (!strike.run.empty()) j["run"] = strike.run;
   if (strike.attempt != 0) j["attempt"] = strike.attempt;
   if (!strike.detail.empty()) j["detail"] = strike.detail;
-  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_line(j);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/summary/metric.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/utf8.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +28,7 @@ Result<Metric> parse_metric(const std::string& text) {
 }
 
 std::optional<double> last_number(std::string_view metrics, const std::string& name) {
-  const std::string key =
-      nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string key = json_line(nlohmann::json(name));
   while (!metrics.empty()) {
     const std::size_t end = metrics.find_last_not_of('\n');
     if (end == std::string_view::npos) break;

@@ -2,6 +2,7 @@
 #include "core/script/template/render.hpp"
 
 #include "core/base/text/html.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/script/template/parse.hpp"
 
@@ -32,7 +33,7 @@ std::string text_of(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_binary()) return {value.get_binary().begin(), value.get_binary().end()};
   if (value.is_null()) return {};
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_line(value);
 }
 
 // Indents each line of a partial like its tag, which is alone on its line.

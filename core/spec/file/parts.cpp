@@ -2,6 +2,7 @@
 #include "core/spec/file/parts.hpp"
 
 #include "core/base/text/json_bytes.hpp"
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/spec/file/document.hpp"
 
@@ -136,7 +137,7 @@ Part read_part(const json& object,
     else if (own_key(key, is_role) == nullptr)
       given[key] = value;
   }
-  part.given = given.dump(-1, ' ', false, json::error_handler_t::replace);
+  part.given = json_line(given);
   part.is_stored = reading.spelling == Spelling::stored;
   return part;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/file/write.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/spec/option.hpp"
@@ -22,7 +23,7 @@ using nlohmann::ordered_json;
 
 std::string quoted(const std::string& text) {
   // JSON's escapes are valid TOML, except that JSON leaves DEL unescaped.
-  const std::string dumped = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string dumped = json_line(json(text));
   std::string escaped;
   for (const char c : dumped) {
     if (c == '\x7f')
@@ -138,7 +139,7 @@ std::string to_toml(const Layer& settings, Origins origins) {
 std::string to_job_json(const Layer& settings) {
   ordered_json document = ordered_json::object();
   for (const Line& line : lines_of(settings, false)) document[line.key] = line.value;
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 std::string to_config_json(const Layer& settings) {
@@ -146,7 +147,7 @@ std::string to_config_json(const Layer& settings) {
   for (const Line& line : lines_of(settings, true))
     values[line.key] = {{"value", line.value}, {"origin", line.origin}};
   const ordered_json document{{"schema", "dtsubmit/config/1"}, {"values", values}};
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(document);
 }
 
 }  // namespace dts::spec

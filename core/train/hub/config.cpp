@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/hub/config.hpp"
 
+#include "core/base/text/json_text.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -109,7 +110,7 @@ std::string encode_config(const Model& model, const char* dtype, std::string_vie
        {std::pair{"bos_token_id", row.hub->bos}, {"eos_token_id", row.hub->eos}})
     if (!config.contains(key))
       config[key] = token < sizes.integer("vocab_size") ? json(token) : json();
-  return config.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(config);
 }
 
 }  // namespace dts::train
