@@ -89,7 +89,7 @@ sanitized_rest() {
   # 20 s of each, however busy the processors are: not when they are idle, as at the end, and many at a time.
   stage "fuzz" tests asan -L '^fuzz$' -j $((3 * jobs))
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
-  stage "cognitive complexity" tests asan -L complexity  # its batches are the largest
+  stage "cognitive complexity" tests dev -L complexity
 }
 
 before_a_commit() {

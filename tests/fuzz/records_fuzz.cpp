@@ -28,14 +28,14 @@ DTS_FUZZ_TARGET(input) {
     const auto state = state_of(record, {1000, std::nullopt});
     const json job = job_json(record, state.value_or("running"));
     must(job["cpus"].is_array() && job["id"].is_string());
-    (void)json_line(job);
-    (void)json_line(node_json(record));
+    (void)dts::json_line(job);
+    (void)dts::json_line(node_json(record));
     (void)partition_json(record, record);
     (void)is_of(record, {1, 2, std::nullopt});
   }
   (void)config_json(parse_config(text));
   (void)settings_json(text);
-  (void)json_line(billing_json(text));
+  (void)dts::json_line(billing_json(text));
   if (const auto expectation = parse_expectation(text)) must(expectation->start_time != 0);
   // As a job's name: one line, and any bytes but a line break.
   const std::string name = text.substr(0, text.find('\n'));
