@@ -1,10 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/early.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <algorithm>
 
 namespace dts::convert {
 namespace {
+
+// Its values may be others in another folder.
+bool depends_on_folder(const Item& item) {
+  constexpr std::string_view k_same_anywhere[] = {"date",
+                                                  "echo",
+                                                  "printf",
+                                                  "hostname",
+                                                  "scontrol",
+                                                  "expr",
+                                                  "shuf",
+                                                  "seq",
+                                                  "uuidgen",
+                                                  "whoami",
+                                                  "id",
+                                                  "nproc",
+                                                  "bc",
+                                                  "which",
+                                                  "test",
+                                                  "[",
+                                                  "nvidia-smi",
+                                                  "true"};
+  constexpr std::string_view k_filters[] = {
+      "head", "tail", "tr", "cut", "sed", "awk", "wc", "sort", "uniq", "grep", "od", "rev", "fold"};
+  const bool has_pipe = item.source.find('|') != std::string::npos;
+  const bool has_pattern = item.source.find("=(") != std::string::npos &&
+                           item.source.find_first_of("*?") != std::string::npos;
+  return has_pattern || item.used.count("PWD") > 0 || item.used.count("OLDPWD") > 0 ||
+         item.source.find("$(<") != std::string::npos ||
+         std::any_of(item.inside.begin(), item.inside.end(), [&](const lint::Run* run) {
+           return !is_one_of(k_same_anywhere, run->name()) &&
+                  !(has_pipe && is_one_of(k_filters, run->name()));
+         });
+}
 
 class EarlyReader {
  public:
@@ -29,8 +64,15 @@ class EarlyReader {
           part,
           "venv",
           words[1].value.text.substr(0, words[1].value.text.size() - k_activate.size()));
-    if (name == "cd" && words.size() == 2) return folder(part, words[1]);
+    if (name == "cd" && words.size() == 2) return !asks_folder_ && folder(part, words[1]);
     return false;
+  }
+
+  // The part is a line of the set-up if what it sets is needed: OUT=$PWD, OUT=$(pwd),
+  // FILES=(*.txt).
+  void pass(const Part& part) {
+    asks_folder_ = asks_folder_ ||
+                   (part.verdict.kind == Verdict::Kind::if_needed && depends_on_folder(part.item));
   }
 
   // Exports do not depend on modules, but a folder must not change what they say.
@@ -95,6 +137,7 @@ class EarlyReader {
   const Resolver& resolver_;
   Draft& draft_;
   bool has_environment_ = false;
+  bool asks_folder_ = false;  // a line above does
 };
 
 // Keeps cd $SLURM_SUBMIT_DIR behind another cd: only without one is it unnecessary. `has_moved`:
@@ -117,7 +160,10 @@ void early_options(std::vector<Part>& parts, const Resolver& resolver, Draft& dr
   EarlyReader reader(resolver, draft);
   for (Part& part : parts) {
     if (part.role != Role::around) return;
-    if (!EarlyReader::is_passed(part) && !reader.read(part)) return;
+    if (EarlyReader::is_passed(part))
+      reader.pass(part);
+    else if (!reader.read(part))
+      return;
   }
 }
 

@@ -56,11 +56,11 @@ bool only_stops(const Item& item) {
 // Nothing of it is there once its shell has ended.
 bool leaves_nothing(const Item& item) {
   constexpr std::string_view k_passing[] = {
-      "echo",  "printf", "date",   "ls",    "cat",        "head", "tail",     "grep",
-      "wc",    "du",     "df",     "sacct", "seff",       "cd",   "sleep",    "squeue",
-      "pushd", "popd",   "module", "ml",    "conda",      "set",  "unset",    "export",
-      "shopt", "[",      "test",   "true",  "deactivate", ":",    "hostname", "exit",
-      "local", "pwd",    "return", "free",  "nvidia-smi"};
+      "echo",     "printf", "date",  "ls",   "cat",    "head",  "tail",       "grep",
+      "egrep",    "fgrep",  "wc",    "du",   "df",     "sacct", "seff",       "cd",
+      "sleep",    "squeue", "pushd", "popd", "module", "ml",    "conda",      "set",
+      "unset",    "export", "shopt", "[",    "test",   "true",  "deactivate", ":",
+      "hostname", "exit",   "local", "pwd",  "return", "free",  "nvidia-smi"};
   if (!item.sets.functions.empty()) return item.only_sets();
   return !writes_file(item) && !acts_inside(item) &&
          std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {

@@ -16,7 +16,8 @@ void Reader::read_dollar(Word& word, bool quoted) {
     return read_double_quotes(word);
   }
   if (next == '{') return read_braces(word, quoted);
-  if (next == '(' && peek(2) == '(' && read_arithmetic(word, quoted)) return;
+  if (next == '(' && peek(2) == '(' && read_arithmetic(word, 2, quoted)) return;
+  if (next == '[' && read_arithmetic(word, 1, quoted)) return;
   if (next == '(') return read_substitution(word, Piece::Kind::command, quoted);
   std::size_t length = 0;
   if (is_name_begin(next)) {
@@ -113,11 +114,16 @@ void Reader::read_backquotes(Word& word, bool quoted) {
   word.pieces.push_back(std::move(piece));
 }
 
+namespace {
+
+constexpr std::size_t k_longest_expression = 4096;
+
+}  // namespace
+
 // The position of the `))` that closes an expression begun before `from`; npos: there is none, so
 // it is no arithmetic expression.
 std::size_t Reader::end_of_arithmetic(std::size_t from) const {
-  constexpr std::size_t k_longest = 4096;
-  const std::size_t end = std::min(end_, from + k_longest);
+  const std::size_t end = std::min(end_, from + k_longest_expression);
   int open = 0;
   for (std::size_t i = from; i < end; ++i) {
     if (text_[i] == '(') ++open;
@@ -128,16 +134,28 @@ std::size_t Reader::end_of_arithmetic(std::size_t from) const {
   return std::string_view::npos;
 }
 
-bool Reader::read_arithmetic(Word& word, bool quoted) {
+// The same for the `]` of $[...], the older form of $((...)).
+std::size_t Reader::end_of_old_arithmetic(std::size_t from) const {
+  const std::size_t end = std::min(end_, from + k_longest_expression);
+  int open = 0;
+  for (std::size_t i = from; i < end; ++i) {
+    if (text_[i] == '[') ++open;
+    if (text_[i] == ']' && open-- == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+bool Reader::read_arithmetic(Word& word, std::size_t brackets, bool quoted) {
   const std::size_t begin = at_;
-  const std::size_t end = end_of_arithmetic(begin + 3);
+  const std::size_t inside = begin + 1 + brackets;
+  const std::size_t end = brackets == 2 ? end_of_arithmetic(inside) : end_of_old_arithmetic(inside);
   if (end == std::string_view::npos) return false;
   Piece piece;
   piece.kind = Piece::Kind::arithmetic;
   piece.quoted = quoted;
-  piece.text = text_.substr(begin + 3, end - begin - 3);
-  piece.words.push_back(expanded_text(begin + 3, end, false));
-  at_ = end + 2;
+  piece.text = text_.substr(inside, end - inside);
+  piece.words.push_back(expanded_text(inside, end, false));
+  at_ = end + brackets;
   piece.span = {begin, at_};
   word.pieces.push_back(std::move(piece));
   return true;

@@ -111,11 +111,12 @@ class Reader {
   void read_braces(Word& word, bool quoted);
   void read_substitution(Word& word, Piece::Kind kind, bool quoted);
   void read_backquotes(Word& word, bool quoted);
-  [[nodiscard]] bool read_arithmetic(Word& word, bool quoted);
+  [[nodiscard]] bool read_arithmetic(Word& word, std::size_t brackets, bool quoted);
   // The text from `begin` to `end`, which is outside of quotes: its expansions, and all else
   // unchanged.
   [[nodiscard]] Word expanded_text(std::size_t begin, std::size_t end, bool is_literal);
   [[nodiscard]] std::size_t end_of_arithmetic(std::size_t from) const;
+  [[nodiscard]] std::size_t end_of_old_arithmetic(std::size_t from) const;
 
   std::string_view text_;
   std::size_t at_ = 0;

@@ -28,7 +28,7 @@ struct Piece {
     literal,
     parameter,   // $NAME, ${NAME...}
     command,     // $(...), `...`
-    arithmetic,  // $((...))
+    arithmetic,  // $((...)), $[...]
     process,     // <(...), >(...)
   };
 

@@ -109,18 +109,33 @@ bool calculates(const shell::Statement& statement) {
 }
 
 // A failure of these is worth an end: nothing works without them.
+bool prepares_environment(std::string_view command) {
+  constexpr std::string_view k_commands[] = {
+      "module", "ml", "source", ".", "conda", "cd", "export", "spack", "micromamba", "mamba"};
+  return is_one_of(k_commands, command);
+}
+
 bool is_for_environment(const Item& item) {
   return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
-    for (const std::string_view one :
-         {"module", "ml", "source", ".", "conda", "cd", "export", "spack", "micromamba", "mamba"})
-      if (run->name() == one) return true;
-    return false;
+    return prepares_environment(run->name());
   });
+}
+
+// a || mkdir b: the last command decides. It does not fail (a && B=1), ends the script (a || exit
+// 1) or is worth an end, or it is a group, which says itself what comes of it.
+bool may_fail_at_end(const shell::Pipeline& last) {
+  const shell::Command& command = last.commands.back();
+  if (command.kind != shell::Command::Kind::simple || command.words.empty()) return false;
+  constexpr std::string_view k_decided[] = {"exit", "true", ":", "echo", "printf", "return"};
+  const std::string verb = first_word(command);
+  return !is_one_of(k_decided, verb) && !prepares_environment(verb);
 }
 
 // What the ERR trap of a set-up would take for the end.
 bool may_fail(const Item& item) {
-  if (item.statement->background || item.statement->pipelines.size() > 1) return false;
+  if (item.statement->background) return false;
+  if (item.statement->pipelines.size() > 1)
+    return may_fail_at_end(item.statement->pipelines.back());
   if (calculates(*item.statement)) return true;
   if (item.only_sets()) {
     const shell::Command* command = simple_command(*item.statement);

@@ -22,6 +22,24 @@ bool is_output(const shell::Redirection& one) {
 
 }  // namespace
 
+bool only_keeps_output(const shell::Pipeline& pipeline) {
+  const shell::Command& main = pipeline.commands[0];
+  if (main.kind != shell::Command::Kind::simple || pipeline.negated) return false;
+  return std::all_of(pipeline.commands.begin() + 1,
+                     pipeline.commands.end(),
+                     [](const shell::Command& one) {
+                       return one.kind == shell::Command::Kind::simple && first_word(one) == "tee";
+                     }) &&
+         std::none_of(
+             main.redirections.begin(), main.redirections.end(), [](const shell::Redirection& one) {
+               return one.sign.find('<') != std::string::npos;
+             });
+}
+
+bool keeps_output(const shell::Pipeline& pipeline) {
+  return pipeline.commands.size() > 1 || !pipeline.commands[0].redirections.empty();
+}
+
 Names outputs_of(const Item& item) {
   Names files;
   for (const shell::Pipeline& pipeline : item.statement->pipelines)

@@ -12,6 +12,12 @@ namespace dts::convert {
 // As they are written, without quotes: "$OUT/train.log", of > and tee.
 [[nodiscard]] Names outputs_of(const Item& item);
 
+// `prog | tee LOG`, prog > LOG or prog alone: its output goes nowhere else.
+[[nodiscard]] bool only_keeps_output(const shell::Pipeline& pipeline);
+
+// It has a tee or a redirection.
+[[nodiscard]] bool keeps_output(const shell::Pipeline& pipeline);
+
 // The first of the files that the item reads; empty: none.
 [[nodiscard]] std::string read_by(const Item& item, const Names& files);
 

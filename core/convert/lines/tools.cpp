@@ -176,15 +176,15 @@ bool asks_version(const lint::Run& run) {
 
 bool is_auxiliary(const std::string& verb) {
   constexpr std::string_view k_auxiliary[] = {
-      "",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
-      ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
-      "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
-      "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
-      "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
-      "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
-      "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
-      "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
-      "hash",     "break",    "continue"};
+      "",       "export",   "set",      "unset",   "cd",        "module", "ml",         "source",
+      ".",      "mkdir",    "test",     "[",       "[[",        "true",   "false",      ":",
+      "exit",   "return",   "read",     "wait",    "trap",      "shift",  "declare",    "shopt",
+      "conda",  "readonly", "let",      "local",   "typeset",   "ulimit", "umask",      "cp",
+      "mv",     "rm",       "ln",       "touch",   "chmod",     "tar",    "pip",        "pip3",
+      "rsync",  "unzip",    "wget",     "curl",    "git",       "kill",   "cat",        "sed",
+      "awk",    "grep",     "egrep",    "fgrep",   "tee",       "pushd",  "popd",       "eval",
+      "sbatch", "scancel",  "scontrol", "mapfile", "readarray", "alias",  "micromamba", "mamba",
+      "pyenv",  "spack",    "hash",     "break",   "continue"};
   return is_one_of(k_auxiliary, verb);
 }
 
@@ -194,6 +194,8 @@ bool is_tool(const lint::Run& run) {
                                           "curl",
                                           "git",
                                           "grep",
+                                          "egrep",
+                                          "fgrep",
                                           "awk",
                                           "mv",
                                           "pip",

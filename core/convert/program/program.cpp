@@ -2,6 +2,7 @@
 #include "core/convert/program/program.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/outputs.hpp"
 #include "core/convert/lines/rendezvous.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/program/batch_values.hpp"
@@ -27,31 +28,28 @@ std::string name_of(const FlatWord& word) {
   return equals == std::string::npos ? "" : word[0].text.substr(0, equals);
 }
 
-// Where a command begins, so that a variable of the environment there may be a whole script.
-bool is_at_command(const FlatWord& text, std::size_t at) {
-  if (at + 1 < text.size() && !text[at + 1].text.empty() &&
-      (text[at + 1].kind == Segment::Kind::source ||
-       std::string_view(" \t\n;&|)").find(text[at + 1].text[0]) == std::string_view::npos))
-    return false;  // $FOLDER/prog
-  std::string before;
-  for (std::size_t i = 0; i < at; ++i) before += text[i].text;
-  while (!before.empty() && (before.back() == ' ' || before.back() == '\t')) before.pop_back();
-  if (before.empty()) return true;
-  const std::size_t word = before.find_last_of(" \t\n;&|(") + 1;
-  constexpr std::string_view k_openers[] = {"", "{", "then", "else", "do", "exec", "time", "!"};
-  return is_one_of(k_openers, std::string_view(before).substr(word));
+// exec, command, time as a word of the shell. \time -v is a program of its own.
+bool only_runs_next(const std::vector<FlatWord>& words) {
+  if (words.empty()) return false;
+  const auto name = plain(words[0]);
+  if (name == "exec" || name == "command") return true;
+  const auto next = words.size() > 1 ? plain(words[1]) : std::nullopt;
+  return name == "time" && (!next || !next->starts_with('-'));
 }
 
-// A variable in it may be more than words: "cd x && prog". Those of the script are expanded by the
-// shell that has them.
-bool may_hold_script(const FlatWord& text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i].kind != Segment::Kind::source) continue;
-    if (text[i].is_of_script && !text[i].is_blank) return true;
-    if (text[i].text.starts_with("$((")) continue;  // of the environment's variables: a number
-    if (is_at_command(text, i)) return true;
-  }
-  return false;
+// Of the shell alone: no program that could be started in its place.
+bool is_of_shell(std::string_view command) {
+  constexpr std::string_view k_commands[] = {
+      "cd",   "source", ".",     "export", "set",     "unset",   "ulimit",  "umask",    "exit",
+      "wait", "trap",   "shift", "read",   "alias",   "declare", "typeset", "readonly", "pushd",
+      "popd", "shopt",  "let",   "hash",   "mapfile", "module",  "ml",      ":"};
+  return is_one_of(k_commands, command);
+}
+
+void note_output(const shell::Pipeline& pipeline, Program& program) {
+  if (keeps_output(pipeline))
+    program.notes.emplace_back(
+        "tee and >: each rank's output is in the run directory, see dtsubmit logs");
 }
 
 class Maker {
@@ -83,9 +81,7 @@ class Maker {
   }
 
   void words(std::vector<FlatWord> all) {
-    while (!all.empty() &&
-           (plain(all[0]) == "exec" || plain(all[0]) == "time" || plain(all[0]) == "command"))
-      all.erase(all.begin());
+    while (only_runs_next(all)) all.erase(all.begin());
     if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
     if (!is_launched_) {
       Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at, false);
@@ -144,8 +140,8 @@ class Maker {
     }
     if (may_hold_script(joined)) return evaluated_by_job(all, joined);
     const auto text = to_script(joined);
-    if (text && inner(*text, inliner_)) return;
-    tell(all);
+    if (text && inner(*text, inliner_, true)) return;
+    program_.text = to_source(all);
   }
 
   // The quotes in a variable's value are those of a script.
@@ -173,7 +169,7 @@ class Maker {
       if (option.find('c') == std::string::npos) continue;
       const auto text = to_script(all[i + 1]);
       if (i + 2 < all.size() || !text || may_hold_script(all[i + 1])) return false;
-      if (inner(*text, inliner_)) return true;
+      if (inner(*text, inliner_, false)) return true;
       for (const Segment& part : all[i + 1])
         if (part.is_blank) program_.exports.merge(used_names(part.text));
       std::vector<FlatWord> edited = all;
@@ -185,21 +181,31 @@ class Maker {
     return false;
   }
 
-  bool inner(const std::string& text, Inliner& outer) {
+  // `is_of_job`: the shell that runs the text is the script's own.
+  bool inner(const std::string& text, Inliner& outer, bool is_of_job) {
     if (++shells_ > k_most_shells) return false;
     const shell::Script script = shell::parse(text);
-    if (!script.problems.empty() || script.statements.size() != 1) return false;
-    const shell::Command* one = simple_command(script.statements[0]);
-    if (one == nullptr || script.statements[0].background || !one->redirections.empty() ||
-        one->words.empty())
+    if (!script.problems.empty() || script.statements.size() != 1 ||
+        script.statements[0].background || script.statements[0].pipelines.size() != 1)
       return false;
-    for (const shell::Word& word : one->words)
+    const shell::Pipeline& pipeline = script.statements[0].pipelines[0];
+    if (!only_keeps_output(pipeline) || (keeps_output(pipeline) && !is_of_job)) return false;
+    if (keeps_output(pipeline) && needs_file(script, text)) return false;
+    const shell::Command& one = pipeline.commands[0];
+    if (one.words.empty() || (!is_of_job && is_of_shell(first_word(one)))) return false;
+    for (const shell::Word& word : one.words)
       for (const shell::Piece& piece : word.pieces)
         if (piece.kind == shell::Piece::Kind::process) return false;
+    note_output(pipeline, program_);
     Inliner exported = outer.inner(text);
-    command(*one, exported);
+    command(one, exported);
     outer.add_inlined(exported.inlined());
     return true;
+  }
+
+  [[nodiscard]] bool needs_file(const shell::Script& script, const std::string& text) const {
+    const lint::Runs runs = lint::runs_of(script, text);
+    return context_.keeps_output || std::any_of(runs.runs.begin(), runs.runs.end(), is_tool);
   }
 
   // The last of all: options that dtsubmit tells the program's own launcher.
@@ -234,28 +240,13 @@ class Maker {
   int shells_ = 0;
 };
 
-// Whether the pipeline is `main ... | tee LOG`, and its output goes nowhere else.
-bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
-  const shell::Command& main = pipeline.commands[0];
-  if (main.kind != shell::Command::Kind::simple || pipeline.negated) return false;
-  for (std::size_t i = 1; i < pipeline.commands.size(); ++i) {
-    const shell::Command& one = pipeline.commands[i];
-    if (one.kind != shell::Command::Kind::simple || first_word(one) != "tee") return false;
-  }
-  for (const shell::Redirection& one : main.redirections)
-    if (one.sign.find('<') != std::string::npos) return false;
-  if (pipeline.commands.size() > 1 || !main.redirections.empty())
-    program.notes.emplace_back(
-        "tee and >: each rank's output is in the run directory, see dtsubmit logs");
-  return true;
-}
-
 Program made_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program;
   const shell::Statement& statement = *item.statement;
   if (context.functions.empty() && !context.keeps_output && !makes_file(item) &&
       !calls_function(item, context) && statement.pipelines.size() == 1 &&
-      is_plain_pipeline(statement.pipelines[0], program)) {
+      only_keeps_output(statement.pipelines[0])) {
+    note_output(statement.pipelines[0], program);
     Maker maker(program, context, inliner);
     maker.command(statement.pipelines[0].commands[0], inliner);
     maker.finish();

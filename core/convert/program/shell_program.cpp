@@ -177,6 +177,18 @@ bool is_main(const Item& item, const lint::Run* run) {
   return std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
 }
 
+// Reports programs that the batch script starts itself, once, besides those that a launcher starts.
+void lose_programs_run_once(const Item& item, std::uint64_t nodes, Program& program) {
+  for (const lint::Run* run : item.mains) {
+    const bool is_per_node = run->launch.starts_processes && nodes < 2;
+    if (run->launch.launcher == lint::Launcher::none && !is_per_node &&
+        !is_one_of(k_harmless, verb_of(*run)))
+      program.losses.push_back(fmt::format(
+          "`{}` has no launcher, and others in the statement do: every rank would run it",
+          run->name()));
+  }
+}
+
 // Reports srun and mpirun besides the programs: within the step of the program, they would wait for
 // its end.
 void lose_steps_beside(const Item& item, Program& program) {
@@ -270,6 +282,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
   const std::size_t backgrounds = wait_for_backgrounds(item, context, is_alone, program);
   lose_steps_beside(item, program);
   if (is_alone || is_run_once(item, program, context.subject.job)) return program;
+  if (has_launcher) lose_programs_run_once(item, context.facts.nodes, program);
   if (is_in_loop && backgrounds == 0)
     program.losses.emplace_back(
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");

@@ -226,7 +226,7 @@ FlatWord Inliner::value_of(const shell::Word& word) {
   FlatWord value;
   for (const Piece& piece : word.pieces) {
     if (piece.kind == Piece::Kind::literal) {
-      value.push_back({SegmentKind::literal, piece.text, true});
+      add_literal(value, piece, word);
     } else if (const FlatWord* known = known_value(piece); known != nullptr) {
       value.insert(value.end(), known->begin(), known->end());
       inlined_.insert(piece.text);

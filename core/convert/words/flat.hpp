@@ -43,6 +43,10 @@ using FlatWord = std::vector<Segment>;
 // shell would not happen in the inner one.
 [[nodiscard]] std::optional<std::string> to_script(const FlatWord& word);
 
+// A variable in it may be more than words: "cd x && prog". Those of the script are expanded by the
+// shell that has them.
+[[nodiscard]] bool may_hold_script(const FlatWord& text);
+
 // For functions that examine options: sources are unknown values.
 [[nodiscard]] std::vector<lint::ExpandedWord> to_expanded(const std::vector<FlatWord>& words);
 
@@ -97,6 +101,8 @@ class Inliner {
   [[nodiscard]] bool makes_no_word(const shell::Word& word) const;
   [[nodiscard]] bool lacks_argument(const shell::Word& word) const;
   [[nodiscard]] FlatWord value_of(const shell::Word& word);
+  void add_literal(FlatWord& value, const shell::Piece& piece, const shell::Word& word) const;
+  void add_home(FlatWord& value) const;
   [[nodiscard]] Segment segment_of(const shell::Piece& piece);
   [[nodiscard]] std::string source_of(const shell::Piece& piece);
   [[nodiscard]] const FlatWord* known_value(const shell::Piece& piece);

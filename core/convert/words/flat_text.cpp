@@ -62,7 +62,32 @@ std::string delimited(const std::string& source, const FlatWord& word, std::size
   return shell::is_name_char(next) || next == '[' ? "${" + source.substr(1) + "}" : source;
 }
 
+// Where a command begins, so that a variable of the environment there may be a whole script.
+bool is_at_command(const FlatWord& text, std::size_t at) {
+  if (at + 1 < text.size() && !text[at + 1].text.empty() &&
+      (text[at + 1].kind == SegmentKind::source ||
+       std::string_view(" \t\n;&|)").find(text[at + 1].text[0]) == std::string_view::npos))
+    return false;  // $FOLDER/prog
+  std::string before;
+  for (std::size_t i = 0; i < at; ++i) before += text[i].text;
+  while (!before.empty() && (before.back() == ' ' || before.back() == '\t')) before.pop_back();
+  if (before.empty()) return true;
+  const std::size_t word = before.find_last_of(" \t\n;&|(") + 1;
+  constexpr std::string_view k_openers[] = {"", "{", "then", "else", "do", "exec", "time", "!"};
+  return is_one_of(k_openers, std::string_view(before).substr(word));
+}
+
 }  // namespace
+
+bool may_hold_script(const FlatWord& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i].kind != SegmentKind::source) continue;
+    if (text[i].is_of_script && !text[i].is_blank) return true;
+    if (text[i].text.starts_with("$((")) continue;  // of the environment's variables: a number
+    if (is_at_command(text, i)) return true;
+  }
+  return false;
+}
 
 std::optional<std::string> plain(const FlatWord& word) {
   std::string text;

@@ -44,13 +44,39 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
     if (*number <= arguments->second.size()) return &arguments->second[*number - 1];
     if (!has_default) return nullptr;
     const std::string other = piece.operation.substr(piece.operation.find('-') + 1);
-    if (other.find_first_of("$`'\"\\") != std::string::npos) return nullptr;
+    if (other.find_first_of("$`'\"\\~") != std::string::npos) return nullptr;
     FlatWord value;
     if (!other.empty()) value.push_back({Segment::Kind::literal, other, true});
     return &(defaults_[piece.text + piece.operation] = std::move(value));
   }
   const auto known = values_.find(piece.text);
   return piece.operation.empty() && known != values_.end() ? &known->second : nullptr;
+}
+
+void Inliner::add_home(FlatWord& value) const {
+  const auto known = values_.find("HOME");
+  if (known == values_.end())
+    value.push_back({Segment::Kind::source, "$HOME", true, assigned_.count("HOME") > 0});
+  else
+    value.insert(value.end(), known->second.begin(), known->second.end());
+}
+
+// A literal of an assignment's value: ~ at its beginning and behind a colon is the home folder.
+void Inliner::add_literal(FlatWord& value, const Piece& piece, const shell::Word& word) const {
+  const std::string& text = piece.text;
+  std::size_t from = 0;
+  for (std::size_t at = text.find('~'); !piece.quoted && at != std::string::npos;
+       at = text.find('~', at + 1)) {
+    const bool begins = at > 0 ? text[at - 1] == ':' : &piece == &word.pieces.front();
+    const bool ends = at + 1 < text.size() ? text[at + 1] == '/' || text[at + 1] == ':'
+                                           : &piece == &word.pieces.back();
+    if (!begins || !ends) continue;
+    if (at > from) value.push_back({Segment::Kind::literal, text.substr(from, at - from), true});
+    add_home(value);
+    from = at + 1;
+  }
+  if (from == 0 || from < text.size())
+    value.push_back({Segment::Kind::literal, text.substr(from), true});
 }
 
 // The expression with the numbers that the script gives to names in it.
@@ -81,7 +107,8 @@ std::string Inliner::with_numbers(std::string_view expression) {
 // The text of an expansion, with what the script certainly gives to variables in it.
 std::string Inliner::source_of(const Piece& piece) {
   const std::string_view source = text_.substr(piece.span.begin, piece.span.end - piece.span.begin);
-  if (piece.kind == Piece::Kind::arithmetic) return with_numbers(source);
+  if (piece.kind == Piece::Kind::arithmetic)
+    return with_numbers(source.starts_with("$[") ? "$((" + piece.text + "))" : std::string(source));
   if (has_one_folder_ && (source == "$(pwd)" || source == "`pwd`")) return "$PWD";
   if (piece.kind != Piece::Kind::parameter) return std::string(source);
   const auto other = others_.find(piece.text);

@@ -22,6 +22,22 @@ bool exports(const Command& command) {
   });
 }
 
+// declare -A NAME, local -a NAME
+bool has_array_option(const Command& declaration) {
+  const std::string option = literal_of(declaration.words[1]);
+  return option.starts_with('-') && option.find_first_of("aA") != std::string::npos;
+}
+
+// NAME of a word that only quotes keep from being an assignment: export 'NAME=value'. Empty: none.
+std::string name_in_quotes(const shell::Word& word) {
+  if (word.pieces.empty() || word.pieces[0].kind != shell::Piece::Kind::literal) return "";
+  const std::string& text = word.pieces[0].text;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) return "";
+  std::string name = text.substr(0, equals);
+  return is_variable_name(name) ? name : "";
+}
+
 class Collector {
  public:
   explicit Collector(SetNames& names) : names_(names) {}
@@ -119,8 +135,15 @@ class Collector {
                        verb == "getopts" || verb == "unset";
     const bool is_array = verb == "mapfile" || verb == "readarray";
     const bool is_export = exports(one);
+    const bool makes_array = is_declaration(verb) && one.words.size() > 2 && has_array_option(one);
     for (std::size_t i = 1; i < one.words.size(); ++i) {
       const std::string word = literal_of(one.words[i]);
+      const std::string quoted = is_declaration(verb) ? name_in_quotes(one.words[i]) : "";
+      if (!quoted.empty()) {
+        names_.variables.insert(quoted);
+        if (is_export) names_.exported.insert(quoted);
+        continue;
+      }
       if (!is_variable_name(word)) {
         if (verb == "read" && word == "-a" && i + 1 < one.words.size())
           names_.arrays.insert(literal_of(one.words[i + 1]));
@@ -128,7 +151,8 @@ class Collector {
           names_.variables.insert(literal_of(one.words[i + 1]));
         continue;
       }
-      if (reads) (is_array ? names_.arrays : names_.variables).insert(word);
+      if (reads || makes_array)
+        (is_array || makes_array ? names_.arrays : names_.variables).insert(word);
       if (is_export) names_.exported.insert(word);
     }
   }

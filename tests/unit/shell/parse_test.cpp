@@ -128,6 +128,8 @@ TEST_CASE("compound commands") {
   CHECK(tree("(a; b) | { c; }") == "subshell {a; b} | group {c}");
   CHECK(tree("[[ $a =~ ^(b|c)$ && -n d ]] && e") == "test $a =~ ^(b|c)$ && -n d && e");
   CHECK(tree("((a + 1)) || b") == "arithmetic 'a + 1' || b");
+  CHECK(tree("a $[b + 1]c \"$[d[0] * 2]\"") == tree("a $((b + 1))c \"$((d[0] * 2))\""));
+  CHECK(tree("a $[b") == "a $[b");
   CHECK(tree("((a); b)") == "subshell {subshell {a}; b}");
 }
 

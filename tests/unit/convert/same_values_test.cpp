@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words have the values that the script's shell gives them: reductions of scripts that people
+// wrote.
+#include "tests/unit/convert/reduced.hpp"
+
+using namespace dts;
+using namespace dts::convert;
+
+TEST_CASE("$[...] is arithmetic, as $((...)) is") {
+  const Reduced array =
+      of_one_node("export N=$[$SLURM_ARRAY_TASK_ID / 5]\npython a.py --seed=$N --x=$[2 * 3]\n");
+  CHECK(array.job_has("--seed=$(($SLURM_ARRAY_TASK_ID / 5))"));
+  CHECK(array.job_has("--x=$((2 * 3))"));
+  CHECK_FALSE(array.job_has("\\$["));
+}
+
+TEST_CASE("a tilde in a variable's value is the home folder where the variable is used") {
+  const Reduced home = of_one_node("OUT=~/out\nF=$OUT/b\npython a.py --o $OUT --f=\"$F\" ~/c\n");
+  CHECK(home.job_has("--o $HOME/out --f=\\\"$HOME\\\"/out/b ~/c"));
+  CHECK(of_one_node("P=/a:~/b\npython a.py $P\n").job_has("/a:$HOME/b"));
+  CHECK(of_one_node("D=~\npython a.py $D\n").job_has("a.py $HOME"));
+  CHECK(of_one_node("HOME=/h\nOUT=~/out\npython a.py $OUT\n").job_has("\"/h/out\""));
+  // Quoted, or in the middle of a value, it is a tilde.
+  CHECK(of_one_node("OUT=\"~/out\"\npython a.py $OUT\n").job_has("\"~/out\""));
+  CHECK(of_one_node("OUT=a~/b\npython a.py $OUT\n").job_has("\"a~/b\""));
+}
+
+TEST_CASE("what asks for the folder does so before the script leaves it") {
+  for (const std::string value : {"$PWD", "$(pwd)", "`pwd`/out", "$(ls | wc -l)", "$(<list.txt)"}) {
+    CAPTURE(value);
+    const Reduced made = of_one_node("OUT=" + value + "\ncd /data/x\npython a.py $OUT\n");
+    CHECK(made.became("cd /data") == Became::set_up);
+    CHECK_FALSE(made.job_has("chdir"));
+  }
+  CHECK(of_one_node("F=(*.txt)\ncd /data/x\npython a.py ${F[@]}\n").became("cd /data") ==
+        Became::set_up);
+  for (const std::string value : {"/data", "$(date +%F)", "$(echo $X | cut -c 2)", "$HOME/x"}) {
+    CAPTURE(value);
+    const Reduced made = of_one_node("OUT=" + value + "\ncd /data/x\npython a.py $OUT\n");
+    CHECK(made.job_has("chdir = \"/data/x\""));
+  }
+}
+
+TEST_CASE(
+    "eval of a command in a variable runs the command, its output goes to the run directory") {
+  const std::string command =
+      "APP=\"python a.py\"\nCMD=\"$APP -x > logs/out.$SLURM_JOB_ID\"\neval $CMD\n";
+  CHECK(of_one_node(command).job_has("command = [\"python\", \"a.py\", \"-x\"]"));
+  const Reduced launched = of_nodes("CMD=\"srun python a.py 2>&1 | tee log\"\neval \"$CMD\"\n");
+  CHECK(launched.made.is_lossless());
+  CHECK(launched.job_has("command = [\"python\", \"a.py\"]"));
+  // Whatever is not a single command is for eval.
+  const Reduced several = of_one_node("CMD=\"python a.py; python b.py\"\neval \"$CMD\"\n");
+  CHECK(several.job_has("eval 'python a.py; python b.py'"));
+  const Reduced file = of_one_node("CMD=\"cat a b > c\"\neval $CMD\npython a.py c\n");
+  CHECK(file.job_has("eval cat a b '>' c"));
+}
+
+TEST_CASE("a program without a launcher among launched ones is run once, which ranks cannot do") {
+  const Reduced both = of_nodes("if [ -f \"$X\" ]; then\n  python a.py\n  srun python b.py\nfi\n");
+  CHECK(both.became("if [") == Became::lost);
+  CHECK(both.says("if [", "`python` has no launcher, and others in the statement do"));
+  const Reduced one = Reduced(
+      "#!/bin/bash\n#SBATCH -N 1\n#SBATCH -n 1\n"
+      "if [ -f \"$X\" ]; then\n  python a.py\n  srun python b.py\nfi\n");
+  CHECK(one.made.is_lossless());
+  const Reduced per_node = Reduced(
+      "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gpus-per-node 4\n#SBATCH --ntasks-per-node 1\n"
+      "if [ -f \"$X\" ]; then\n  torchrun a.py\nelse\n  srun torchrun a.py\nfi\n");
+  CHECK(per_node.made.is_lossless());
+}
+
+TEST_CASE("a list whose last command may fail does not end the set-up where the script goes on") {
+  const std::string line = "[ -d $OUT ] || mkdir $OUT\n";
+  CHECK(of_one_node(line + "python a.py\n").job_has("mkdir $OUT || true\n"));
+  CHECK(of_one_node("set -e\n" + line + "python a.py\n").job_has("mkdir $OUT\n"));
+  for (const std::string kept :
+       {"ls $A || exit 1\n", "[ -f b ] && source b\n", "[ -d $A ] || { ls b; exit 1; }\n"}) {
+    CAPTURE(kept);
+    CHECK_FALSE(of_one_node(kept + "python a.py\n").job_has("|| true"));
+  }
+}
+
+TEST_CASE("\\time with options is a program, time is a word of the shell") {
+  CHECK(of_one_node("\\time -v python a.py\n").job_has("[\"time\", \"-v\", \"python\", \"a.py\"]"));
+  CHECK(of_one_node("time -p python a.py\n").job_has("command = [\"python\", \"a.py\"]"));
+  CHECK(of_one_node("time python a.py\n").job_has("command = [\"python\", \"a.py\"]"));
+}
+
+TEST_CASE("an export in quotes sets a variable") {
+  const Reduced made = of_one_node("export 'A=b:c'\nexport \"D=$E\"\npython a.py --d $D\n");
+  CHECK(made.job_has("export 'A=b:c'\n"));
+  CHECK(made.job_has("export \"D=$E\"\n"));
+  CHECK(made.job_has("--d $D"));
+}
+
+TEST_CASE("egrep behind a program looks at its output, it is no step") {
+  const Reduced made = of_one_node("python a.py > log\negrep -i error log > errors\n./report\n");
+  CHECK_FALSE(made.job_has("name = \"egrep\""));
+}
+
+TEST_CASE("an array keeps its declaration, without which its keys would be numbers") {
+  const Reduced made = of_one_node(
+      "declare -A heads\nheads=([\"a\"]=2 [\"b\"]=3)\nn=\"${heads[$K]}\"\npython a.py $n\n");
+  CHECK(made.job_has("declare -A heads\nheads=("));
+}
+
+TEST_CASE("bash -c with a command of the shell alone stays a shell") {
+  const Reduced made = of_one_node("srun bash -c \"cd $WORK\"\nsrun python a.py\n");
+  CHECK_FALSE(made.job_has("exec cd"));
+  CHECK(made.job_has("[\"bash\", \"-c\", \"cd $WORK\"]"));
+}
