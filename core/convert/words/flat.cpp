@@ -213,11 +213,7 @@ void Inliner::assign(const shell::Assignment& one) {
     value.insert(value.begin(), before->second.begin(), before->second.end());
   }
   if (!is_constant(value)) return forget(one.name);
-  // NAME="$NAME ..." of a NAME that only the shell knows, unless it can only be the environment's.
-  for (const Segment& part : value)
-    if (part.kind == SegmentKind::source && used_names(part.text).count(one.name) > 0 &&
-        assigned_.count(one.name) > 0)
-      return forget(one.name);
+  if (changes_itself(one.name, value)) return forget(one.name);
   forget(one.name);
   values_[one.name] = std::move(value);
 }

@@ -103,6 +103,7 @@ class Inliner {
   [[nodiscard]] FlatWord value_of(const shell::Word& word);
   void add_literal(FlatWord& value, const shell::Piece& piece, const shell::Word& word) const;
   void add_home(FlatWord& value) const;
+  [[nodiscard]] bool changes_itself(const std::string& name, const FlatWord& value) const;
   [[nodiscard]] Segment segment_of(const shell::Piece& piece);
   [[nodiscard]] std::string source_of(const shell::Piece& piece);
   [[nodiscard]] const FlatWord* known_value(const shell::Piece& piece);

@@ -53,6 +53,25 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
   return piece.operation.empty() && known != values_.end() ? &known->second : nullptr;
 }
 
+// NAME="$NAME -x": behind the line, which the set-up may run, $NAME is another value. Only of the
+// environment's NAME, ${NAME:-x} is the same once more.
+bool Inliner::changes_itself(const std::string& name, const FlatWord& value) const {
+  bool uses_itself = false;
+  bool is_default = true;
+  for (const Segment& part : value) {
+    if (part.text.empty()) continue;
+    const bool is_source = part.kind == Segment::Kind::source;
+    uses_itself = uses_itself || (is_source && used_names(part.text).count(name) > 0);
+    const std::string_view text = part.text;
+    constexpr std::string_view k_defaults[] = {":-", "-", ":=", "="};
+    is_default = is_default && is_source && text.starts_with("${" + name) &&
+                 std::any_of(std::begin(k_defaults), std::end(k_defaults), [&](auto sign) {
+                   return text.substr(name.size() + 2).starts_with(sign);
+                 });
+  }
+  return uses_itself && (!is_default || assigned_.count(name) > 0);
+}
+
 void Inliner::add_home(FlatWord& value) const {
   const auto known = values_.find("HOME");
   if (known == values_.end())

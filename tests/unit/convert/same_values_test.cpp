@@ -110,3 +110,14 @@ TEST_CASE("bash -c with a command of the shell alone stays a shell") {
   CHECK_FALSE(made.job_has("exec cd"));
   CHECK(made.job_has("[\"bash\", \"-c\", \"cd $WORK\"]"));
 }
+
+TEST_CASE("a variable that adds to its own value does so once") {
+  for (const std::string line : {"export ARGS=\"$ARGS --foo\"\n", "ARGS=\"$ARGS --foo\"\n"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node(line + "mkdir -p \"$ARGS\"\npython a.py $ARGS\n");
+    CHECK(made.job_has(line));
+    CHECK(made.job_has("exec python a.py $ARGS\"]"));
+  }
+  CHECK(of_one_node("N=\"${N:-5}\"\npython a.py \"$N\"\n").job_has("a.py \\\"${N:-5}\\\""));
+  CHECK(of_one_node("N=${N:-5}\npython a.py $N\n").job_has("exec python a.py ${N:-5}"));
+}
