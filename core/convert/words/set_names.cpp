@@ -133,28 +133,39 @@ class Collector {
     if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "unset";
-    const bool is_array = verb == "mapfile" || verb == "readarray";
+    const bool is_array = verb == "mapfile" || verb == "readarray" ||
+                          (is_declaration(verb) && one.words.size() > 2 && has_array_option(one));
     const bool is_export = exports(one);
-    const bool makes_array = is_declaration(verb) && one.words.size() > 2 && has_array_option(one);
     for (std::size_t i = 1; i < one.words.size(); ++i) {
+      if (is_declaration(verb) && in_quotes(one.words[i], is_export)) continue;
       const std::string word = literal_of(one.words[i]);
-      const std::string quoted = is_declaration(verb) ? name_in_quotes(one.words[i]) : "";
-      if (!quoted.empty()) {
-        names_.variables.insert(quoted);
-        if (is_export) names_.exported.insert(quoted);
-        continue;
-      }
       if (!is_variable_name(word)) {
-        if (verb == "read" && word == "-a" && i + 1 < one.words.size())
-          names_.arrays.insert(literal_of(one.words[i + 1]));
-        if (verb == "printf" && word == "-v" && i + 1 < one.words.size())
-          names_.variables.insert(literal_of(one.words[i + 1]));
+        option(one, verb, i);
         continue;
       }
-      if (reads || makes_array)
-        (is_array || makes_array ? names_.arrays : names_.variables).insert(word);
+      if (is_array)
+        names_.arrays.insert(word);
+      else if (reads)
+        names_.variables.insert(word);
       if (is_export) names_.exported.insert(word);
     }
+  }
+
+  // export 'NAME=value'
+  bool in_quotes(const shell::Word& word, bool is_export) {
+    const std::string name = name_in_quotes(word);
+    if (name.empty()) return false;
+    names_.variables.insert(name);
+    if (is_export) names_.exported.insert(name);
+    return true;
+  }
+
+  // read -a NAME, printf -v NAME
+  void option(const Command& one, const std::string& verb, std::size_t at) {
+    if (at + 1 >= one.words.size()) return;
+    const std::string word = literal_of(one.words[at]);
+    if (verb == "read" && word == "-a") names_.arrays.insert(literal_of(one.words[at + 1]));
+    if (verb == "printf" && word == "-v") names_.variables.insert(literal_of(one.words[at + 1]));
   }
 
   static constexpr unsigned k_most_evals = 8;  // within each other
