@@ -16,6 +16,13 @@ namespace {
 
 constexpr unsigned k_prrte_release = 5;  // the first release whose mpirun calls prterun
 
+// Open MPI cuts names of nodes at their first dot, and Slurm does not know what is left.
+bool are_full_names(const std::vector<std::string>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const std::string& node) {
+    return node.find('.') != std::string::npos;
+  });
+}
+
 void add_open_mpi_4(LauncherCommand& command, const LaunchRequest& request, bool shielded) {
   command.argv.emplace_back("--oversubscribe");
   if (!request.local)
@@ -26,6 +33,8 @@ void add_open_mpi_4(LauncherCommand& command, const LaunchRequest& request, bool
   // By default, mpirun kills its ranks 1 s after SIGTERM, regardless of the job's grace time. The
   // agent ends ranks itself, in time.
   command.environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "3000");
+  if (!request.local && are_full_names(request.all_nodes))
+    command.environment.emplace_back("OMPI_MCA_orte_keep_fqdn_hostnames", "1");
 }
 
 void add_open_mpi_5(LauncherCommand& command, const LaunchRequest& request, bool shielded) {

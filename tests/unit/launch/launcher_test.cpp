@@ -216,6 +216,21 @@ TEST_CASE("the launcher is the requested one, otherwise mpirun, otherwise srun, 
   }
 }
 
+TEST_CASE("mpirun keeps the full names of nodes, by which alone Slurm knows them") {
+  LaunchRequest request = request_for(2, 4);
+  const std::pair<std::string, std::string> keeps{"OMPI_MCA_orte_keep_fqdn_hostnames", "1"};
+  const auto has = [&] {
+    const auto all = mpirun_command(request, 4).environment;
+    return std::find(all.begin(), all.end(), keeps) != all.end();
+  };
+  request.all_nodes = {"n0", "n1"};
+  CHECK_FALSE(has());
+  request.all_nodes = {"n0.cluster", "n1.cluster"};
+  CHECK(has());
+  request.local = true;
+  CHECK_FALSE(has());
+}
+
 TEST_CASE("a job on one node under mpirun needs a step that notices a preemption") {
   LaunchRequest request = request_for(1, 4);
   CHECK(mpirun_command(request, 4).needs_sentinel);
