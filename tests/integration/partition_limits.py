@@ -84,8 +84,9 @@ def several():
 
 
 def steps():
-    """MaxTasksPerNode is of a step: srun starts no more ranks on a node, mpirun does, by one daemon a node. A partition that is down."""
-    with Cluster("linuxproc", 2, 1, 20, "--cpus-per-node", "4", *conf("MaxTasksPerNode=3")) as cluster:
+    """MaxTasksPerNode is of a step: srun starts no more ranks on a node, mpirun does, by one daemon a node. Partitions that are down, or have no
+    nodes."""
+    with Cluster("linuxproc", 2, 1, 20, "--cpus-per-node", "4", *conf("MaxTasksPerNode=3", "PartitionName=later State=UP")) as cluster:
         said = cluster.run("srun", "--nodes", "1", "--ntasks", "4", "true", code=None).stderr
         check("Task count specification invalid" in said, f"Slurm refuses such a step: {said}")
         words = ["--runs", cluster.runs, "--ntasks-per-node", "4"]
@@ -103,6 +104,8 @@ def steps():
             cluster.environment["DTSUBMIT_SCHEDULER"] = way
             told = cluster.dtsubmit("submit", "--runs", cluster.runs, "-p", "high", "--", "true").stdout
             check("waits: partition high is not up now" in told, f"{way}: {told}")
+            told = cluster.dtsubmit("submit", "--runs", cluster.runs, "-p", "later", "--", "true").stdout
+            check("waits: partition later has no nodes now" in told, f"{way}: {told}")
 
 
 def main():

@@ -199,6 +199,14 @@ Demand demand_for_ranks(const std::vector<Node>& nodes,
           "have room for"};
 }
 
+// Some sites hide their nodes, and a plug-in need not name them.
+bool tells_nodes(const ClusterView& cluster) {
+  return !cluster.nodes.empty() &&
+         std::ranges::any_of(cluster.partitions, [](const ClusterView::Partition& partition) {
+           return !partition.nodes.empty();
+         });
+}
+
 }  // namespace
 
 Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems) {
@@ -209,6 +217,7 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (partition) {
     fit.partition = partition->name;
     fit.up = partition->up;
+    fit.is_empty = partition->nodes.empty() && tells_nodes(cluster);
     fit.max_cpus_per_node = partition->max_cpus_per_node;
     fit.max_memory_mib = partition->max_memory_mib;
     fit.memory = partition->memory;

@@ -14,6 +14,7 @@ namespace dts::plan {
 struct Fit {
   std::string partition;           // its name; empty: unknown
   bool up = true;                  // false: jobs may wait in it, none starts now
+  bool is_empty = false;           // it has no nodes
   bool known = false;              // false: nothing is known about the nodes
   unsigned fewest_cpus = 0;        // that a job gets of a node large enough; 0: unknown
   unsigned rank_unit = 1;          // the largest of `nodes`; see cpus.hpp

@@ -100,12 +100,13 @@ void check_each(const spec::JobSpec& spec, const ClusterView& cluster, Diagnosti
 }
 
 void note_closed_partition(Plan& plan, const Fit& fit) {
-  if (!fit.up)
-    decide(
-        plan,
-        k_waits,
-        std::string(),
-        fmt::format("partition {} is not up now: jobs may wait in it, none starts", fit.partition));
+  if (fit.up && !fit.is_empty) return;
+  decide(plan,
+         k_waits,
+         std::string(),
+         fmt::format("partition {} {} now: jobs may wait in it, none starts",
+                     fit.partition,
+                     fit.is_empty ? "has no nodes" : "is not up"));
 }
 
 void check_step_size(Plan& plan, const ClusterView& cluster, Diagnostics& problems) {

@@ -210,6 +210,21 @@ TEST_CASE("a job whose partitions are all down is planned, and told to wait") {
   CHECK(why(planned(spec, view), "waits").starts_with("partition low,cpu is not up"));
 }
 
+TEST_CASE("a job in a partition without nodes is planned, and told to wait") {
+  ClusterView view = cluster();
+  view.partitions.push_back({.name = "later", .nodes = {}});
+  spec::JobSpec spec = request(1);
+  spec.partition = "later";
+  CHECK(why(planned(spec, view), "waits") ==
+        "partition later has no nodes now: jobs may wait in it, none starts");
+  spec.partition = "later,low";
+  CHECK(why(planned(spec, view), "waits") == "(no reason)");
+  // The nodes are hidden, or not named.
+  spec.partition = "later";
+  for (ClusterView::Partition& partition : view.partitions) partition.nodes.clear();
+  CHECK(why(planned(spec, view), "waits") == "(no reason)");
+}
+
 TEST_CASE("more ranks on a node than srun starts are refused with srun only") {
   spec::JobSpec spec = request(2);
   spec.ntasks_per_node = 4;
