@@ -76,6 +76,9 @@ json job_json(const slurm_job_info_t& info) {
                            .eligible_time = info.eligible_time,
                            .start_time = info.start_time,
                            .end_time = info.end_time,
+                           .time_limit = info.time_limit == INFINITE || info.time_limit == NO_VAL
+                                             ? 0
+                                             : std::int64_t{info.time_limit} * 60,
                            .preempt_time = info.preempt_time,
                            .command = text(info.command)});
 }

@@ -233,6 +233,7 @@ json job_json(const Record& job, const std::string& state) {
                .start_time = job.time("StartTime"),
                .end_time = job.time("EndTime"),
                .unlimited = job.text("TimeLimit") == "UNLIMITED",
+               .time_limit = seconds_of(job.text("TimeLimit")),
                .preempt_time = job.time("PreemptTime"),
                .command = job.text("Command")});
 }

@@ -29,7 +29,8 @@ struct JobFacts {
   std::int64_t eligible_time = 0;
   std::int64_t start_time = 0;  // for a waiting job the planned start
   std::int64_t end_time = 0;
-  bool unlimited = false;  // known to have no time limit; see also has_no_limit()
+  bool unlimited = false;       // known to have no time limit; see also has_no_limit()
+  std::int64_t time_limit = 0;  // seconds; not above 0: none, or not known
   std::int64_t preempt_time = 0;
   std::string command{};
 };

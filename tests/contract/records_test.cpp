@@ -83,6 +83,18 @@ TEST_CASE("texts that users choose are read whole, and never as other fields") {
   CHECK(state_of(record, {}) == "running");
 }
 
+TEST_CASE("a time limit of more than a year is one, and no sign of a job without") {
+  const auto is_unlimited = [](const char* limit, const char* end) {
+    return job_json(record(std::string("JobId=3 JobName=j\n   JobState=RUNNING TimeLimit=") +
+                           limit + "\n   StartTime=1796000000 EndTime=" + end + "\n"),
+                    "running")["unlimited"] == true;
+  };
+  CHECK_FALSE(is_unlimited("400-00:00:00", "1830560000"));
+  CHECK(is_unlimited("365-00:00:00", "1827536000"));  // from the backfill scheduler
+  CHECK(is_unlimited("Partition_Limit", "1827536000"));
+  CHECK(is_unlimited("UNLIMITED", "Unknown"));
+}
+
 TEST_CASE("an array's waiting tasks are one record, each of its others has its own") {
   const json waiting = job_json(job_named("850019_37"), "pending");
   CHECK(waiting["id"] == "850019");
