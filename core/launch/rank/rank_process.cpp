@@ -113,7 +113,8 @@ Result<void> RankProcess::start_program(const Go& order,
 }
 
 void RankProcess::handle(const Stacks& message) {
-  if (program_.running()) say(progress_.report(program_.pid(), Clock::now()));
+  if (!program_.running()) return say(Dumped{false});
+  say(progress_.report(program_.pid(), Clock::now()));
   // In a process of its own: gdb is slow, and we must notice meanwhile if the program ends.
   Command command;
   command.argv = {
