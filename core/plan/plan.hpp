@@ -113,7 +113,8 @@ struct Plan {
   std::chrono::seconds signal_margin{0};
   std::vector<std::string> command;  // the program's argv, never empty
   std::vector<Reason> reasons;
-  std::string srun_mpi{};  // value of srun's --mpi; empty: chosen for the linked MPI
+  std::string srun_mpi{};        // value of srun's --mpi; empty: chosen for the linked MPI
+  unsigned most_srun_ranks = 0;  // that srun starts on a node; 0: not known
   // For a role of a heterogeneous job: the index of its component.
   std::optional<unsigned> component{};
   bool hides_gpus = false;  // a part without GPUs in a job with some: its ranks see none

@@ -47,7 +47,9 @@ Result<void> check_mpi(spec::Launcher launcher,
 // The launcher's answer if it is available; otherwise the error says why not.
 Result<std::string> seen(spec::Launcher launcher, const LaunchRequest& request, const Ask& ask) {
   Result<std::string> answer = ask(launcher);
-  DTS_TRY(type_of(launcher).available(answer, request.local));
+  const LauncherType& type = type_of(launcher);
+  DTS_TRY(type.available(answer, request.local));
+  if (type.has_room != nullptr) DTS_TRY(type.has_room(request.plan));
   DTS_TRY(check_mpi(launcher, *answer, request));
   return answer;
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/os/process.hpp"
 #include "core/base/os/program_file.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/own_steps.hpp"
@@ -88,6 +89,15 @@ Result<void> srun_suits(const std::string& answer, const LaunchRequest& request)
                           program.mpi == Mpi::mpich ? "mpiexec" : "mpirun"));
 }
 
+Result<void> srun_has_room(const plan::Plan& plan) {
+  if (plan.most_srun_ranks == 0 || plan.ntasks_per_node <= plan.most_srun_ranks) return {};
+  return fail(Errc::not_found,
+              fmt::format("srun starts at most {} on a node (MaxTasksPerNode), and {} are planned",
+                          counted(plan.most_srun_ranks, "rank"),
+                          plan.ntasks_per_node),
+              "submit it with fewer --ntasks-per-node, or make mpirun available on the nodes");
+}
+
 Result<LauncherCommand> start_by_srun(const LaunchRequest& request,
                                       const std::string& answer,
                                       const Lookup& environment) {
@@ -102,6 +112,6 @@ Result<LauncherCommand> start_by_srun(const LaunchRequest& request,
 }  // namespace
 
 const LauncherType k_srun_launcher{
-    ask_srun, srun_available, start_by_srun, nullptr, Mpi::unknown, srun_suits};
+    ask_srun, srun_available, start_by_srun, nullptr, Mpi::unknown, srun_suits, srun_has_room};
 
 }  // namespace dts::launch

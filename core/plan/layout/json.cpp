@@ -152,6 +152,7 @@ std::string to_json(const Plan& plan) {
   if (plan.spares > 0) value["spares"] = plan.spares;
   if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
   if (!plan.srun_mpi.empty()) value["srun_mpi"] = plan.srun_mpi;
+  if (plan.most_srun_ranks > 0) value["most_srun_ranks"] = plan.most_srun_ranks;
   if (plan.component) value["component"] = *plan.component;
   if (plan.hides_gpus) value["hides_gpus"] = true;
   if (plan.shared)
@@ -222,6 +223,7 @@ constexpr Member k_members[] = {
     DTS_OPTIONAL(spares),
     DTS_OPTIONAL(exclude),
     DTS_OPTIONAL(srun_mpi),
+    DTS_OPTIONAL(most_srun_ranks),
     {"component",
      [](const json& object, Plan& plan) {
        return read(object, "component", plan.component.emplace());

@@ -111,6 +111,7 @@ void note_closed_partition(Plan& plan, const Fit& fit) {
 
 void check_step_size(Plan& plan, const ClusterView& cluster, Diagnostics& problems) {
   const unsigned most = cluster.max_step_ranks_per_node;
+  plan.most_srun_ranks = most;
   if (most == 0 || plan.ntasks_per_node <= most) return;
   const std::string limit =
       fmt::format("srun starts at most {} on a node (MaxTasksPerNode)", counted(most, "rank"));

@@ -231,6 +231,32 @@ TEST_CASE("mpirun keeps the full names of nodes, by which alone Slurm knows them
   CHECK_FALSE(has());
 }
 
+TEST_CASE("srun does not start more ranks on a node than the site lets it") {
+  LaunchRequest request = request_for(2, 4);
+  const auto choose = [&](bool has_mpirun) {
+    return choose_launcher(request, [&](spec::Launcher one) -> Result<std::string> {
+      if (one == spec::Launcher::srun) return "none";
+      if (one != spec::Launcher::mpirun || !has_mpirun) return fail(Errc::not_found, "not here");
+      return "mpirun (Open MPI) 4.1.4";
+    });
+  };
+  for (const unsigned enough : {0U, 4U}) {
+    request.plan.most_srun_ranks = enough;
+    REQUIRE(choose(false));
+    CHECK(choose(false)->launcher == spec::Launcher::srun);
+  }
+  request.plan.most_srun_ranks = 3;
+  const auto none = choose(false);
+  REQUIRE_FALSE(none);
+  CHECK(none.error().code == Errc::not_found);
+  CHECK(none.error().message.find("srun starts at most 3 ranks on a node (MaxTasksPerNode), and 4 "
+                                  "are planned") != std::string::npos);
+  REQUIRE(choose(true));
+  CHECK(choose(true)->launcher == spec::Launcher::mpirun);
+  request.plan.launcher = spec::Launcher::srun;
+  CHECK_FALSE(choose(true));
+}
+
 TEST_CASE("a job on one node under mpirun needs a step that notices a preemption") {
   LaunchRequest request = request_for(1, 4);
   CHECK(mpirun_command(request, 4).needs_sentinel);

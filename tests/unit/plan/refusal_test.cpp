@@ -232,6 +232,9 @@ TEST_CASE("more ranks on a node than srun starts are refused with srun only") {
   view.max_step_ranks_per_node = 3;
   CHECK(why(planned(spec, view), "not by srun") ==
         "srun starts at most 3 ranks on a node (MaxTasksPerNode)");
+  const auto reread = plan_from_json(to_json(planned(spec, view)));
+  REQUIRE(reread);
+  CHECK(reread->most_srun_ranks == 3);
   spec.launcher = spec::Launcher::mpirun;
   CHECK(why(planned(spec, view), "not by srun") == "(no reason)");
   spec.launcher = spec::Launcher::srun;
