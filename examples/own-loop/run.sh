@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A loop of one's own, preempted on a private Slurm, comes back and ends with the losses of an undisturbed one.
-#   run.sh [ddp|fsdp2|accelerate|lightning]     [ddp]; skipped if it is not installed
+#   run.sh [ddp|fsdp2|accelerate|lightning|transformers]     [ddp]; skipped if it is not installed
 source "$(dirname "$0")/../common/example.sh"
 way=${1:-ddp}
 case $way in
@@ -8,7 +8,10 @@ case $way in
   fsdp2) module=torch.distributed.fsdp ;;
   *) module=$way ;;
 esac
-if [ "$way" = lightning ]; then program=("$here/with_lightning.py"); else program=("$here/train.py" "$way"); fi
+case $way in
+  lightning | transformers) program=("$here/with_$way.py") ;;
+  *) program=("$here/train.py" "$way") ;;
+esac
 need_python torch
 "$PYTHON" -c "import $module" 2>/dev/null || skip "$PYTHON has no $module (DTS_FRAMEWORKS_PYTHON names another interpreter)"
 if [ "$way" = fsdp2 ]; then
