@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t k_longest_folder_name = 200;   // plus time and number, one path component
 constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
+// Of a program with all its arguments. The kernel accepts 2 MiB with the environment (a quarter of
+// the usual limit of the stack), and a spec.json of 1 MiB is read back.
+constexpr std::size_t k_longest_command = 524'288;
 
 void check_hosts(Diagnostics& problems, const JobSpec& spec) {
   const auto hosts = expand_host_slots(spec.hosts);
@@ -54,6 +57,16 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
   if (!command.empty() && command[0].empty())
     problems.push_back(
         {"command", "the program's name is empty", "write it after --, e.g. -- python3 train.py"});
+  std::size_t size = 0;
+  for (const std::string& argument : command) size += argument.size() + 1;
+  if (size > k_longest_command)
+    problems.push_back({"command",
+                        fmt::format("the program and its {} arguments are {} bytes long, at most "
+                                    "{} are passed on",
+                                    command.size() - 1,
+                                    size,
+                                    k_longest_command),
+                        "put them in a file, and name that"});
   for (std::size_t i = 0; i < command.size(); ++i) {
     if (command[i].find('\0') != std::string::npos)
       problems.push_back(

@@ -111,7 +111,8 @@ def check_curves(ranks, size, alone):
 
 def local(alone):
     check_curves(run_ranks(4, __file__), 4, alone)
-    ranks = run_ranks(2, __file__, environment={"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "7", "RANK": "5", "WORLD_SIZE": "6"})
+    long = ["x" * 1000] * 200  # more than mpirun can take on its command line
+    ranks = run_ranks(2, __file__, "ddp", *long, environment={"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "7", "RANK": "5", "WORLD_SIZE": "6"})
     check_curves(ranks, 2, alone)
     check({(told["interface"], told["threads"]) for told in ranks} == {("lo", "7")}, "the user's own interface and threads stay, his ranks do not")
 

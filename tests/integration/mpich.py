@@ -77,9 +77,9 @@ class Ground:
         self.cluster, self.launcher, self.sees_segments = cluster, launcher, sees_segments
         self.program = build(cluster.place)
 
-    def submit(self, *options, steps=STEPS, nodes=2):
+    def submit(self, *options, steps=STEPS, nodes=2, more=()):
         run = self.cluster.submit("-p", "low", "--nodes", str(nodes), "--gpus-per-node", "0", "--ntasks-per-node", "2", "--launcher",
-                                  self.launcher, *options, "--", self.program, str(steps))
+                                  self.launcher, *options, "--", self.program, str(steps), *more)
         self.size = 2 * nodes
         return run
 
@@ -111,7 +111,7 @@ class Ground:
 
 
 def undisturbed(ground):
-    run = ground.submit(steps=5)
+    run = ground.submit(steps=5, more=["x" * 1000] * 200)  # more than Hydra can take on its command line
     ground.check_end(run, 1)
 
 

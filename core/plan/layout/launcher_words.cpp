@@ -69,6 +69,13 @@ std::string options_to_write(const Plan& plan, const OwnLauncher& launcher) {
   return join(words_for(plan, launcher, {"$NODE_RANK", "$MASTER_ADDR", "$MASTER_PORT"}), " ");
 }
 
+bool fits_launchers(const std::vector<std::string>& command) {
+  constexpr std::size_t k_longest = std::size_t{32} << 10;  // half, for our own words and quoting
+  std::size_t size = 0;
+  for (const std::string& word : command) size += word.size() + 1;
+  return size <= k_longest;
+}
+
 std::vector<std::string> command_of_rank(const Plan& plan,
                                          const OwnLauncher& launcher,
                                          const Placement& placement,
@@ -78,7 +85,8 @@ std::vector<std::string> command_of_rank(const Plan& plan,
                                                    {std::to_string(placement.node_rank),
                                                     rendezvous.master_addr,
                                                     std::to_string(rendezvous.master_port)});
-  if (words.empty() || !launcher.place) return {};
+  if (words.empty() || !launcher.place)
+    return fits_launchers(plan.command) ? std::vector<std::string>() : plan.command;
   std::vector<std::string> command = plan.command;
   const auto at = command.begin() + static_cast<std::ptrdiff_t>(launcher.place->argument);
   if (!launcher.place->offset) {

@@ -20,7 +20,11 @@ namespace dts::plan {
 // inserted.
 [[nodiscard]] std::string options_to_write(const Plan& plan, const OwnLauncher& launcher);
 
-// The plan's command as the rank at `placement` must start it; empty: unchanged.
+// False for a command that launchers cannot pass on: mpirun keeps the command line in one variable,
+// which the kernel limits to 128 KiB, and MPICH's Hydra (4.0) crashes at more than 64 KiB.
+[[nodiscard]] bool fits_launchers(const std::vector<std::string>& command);
+
+// The plan's command as the rank at `placement` must start it; empty: as the launcher passed it on.
 [[nodiscard]] std::vector<std::string> command_of_rank(const Plan& plan,
                                                        const OwnLauncher& launcher,
                                                        const Placement& placement,

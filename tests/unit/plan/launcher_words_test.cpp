@@ -19,6 +19,16 @@ Words node_command(const spec::JobSpec& spec, unsigned node_rank) {
 
 }  // namespace
 
+TEST_CASE("the agent gives ranks the arguments that are too long for a launcher's command line") {
+  spec::JobSpec spec = request(2, 1);
+  spec.command = {"python3", "a.py", std::string(30'000, 'x')};
+  CHECK(fits_launchers(spec.command));
+  CHECK(node_command(spec, 1).empty());
+  spec.command.emplace_back(3'000, 'y');
+  CHECK(!fits_launchers(spec.command));
+  CHECK(node_command(spec, 1) == spec.command);
+}
+
 TEST_CASE("torchrun that knows of one node only is refused on several") {
   spec::JobSpec spec = request(2, 8);
   for (const Words& command :

@@ -141,6 +141,13 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
        [](auto& s) {
          s.command = {"a", std::string("b\0c", 3)};
        }},
+      {"command",
+       "the program and its 60 arguments are 600006 bytes long, at most 524288",
+       "in a file",
+       [](auto& s) {
+         s.command.assign(61, std::string(9'999, 'x'));
+         s.command.front() = "a.out";
+       }},
       {"command", "the program's name is empty", "--", [](auto& s) { s.command = {""}; }},
   };
   for (const Row& row : table) {

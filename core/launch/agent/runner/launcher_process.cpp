@@ -7,6 +7,7 @@
 #include "core/base/os/process.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 #include "core/launch/program/program.hpp"
+#include "core/plan/layout/launcher_words.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +67,10 @@ std::vector<std::string> LauncherProcess::rank_command() const {
                                  std::to_string(settings_.attempt.number),
                                  "--"};
   const auto& program = settings_.attempt.plan.command;
-  words.insert(words.end(), program.begin(), program.end());
+  if (plan::fits_launchers(program))
+    words.insert(words.end(), program.begin(), program.end());
+  else
+    words.push_back(program.front());  // the rest is in each rank's Go
   return words;
 }
 
