@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <system_error>
 
@@ -170,11 +171,22 @@ bool must_be_last(Cause cause) {
   return cause == Cause::storage_error;
 }
 
+// A line of code in a traceback of Python, which quotes it behind its place: its words are not
+// those of the error. Where there is no code to quote, the error itself may follow.
+bool is_quoted_code(const std::string& before, const std::string& line) {
+  const std::size_t place = before.find("  File \"");
+  return place != std::string::npos && before.find("\", line ", place) != std::string::npos &&
+         line.size() > place && std::string_view(line).substr(place).starts_with("    ");
+}
+
 // The last line that shows `cause`. Where it must be the last error, only errors that it caused may
 // follow: "The above exception was the direct cause of the following exception:".
 std::optional<std::string> line_of(Cause cause, const std::vector<std::string>& lines) {
   bool is_followed = false;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (const auto before = std::next(line);
+        before != lines.rend() && is_quoted_code(*before, *line))
+      continue;
     for (const Pattern& pattern : known_patterns()) {
       if (pattern.cause != cause || is_followed) continue;
       if (const std::size_t at = line->find(pattern.words); at != std::string::npos)

@@ -13,6 +13,7 @@
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/raised_error.hpp"
 #include "core/run/summary/runtime_failure.hpp"
+#include "core/run/summary/shown_lines.hpp"
 #include "core/run/summary/summary.hpp"
 #include "core/run/summary/telling_lines.hpp"
 
@@ -39,7 +40,7 @@ std::vector<std::string> rank_words(const RunDirectory& run,
                                     unsigned attempt,
                                     unsigned rank,
                                     std::size_t lines) {
-  return telling_lines(last_lines(run.rank_log(attempt, rank), SIZE_MAX), lines);
+  return telling_lines(shown_lines(last_lines(run.rank_log(attempt, rank), SIZE_MAX)), lines);
 }
 
 std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
@@ -227,7 +228,7 @@ std::optional<LastError> find_last_error(const RunDirectory& run, unsigned attem
 
     const std::string log = run.rank_log(attempt, rank);
     if (::stat(log.c_str(), &found) != 0) return std::nullopt;
-    const auto last = last_lines(log, k_lines);
+    const auto last = shown_lines(last_lines(log, k_lines));
     if (!last.empty() && is_error(last.back()))
       return LastError{"", rank, printable(trim(last.back()), k_longest_error), found.st_mtime};
     if (auto raised = raised_error(last))

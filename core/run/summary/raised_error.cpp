@@ -77,7 +77,8 @@ Lines::const_reverse_iterator first_of_chain(const Lines& lines,
 bool belongs_to_end(std::string_view line) {
   constexpr std::array<std::string_view, 5> k_begins{
       " ", "\t", "-----", "For simplicity, JAX has removed", "wandb: "};
-  return line.empty() || begins_with_any(line, k_begins);
+  const bool is_bar = line.find("%|") != std::string_view::npos;  // tqdm's
+  return line.empty() || is_bar || begins_with_any(line, k_begins);
 }
 
 bool is_about_peers(const std::string& line) {

@@ -200,6 +200,16 @@ TEST_CASE("ordinary lines and a program's own bugs show nothing") {
   CHECK_FALSE(read_evidence({}));
 }
 
+TEST_CASE("the code that a traceback quotes shows nothing, and the error after it does") {
+  for (const std::string rank : {"", "[rank1]: "}) {
+    const std::string place = rank + "  File \"a.py\", line 7, in train";
+    const std::string code = rank + "    if \"CUDA out of memory\" in str(error): raise";
+    CHECK(!read_evidence({place, code, rank + "ValueError: my own bug"}));
+    CHECK(read_evidence({place, code, rank + "OSError: [Errno 28] No space left on device"}));
+    CHECK(read_evidence({place, rank + "MemoryError"}));  // without code, as in a frozen module
+  }
+}
+
 TEST_CASE("a failure of a file system counts only as the last error, or as what caused it") {
   const char* const stale = "OSError: [Errno 116] Stale file handle: '/scratch/u/data'";
   const char* const at = "Traceback (most recent call last):";

@@ -5,7 +5,9 @@
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/run/summary/explain.hpp"
+#include "core/run/summary/shown_lines.hpp"
 #include "core/run/summary/telling_lines.hpp"
+#include "tests/support/contains.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -74,6 +76,25 @@ TEST_CASE("the lines that are shown of such a program end with its error") {
   const auto lines = telling_lines(split(k_own_traceback + k_jax_of_all, '\n'), 3);
   REQUIRE(lines.size() == 3);
   CHECK(lines.back() == "ValueError: shapes (3,) and (4,) not aligned");
+}
+
+TEST_CASE(
+    "a traceback behind a progress bar is found, and shown without the bar's earlier states") {
+  const std::string bar = "\r 70%|#######   | 70/100 [00:01<00:00, 48.8it/s]";
+  const std::string before = "\r  0%|          | 0/100 [00:00<?, ?it/s]" + bar;
+  const std::string after = "\n\r100%|#######   | 71/100 [00:01<00:00, 48.0it/s]\n";
+  for (const char* const rank : {"", "[rank1]: "}) {
+    const std::string traceback = std::string(rank) + "Traceback (most recent call last):\n" +
+                                  rank + "  File \"a.py\", line 3, in <module>\n" + rank +
+                                  "ValueError: batch 70";
+    const Outcome outcome = explained(k_aborted, {k_jax_of_all, before + traceback + after});
+    CHECK(outcome.cause == Cause::user_exit);
+    CHECK(tests::contains(outcome.detail, "ValueError: batch 70"));
+    CHECK(join(shown_lines(split(before + traceback, '\n')), "\n") ==
+          bar.substr(1) + "\n" + traceback);
+  }
+  CHECK(shown_lines({"KeyError: 'a'\r 1%|\r 2%|", "plain\r", "", "\r", "end"}) ==
+        std::vector<std::string>{"KeyError: 'a'", " 2%|", "plain", "", "", "end"});
 }
 
 TEST_CASE("a rank that lost the store of one that failed is its victim, unless a port was taken") {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/summary/shown_lines.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/run/summary/evidence.hpp"
+
+#include <string_view>
+
+namespace dts::run {
+namespace {
+
+bool is_telling(const std::string& text) {
+  return is_error(text) || read_evidence({text}).has_value();
+}
+
+// Where the traceback begins in a bar's line, with PyTorch's "[rank3]: " before it; npos: nowhere.
+std::size_t traceback_in(std::string_view text) {
+  const std::size_t begin = text.find("Traceback (most recent call last):");
+  if (begin == std::string_view::npos || !text.substr(0, begin).ends_with("]: ")) return begin;
+  const std::size_t rank = text.rfind("[rank", begin);
+  return rank == std::string_view::npos ? begin : rank;
+}
+
+// What remains of a line with carriage returns.
+void add_overwritten(std::vector<std::string>& shown, const std::string& line) {
+  std::vector<std::string> states = split(line, '\r');
+  while (states.size() > 1 && trim(states.back()).empty()) states.pop_back();
+  const std::string last = std::move(states.back());
+  states.pop_back();
+  for (std::string& state : states)
+    if (is_telling(state)) shown.push_back(std::move(state));
+  const std::size_t traceback = traceback_in(last);
+  if (traceback != std::string::npos && traceback > 0) {
+    shown.push_back(last.substr(0, traceback));
+    shown.push_back(last.substr(traceback));
+  } else {
+    shown.push_back(last);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> shown_lines(const std::vector<std::string>& lines) {
+  std::vector<std::string> shown;
+  shown.reserve(lines.size());
+  for (const std::string& line : lines) {
+    if (line.find('\r') == std::string::npos)
+      shown.push_back(line);
+    else
+      add_overwritten(shown, line);
+  }
+  return shown;
+}
+
+}  // namespace dts::run
