@@ -245,9 +245,7 @@ struct Go {
   std::vector<unsigned> thread_cpus{};
   // Whether the scheduler's signals to a step also reach programs directly.
   bool signals_reach_programs = false;
-  // The program, with arguments, of a launcher that is told its node's place, or if its arguments
-  // are too long for a command line of mpirun or mpiexec; empty: the one on this rank's command
-  // line.
+  // The program with its arguments; empty: as on the rank's command line.
   std::vector<std::string> command{};
   spec::Container container{};        // to run the program in; no image: none
   EnvironmentChanges set_up{};        // what the node's set-up changed, applied to the program

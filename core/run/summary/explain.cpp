@@ -88,10 +88,6 @@ bool is_full(const std::string& folder) {
   return !failed && space.available < k_least;
 }
 
-}  // namespace
-
-namespace {
-
 // The outcome if one of the ranks called MPI_Abort(code), according to its log.
 std::optional<Outcome> abort_outcome(const RunDirectory& run,
                                      unsigned attempt,
