@@ -11,8 +11,11 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 
 namespace dts::cli {
@@ -137,6 +140,12 @@ Result<Asked> make_spec(const JobOptions& options, const std::vector<std::string
   if (const auto policy = run::parse_policy(asked.spec.on); !policy)
     asked.problems.insert(asked.problems.end(), policy.error().begin(), policy.error().end());
   return asked;
+}
+
+void enter_folder(Asked& asked) {
+  if (!asked.spec.chdir.empty() && ::chdir(asked.spec.chdir.c_str()) != 0)
+    asked.problems.push_back(
+        {"--chdir", fmt::format("{}: {}", asked.spec.chdir, std::strerror(errno)), ""});
 }
 
 std::string trainer_path() {

@@ -71,6 +71,9 @@ struct Asked {
 [[nodiscard]] Result<Asked> make_spec(const JobOptions& options,
                                       const std::vector<std::string>& command);
 
+// Applies --chdir: from here on, relative paths start there.
+void enter_folder(Asked& asked);
+
 // The bundled trainer, located next to our own program.
 [[nodiscard]] std::string trainer_path();
 

@@ -22,7 +22,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -71,6 +70,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
                                   const run::RankSelection& shown,
                                   const std::string& idle) {
   DTS_ASSIGN(Asked asked, make_spec(options.job, command));
+  enter_folder(asked);
   if (!idle.empty() && asked.spec.hosts.empty())
     warn(
         fmt::format("`run` uses this machine only, not the allocation's nodes {0}: --hosts {0} "
@@ -102,12 +102,12 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
   return run;
 }
 
-// A run with --snapshot works in its copy.
-Result<void> enter_snapshot(const run::RunDirectory& run) {
-  if (!exists(run.snapshot())) return {};
-  DTS_ASSIGN(const std::string folder, launch::work_folder(run));
-  if (::chdir(folder.c_str()) != 0) return fail_errno("cannot enter " + folder);
-  return {};
+// All attempts of a run work in one folder, from wherever it is continued: that of --chdir, or with
+// --snapshot its copy.
+void enter_folder_of(const run::RunDirectory& run) {
+  const auto folder = launch::work_folder(run);
+  const std::string trouble = folder ? launch::enter_folder(*folder) : folder.error().message;
+  if (!trouble.empty()) warn(trouble);
 }
 
 Result<run::RunDirectory> earlier_run(const RunOptions& options,
@@ -138,7 +138,7 @@ Result<int> act(const RunOptions& options, const std::vector<std::string>& comma
   auto run = options.again.empty() ? new_run(options, command, shown, idle)
                                    : earlier_run(options, command);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
-  DTS_TRY(enter_snapshot(*run));
+  enter_folder_of(*run);
   tell("run directory {}\n", run->path);
   return launch::run_agent({run->path, true, program_path(), shown});
 }

@@ -27,12 +27,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <future>
 #include <memory>
 
@@ -87,13 +84,6 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
                job);
   }
   std::fflush(stdout);
-}
-
-// Applies --chdir: from here on, relative paths start there.
-void enter_folder(Asked& asked) {
-  if (!asked.spec.chdir.empty() && ::chdir(asked.spec.chdir.c_str()) != 0)
-    asked.problems.push_back(
-        {"--chdir", fmt::format("{}: {}", asked.spec.chdir, std::strerror(errno)), ""});
 }
 
 // --output and --error. The job has been submitted by then, so failures are only warnings.

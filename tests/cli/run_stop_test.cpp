@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit run that is stopped, interrupted or killed while it works, and which of its secrets can
-// be seen meanwhile.
+// dtsubmit run that is stopped, interrupted, killed or continued, where it works, and which of its
+// secrets can be seen meanwhile.
 #include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 
@@ -262,4 +262,22 @@ TEST_CASE("a job that is started again after its end runs nothing and keeps its 
   session.environment["SLURM_JOB_ID"] = "4243";  // another job of the run
   CHECK_FALSE(
       contains(session.dtsubmit({"agent", "--run", run.path}).err, "has ended in this job"));
+}
+
+TEST_CASE("a run works in its folder, from wherever it is started and continued") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const std::string job = session.file("job.toml"), runs = " --runs " + session.file("runs");
+  REQUIRE(write_file(job,
+                     "chdir = \"" + session.file("work") +
+                         "\"\ncommand = [\"sh\", \"-c\", \"pwd; test $DTSUBMIT_ATTEMPT = 2\"]\n"));
+  const Output missing = session.shell("\"$DTSUBMIT\" run " + job + runs);
+  CHECK(missing.exit_code == 3);
+  CHECK(contains(missing.err, "chdir: " + session.file("work") + ": No such file or directory"));
+  const Output first = session.shell("mkdir work other; \"$DTSUBMIT\" run " + job + runs);
+  CHECK(first.exit_code == 1);
+  CHECK(first.out == session.file("work") + "\n");
+  const Output again = session.shell("cd other && \"$DTSUBMIT\" run --continue last" + runs);
+  CHECK(again.exit_code == 0);
+  CHECK(again.out == session.file("work") + "\n");
 }

@@ -96,6 +96,10 @@ Value file_mode_mask() {
 
 std::vector<Option> setup_options() {
   return {
+      {.names = "-D,--chdir",
+       .value = text(&JobSpec::chdir, "DIR"),
+       .help = "working folder of the job [the current one]",
+       .is_rare = true},
       {.names = "--stage",
        .value = list_of_stage_items(),
        .help = "file, folder or archive that is copied to each node's own disk before the start",
