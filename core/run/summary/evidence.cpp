@@ -171,22 +171,33 @@ bool must_be_last(Cause cause) {
   return cause == Cause::storage_error;
 }
 
-// A line of code in a traceback of Python, which quotes it behind its place: its words are not
-// those of the error. Where there is no code to quote, the error itself may follow.
-bool is_quoted_code(const std::string& before, const std::string& line) {
-  const std::size_t place = before.find("  File \"");
-  return place != std::string::npos && before.find("\", line ", place) != std::string::npos &&
-         line.size() > place && std::string_view(line).substr(place).starts_with("    ");
+// The lines of code in tracebacks of Python, which quote a statement behind its place, and since
+// 3.13 all its lines: their words are not those of the error. Where there is no code to quote, the
+// error itself may follow.
+std::vector<bool> quoted_code(const std::vector<std::string>& lines) {
+  std::vector<bool> quoted;
+  std::size_t place = std::string::npos;  // the column of the last one, whose code may go on
+  for (const std::string& line : lines) {
+    const std::size_t file = line.find("  File \"");
+    const bool is_place = file != std::string::npos && line.find("\", line ", file) != line.npos;
+    const bool is_code = !is_place && place < line.size() &&
+                         std::string_view(line).substr(place).starts_with("    ");
+    quoted.push_back(is_code);
+    if (is_place)
+      place = file;
+    else if (!is_code)
+      place = std::string::npos;
+  }
+  return quoted;
 }
 
 // The last line that shows `cause`. Where it must be the last error, only errors that it caused may
 // follow: "The above exception was the direct cause of the following exception:".
 std::optional<std::string> line_of(Cause cause, const std::vector<std::string>& lines) {
   bool is_followed = false;
+  const std::vector<bool> is_code = quoted_code(lines);
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (const auto before = std::next(line);
-        before != lines.rend() && is_quoted_code(*before, *line))
-      continue;
+    if (is_code[static_cast<std::size_t>(lines.rend() - line - 1)]) continue;
     for (const Pattern& pattern : known_patterns()) {
       if (pattern.cause != cause || is_followed) continue;
       if (const std::size_t at = line->find(pattern.words); at != std::string::npos)

@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/run/summary/evidence.hpp"
+#include "core/run/summary/progress_bar.hpp"
 
 #include <algorithm>
 #include <array>
@@ -77,8 +78,7 @@ Lines::const_reverse_iterator first_of_chain(const Lines& lines,
 bool belongs_to_end(std::string_view line) {
   constexpr std::array<std::string_view, 5> k_begins{
       " ", "\t", "-----", "For simplicity, JAX has removed", "wandb: "};
-  const bool is_bar = line.find("%|") != std::string_view::npos;  // tqdm's
-  return line.empty() || is_bar || begins_with_any(line, k_begins);
+  return line.empty() || begins_with_any(line, k_begins);
 }
 
 bool is_about_peers(const std::string& line) {
@@ -133,9 +133,8 @@ std::optional<RaisedError> raised_error(const Lines& last_lines) {
   const auto last = std::find_if(last_lines.rbegin(), last_lines.rend(), begins_traceback);
   if (last == last_lines.rend()) return std::nullopt;
   const auto first = first_of_chain(last_lines, last);
-  if (const auto before = std::next(first);
-      before != last_lines.rend() && announces_survivor(*before))
-    return std::nullopt;
+  const auto before = std::next(first);
+  if (before != last_lines.rend() && announces_survivor(*before)) return std::nullopt;
   const auto error = std::find_if_not(last.base(), last_lines.end(), is_of_traceback);
   if (error == last_lines.end() || !is_of_program(*error)) return std::nullopt;
   if (is_survived(last_lines, std::prev(first.base()), *error)) return std::nullopt;
@@ -144,8 +143,9 @@ std::optional<RaisedError> raised_error(const Lines& last_lines) {
   });
   if (led_by_another) return std::nullopt;
   const auto next =
-      std::find_if_not(std::next(error), last_lines.end(), [](const std::string& line) {
-        return belongs_to_end(without_rank(line));
+      std::find_if_not(std::next(error), last_lines.end(), [&](const std::string& line) {
+        return length_of_bar(line) > 0 ? before != last_lines.rend() && is_redrawn(line, *before)
+                                       : belongs_to_end(without_rank(line));
       });
   const bool is_followed = next != last_lines.end();
   if (is_followed && !is_about_peers(*next)) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/run/summary/evidence.hpp"
+#include "core/run/summary/progress_bar.hpp"
 
 #include <string_view>
 
@@ -13,28 +14,16 @@ bool is_telling(const std::string& text) {
   return is_error(text) || read_evidence({text}).has_value();
 }
 
-// Where the traceback begins in a bar's line, with PyTorch's "[rank3]: " before it; npos: nowhere.
-std::size_t traceback_in(std::string_view text) {
-  const std::size_t begin = text.find("Traceback (most recent call last):");
-  if (begin == std::string_view::npos || !text.substr(0, begin).ends_with("]: ")) return begin;
-  const std::size_t rank = text.rfind("[rank", begin);
-  return rank == std::string_view::npos ? begin : rank;
-}
-
 // What remains of a line with carriage returns.
 void add_overwritten(std::vector<std::string>& shown, const std::string& line) {
   std::vector<std::string> states = split(line, '\r');
   while (states.size() > 1 && trim(states.back()).empty()) states.pop_back();
-  const std::string last = std::move(states.back());
-  states.pop_back();
-  for (std::string& state : states)
-    if (is_telling(state)) shown.push_back(std::move(state));
-  const std::size_t traceback = traceback_in(last);
-  if (traceback != std::string::npos && traceback > 0) {
-    shown.push_back(last.substr(0, traceback));
-    shown.push_back(last.substr(traceback));
-  } else {
-    shown.push_back(last);
+  for (const std::string& state : states) {
+    const bool is_last = &state == &states.back();
+    const std::size_t bar = length_of_bar(state);
+    if (is_last && bar > 0) shown.push_back(state.substr(0, bar));
+    const std::string behind = state.substr(bar);
+    if (is_telling(behind) || (is_last && (bar == 0 || !behind.empty()))) shown.push_back(behind);
   }
 }
 

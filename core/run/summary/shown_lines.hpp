@@ -7,10 +7,9 @@
 
 namespace dts::run {
 
-// The lines as a terminal shows them. A progress bar (tqdm, as in Lightning and transformers)
-// writes all its states into one line, each after a carriage return: only the last one is kept, and
-// what another part of the program wrote between them if it names an error. A traceback that begins
-// behind a bar, which the bar does not end with a newline, begins a line of its own.
+// A progress bar writes all its states into one line, each after a carriage return: only the last
+// one that is not blank is kept, and earlier ones that name an error. What the program writes
+// behind a bar, which the bar does not end with a newline, is a line of its own.
 [[nodiscard]] std::vector<std::string> shown_lines(const std::vector<std::string>& lines);
 
 }  // namespace dts::run

@@ -207,6 +207,16 @@ TEST_CASE("the code that a traceback quotes shows nothing, and the error after i
     CHECK(!read_evidence({place, code, rank + "ValueError: my own bug"}));
     CHECK(read_evidence({place, code, rank + "OSError: [Errno 28] No space left on device"}));
     CHECK(read_evidence({place, rank + "MemoryError"}));  // without code, as in a frozen module
+    const std::vector<std::string> statement{rank + "    check(",
+                                             rank + "    ~~~~~^",
+                                             rank + "        \"CUDA out of memory\" not in log,",
+                                             rank + "    )"};
+    std::vector<std::string> lines{place};
+    lines.insert(lines.end(), statement.begin(), statement.end());
+    lines.push_back(rank + "AssertionError: the log is wrong");
+    CHECK(!read_evidence(lines));
+    lines.back() = rank + "OSError: [Errno 28] No space left on device";
+    CHECK(read_evidence(lines));
   }
 }
 

@@ -95,6 +95,28 @@ TEST_CASE(
   }
   CHECK(shown_lines({"KeyError: 'a'\r 1%|\r 2%|", "plain\r", "", "\r", "end"}) ==
         std::vector<std::string>{"KeyError: 'a'", " 2%|", "plain", "", "", "end"});
+  CHECK(shown_lines({bar + "RuntimeError: batch 70 is bad" + bar + "  "}) ==
+        std::vector<std::string>{"RuntimeError: batch 70 is bad", bar.substr(1), "  "});
+}
+
+TEST_CASE("an error behind a bar ends the program, unless the bar goes on") {
+  const auto bar = [](int at) {
+    return "\r " + std::to_string(at) + "%|###  | " + std::to_string(at) + "/100 [00:01<00:00]";
+  };
+  const std::string caught =
+      "Traceback (most recent call last):\n  File \"a.py\", line 3\nValueError: sample 10\n";
+  const std::string lost = "RuntimeError: [gloo] Connection closed by peer\n";
+  const auto cause_of = [&](const std::string& log) {
+    return explained(k_aborted, {k_jax_of_all, log}).cause;
+  };
+  CHECK(cause_of(bar(10) + caught + bar(10) + "\n" + lost) == Cause::user_exit);
+  CHECK(cause_of(bar(10) + caught + bar(11) + "\n" + lost) == Cause::user_exit);
+  CHECK(cause_of(bar(10) + caught + bar(11) + bar(90) + "\n" + lost) != Cause::user_exit);
+  CHECK(cause_of(caught + bar(90) + "\n" + lost) != Cause::user_exit);
+  const Outcome plain = explained({Cause::user_exit, 1, "rank 1 on n1 exited 1", 1U, "n1"},
+                                  {"torch.distributed.DistNetworkError: failed to recv\n",
+                                   bar(70) + "train.py: error: shapes differ\n"});
+  CHECK(plain.cause == Cause::user_exit);
 }
 
 TEST_CASE("a rank that lost the store of one that failed is its victim, unless a port was taken") {
