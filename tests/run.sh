@@ -86,7 +86,7 @@ sanitized_parsers() {
 
 sanitized_rest() {
   stage "build with sanitizers" build asan
-  # 20 s of each, however busy the processors are: not when they are idle, as at the end, and many at a time.
+  # Each takes 20 s, however busy the processors are: it runs while others compute, three a processor.
   stage "fuzz" tests asan -L '^fuzz$' -j $((3 * jobs))
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
   stage "cognitive complexity" tests dev -L complexity

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t k_longest_folder_name = 200;   // plus time and number, one path component
 constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
-// Of a program with all its arguments. The kernel accepts 2 MiB with the environment (a quarter of
-// the usual limit of the stack), and a spec.json of 1 MiB is read back.
+// Of a program with all its arguments. The kernel accepts 2 MiB with the environment, a quarter of
+// the usual limit of the stack, and counts 8 bytes more for each of them (execve(2)).
 constexpr std::size_t k_longest_command = 524'288;
 
 void check_hosts(Diagnostics& problems, const JobSpec& spec) {

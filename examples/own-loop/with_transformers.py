@@ -56,6 +56,8 @@ class ComeBack(transformers.TrainerCallback):
         if self.stop.agreed(): self.stopped = control.should_save = True  # 3: all ranks save after this step ...
 
     def on_save(self, args, state, control, **_):
+        dist.barrier()  # every rank has written its part
+        if state.is_world_process_zero: open(f"{args.output_dir}/checkpoint-{state.global_step}/complete", "w").close()
         if self.stopped: self.stop.leave()  # ... and leave once they have
 
     def on_train_end(self, args, state, control, **_):
@@ -63,8 +65,8 @@ class ComeBack(transformers.TrainerCallback):
 
 
 torch.set_num_threads(1)
-# 2: the newest complete one. trainer_state.json is written last; a checkpoint whose save was interrupted has none.
-path = max(glob.glob(come_back.FOLDER + "/checkpoint-*/trainer_state.json"), key=os.path.getmtime, default=None)
+# 2: the newest complete one. A checkpoint whose save was interrupted has no such file.
+path = max(glob.glob(come_back.FOLDER + "/checkpoint-*/complete"), key=os.path.getmtime, default=None)
 trainer = Trainer(
     Model(),
     transformers.TrainingArguments(

@@ -60,6 +60,12 @@ JobRecord record_of(const slurm_job_info_t& info) {
           .asks_for_switches = info.req_switch > 0 && info.req_switch != NO_VAL};
 }
 
+// In seconds; 0: none, or not known.
+std::int64_t time_limit_of(const slurm_job_info_t& info) {
+  const bool is_known = info.time_limit != INFINITE && info.time_limit != NO_VAL;
+  return is_known ? std::int64_t{info.time_limit} * 60 : 0;
+}
+
 json job_json(const slurm_job_info_t& info) {
   return reply_of(JobFacts{.record = record_of(info),
                            .id = name_of(info),
@@ -76,9 +82,7 @@ json job_json(const slurm_job_info_t& info) {
                            .eligible_time = info.eligible_time,
                            .start_time = info.start_time,
                            .end_time = info.end_time,
-                           .time_limit = info.time_limit == INFINITE || info.time_limit == NO_VAL
-                                             ? 0
-                                             : std::int64_t{info.time_limit} * 60,
+                           .time_limit = time_limit_of(info),
                            .preempt_time = info.preempt_time,
                            .command = text(info.command)});
 }
@@ -155,8 +159,8 @@ bool is_queued(const slurm_job_info_t& info) {
 
 json queued_json(const slurm_job_info_t& info) {
   const bool waits = (info.job_state & JOB_STATE_BASE) == JOB_PENDING;
-  const bool is_bounded =
-      !waits && info.time_limit != INFINITE && !has_no_limit(info.start_time, info.end_time);
+  const bool is_bounded = !waits && info.time_limit != INFINITE &&
+                          !has_no_limit(info.start_time, info.end_time, time_limit_of(info));
   return {{"id", name_of(info)},
           {"waits", waits},
           {"partition", text(info.partition)},

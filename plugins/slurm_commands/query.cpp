@@ -101,20 +101,20 @@ Outcome<json> queue(const json&) {
                                "--local",
                                "--noheader",
                                "--states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,STOPPED",
-                               "--format=%i|%T|%P|%S|%e|%N"});
+                               "--format=%i|%T|%P|%S|%e|%l|%N"});
   if (!text) return tl::unexpected<Failure>(text.error());
   json list = json::array();
   for (const std::string& line : dts::split(*text, '\n')) {
     const auto fields = dts::split(line, '|');
-    if (fields.size() != 6) continue;
+    if (fields.size() != 7) continue;
     const bool waits = fields[1] == "PENDING";
     const auto start = dts::parse_number(fields[3]).value_or(0);
     const auto end = dts::parse_number(fields[4]).value_or(0);
-    const bool is_bounded = !waits && !has_no_limit(start, end);
+    const bool is_bounded = !waits && !has_no_limit(start, end, seconds_of(fields[5]));
     list.push_back({{"id", fields[0]},
                     {"waits", waits},
                     {"partition", fields[2]},
-                    {"nodes", fields[5]},
+                    {"nodes", fields[6]},
                     {"end_time", is_bounded ? end : 0}});
   }
   return list;

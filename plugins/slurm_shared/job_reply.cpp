@@ -8,16 +8,6 @@
 #include <ctime>
 
 namespace slurm_plugin {
-namespace {
-
-// The backfill scheduler gives a job without a time limit one of exactly a year.
-bool is_without_limit(const JobFacts& job) {
-  constexpr std::int64_t k_year = std::int64_t{365} * 24 * 3600;
-  return job.unlimited || (job.time_limit <= k_year && has_no_limit(job.start_time, job.end_time));
-}
-
-}  // namespace
-
 bool is_a_guess(std::int64_t start, std::int64_t now) {
   constexpr std::int64_t k_half_a_year = std::int64_t{182} * 24 * 3600;
   return start - now >= k_half_a_year;  // not a year: the other job may have run for months
@@ -51,7 +41,7 @@ nlohmann::json reply_of(const JobFacts& job) {
       {"eligible_time", job.eligible_time},
       {"start_time", planned ? job.start_time : 0},
       {"end_time", job.end_time},
-      {"unlimited", is_without_limit(job)},
+      {"unlimited", job.unlimited || has_no_limit(job.start_time, job.end_time, job.time_limit)},
       {"preempt_time", job.preempt_time},
       {"exit_code", record.exit_code},
       {"exit_signal", record.exit_signal},

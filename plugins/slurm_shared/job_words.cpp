@@ -233,9 +233,9 @@ std::string waits_for(std::string_view reason) {
   return has_planned_start(reason) || reason == "ReqNodeNotAvail" ? "nodes" : "";
 }
 
-bool has_no_limit(std::int64_t start, std::int64_t end) {
+bool has_no_limit(std::int64_t start, std::int64_t end, std::int64_t time_limit) {
   constexpr std::int64_t k_year = std::int64_t{365} * 24 * 3600;
-  return start > 0 && end - start >= k_year;
+  return time_limit <= k_year && start > 0 && end - start >= k_year;
 }
 
 bool has_planned_start(std::string_view reason) {

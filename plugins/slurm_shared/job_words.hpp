@@ -48,9 +48,10 @@ struct JobRecord {
 // Whether a pending job with this reason waits for nodes, so that Slurm plans its start.
 [[nodiscard]] bool has_planned_start(std::string_view reason);
 
-// Whether a job with this start and end has no time limit: Slurm then sets the end a year ahead
-// (job_mgr.c).
-[[nodiscard]] bool has_no_limit(std::int64_t start, std::int64_t end);
+// Whether a job with this start, end and time limit in seconds (0: unknown) has no time limit:
+// Slurm then sets the end a year ahead (job_mgr.c), and its backfill scheduler a limit of exactly a
+// year.
+[[nodiscard]] bool has_no_limit(std::int64_t start, std::int64_t end, std::int64_t time_limit);
 
 // slurmd's ESLURMD_IO as a job's exit signal: slurmd could not open the log or enter the folder of
 // the batch script, which never ran.

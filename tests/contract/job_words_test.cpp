@@ -161,4 +161,8 @@ TEST_CASE("what a job waits for, and whether its expected start means anything")
   const std::int64_t now = 1'795'888'619;
   CHECK_FALSE(is_a_guess(now + 30 * k_day, now));
   CHECK(is_a_guess(now + 365 * k_day - 20, now));  // after a job without a limit
+  CHECK(has_no_limit(now, now + 365 * k_day, 0));
+  CHECK(has_no_limit(now, now + 365 * k_day, 365 * k_day));
+  CHECK_FALSE(has_no_limit(now, now + 400 * k_day, 400 * k_day));
+  CHECK_FALSE(has_no_limit(now, now + k_day, k_day));
 }

@@ -71,7 +71,7 @@ struct LauncherType {
   // Why it cannot start the ranks of the request's program as one world, given its answer. nullptr:
   // it can, unless `mpi` differs from the program's.
   Result<void> (*suits)(const std::string& answer, const LaunchRequest& request);
-  // Why it cannot start as many ranks on a node as planned. nullptr: it can.
+  // Why it cannot start as many ranks on a node as planned. nullptr: it has no such limit.
   Result<void> (*has_room)(const plan::Plan& plan) = nullptr;
 };
 

@@ -95,7 +95,8 @@ Result<void> srun_has_room(const plan::Plan& plan) {
               fmt::format("srun starts at most {} on a node (MaxTasksPerNode), and {} are planned",
                           counted(plan.most_srun_ranks, "rank"),
                           plan.ntasks_per_node),
-              "submit it with fewer --ntasks-per-node, or make mpirun available on the nodes");
+              "submit it with fewer --ntasks-per-node, or use --launcher mpirun, which the nodes "
+              "must have");
 }
 
 Result<LauncherCommand> start_by_srun(const LaunchRequest& request,

@@ -70,7 +70,7 @@ std::string options_to_write(const Plan& plan, const OwnLauncher& launcher) {
 }
 
 bool fits_launchers(const std::vector<std::string>& command) {
-  constexpr std::size_t k_longest = std::size_t{32} << 10;  // half, for our own words and quoting
+  constexpr std::size_t k_longest = std::size_t{32} << 10;  // Hydra's half: the rest is for ours
   std::size_t size = 0;
   for (const std::string& word : command) size += word.size() + 1;
   return size <= k_longest;

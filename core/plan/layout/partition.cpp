@@ -127,9 +127,11 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
                                                      const ClusterView& cluster,
                                                      Diagnostics& problems) {
   std::optional<Partition> all;
+  bool starts_jobs = false;
   for (const std::string& name : split(spec.partition, ',')) {
     const Partition* one = partition_named(name, cluster, problems);
     if (one == nullptr) return std::nullopt;
+    starts_jobs = starts_jobs || (one->up && !one->nodes.empty());
     if (!all) {
       all = *one;
       continue;
@@ -138,7 +140,8 @@ std::optional<ClusterView::Partition> find_partition(const spec::JobSpec& spec,
     all->nodes.insert(all->nodes.end(), one->nodes.begin(), one->nodes.end());
     const bool is_known = all->max_time.count() > 0 && one->max_time.count() > 0;
     all->max_time = is_known ? std::max(all->max_time, one->max_time) : std::chrono::seconds(0);
-    all->up = all->up || one->up;
+    // One that is up may have no nodes, and one with nodes may be down.
+    all->up = starts_jobs || (all->nodes.empty() && (all->up || one->up));
     all->min_nodes = std::min(all->min_nodes, one->min_nodes);
     all->max_nodes = larger_limit(all->max_nodes, one->max_nodes);
     all->max_cpus_per_node = larger_limit(all->max_cpus_per_node, one->max_cpus_per_node);

@@ -85,9 +85,9 @@ Diagnostic at_spot(std::string_view text, const std::string& file, Spot spot, Er
 }
 
 std::optional<Diagnostic> unreadable(std::string_view text, const std::string& file) {
-  if (text.size() > k_most_bytes)
+  if (text.size() > k_longest_text)
     return Diagnostic{file,
-                      fmt::format("{} bytes, at most {} are read", text.size(), k_most_bytes)};
+                      fmt::format("{} bytes, at most {} are read", text.size(), k_longest_text)};
   Spot spot{1, 1};
   for (std::size_t i = 0; i < text.size();) {
     const auto character = utf8_at(text, i);

@@ -46,8 +46,10 @@ class Document {
   Spots spots_;
 };
 
-// Limits on the size of a text and on the nesting of brackets.
+// Limits on the size of a user's file, of any text (in a run's spec.json each argument of a program
+// has a line of its own), and on the nesting of brackets.
 inline constexpr std::size_t k_most_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t k_longest_text = std::size_t{16} << 20;
 inline constexpr int k_deepest = 16;
 
 // `file` appears in messages: FILE:LINE:COLUMN with the line and a caret. Returns nullopt, with the

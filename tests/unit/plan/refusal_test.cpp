@@ -226,6 +226,8 @@ TEST_CASE("a job in a partition without nodes is planned, and told to wait") {
         "partition later has no nodes now: jobs may wait in it, none starts");
   spec.partition = "later,low";
   CHECK(why(planned(spec, view), "waits") == "(no reason)");
+  view.partitions[0].up = false;
+  CHECK(why(planned(spec, view), "waits").starts_with("partition later,low is not up"));
   // The nodes are hidden, or not named.
   spec.partition = "later";
   for (ClusterView::Partition& partition : view.partitions) partition.nodes.clear();
