@@ -23,7 +23,8 @@ void add_overwritten(std::vector<std::string>& shown, const std::string& line) {
     const std::size_t bar = length_of_bar(state);
     if (is_last && bar > 0) shown.push_back(state.substr(0, bar));
     const std::string behind = state.substr(bar);
-    if (is_telling(behind) || (is_last && (bar == 0 || !behind.empty()))) shown.push_back(behind);
+    if (is_telling(behind) || (is_last && (bar == 0 || !trim(behind).empty())))
+      shown.push_back(behind);
   }
 }
 

@@ -96,7 +96,7 @@ TEST_CASE(
   CHECK(shown_lines({"KeyError: 'a'\r 1%|\r 2%|", "plain\r", "", "\r", "end"}) ==
         std::vector<std::string>{"KeyError: 'a'", " 2%|", "plain", "", "", "end"});
   CHECK(shown_lines({bar + "RuntimeError: batch 70 is bad" + bar + "  "}) ==
-        std::vector<std::string>{"RuntimeError: batch 70 is bad", bar.substr(1), "  "});
+        std::vector<std::string>{"RuntimeError: batch 70 is bad", bar.substr(1)});
 }
 
 TEST_CASE("an error behind a bar ends the program, unless the bar goes on") {
