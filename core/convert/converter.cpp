@@ -5,6 +5,7 @@
 #include "core/convert/early.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/outputs.hpp"
 #include "core/convert/needed.hpp"
 #include "core/convert/own_shells.hpp"
 #include "core/convert/program/layout.hpp"

@@ -16,9 +16,6 @@
 
 namespace dts::convert {
 
-inline constexpr const char* k_read_later =
-    ", the file of its output, is read by a later line; the ranks' output is in the run directory";
-
 enum class Role {
   around,  // set-up before a program, tear-down behind the last
   program,

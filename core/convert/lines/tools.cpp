@@ -174,6 +174,14 @@ bool asks_version(const lint::Run& run) {
   return run.words.size() == 2 && is_one_of(k_questions, run.words[1].value.text);
 }
 
+bool is_command_of_shell(std::string_view command) {
+  constexpr std::string_view k_commands[] = {
+      "cd",   "source", ".",     "export", "set",     "unset",   "ulimit",  "umask",    "exit",
+      "wait", "trap",   "shift", "read",   "alias",   "declare", "typeset", "readonly", "pushd",
+      "popd", "shopt",  "let",   "hash",   "mapfile", "module",  "ml",      ":"};
+  return is_one_of(k_commands, command);
+}
+
 bool is_auxiliary(const std::string& verb) {
   constexpr std::string_view k_auxiliary[] = {
       "",       "export",   "set",      "unset",   "cd",        "module", "ml",         "source",

@@ -5,11 +5,15 @@
 #include "core/convert/lines/item.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace dts::convert {
 
 // Shell built-ins and trivial commands: never a job's program.
 [[nodiscard]] bool is_auxiliary(const std::string& verb);
+
+// Of the shell alone: no program that could be started in its place.
+[[nodiscard]] bool is_command_of_shell(std::string_view command);
 
 // After a program: a further program, not a command that cleans up, copies results or prints.
 [[nodiscard]] bool does_work(const lint::Run& run);

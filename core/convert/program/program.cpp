@@ -37,25 +37,17 @@ bool only_runs_next(const std::vector<FlatWord>& words) {
   return name == "time" && (!next || !next->starts_with('-'));
 }
 
-// Of the shell alone: no program that could be started in its place.
-bool is_of_shell(std::string_view command) {
-  constexpr std::string_view k_commands[] = {
-      "cd",   "source", ".",     "export", "set",     "unset",   "ulimit",  "umask",    "exit",
-      "wait", "trap",   "shift", "read",   "alias",   "declare", "typeset", "readonly", "pushd",
-      "popd", "shopt",  "let",   "hash",   "mapfile", "module",  "ml",      ":"};
-  return is_one_of(k_commands, command);
-}
-
 void note_output(const shell::Pipeline& pipeline, Program& program) {
-  if (keeps_output(pipeline))
+  if (redirects_output(pipeline))
     program.notes.emplace_back(
         "tee and >: each rank's output is in the run directory, see dtsubmit logs");
 }
 
 class Maker {
  public:
-  Maker(Program& program, const ProgramContext& context, Inliner& inliner)
-      : program_(program), context_(context), inliner_(inliner) {}
+  // `end`: of the statement.
+  Maker(Program& program, const ProgramContext& context, Inliner& inliner, std::size_t end)
+      : program_(program), context_(context), inliner_(inliner), end_(end) {}
 
   // A simple command, with its pipeline's rest already looked at.
   void command(const shell::Command& one, Inliner& inliner) {
@@ -189,10 +181,11 @@ class Maker {
         script.statements[0].background || script.statements[0].pipelines.size() != 1)
       return false;
     const shell::Pipeline& pipeline = script.statements[0].pipelines[0];
-    if (!only_keeps_output(pipeline) || (keeps_output(pipeline) && !is_of_job)) return false;
-    if (keeps_output(pipeline) && needs_file(script, text)) return false;
+    if (!only_keeps_output(pipeline)) return false;
+    const bool has_file = redirects_output(pipeline);
+    if (has_file && (!is_of_job || needs_file(script, text))) return false;
     const shell::Command& one = pipeline.commands[0];
-    if (one.words.empty() || (!is_of_job && is_of_shell(first_word(one)))) return false;
+    if (one.words.empty() || (!is_of_job && is_command_of_shell(first_word(one)))) return false;
     for (const shell::Word& word : one.words)
       for (const shell::Piece& piece : word.pieces)
         if (piece.kind == shell::Piece::Kind::process) return false;
@@ -203,9 +196,19 @@ class Maker {
     return true;
   }
 
-  [[nodiscard]] bool needs_file(const shell::Script& script, const std::string& text) const {
+  // Those of a launcher cannot: they are lost.
+  [[nodiscard]] bool needs_file(const shell::Script& script, const std::string& text) {
     const lint::Runs runs = lint::runs_of(script, text);
-    return context_.keeps_output || std::any_of(runs.runs.begin(), runs.runs.end(), is_tool);
+    if (std::any_of(runs.runs.begin(), runs.runs.end(), is_tool)) return true;
+    const std::string read =
+        output_read_behind(script.statements[0].pipelines[0], text, context_.subject, end_);
+    if (read.empty()) return false;
+    const bool has_launcher =
+        std::any_of(runs.runs.begin(), runs.runs.end(), [](const lint::Run& run) {
+          return run.launch.launcher != lint::Launcher::none;
+        });
+    if (has_launcher) program_.losses.push_back(read + k_read_later);
+    return !has_launcher;
   }
 
   // The last of all: options that dtsubmit tells the program's own launcher.
@@ -234,6 +237,7 @@ class Maker {
   Program& program_;
   const ProgramContext& context_;
   Inliner& inliner_;
+  std::size_t end_;
   std::vector<FlatWord> variables_;
   Names own_;  // variables in words that the script's shell expands, of which each rank has its own
   bool is_launched_ = false;
@@ -247,7 +251,7 @@ Program made_of(const Item& item, Inliner& inliner, const ProgramContext& contex
       !calls_function(item, context) && statement.pipelines.size() == 1 &&
       only_keeps_output(statement.pipelines[0])) {
     note_output(statement.pipelines[0], program);
-    Maker maker(program, context, inliner);
+    Maker maker(program, context, inliner, item.span().end);
     maker.command(statement.pipelines[0].commands[0], inliner);
     maker.finish();
     return program;

@@ -121,3 +121,23 @@ TEST_CASE("a variable that adds to its own value does so once") {
   CHECK(of_one_node("N=\"${N:-5}\"\npython a.py \"$N\"\n").job_has("a.py \\\"${N:-5}\\\""));
   CHECK(of_one_node("N=${N:-5}\npython a.py $N\n").job_has("exec python a.py ${N:-5}"));
 }
+
+TEST_CASE("a file that eval's command writes and a later line reads is written, or lost") {
+  for (const std::string reader :
+       {"./b out.txt", "./b --in=\"out.txt\"", "F=out.txt\n./b $F", "./b < out.txt"}) {
+    CAPTURE(reader);
+    CHECK(of_one_node("CMD=\"./a > out.txt\"\neval $CMD\n" + reader + "\n")
+              .job_has("eval ./a '>' out.txt"));
+    const Reduced launched =
+        of_nodes("CMD=\"srun ./a > out.txt\"\neval $CMD\nsrun " + reader + "\n");
+    CHECK(launched.says("eval", "out.txt, the file of its output, is read by a later line"));
+  }
+  CHECK(of_one_node("F=d/out\nCMD=\"./a | tee $F\"\neval $CMD\n./b $F\n")
+            .job_has("eval ./a '|' tee d/out"));
+  // Printed, written again or another file, it is as good in the run directory.
+  for (const std::string other : {"echo out.txt", "./b > out.txt", "./b my_out.txt", "eval $CMD"}) {
+    CAPTURE(other);
+    CHECK(of_one_node("CMD=\"./a > out.txt\"\neval $CMD\n" + other + "\n")
+              .job_has("command = [\"./a\"]"));
+  }
+}
