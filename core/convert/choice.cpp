@@ -203,6 +203,21 @@ void choose_alike(std::vector<Part>& parts) {
   }
 }
 
+// CMD="module load x"; eval $CMD: "module", which prepares the shell as if it were written without
+// eval; empty: something else.
+std::string preparing_command(const lint::Run& eval) {
+  std::vector<std::string> words;
+  for (std::size_t i = 1; i < eval.words.size(); ++i)
+    for (const std::string& word : split(eval.words[i].value.text, ' '))
+      if (!word.empty()) words.push_back(word);
+  const std::string all = join(words, " ");
+  if (words.size() < 2 || all.find_first_of(";&|\n(`<>") != std::string::npos) return "";
+  constexpr std::string_view k_preparing[] = {"cd", "module", "ml", "ulimit", "umask"};
+  const bool prepares =
+      is_one_of(k_preparing, words[0]) || (words[0] == "conda" && words[1] == "activate");
+  return prepares ? words[0] : "";
+}
+
 // eval $CMD: what it runs, only the shell of the job knows.
 bool evaluates_variable(const Item& item) {
   const shell::Command* command = simple_command(*item.statement);
@@ -219,6 +234,9 @@ void choose_evaluated(std::vector<Part>& parts) {
   for (Part& part : parts) {
     if (part.role != Role::around || part.item.runs.empty() || !evaluates_variable(part.item))
       continue;
+    const std::string preparing = preparing_command(*part.item.runs[0]);
+    part.item.sets.changes_folder = part.item.sets.changes_folder || preparing == "cd";
+    if (!preparing.empty()) continue;
     part.item.mains.push_back(part.item.runs[0]);
     part.role = Role::program;
   }

@@ -2,6 +2,7 @@
 #include "core/convert/program/before_launcher.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/tools.hpp"
 #include "core/lint/script/program.hpp"
 
 #include <fmt/format.h>
@@ -80,6 +81,23 @@ void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched
       is_one_of(k_containers, lint::base_name(skipped[0]))
           ? ": write the image as `container`, in which each rank's program is then started"
           : ""));
+}
+
+bool is_prefix_of_shell(std::string_view name) {
+  return name == "exec" || name == "command";
+}
+
+bool only_runs_next(const std::vector<FlatWord>& words) {
+  if (words.empty()) return false;
+  const std::string name = plain(words[0]).value_or("");
+  const std::string next = words.size() > 1 ? plain(words[1]).value_or("") : "";
+  return (is_prefix_of_shell(name) || name == "time") && !next.starts_with('-');
+}
+
+bool is_for_shell(const shell::Command& one) {
+  const std::string name = first_word(one);
+  return is_command_of_shell(name) || (is_prefix_of_shell(name) && one.words.size() > 1 &&
+                                       literal_of(one.words[1]).starts_with('-'));
 }
 
 }  // namespace dts::convert

@@ -5,6 +5,7 @@
 #include "core/convert/program/launcher.hpp"
 
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace dts::convert {
@@ -22,5 +23,15 @@ void drop_devices(std::vector<FlatWord>& variables, Launched& made);
 
 // The first `count` words.
 void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made);
+
+// exec and command
+[[nodiscard]] bool is_prefix_of_shell(std::string_view name);
+
+// exec, command, time as a word of the shell. \time -v is a program of its own, and with options
+// so is command: command -v prog, exec -a name prog.
+[[nodiscard]] bool only_runs_next(const std::vector<FlatWord>& words);
+
+// No program could be started in its place.
+[[nodiscard]] bool is_for_shell(const shell::Command& one);
 
 }  // namespace dts::convert

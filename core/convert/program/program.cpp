@@ -28,15 +28,6 @@ std::string name_of(const FlatWord& word) {
   return equals == std::string::npos ? "" : word[0].text.substr(0, equals);
 }
 
-// exec, command, time as a word of the shell. \time -v is a program of its own.
-bool only_runs_next(const std::vector<FlatWord>& words) {
-  if (words.empty()) return false;
-  const auto name = plain(words[0]);
-  if (name == "exec" || name == "command") return true;
-  const auto next = words.size() > 1 ? plain(words[1]) : std::nullopt;
-  return name == "time" && (!next || !next->starts_with('-'));
-}
-
 void note_output(const shell::Pipeline& pipeline, Program& program) {
   if (redirects_output(pipeline))
     program.notes.emplace_back(
@@ -75,6 +66,7 @@ class Maker {
   void words(std::vector<FlatWord> all) {
     while (only_runs_next(all)) all.erase(all.begin());
     if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
+    if (!all.empty() && is_prefix_of_shell(plain(all[0]).value_or(""))) return with_options(all);
     if (!is_launched_) {
       Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at, false);
       is_launched_ = made.launcher != lint::Launcher::none;
@@ -133,12 +125,33 @@ class Maker {
     if (may_hold_script(joined)) return evaluated_by_job(all, joined);
     const auto text = to_script(joined);
     if (text && inner(*text, inliner_, true)) return;
-    program_.text = to_source(all);
+    leave_to_shell(all);
+  }
+
+  // exec -a NAME PROGRAM
+  void with_options(const std::vector<FlatWord>& all) {
+    for (const FlatWord& word : all)
+      if (lint::is_launcher(plain(word).value_or("")))
+        program_.losses.push_back(
+            fmt::format("`{}` behind options of `{}`", *plain(word), *plain(all[0])));
+    leave_to_shell(all);
+  }
+
+  // A=1 eval TEXT: variables in front of it are those of the commands that it runs.
+  void leave_to_shell(const std::vector<FlatWord>& all) {
+    for (const FlatWord& one : variables_) {
+      FlatWord value = one;
+      const std::string name = name_of(one);
+      value[0].text.erase(0, name.size() + 1);
+      program_.text += name + "=" + to_source(value) + " ";
+    }
+    variables_.clear();
+    program_.text += to_source(all);
   }
 
   // The quotes in a variable's value are those of a script.
   void evaluated_by_job(const std::vector<FlatWord>& all, const FlatWord& joined) {
-    program_.text = to_source(all);
+    leave_to_shell(all);
     const Names names = used_names(to_source({joined}));
     for (const lint::Assigned& one : context_.subject.runs.assigned) {
       const std::string& value = one.value.text;
@@ -185,7 +198,14 @@ class Maker {
     const bool has_file = redirects_output(pipeline);
     if (has_file && (!is_of_job || needs_file(script, text))) return false;
     const shell::Command& one = pipeline.commands[0];
-    if (one.words.empty() || (!is_of_job && is_command_of_shell(first_word(one)))) return false;
+    if (one.words.empty()) return false;
+    if (is_for_shell(one)) {
+      if (is_of_job)
+        program_.losses.push_back(fmt::format(
+            "`{}` in the text of eval changes the script's own shell: write it without eval",
+            first_word(one)));
+      return false;
+    }
     for (const shell::Word& word : one.words)
       for (const shell::Piece& piece : word.pieces)
         if (piece.kind == shell::Piece::Kind::process) return false;
@@ -260,28 +280,6 @@ Program made_of(const Item& item, Inliner& inliner, const ProgramContext& contex
 }
 
 }  // namespace
-
-void Program::note(const std::vector<std::string>& more, const std::vector<std::string>& lost) {
-  notes.insert(notes.end(), more.begin(), more.end());
-  losses.insert(losses.end(), lost.begin(), lost.end());
-}
-
-void Program::add_blanks(const std::vector<Blank>& more) {
-  for (const Blank& one : more)
-    if (std::none_of(blanks.begin(), blanks.end(), [&](const Blank& other) {
-          return other.option == one.option && other.texts == one.texts;
-        }))
-      blanks.push_back(one);
-}
-
-std::string Program::source() const {
-  return text.empty() ? to_source(words) : text;
-}
-
-bool Program::needs_shell() const {
-  return !text.empty() ||
-         std::any_of(words.begin(), words.end(), [](const FlatWord& word) { return !plain(word); });
-}
 
 Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program = made_of(item, inliner, context);

@@ -141,3 +141,32 @@ TEST_CASE("a file that eval's command writes and a later line reads is written, 
               .job_has("command = [\"./a\"]"));
   }
 }
+
+TEST_CASE("variables in front of eval are those of its commands") {
+  const Reduced made =
+      of_one_node("CMD=\"python a.py; python b.py\"\nA=1 B=\"x y\" eval \"$CMD\"\n");
+  CHECK(made.job_has("A=1 B='x y' eval 'python a.py; python b.py'"));
+}
+
+TEST_CASE("what eval runs in the script's own shell is no program") {
+  for (const std::string command : {"cd /x", "module load x", "conda activate x"}) {
+    CAPTURE(command);
+    const Reduced made = of_one_node("CMD=\"" + command + "\"\neval $CMD\npython a.py\n");
+    CHECK(made.became("eval") == Became::set_up);
+    CHECK(made.job_has("eval $CMD"));
+    CHECK_FALSE(made.job_has("[[steps]]"));
+    CHECK(made.job_has("SCRIPT_FOLDER=$PWD") == (command == "cd /x"));
+  }
+  for (const std::string command : {"export A=1", "type python", "getopts a b"}) {
+    CAPTURE(command);
+    CHECK(of_one_node("CMD=\"" + command + "\"\neval $CMD\npython a.py\n")
+              .says("eval", "changes the script's own shell"));
+  }
+}
+
+TEST_CASE("exec and command with options are for a shell") {
+  const Reduced asks = of_nodes("srun bash -c \"command -v python\"\n");
+  CHECK(asks.job_has("\"bash\", \"-c\", \"command -v python\""));
+  CHECK(of_nodes("srun bash -c \"exec -a x prog\"\n").job_has("exec -a x prog"));
+  CHECK(of_one_node("exec -a x python a.py\n").job_has("exec -a x python a.py"));
+}
