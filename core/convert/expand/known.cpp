@@ -122,6 +122,7 @@ void Known::see(const Command& command) {
 void Known::follow(const shell::Statement& statement) {
   const SetNames names = set_names(statement);
   each_command(statement, [this](const Command& command) { see(command); });
+  changing_.insert(names.converted.begin(), names.converted.end());
   if (!names.functions.empty()) {
     changing_.insert(names.variables.begin(), names.variables.end());
     changing_.insert(names.arrays.begin(), names.arrays.end());
@@ -184,7 +185,8 @@ void Known::assign(const shell::Assignment& one) {
   arrays_.erase(one.name);
   const KnownText before_text = one.appends ? variable(one.name) : KnownText{TextKind::exact};
   const KnownText value = text(one.value);
-  const bool is_known = !one.is_element && value.is_exact() && before_text.is_exact();
+  const bool is_known = !one.is_element && value.is_exact() && before_text.is_exact() &&
+                        before_text.text.size() + value.text.size() <= k_longest_value;
   values_[one.name] =
       is_known ? std::optional<std::string>(before_text.text + value.text) : std::nullopt;
 }

@@ -59,8 +59,8 @@ class Known {
   bool has_environment_;
   bool has_one_folder_;
   Trust trust_ = Trust::all;
-  Names own_;                                                 // set by the script, wherever
-  Names changing_;                                            // set by functions of the script
+  Names own_;       // set by the script, wherever
+  Names changing_;  // set by functions of the script, or changed by declare -i
   std::map<std::string, std::optional<std::string>> values_;  // nullopt: set, but not known
   std::map<std::string, std::vector<std::string>> arrays_;
 };

@@ -15,7 +15,6 @@ using shell::Piece;
 using SegmentKind = Segment::Kind;
 
 constexpr std::string_view k_blanks = " \t\n";
-constexpr std::size_t k_longest_value = std::size_t{64} << 10;
 constexpr std::size_t k_most_words = 4096;
 
 // Values that differ each time they are looked at, or belong to one shell.
@@ -73,12 +72,6 @@ Segment literal_segment(const Piece& piece) {
   return {is_active ? SegmentKind::pattern : SegmentKind::literal, piece.text, true};
 }
 
-std::size_t size_of(const FlatWord& word) {
-  std::size_t size = 0;
-  for (const Segment& one : word) size += one.text.size();
-  return size;
-}
-
 // The next blank that is not within <a blank of a template>.
 std::size_t end_of_word(const std::string& text, std::size_t begin) {
   const std::size_t end = std::min(text.find_first_of(k_blanks, begin), text.size());
@@ -110,6 +103,18 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
   }
 }
 
+// ~bob, which is a folder only where the value is assigned.
+bool has_tilde(const FlatWord& value) {
+  return std::any_of(value.begin(), value.end(), [](const Segment& one) {
+    return one.kind == SegmentKind::pattern && one.text.starts_with('~');
+  });
+}
+
+// ${NAME:-'x y'}, ${NAME:-~/out}: in quotes, where the value would be used, it is another text.
+bool depends_on_quotes(const std::string& source) {
+  return source.starts_with("${") && source.find_first_of("'\"\\~") != std::string::npos;
+}
+
 }  // namespace
 
 bool Inliner::is_constant(const FlatWord& value) const {
@@ -117,6 +122,7 @@ bool Inliner::is_constant(const FlatWord& value) const {
   return size_of(value) < k_longest_value &&
          std::all_of(value.begin(), value.end(), [&](const auto& one) {
            if (one.kind != SegmentKind::source) return true;
+           if (depends_on_quotes(one.text)) return false;
            const Names used = used_names(one.text);
            const bool is_arithmetic = one.text.starts_with("$((") &&
                                       one.text.find("$(", 1) == std::string::npos &&
@@ -161,6 +167,8 @@ void Inliner::follow(const shell::Statement& statement, bool is_certain) {
   const shell::Command* command = simple_command(statement);
   const SetNames names = set_names(statement);
   exported_.insert(names.exported.begin(), names.exported.end());
+  converted_.insert(names.converted.begin(), names.converted.end());
+  for (const std::string& name : names.converted) forget(name);
   follow_arguments(statement, is_certain);
   const bool only_assigns = command != nullptr && !statement.background &&
                             (command->words.empty() || !command->assignments.empty()) &&
@@ -182,25 +190,9 @@ void Inliner::follow(const shell::Statement& statement, bool is_certain) {
 }
 
 void Inliner::assign(const shell::Assignment& one) {
-  if (one.is_element || others_.count(one.name) > 0) return forget(one.name);
-  if (one.is_array) {
-    std::vector<FlatWord> elements;
-    if (one.appends) {
-      const auto before = arrays_.find(one.name);
-      if (before == arrays_.end()) return forget(one.name);
-      elements = before->second;
-    }
-    for (const shell::Word& word : one.elements)
-      for (FlatWord& part : words(word)) elements.push_back(std::move(part));
-    const bool is_known = elements.size() < k_most_words &&
-                          std::all_of(elements.begin(), elements.end(), [&](const FlatWord& word) {
-                            return is_constant(word);
-                          });
-    if (!is_known) return forget(one.name);
-    forget(one.name);
-    arrays_[one.name] = std::move(elements);
-    return;
-  }
+  if (one.is_element || others_.count(one.name) + converted_.count(one.name) > 0)
+    return forget(one.name);
+  if (one.is_array) return assign_array(one);
   if (lacks_argument(one.value)) {
     forget(one.name);
     blank_.insert(one.name);
@@ -212,33 +204,10 @@ void Inliner::assign(const shell::Assignment& one) {
     if (before == values_.end()) return forget(one.name);
     value.insert(value.begin(), before->second.begin(), before->second.end());
   }
-  if (!is_constant(value)) return forget(one.name);
+  if (!is_constant(value) || has_tilde(value)) return forget(one.name);
   if (changes_itself(one.name, value)) return forget(one.name);
   forget(one.name);
   values_[one.name] = std::move(value);
-}
-
-FlatWord Inliner::value_of(const shell::Word& word) {
-  FlatWord value;
-  for (const Piece& piece : word.pieces) {
-    if (piece.kind == Piece::Kind::literal) {
-      add_literal(value, piece, word);
-    } else if (const FlatWord* known = known_value(piece); known != nullptr) {
-      value.insert(value.end(), known->begin(), known->end());
-      inlined_.insert(piece.text);
-    } else if (const std::vector<FlatWord>* elements = elements_of(piece); elements != nullptr) {
-      // bash(1): where words are not split, "$@" and "${NAME[@]}" are joined by blanks.
-      inlined_.insert(piece.text);
-      for (std::size_t i = 0; i < elements->size(); ++i) {
-        if (i > 0) value.push_back({SegmentKind::literal, " ", true});
-        value.insert(value.end(), (*elements)[i].begin(), (*elements)[i].end());
-      }
-    } else {
-      value.push_back(segment_of(piece));
-      value.back().quoted = true;
-    }
-  }
-  return value;
 }
 
 void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {

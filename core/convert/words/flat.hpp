@@ -32,6 +32,9 @@ struct Segment {
 
 using FlatWord = std::vector<Segment>;
 
+// Of its segments' texts, each of which counts even if it is empty.
+[[nodiscard]] std::size_t size_of(const FlatWord& word);
+
 // The word's text if nothing in it is expanded.
 [[nodiscard]] std::optional<std::string> plain(const FlatWord& word);
 
@@ -93,6 +96,7 @@ class Inliner {
 
  private:
   void assign(const shell::Assignment& one);
+  void assign_array(const shell::Assignment& one);
   void set_arguments(std::vector<FlatWord> arguments);
   void forget_arguments();
   void follow_arguments(const shell::Statement& statement, bool is_certain);
@@ -117,6 +121,7 @@ class Inliner {
   std::map<std::string, std::string> others_;
   Names inlined_;
   Names exported_;
+  Names converted_;  // of which the shell changes each value: declare -i
   bool has_one_folder_ = false;
   bool has_arguments_of_set_up_ = true;
   std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given

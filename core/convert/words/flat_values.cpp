@@ -2,6 +2,7 @@
 // The values that are known of numbers and variables.
 #include "core/base/text/text.hpp"
 #include "core/convert/words/flat.hpp"
+#include "core/convert/words/known_text.hpp"
 #include "core/shell/arithmetic.hpp"
 
 #include <algorithm>
@@ -11,6 +12,9 @@ namespace dts::convert {
 using shell::Piece;
 
 namespace {
+
+constexpr std::size_t k_most_elements = 4096;
+constexpr std::size_t k_longest_array = std::size_t{1} << 20;
 
 // Means itself, in whatever quotes.
 bool is_word_char(char c) {
@@ -31,7 +35,25 @@ std::optional<std::string> number_in(const FlatWord& value) {
   return is_size ? std::optional(value[0].text) : std::nullopt;
 }
 
+// An element at a place of its own: [key]=value.
+bool has_index(const shell::Word& element) {
+  const auto is_bare = [](const Piece& one) {
+    return one.kind == Piece::Kind::literal && !one.quoted;
+  };
+  return !element.pieces.empty() && is_bare(element.pieces[0]) &&
+         element.pieces[0].text.starts_with('[') &&
+         std::any_of(element.pieces.begin(), element.pieces.end(), [&](const Piece& one) {
+           return is_bare(one) && one.text.find("]=") != std::string::npos;
+         });
+}
+
 }  // namespace
+
+std::size_t size_of(const FlatWord& word) {
+  std::size_t size = word.size();
+  for (const Segment& one : word) size += one.text.size();
+  return size;
+}
 
 // $NAME of a variable, $2 of an argument, ${2:-x} of one that is not given; null: not known.
 const FlatWord* Inliner::known_value(const Piece& piece) {
@@ -53,23 +75,29 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
   return piece.operation.empty() && known != values_.end() ? &known->second : nullptr;
 }
 
-// NAME="$NAME -x": behind the line, which the set-up may run, $NAME is another value. Only of the
-// environment's NAME, ${NAME:-x} is the same once more.
+// NAME="$NAME -x": behind the line, which the set-up may run, $NAME is another value.
+// NAME=${NAME:-x} may be evaluated again: the second time it gives the same value, unless the
+// script has set NAME before.
 bool Inliner::changes_itself(const std::string& name, const FlatWord& value) const {
   bool uses_itself = false;
-  bool is_default = true;
+  std::size_t parts = 0;
+  std::size_t defaults = 0;
   for (const Segment& part : value) {
     if (part.text.empty()) continue;
     const bool is_source = part.kind == Segment::Kind::source;
     uses_itself = uses_itself || (is_source && used_names(part.text).count(name) > 0);
     const std::string_view text = part.text;
     constexpr std::string_view k_defaults[] = {":-", "-", ":=", "="};
-    is_default = is_default && is_source && text.starts_with("${" + name) &&
-                 std::any_of(std::begin(k_defaults), std::end(k_defaults), [&](auto sign) {
-                   return text.substr(name.size() + 2).starts_with(sign);
-                 });
+    const bool is_default =
+        is_source && text.starts_with("${" + name) &&
+        std::any_of(std::begin(k_defaults), std::end(k_defaults), [&](auto sign) {
+          return text.substr(name.size() + 2).starts_with(sign);
+        });
+    ++parts;
+    defaults += is_default ? 1 : 0;
   }
-  return uses_itself && (!is_default || assigned_.count(name) > 0);
+  const bool is_only_default = parts == 1 && defaults == 1;
+  return uses_itself && (!is_only_default || assigned_.count(name) > 0);
 }
 
 void Inliner::add_home(FlatWord& value) const {
@@ -80,22 +108,74 @@ void Inliner::add_home(FlatWord& value) const {
     value.insert(value.end(), known->second.begin(), known->second.end());
 }
 
-// A literal of an assignment's value: ~ at its beginning and behind a colon is the home folder.
+// A literal of an assignment's value: ~ at its beginning and behind a colon is the home folder, and
+// ~bob is one that only the shell knows.
 void Inliner::add_literal(FlatWord& value, const Piece& piece, const shell::Word& word) const {
   const std::string& text = piece.text;
   std::size_t from = 0;
   for (std::size_t at = text.find('~'); !piece.quoted && at != std::string::npos;
        at = text.find('~', at + 1)) {
     const bool begins = at > 0 ? text[at - 1] == ':' : &piece == &word.pieces.front();
-    const bool ends = at + 1 < text.size() ? text[at + 1] == '/' || text[at + 1] == ':'
-                                           : &piece == &word.pieces.back();
-    if (!begins || !ends) continue;
+    const std::size_t end = std::min(text.find_first_of("/:", at), text.size());
+    const bool ends = end < text.size() || &piece == &word.pieces.back();
+    if (!begins || !ends || size_of(value) > k_longest_value) continue;
     if (at > from) value.push_back({Segment::Kind::literal, text.substr(from, at - from), true});
-    add_home(value);
-    from = at + 1;
+    const bool is_own = end == at + 1;
+    from = is_own ? end : std::min(end + 1, text.size());
+    if (is_own)
+      add_home(value);
+    else
+      value.push_back({Segment::Kind::pattern, text.substr(at, from - at), false});
   }
   if (from == 0 || from < text.size())
     value.push_back({Segment::Kind::literal, text.substr(from), true});
+}
+
+FlatWord Inliner::value_of(const shell::Word& word) {
+  FlatWord value;
+  for (const Piece& piece : word.pieces) {
+    if (size_of(value) > k_longest_value) break;  // is_constant() refuses it
+    if (piece.kind == Piece::Kind::literal) {
+      add_literal(value, piece, word);
+    } else if (const FlatWord* known = known_value(piece); known != nullptr) {
+      value.insert(value.end(), known->begin(), known->end());
+      inlined_.insert(piece.text);
+    } else if (const std::vector<FlatWord>* elements = elements_of(piece); elements != nullptr) {
+      // bash(1): where words are not split, "$@" and "${NAME[@]}" are joined by blanks.
+      inlined_.insert(piece.text);
+      for (std::size_t i = 0; i < elements->size() && size_of(value) <= k_longest_value; ++i) {
+        if (i > 0) value.push_back({Segment::Kind::literal, " ", true});
+        value.insert(value.end(), (*elements)[i].begin(), (*elements)[i].end());
+      }
+    } else {
+      value.push_back(segment_of(piece));
+      value.back().quoted = true;
+    }
+  }
+  return value;
+}
+
+void Inliner::assign_array(const shell::Assignment& one) {
+  std::vector<FlatWord> elements;
+  if (one.appends) {
+    const auto before = arrays_.find(one.name);
+    if (before == arrays_.end()) return forget(one.name);
+    elements = before->second;
+  }
+  std::size_t size = 0;
+  for (const FlatWord& before : elements) size += size_of(before);
+  bool is_known = true;
+  for (const shell::Word& word : one.elements) {
+    is_known = is_known && !has_index(word) && size < k_longest_array;
+    if (!is_known) return forget(one.name);
+    for (FlatWord& part : words(word)) {
+      size += size_of(part);
+      is_known = is_known && is_constant(part);
+      elements.push_back(std::move(part));
+    }
+  }
+  forget(one.name);
+  if (is_known && elements.size() < k_most_elements) arrays_[one.name] = std::move(elements);
 }
 
 // The expression with the numbers that the script gives to names in it.

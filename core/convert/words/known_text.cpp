@@ -29,6 +29,7 @@ class Expansion {
       is_known = is_known && part.is_exact();
       has_text = has_text || part.kind == TextKind::some || !part.text.empty();
       all.text += part.text;
+      if (all.text.size() > k_longest_value) return {TextKind::some};
     }
     if (is_known) return all;
     return {has_text ? TextKind::some : TextKind::unknown};

@@ -4,6 +4,7 @@
 
 #include "core/shell/syntax.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -11,6 +12,9 @@
 #include <string_view>
 
 namespace dts::convert {
+
+// Beyond these bytes, a value is as good as unknown: X1=$X0$X0, X2=$X1$X1 and so on double it.
+inline constexpr std::size_t k_longest_value = std::size_t{64} << 10;
 
 struct KnownText {
   enum class Kind {

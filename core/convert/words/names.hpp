@@ -32,6 +32,7 @@ struct SetNames {
   Names functions;
   Names exported;   // of the variables
   Names inherited;  // of these: without `export`, as they are in most jobs' environment
+  Names converted;  // their values are not what the script assigns: declare -i, -l, -u, -n
   bool changes_folder = false;
 };
 

@@ -11,21 +11,21 @@ namespace {
 
 using shell::Command;
 
+// declare -g -A NAME: one of the letters is an option of the declaration.
+bool has_option(const Command& declaration, std::string_view letters) {
+  return std::any_of(
+      declaration.words.begin() + 1, declaration.words.end(), [&](const shell::Word& word) {
+        const std::string option = literal_of(word);
+        return option.starts_with('-') && option.find_first_of(letters) != std::string::npos;
+      });
+}
+
 // export NAME, declare -x NAME
 bool exports(const Command& command) {
   const std::string verb = first_word(command);
   if (verb == "export") return true;
   if (verb != "declare" && verb != "typeset") return false;
-  return std::any_of(command.words.begin() + 1, command.words.end(), [](const shell::Word& word) {
-    const std::string option = literal_of(word);
-    return option.starts_with('-') && option.find('x') != std::string::npos;
-  });
-}
-
-// declare -A NAME, local -a NAME
-bool has_array_option(const Command& declaration) {
-  const std::string option = literal_of(declaration.words[1]);
-  return option.starts_with('-') && option.find_first_of("aA") != std::string::npos;
+  return has_option(command, "x");
 }
 
 // NAME of a word that only quotes keep from being an assignment: export 'NAME=value'. Empty: none.
@@ -134,8 +134,11 @@ class Collector {
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "unset";
     const bool is_array = verb == "mapfile" || verb == "readarray" ||
-                          (is_declaration(verb) && one.words.size() > 2 && has_array_option(one));
+                          (is_declaration(verb) && one.words.size() > 2 && has_option(one, "aA"));
     const bool is_export = exports(one);
+    const bool is_converted = changes_values(one, verb);
+    if (is_converted)
+      for (const shell::Assignment& part : one.assignments) names_.converted.insert(part.name);
     for (std::size_t i = 1; i < one.words.size(); ++i) {
       if (is_declaration(verb) && in_quotes(one.words[i], is_export)) continue;
       const std::string word = literal_of(one.words[i]);
@@ -148,7 +151,13 @@ class Collector {
       else if (reads)
         names_.variables.insert(word);
       if (is_export) names_.exported.insert(word);
+      if (is_converted) names_.converted.insert(word);
     }
+  }
+
+  // declare -i NAME: NAME=4*2 is 8 from now on. -l and -u change letters; -n is another's name.
+  static bool changes_values(const Command& one, const std::string& verb) {
+    return (verb == "declare" || verb == "typeset" || verb == "local") && has_option(one, "ilnu");
   }
 
   // export 'NAME=value'

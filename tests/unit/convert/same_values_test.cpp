@@ -148,6 +148,72 @@ TEST_CASE("variables in front of eval are those of its commands") {
   CHECK(made.job_has("A=1 B='x y' eval 'python a.py; python b.py'"));
 }
 
+TEST_CASE("values that would fill the memory are left to the shell") {
+  std::string tildes = "~";
+  std::string names = "$A";
+  for (int i = 0; i < 20000; ++i) {
+    tildes += ":~";
+    names += ":$A";
+  }
+  const std::string big(60000, 'x');
+  CHECK_FALSE(
+      of_one_node("HOME=/" + big + "\nX=" + tildes + "\npython a.py $X\n").job_has("xxx:/xxx"));
+  CHECK(of_one_node("A=" + big + "\nX=" + names + "\npython a.py $X\n").job_has("a.py $X"));
+  std::string doubling = "X0=0123456789\n";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string before = "$X" + std::to_string(i - 1);
+    doubling += "X" + std::to_string(i) + "=" + before + ":" + before + "\n";
+  }
+  CHECK(of_one_node(doubling + "python a.py $X40\n").made.job_file.size() < 1U << 20);
+}
+
+TEST_CASE("the folder of another user is left to the shell") {
+  for (const std::string value : {"~bob/out", "~+/out", "/a:~bob/out"}) {
+    CAPTURE(value);
+    const Reduced made = of_one_node("OUT=" + value + "\npython a.py \"$OUT\"\n");
+    CHECK(made.became("OUT=") == Became::set_up);
+    CHECK(made.job_has("a.py \\\"$OUT\\\""));
+  }
+  CHECK(of_one_node("OUT=~\"bob\"\npython a.py \"$OUT\"\n").job_has("\"~bob\""));
+}
+
+TEST_CASE("a default in which quotes or a tilde count is evaluated where the script does so") {
+  for (const std::string value : {"${N:-'foo'}", "${N:-~/out}", "${N:-a\\ b}"}) {
+    CAPTURE(value);
+    const Reduced made = of_one_node("X=" + value + "\npython a.py \"$X\"\n");
+    CHECK(made.became("X=") == Became::set_up);
+    CHECK(made.job_has("a.py \\\"$X\\\""));
+  }
+}
+
+TEST_CASE("only a default alone may be evaluated twice") {
+  CHECK(of_one_node("N=${N:-5}${N:-6}\npython a.py $N\n").job_has("a.py $N"));
+  CHECK(of_one_node("N=${N:-5}\npython a.py $N\n").job_has("a.py ${N:-5}"));
+}
+
+TEST_CASE("elements of an array at places of their own are no words") {
+  for (const std::string elements : {"[x]=1 [y]=2", "[$K]=1", "[\"a b\"]=c"}) {
+    CAPTURE(elements);
+    const Reduced made = of_one_node("H=(" + elements + ")\npython a.py \"${H[@]}\"\n");
+    CHECK(made.became("H=(") == Became::set_up);
+    CHECK(made.job_has("a.py \"${H[@]}\""));
+  }
+}
+
+TEST_CASE("a declared array stays one, whatever other options it has") {
+  const Reduced made = of_one_node("declare -g -A H\nH[x]=1\nK=x\npython a.py ${H[$K]}\n");
+  CHECK(made.became("declare") == Became::set_up);
+}
+
+TEST_CASE("values that a declaration changes are those of the shell") {
+  for (const std::string option : {"-i", "-l", "-u", "-g -i", "-n"}) {
+    CAPTURE(option);
+    CHECK(of_one_node("declare " + option + " N\nN=4*2\npython a.py $N\n").job_has("a.py $N"));
+    CHECK(of_one_node("declare " + option + " N=4*2\npython a.py $N\n").job_has("a.py $N"));
+  }
+  CHECK(of_one_node("declare -x N\nN=4\npython a.py $N\n").job_has("\"4\""));
+}
+
 TEST_CASE("what eval runs in the script's own shell is no program") {
   for (const std::string command : {"cd /x", "module load x", "conda activate x"}) {
     CAPTURE(command);
