@@ -4,41 +4,142 @@
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace dts::convert {
 namespace {
 
+// A command of Unix that reads its input where no file is named.
+struct Filter {
+  std::string_view name;
+  std::size_t operands;      // in front of the files: sed SCRIPT
+  std::string_view letters;  // options with a value behind them: head -n 3
+};
+
+constexpr Filter k_filters[] = {{"head", 0, "nc"},
+                                {"tail", 0, "nc"},
+                                {"tr", 2, ""},
+                                {"cut", 0, "dfcb"},
+                                {"sed", 1, ""},
+                                {"awk", 1, "Fv"},
+                                {"wc", 0, ""},
+                                {"sort", 0, "kt"},
+                                {"uniq", 0, "fsw"},
+                                {"grep", 1, "mABC"},
+                                {"od", 0, "AtjNw"},
+                                {"rev", 0, ""},
+                                {"fold", 0, "w"},
+                                {"bc", 0, ""}};
+
+// An option, as far as it is written: -n, -n$N.
+std::string option_of(const shell::Word& word) {
+  if (word.pieces.empty() || word.pieces[0].kind != shell::Piece::Kind::literal) return "";
+  const std::string& text = word.pieces[0].text;
+  return text.size() > 1 && text[0] == '-' ? text : "";
+}
+
+// It names no file, so that it reads the pipeline. -f FILE and -e SCRIPT, behind which each operand
+// is a file, count as if they did.
+bool reads_only_input(const shell::Command& command, const Filter& filter) {
+  std::size_t operands = 0;
+  const bool takes_script = filter.operands == 1;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string option = option_of(command.words[i]);
+    if (option.empty()) {
+      ++operands;
+      continue;
+    }
+    if (takes_script && option.find_first_of("fe") != std::string::npos) return false;
+    const bool is_alone = command.words[i].pieces.size() == 1;
+    if (is_alone && filter.letters.find(option.back()) != std::string_view::npos) ++i;
+  }
+  return operands <= filter.operands;
+}
+
+bool has_open_pattern(const shell::Word& word) {
+  return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& piece) {
+    return piece.kind == shell::Piece::Kind::literal && !piece.quoted &&
+           piece.text.find_first_of("*?[") != std::string::npos;
+  });
+}
+
+bool has_letter(const shell::Command& command, std::string_view letters) {
+  return std::any_of(command.words.begin(), command.words.end(), [&](const shell::Word& word) {
+    return option_of(word).find_first_of(letters) != std::string::npos;
+  });
+}
+
+// A command of a substitution says the same in any folder. `is_first`: of its pipeline.
+bool is_same_anywhere(const shell::Command& command, bool is_first) {
+  constexpr std::string_view k_names[] = {"echo",
+                                          "printf",
+                                          "scontrol",
+                                          "expr",
+                                          "seq",
+                                          "uuidgen",
+                                          "whoami",
+                                          "id",
+                                          "true",
+                                          "nproc",
+                                          "hostname",
+                                          "basename",
+                                          "nvidia-smi",
+                                          "dirname"};
+  if (command.kind != shell::Command::Kind::simple) return false;
+  const auto& redirections = command.redirections;
+  if (std::any_of(redirections.begin(), redirections.end(), [](const shell::Redirection& one) {
+        return one.sign == "<" || one.sign == "<>";
+      }))
+    return false;
+  if (std::any_of(command.words.begin(), command.words.end(), has_open_pattern)) return false;
+  const std::string name = first_word(command);
+  if (is_one_of(k_names, name)) return true;
+  if (name == "date") return !has_letter(command, "rf");
+  if (name == "shuf") return has_letter(command, "ie");
+  const auto* filter = std::find_if(std::begin(k_filters),
+                                    std::end(k_filters),
+                                    [&](const Filter& one) { return one.name == name; });
+  const bool has_text =
+      std::any_of(redirections.begin(), redirections.end(), [](const shell::Redirection& one) {
+        return one.sign.starts_with("<<");
+      });
+  return (!is_first || has_text) && filter != std::end(k_filters) &&
+         reads_only_input(command, *filter);
+}
+
+void each_substitution(const shell::Word& word,
+                       const std::function<void(const shell::Pipeline&)>& see) {
+  for (const shell::Piece& piece : word.pieces) {
+    for (const shell::Statement& statement : piece.commands)
+      for (const shell::Pipeline& pipeline : statement.pipelines) see(pipeline);
+    for (const shell::Word& inner : piece.words) each_substitution(inner, see);
+  }
+}
+
+// All substitutions of the item, those within others included.
+bool are_same_anywhere(const Item& item) {
+  bool are_same = true;
+  const auto see = [&](const shell::Pipeline& pipeline) {
+    for (const shell::Command& one : pipeline.commands)
+      are_same = are_same && is_same_anywhere(one, &one == &pipeline.commands.front());
+  };
+  each_command(*item.statement, [&](const shell::Command& command) {
+    for (const shell::Word& word : command.words) each_substitution(word, see);
+    for (const shell::Assignment& one : command.assignments) {
+      each_substitution(one.value, see);
+      for (const shell::Word& element : one.elements) each_substitution(element, see);
+    }
+  });
+  return are_same;
+}
+
 // Its values may be others in another folder.
 bool depends_on_folder(const Item& item) {
-  constexpr std::string_view k_same_anywhere[] = {"date",
-                                                  "echo",
-                                                  "printf",
-                                                  "hostname",
-                                                  "scontrol",
-                                                  "expr",
-                                                  "shuf",
-                                                  "seq",
-                                                  "uuidgen",
-                                                  "whoami",
-                                                  "id",
-                                                  "nproc",
-                                                  "bc",
-                                                  "which",
-                                                  "test",
-                                                  "[",
-                                                  "nvidia-smi",
-                                                  "true"};
-  constexpr std::string_view k_filters[] = {
-      "head", "tail", "tr", "cut", "sed", "awk", "wc", "sort", "uniq", "grep", "od", "rev", "fold"};
-  const bool has_pipe = item.source.find('|') != std::string::npos;
   const bool has_pattern = item.source.find("=(") != std::string::npos &&
                            item.source.find_first_of("*?") != std::string::npos;
   return has_pattern || item.used.count("PWD") > 0 || item.used.count("OLDPWD") > 0 ||
-         item.source.find("$(<") != std::string::npos ||
-         std::any_of(item.inside.begin(), item.inside.end(), [&](const lint::Run* run) {
-           return !is_one_of(k_same_anywhere, run->name()) &&
-                  !(has_pipe && is_one_of(k_filters, run->name()));
-         });
+         !are_same_anywhere(item);
 }
 
 class EarlyReader {
@@ -137,7 +238,7 @@ class EarlyReader {
   const Resolver& resolver_;
   Draft& draft_;
   bool has_environment_ = false;
-  bool asks_folder_ = false;  // a line above does
+  bool asks_folder_ = false;  // a line above depends on the folder, so cd stays behind it
 };
 
 // Keeps cd $SLURM_SUBMIT_DIR behind another cd: only without one is it unnecessary. `has_moved`:

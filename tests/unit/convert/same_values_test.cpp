@@ -26,7 +26,23 @@ TEST_CASE("a tilde in a variable's value is the home folder where the variable i
 }
 
 TEST_CASE("what asks for the folder does so before the script leaves it") {
-  for (const std::string value : {"$PWD", "$(pwd)", "`pwd`/out", "$(ls | wc -l)", "$(<list.txt)"}) {
+  for (const std::string value : {"$PWD",
+                                  "$(pwd)",
+                                  "`pwd`/out",
+                                  "$(ls | wc -l)",
+                                  "$(<list.txt)",
+                                  "$(head -n 3 f | tail -n 1)",
+                                  "$(sed -n 3p f | cut -d, -f1)",
+                                  "$(wc -l f | cut -d ' ' -f 1)",
+                                  "$(echo *.txt | wc -w)",
+                                  "$(test -f a && echo 1)",
+                                  "$( < f)",
+                                  "$(true || cat f)",
+                                  "$(bc < f)",
+                                  "$(date -r f)",
+                                  "$(date | cat - f)",
+                                  "$(echo 1 | grep x f)",
+                                  "$(bc f)"}) {
     CAPTURE(value);
     const Reduced made = of_one_node("OUT=" + value + "\ncd /data/x\npython a.py $OUT\n");
     CHECK(made.became("cd /data") == Became::set_up);
@@ -34,7 +50,14 @@ TEST_CASE("what asks for the folder does so before the script leaves it") {
   }
   CHECK(of_one_node("F=(*.txt)\ncd /data/x\npython a.py ${F[@]}\n").became("cd /data") ==
         Became::set_up);
-  for (const std::string value : {"/data", "$(date +%F)", "$(echo $X | cut -c 2)", "$HOME/x"}) {
+  for (const std::string value : {"/data",
+                                  "$(date +%F)",
+                                  "$(echo $X | cut -c 2)",
+                                  "$HOME/x",
+                                  "$(echo $X | sed 's/a/b/' | head -n 1)",
+                                  "$(scontrol show hostnames \"$L\" | grep -c x)",
+                                  "$(bc <<< \"3 * 4\")",
+                                  "$(shuf -i 1-9 -n 1)"}) {
     CAPTURE(value);
     const Reduced made = of_one_node("OUT=" + value + "\ncd /data/x\npython a.py $OUT\n");
     CHECK(made.job_has("chdir = \"/data/x\""));
