@@ -122,7 +122,7 @@ bool is_for_environment(const Item& item) {
 }
 
 // a || mkdir b: the last command decides. It does not fail (a && B=1), ends the script (a || exit
-// 1) or is worth an end, or it is a group, which says itself what comes of it.
+// 1) or is worth an end, or it is a compound command, which is left as it is.
 bool may_fail_at_end(const shell::Pipeline& last) {
   const shell::Command& command = last.commands.back();
   if (command.kind != shell::Command::Kind::simple || command.words.empty()) return false;

@@ -165,4 +165,11 @@ bool Program::needs_shell() const {
          std::any_of(words.begin(), words.end(), [](const FlatWord& word) { return !plain(word); });
 }
 
+std::string side_by_side(std::uint64_t nodes) {
+  return nodes > 1
+             ? "programs in the background: write each as one of [[roles]]"
+             : "programs side by side on one node: let one program start them all and wait for "
+               "them, or write [[roles]], all but the first with `beside`";
+}
+
 }  // namespace dts::convert

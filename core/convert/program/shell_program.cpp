@@ -133,14 +133,6 @@ void add_layout(const Settings& settings, const lint::Job& job, Program& program
   for (const auto& [name, asked] : settings) all[name] = asked;
 }
 
-void add_told(Told& told, Program& program) {
-  if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": set by dtsubmit");
-  program.note({}, told.losses);
-  if (told.reach == Reach::unknown) return;
-  program.reach =
-      program.reach == Reach::unknown || program.reach == told.reach ? told.reach : Reach::several;
-}
-
 std::string without_told(const std::string& text, const Facts& facts, Program& program) {
   const shell::Script script = shell::parse(text);
   const lint::Runs runs = lint::runs_of(script, text);
@@ -152,6 +144,13 @@ std::string without_told(const std::string& text, const Facts& facts, Program& p
 }
 
 namespace {
+
+// In all, or on each node.
+bool has_one_task(const Program& program, const lint::Job& job) {
+  if (program.settings.count("ntasks") > 0) return number_in(program.settings, "ntasks") == 1U;
+  const auto own = number_in(program.settings, "ntasks-per-node");
+  return (own ? own : job.tasks_on_node()) == 1U;
+}
 
 // The program is a single rank, which can run the rest of the statement as well.
 bool is_run_once(const Item& item, const Program& program, const lint::Job& job) {
@@ -167,25 +166,36 @@ bool is_run_once(const Item& item, const Program& program, const lint::Job& job)
         return one.option.starts_with("ntasks");
       });
   if (!has_launcher || is_open) return false;
-  if (program.settings.count("ntasks") > 0) return number_in(program.settings, "ntasks") == 1U;
-  const auto own = number_in(program.settings, "ntasks-per-node");
   const auto nodes = number_in(program.settings, "nodes");
-  return (own ? own : job.tasks_on_node()) == 1U && (nodes ? nodes : job.nodes).value_or(1) == 1U;
+  return has_one_task(program, job) &&
+         (program.settings.count("ntasks") > 0 || (nodes ? nodes : job.nodes).value_or(1) == 1U);
 }
 
 bool is_main(const Item& item, const lint::Run* run) {
   return std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
 }
 
+// One task a node starts each program, whether by torchrun and the like or by srun.
+bool is_once_per_node(const Item& item, const Program& program, const lint::Job& job) {
+  const bool do_all_start = std::all_of(item.mains.begin(), item.mains.end(), [](const auto* run) {
+    return run->launch.launcher == lint::Launcher::none || run->launch.starts_processes;
+  });
+  return do_all_start || has_one_task(program, job);
+}
+
 // Reports programs that the batch script starts itself, once, besides those that a launcher starts.
-void lose_programs_run_once(const Item& item, std::uint64_t nodes, Program& program) {
+void lose_programs_run_once(const Item& item, const ProgramContext& context, Program& program) {
+  const bool may_start =
+      context.facts.nodes < 2 && is_once_per_node(item, program, context.subject.job);
   for (const lint::Run* run : item.mains) {
-    const bool is_per_node = run->launch.starts_processes && nodes < 2;
-    if (run->launch.launcher == lint::Launcher::none && !is_per_node &&
-        !is_one_of(k_harmless, verb_of(*run)))
-      program.losses.push_back(fmt::format(
-          "`{}` has no launcher, and others in the statement do: every rank would run it",
-          run->name()));
+    if (run->launch.launcher != lint::Launcher::none ||
+        (run->launch.starts_processes && may_start) || is_one_of(k_harmless, verb_of(*run)))
+      continue;
+    const std::string_view command =
+        context.subject.text.substr(run->span.begin, run->span.end - run->span.begin);
+    program.losses.push_back(
+        fmt::format("`{}` is started without a launcher: every rank would run it",
+                    command.substr(0, command.find('\n'))));
   }
 }
 
@@ -220,17 +230,6 @@ bool waits_next(const Item& item, const lint::Subject& subject) {
   }
   return false;
 }
-
-}  // namespace
-
-std::string side_by_side(std::uint64_t nodes) {
-  return nodes > 1
-             ? "programs in the background: write each as one of [[roles]]"
-             : "programs side by side on one node: let one program start them all and wait for "
-               "them, or write [[roles]], all but the first with `beside`";
-}
-
-namespace {
 
 // Lets the text wait for its programs in the background where the script does; otherwise they are
 // lost. Returns their number. `is_alone`: the text is run once.
@@ -282,7 +281,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
   const std::size_t backgrounds = wait_for_backgrounds(item, context, is_alone, program);
   lose_steps_beside(item, program);
   if (is_alone || is_run_once(item, program, context.subject.job)) return program;
-  if (has_launcher) lose_programs_run_once(item, context.facts.nodes, program);
+  if (has_launcher) lose_programs_run_once(item, context, program);
   if (is_in_loop && backgrounds == 0)
     program.losses.emplace_back(
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");

@@ -2,6 +2,7 @@
 #include "core/convert/program/told.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/program/shell_program.hpp"
 #include "core/lint/script/program.hpp"
 
 #include <fmt/format.h>
@@ -198,6 +199,14 @@ Told told_options(const std::vector<lint::ExpandedWord>& words,
                   std::size_t at,
                   const Facts& facts) {
   return ToldReader(words, facts).read(at);
+}
+
+void add_told(Told& told, Program& program) {
+  if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": set by dtsubmit");
+  program.note({}, told.losses);
+  if (told.reach == Reach::unknown) return;
+  program.reach =
+      program.reach == Reach::unknown || program.reach == told.reach ? told.reach : Reach::several;
 }
 
 }  // namespace dts::convert

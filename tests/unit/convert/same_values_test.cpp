@@ -82,7 +82,7 @@ TEST_CASE(
 TEST_CASE("a program without a launcher among launched ones is run once, which ranks cannot do") {
   const Reduced both = of_nodes("if [ -f \"$X\" ]; then\n  python a.py\n  srun python b.py\nfi\n");
   CHECK(both.became("if [") == Became::lost);
-  CHECK(both.says("if [", "`python` has no launcher, and others in the statement do"));
+  CHECK(both.says("if [", "`python a.py` is started without a launcher: every rank would run it"));
   const Reduced one = Reduced(
       "#!/bin/bash\n#SBATCH -N 1\n#SBATCH -n 1\n"
       "if [ -f \"$X\" ]; then\n  python a.py\n  srun python b.py\nfi\n");
@@ -258,4 +258,14 @@ TEST_CASE("exec and command with options are for a shell") {
   CHECK(asks.job_has("\"bash\", \"-c\", \"command -v python\""));
   CHECK(of_nodes("srun bash -c \"exec -a x prog\"\n").job_has("exec -a x prog"));
   CHECK(of_one_node("exec -a x python a.py\n").job_has("exec -a x python a.py"));
+}
+
+TEST_CASE("torchrun beside a program of several tasks is no task's work") {
+  const auto made = [](const std::string& tasks, const std::string& other) {
+    return Reduced("#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=" + tasks +
+                   "\nif [ -f x ]; then\n  torchrun a.py\nelse\n  srun " + other + "\nfi\n");
+  };
+  CHECK(made("4", "python b.py").says("if", "`torchrun a.py` is started without a launcher"));
+  CHECK(made("1", "python b.py").made.is_lossless());
+  CHECK(made("1", "-n 4 python b.py").says("if", "`torchrun a.py` is started without a launcher"));
 }
