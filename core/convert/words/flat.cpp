@@ -16,6 +16,7 @@ using SegmentKind = Segment::Kind;
 
 constexpr std::string_view k_blanks = " \t\n";
 constexpr std::size_t k_most_words = 4096;
+constexpr std::size_t k_longest_command = std::size_t{1} << 20;
 
 // Values that differ each time they are looked at, or belong to one shell.
 bool is_of_shell(std::string_view name) {
@@ -243,16 +244,32 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
 std::vector<FlatWord> Inliner::words(const shell::Word& word) {
   std::vector<FlatWord> all(1);
   for (const Piece& piece : word.pieces)
-    if (all.size() < k_most_words) add_piece(all, piece);
+    if (all.size() < k_most_words && size_of(all.back()) < k_longest_command) add_piece(all, piece);
   if (all.back().empty() || (all.size() == 1 && makes_no_word(word))) all.pop_back();
   return all;
 }
 
+// Words that would be too many or too long are left to the shell, which has their variables.
 std::vector<FlatWord> Inliner::words(const std::vector<shell::Word>& all) {
   std::vector<FlatWord> flat;
-  for (const shell::Word& word : all)
-    for (FlatWord& one : words(word))
-      if (flat.size() < k_most_words) flat.push_back(std::move(one));
+  std::size_t size = 0;
+  for (const shell::Word& word : all) {
+    const std::vector<FlatWord> several = words(word);
+    for (const FlatWord& one : several) size += size_of(one);
+    flat.insert(flat.end(), several.begin(), several.end());
+    if (flat.size() >= k_most_words || size >= k_longest_command) return as_written(all);
+  }
+  return flat;
+}
+
+std::vector<FlatWord> Inliner::as_written(const std::vector<shell::Word>& all) {
+  std::vector<FlatWord> flat;
+  for (const shell::Word& word : all) {
+    FlatWord& one = flat.emplace_back();
+    for (const Piece& piece : word.pieces)
+      one.push_back(piece.kind == Piece::Kind::literal ? literal_segment(piece)
+                                                       : segment_of(piece));
+  }
   return flat;
 }
 

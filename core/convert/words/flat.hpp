@@ -96,6 +96,7 @@ class Inliner {
 
  private:
   void assign(const shell::Assignment& one);
+  [[nodiscard]] std::vector<FlatWord> as_written(const std::vector<shell::Word>& all);
   void assign_array(const shell::Assignment& one);
   void set_arguments(std::vector<FlatWord> arguments);
   void forget_arguments();

@@ -269,3 +269,18 @@ TEST_CASE("torchrun beside a program of several tasks is no task's work") {
   CHECK(made("1", "python b.py").made.is_lossless());
   CHECK(made("1", "-n 4 python b.py").says("if", "`torchrun a.py` is started without a launcher"));
 }
+
+TEST_CASE("a command of very many words keeps them all") {
+  std::string array = "A=(";
+  for (int i = 0; i < 3000; ++i) array += " f" + std::to_string(i);
+  const Reduced made = of_one_node(array + ")\npython a.py \"${A[@]}\" \"${A[@]}\" last\n");
+  CHECK(made.became("A=(") == Became::set_up);
+  CHECK(made.job_has("a.py \"${A[@]}\" \"${A[@]}\" last"));
+  std::string words = "python a.py";
+  for (int i = 0; i < 5000; ++i) words += " f" + std::to_string(i);
+  CHECK(of_one_node(words + "\n").job_has("f4999"));
+  const std::string big = "A=" + std::string(60000, 'x') + "\npython a.py ";
+  std::string name;
+  for (int i = 0; i < 1000; ++i) name += "$A";
+  CHECK(of_one_node(big + name + "\n").made.job_file.size() < 1U << 20);
+}
