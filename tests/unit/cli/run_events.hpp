@@ -141,7 +141,7 @@ inline void add_words(RunFacts& known) {
   job.advice = words.advice;
   if (pending && slurm_plugin::waits_for(job.reason) == "time") job.wait = sched::Wait::time;
   if (pending && !slurm_plugin::has_planned_start(job.reason)) job.start_time = 0;
-  job.unlimited = slurm_plugin::has_no_limit(job.start_time, job.end_time);
+  job.unlimited = slurm_plugin::has_no_limit(job.start_time, job.end_time, 0);
   if (job.reason == "None") job.reason.clear();
 }
 
