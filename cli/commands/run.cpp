@@ -22,6 +22,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -104,10 +105,10 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
 
 // All attempts of a run work in one folder, from wherever it is continued: that of --chdir, or with
 // --snapshot its copy.
-void enter_folder_of(const run::RunDirectory& run) {
-  const auto folder = launch::work_folder(run);
-  const std::string trouble = folder ? launch::enter_folder(*folder) : folder.error().message;
-  if (!trouble.empty()) warn(trouble);
+Result<void> enter_folder_of(const run::RunDirectory& run) {
+  DTS_ASSIGN(const std::string folder, launch::work_folder(run));
+  if (::chdir(folder.c_str()) != 0) return fail_errno("cannot enter the run's folder " + folder);
+  return {};
 }
 
 Result<run::RunDirectory> earlier_run(const RunOptions& options,
@@ -138,7 +139,7 @@ Result<int> act(const RunOptions& options, const std::vector<std::string>& comma
   auto run = options.again.empty() ? new_run(options, command, shown, idle)
                                    : earlier_run(options, command);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
-  enter_folder_of(*run);
+  DTS_TRY(enter_folder_of(*run));
   tell("run directory {}\n", run->path);
   return launch::run_agent({run->path, true, program_path(), shown});
 }

@@ -176,10 +176,10 @@ bool asks_version(const lint::Run& run) {
 
 bool is_command_of_shell(std::string_view command) {
   constexpr std::string_view k_commands[] = {
-      "cd",       "source", ".",    "export", "set",    "unset", "ulimit",  "umask",
-      "exit",     "wait",   "trap", "shift",  "read",   "alias", "declare", "typeset",
-      "readonly", "pushd",  "popd", "shopt",  "let",    "hash",  "mapfile", "module",
-      "ml",       ":",      "type", "conda",  "return", "local", "getopts", "readarray"};
+      "cd",       "source", ".",    "export", "set",   "unset",   "ulimit",   "umask",
+      "exit",     "wait",   "trap", "shift",  "read",  "alias",   "declare",  "typeset",
+      "readonly", "pushd",  "popd", "shopt",  "let",   "hash",    "mapfile",  "module",
+      "ml",       ":",      "type", "return", "local", "getopts", "readarray"};
   return is_one_of(k_commands, command);
 }
 

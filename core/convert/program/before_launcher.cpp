@@ -96,8 +96,9 @@ bool only_runs_next(const std::vector<FlatWord>& words) {
 
 bool is_for_shell(const shell::Command& one) {
   const std::string name = first_word(one);
-  return is_command_of_shell(name) || (is_prefix_of_shell(name) && one.words.size() > 1 &&
-                                       literal_of(one.words[1]).starts_with('-'));
+  const std::string next = one.words.size() > 1 ? literal_of(one.words[1]) : "";
+  if (name == "conda") return next == "activate" || next == "deactivate";
+  return is_command_of_shell(name) || (is_prefix_of_shell(name) && next.starts_with('-'));
 }
 
 }  // namespace dts::convert

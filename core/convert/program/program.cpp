@@ -202,7 +202,7 @@ class Maker {
     if (is_for_shell(one)) {
       if (is_of_job)
         program_.losses.push_back(fmt::format(
-            "`{}` in the text of eval changes the script's own shell: write it without eval",
+            "`{}` in the text of eval is for the script's own shell: write it without eval",
             first_word(one)));
       return false;
     }

@@ -12,8 +12,8 @@ namespace dts::run {
 // name; 0: there is none.
 [[nodiscard]] std::size_t length_of_bar(std::string_view text);
 
-// True if `bar` is `earlier`, or the next state of it, as when it is drawn once more because the
-// program ends.
+// True if `bar` is `earlier`, or a state of it at most a second later: tqdm draws ten times a
+// second, and once more when the program ends.
 [[nodiscard]] bool is_redrawn(std::string_view bar, std::string_view earlier);
 
 }  // namespace dts::run

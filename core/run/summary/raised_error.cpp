@@ -144,8 +144,10 @@ std::optional<RaisedError> raised_error(const Lines& last_lines) {
   if (led_by_another) return std::nullopt;
   const auto next =
       std::find_if_not(std::next(error), last_lines.end(), [&](const std::string& line) {
-        return length_of_bar(line) > 0 ? before != last_lines.rend() && is_redrawn(line, *before)
-                                       : belongs_to_end(without_rank(line));
+        if (length_of_bar(line) == 0) return belongs_to_end(without_rank(line));
+        return std::any_of(before, last_lines.rend(), [&](const std::string& earlier) {
+          return is_redrawn(line, earlier);
+        });
       });
   const bool is_followed = next != last_lines.end();
   if (is_followed && !is_about_peers(*next)) return std::nullopt;

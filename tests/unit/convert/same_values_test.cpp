@@ -249,8 +249,10 @@ TEST_CASE("what eval runs in the script's own shell is no program") {
   for (const std::string command : {"export A=1", "type python", "getopts a b"}) {
     CAPTURE(command);
     CHECK(of_one_node("CMD=\"" + command + "\"\neval $CMD\npython a.py\n")
-              .says("eval", "changes the script's own shell"));
+              .says("eval", "is for the script's own shell"));
   }
+  CHECK(of_one_node("CMD=\"conda run -n env python a.py\"\neval $CMD\n")
+            .job_has("command = [\"conda\", \"run\", \"-n\", \"env\", \"python\", \"a.py\"]"));
 }
 
 TEST_CASE("exec and command with options are for a shell") {

@@ -113,6 +113,15 @@ TEST_CASE("an error behind a bar ends the program, unless the bar goes on") {
   CHECK(cause_of(bar(10) + caught + bar(11) + "\n" + lost) == Cause::user_exit);
   CHECK(cause_of(bar(10) + caught + bar(11) + bar(90) + "\n" + lost) != Cause::user_exit);
   CHECK(cause_of(caught + bar(90) + "\n" + lost) != Cause::user_exit);
+  // As tqdm draws them: ten times a second, with brackets in what the program adds, with units, and
+  // without a total.
+  const std::string fast = "\r 15%|#   | 150/1000 [00:00<00:04, 183.40it/s, lr=[0.001]]";
+  const std::string at_end = "\r 16%|#   | 157/1000 [00:00<00:04, 179.55it/s, lr=[0.001]]\n";
+  CHECK(cause_of(fast + caught + "\n" + at_end) == Cause::user_exit);
+  CHECK(cause_of(fast + "\na warning\n" + caught + "\n" + at_end) == Cause::user_exit);
+  CHECK(cause_of("\r 24%|##| 1.20k/5.00k [00:01<00:03, 1.1kit/s]" + caught +
+                 "\r 26%|##| 1.31k/5.00k [00:01<00:03, 1.1kit/s]\n") == Cause::user_exit);
+  CHECK(cause_of("\r157it [00:00, 180it/s]" + caught + lost) == Cause::user_exit);
   const Outcome plain = explained({Cause::user_exit, 1, "rank 1 on n1 exited 1", 1U, "n1"},
                                   {"torch.distributed.DistNetworkError: failed to recv\n",
                                    bar(70) + "train.py: error: shapes differ\n"});
