@@ -243,8 +243,14 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
 
 std::vector<FlatWord> Inliner::words(const shell::Word& word) {
   std::vector<FlatWord> all(1);
-  for (const Piece& piece : word.pieces)
-    if (all.size() < k_most_words && size_of(all.back()) < k_longest_command) add_piece(all, piece);
+  std::size_t size = 0, counted = 0;  // of the last word's segments
+  for (const Piece& piece : word.pieces) {
+    if (all.size() >= k_most_words || size >= k_longest_command) break;
+    const std::size_t before = all.size();
+    add_piece(all, piece);
+    if (all.size() != before) size = counted = 0;
+    for (; counted < all.back().size(); ++counted) size += all.back()[counted].text.size() + 1;
+  }
   if (all.back().empty() || (all.size() == 1 && makes_no_word(word))) all.pop_back();
   return all;
 }
