@@ -24,8 +24,7 @@ std::string to_json(const JobSpec& spec) {
   }
   document["command"] = bytes_to_json(spec.command);
   if (is_composed(spec)) document[spec.roles.empty() ? "steps" : "roles"] = parts_to_json(spec);
-  // validate() rejects strings that are not UTF-8; `replace` only avoids an exception if the caller
-  // did not call it.
+  // validate() rejects strings that are not UTF-8, which json_text() would replace.
   return json_text(document);
 }
 

@@ -29,9 +29,9 @@ struct Amounts {
 constexpr std::uint64_t k_whole = std::uint64_t{1} << 32;
 constexpr std::uint64_t k_most = std::uint64_t{1} << 20;  // of one thing that a step asks for
 
-class StepReader {
+class AmountReader {
  public:
-  StepReader(const lint::Job& job, const Resolver& resolver) : job_(job), resolver_(resolver) {}
+  AmountReader(const lint::Job& job, const Resolver& resolver) : job_(job), resolver_(resolver) {}
 
   // What a node of the job has; nullopt: not known.
   [[nodiscard]] std::optional<Amounts> of_node() const {
@@ -211,7 +211,7 @@ bool cast_beside(const std::vector<Part>& parts,
   if (places.size() < 2 || places.size() > spec::k_most_parts) return false;
   if (prepares_once(parts, places.back()) || ends_programs(parts) || are_one_training(parts))
     return false;
-  const StepReader reader(job, resolver);
+  const AmountReader reader(job, resolver);
   const auto node = reader.of_node();
   if (!node || !all_run_at_once(parts, places, cast.end, waiting)) return false;
   const std::size_t nodes = std::max<std::uint64_t>(job.nodes.value_or(1), 1);
@@ -243,7 +243,7 @@ bool cast_beside(const std::vector<Part>& parts,
 bool lacks_room(const std::vector<const Item*>& items,
                 const lint::Job& job,
                 const Resolver& resolver) {
-  const StepReader reader(job, resolver);
+  const AmountReader reader(job, resolver);
   Amounts all;
   std::size_t steps = 0;
   for (const Item* item : items) {

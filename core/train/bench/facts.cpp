@@ -2,6 +2,8 @@
 // check.json, and the messages between ranks.
 #include "core/train/bench/facts.hpp"
 
+#include "core/base/text/json_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -89,10 +91,6 @@ Json pair_json(const Facts& facts, const PairFact& pair) {
   return json;
 }
 
-std::string dump(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 RankFacts rank_of(const Json& json) {
   RankFacts facts{json.at("node"), json.at("rank"), json.at("cpu"), json.at("cores")};
   for (const Json& measure : json.at("measures")) facts.measures.push_back(measure_of(measure));
@@ -139,7 +137,7 @@ std::string encode(const Facts& facts, std::string_view trainer) {
   for (const CollectiveFact& fact : facts.collectives)
     json["collectives"].push_back(collective_json(fact, ranks));
   json["notes"] = facts.notes;
-  return dump(json, 1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string encode(const RankFacts& facts) {
@@ -147,7 +145,7 @@ std::string encode(const RankFacts& facts) {
   json["pairs"] = Json::array();
   for (const PairFact& pair : facts.pairs)
     json["pairs"].push_back({pair.a, pair.b, pair.latency, pair.bandwidth, pair.disturbed});
-  return dump(json);
+  return json_line(json);
 }
 
 Result<RankFacts> decode_rank(std::string_view text) {
