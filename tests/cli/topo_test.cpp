@@ -270,16 +270,27 @@ TEST_CASE("a topology may come from standard input") {
   CHECK(contains(none.err, "standard input is empty"));
 }
 
-TEST_CASE("a file of another hwloc is called by its version") {
+TEST_CASE("a file of hwloc 3 is read, and a later one is called by its version") {
   const Desk desk;
-  std::string text = *read_file(k_uneven);
-  text.replace(text.find("version=\"2.0\""), 13, "version=\"3.0\"");
-  REQUIRE(write_file(desk.file("three.xml"), text));
-  const Output output = desk.dtsubmit({"topo", "--topology", "three.xml"});
-  CHECK(output.exit_code == 3);
-  CHECK(contains(output.err, "three.xml was written by hwloc 3.0"));
-  CHECK(contains(output.err, "--export-xml-flags v2"));
-  CHECK_FALSE(contains(output.err, "not an hwloc topology"));
+  const std::string text = *read_file(k_uneven);
+  const auto topo = [&](const std::string& version) {
+    std::string other = text;
+    other.replace(other.find("version=\"2.0\""), 13, "version=\"" + version + "\"");
+    // An adapter of InfiniBand, which hwloc 3 also calls a network device.
+    const std::string type = "osdev_type=\"3\"";
+    for (std::size_t at = 0; (at = other.find(type, at)) != std::string::npos;)
+      other.replace(at, type.size(), "osdev_type=\"48\"");
+    REQUIRE(write_file(desk.file("other.xml"), other));
+    return desk.dtsubmit({"topo", "--topology", "other.xml"});
+  };
+  const Output three = topo("3.0");
+  CHECK(three.exit_code == 0);
+  CHECK(contains(three.out, "4 GPUs, 2 NICs: other.xml"));
+  const Output four = topo("4.0");
+  CHECK(four.exit_code == 3);
+  CHECK(contains(four.err, "other.xml was written by hwloc 4.0"));
+  CHECK(contains(four.err, "--export-xml-flags v2"));
+  CHECK_FALSE(contains(four.err, "not an hwloc topology"));
 }
 
 TEST_CASE("GPUs of a node that has none") {

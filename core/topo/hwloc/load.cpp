@@ -249,10 +249,10 @@ Result<NodeTopology> load_live() {
 Result<NodeTopology> load_xml(const std::string& path) {
   skip_slow_plugins();
   const std::string name = name_of(path);
-  DTS_ASSIGN(const std::string text,
+  DTS_ASSIGN(std::string read,
              path == k_standard_input ? read_open_file(STDIN_FILENO, name, k_largest_topology)
                                       : read_file(path, k_largest_topology));
-  DTS_TRY(check_xml(text, name));
+  DTS_ASSIGN(const std::string text, readable_xml(std::move(read), name));
   return in_child([&](int complaints) { return parse_xml(text, name, complaints); }, name);
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/text/text.hpp"
 #include "core/topo/error_text.hpp"
+#include "core/topo/hwloc/hwloc3.hpp"
 #include "core/topo/json.hpp"
 
 #include <fcntl.h>
@@ -29,24 +30,12 @@ namespace dts::topo {
 namespace {
 
 constexpr unsigned k_seconds = 10;
-constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its major version
-constexpr std::size_t k_most_complaints = 4096;                  // bytes
+constexpr std::uint64_t k_latest = 3;            // major version of hwloc that is read
+constexpr std::size_t k_most_complaints = 4096;  // bytes
 constexpr std::size_t k_longest_reason = 160;
 
 // Exit statuses of the child.
 enum Ending { done = 0, failed = 1, speechless = 2 };
-
-// The version in `<topology version="3.0">`; empty if there is none (hwloc 1).
-std::string version_of(const std::string& text) {
-  const std::size_t tag = text.find("<topology");
-  if (tag == std::string::npos) return {};
-  const std::string words = text.substr(tag, text.find('>', tag) - tag);
-  constexpr std::string_view k_version = " version=\"";
-  const std::size_t at = words.find(k_version);
-  if (at == std::string::npos) return {};
-  const std::size_t first = at + k_version.size();
-  return words.substr(first, words.find_first_not_of("0123456789.", first) - first);
-}
 
 // A file in memory of a fixed size: a write that does not fit is lost.
 UniqueFd make_complaints() {
@@ -140,19 +129,20 @@ std::string complaints_in(int file) {
   return text.substr(0, text.find('\0'));
 }
 
-Result<void> check_xml(const std::string& text, const std::string& name) {
+Result<std::string> readable_xml(std::string text, const std::string& name) {
   if (trim(text).empty()) return fail(Errc::invalid, name + " is empty", k_write_again);
-  if (const std::string version = version_of(text);
-      parse_number(version.substr(0, version.find('.'))).value_or(0) > k_hwloc_read)
+  const std::string_view version = version_of(text);
+  const auto major = parse_number(version.substr(0, version.find('.'))).value_or(0);
+  if (major > k_latest)
     return fail(Errc::invalid,
                 fmt::format("{} was written by hwloc {}; this program reads versions up to {}",
                             name,
                             version,
-                            k_hwloc_read),
+                            k_latest),
                 "write it with `lstopo --of xml --export-xml-flags v2 FILE`");
   if (text.find("<topology") != std::string::npos && text.find("</topology>") == std::string::npos)
     return fail(Errc::invalid, name + " ends early: was it copied completely?", k_write_again);
-  return {};
+  return major == 3 ? as_version_2(text) : std::move(text);
 }
 
 Result<NodeTopology> in_child(const ReadTopology& read, const std::string& name) {

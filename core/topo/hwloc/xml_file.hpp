@@ -13,9 +13,9 @@ namespace dts::topo {
 
 inline constexpr const char* k_write_again = "write it again with `lstopo --of xml FILE`";
 
-// Errc::invalid if `text` is empty, incomplete, or from a later hwloc than ours; `name` is for
-// messages.
-[[nodiscard]] Result<void> check_xml(const std::string& text, const std::string& name);
+// `text` as hwloc 2 reads it. Errc::invalid if it is empty, incomplete, or from a later hwloc than
+// 3; `name` is for messages.
+[[nodiscard]] Result<std::string> readable_xml(std::string text, const std::string& name);
 
 // The error for a file that hwloc does not accept. `complaints` is what it wrote to standard error
 // (HWLOC_XML_VERBOSE): the message has the line and the reason if they are known.

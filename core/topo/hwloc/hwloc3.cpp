@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/topo/hwloc/hwloc3.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace dts::topo {
+namespace {
+
+// The value of an attribute in the tag `tag`, a part of it; without data if it has none.
+std::string_view value_of(std::string_view tag, std::string_view attribute) {
+  for (const char quote : {'"', '\''}) {
+    const std::string before = fmt::format(" {}={}", attribute, quote);
+    const std::size_t at = tag.find(before);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = tag.substr(at + before.size());
+    if (const std::size_t end = rest.find(quote); end != std::string_view::npos)
+      return rest.substr(0, end);
+  }
+  return {};
+}
+
+// hwloc 2's type of the OS device `tag` (HWLOC_OBJ_OSDEV_*), which has `types` of hwloc 3.
+std::string type_of_device(std::uint64_t types, std::string_view tag) {
+  enum Types : unsigned {
+    storage = 1,
+    memory = 2,
+    gpu = 4,
+    coprocessor = 8,
+    network = 16,
+    openfabrics = 32,
+    dma = 64
+  };
+
+  enum Type2 : unsigned { block_2, gpu_2, network_2, openfabrics_2, dma_2, coprocessor_2 };
+
+  const auto type = [&] {
+    if ((types & (storage | memory)) != 0) return block_2;
+    if ((types & openfabrics) != 0 || value_of(tag, "subtype") == "BXI") return openfabrics_2;
+    if ((types & network) != 0) return network_2;
+    if ((types & dma) != 0) return dma_2;
+    const std::string_view name = value_of(tag, "name");
+    const bool was_gpu = name.starts_with("nvml") || name.starts_with("rsmi");
+    return (types & coprocessor) != 0 && !was_gpu ? coprocessor_2 : gpu_2;
+  };
+  return std::to_string(type());
+}
+
+std::string kind_of_distances(std::uint64_t kind) {
+  constexpr std::uint64_t k_latency = 4;  // HWLOC_DISTANCES_KIND_MEANS_LATENCY
+  constexpr std::uint64_t k_hops = 32;    // HWLOC_DISTANCES_KIND_VALUE_HOPS
+  return std::to_string((kind & k_hops) != 0 ? (kind & ~k_hops) | k_latency : kind);
+}
+
+// Appends a tag, with another value of the attribute if it has it. `replacement` gets its number.
+template <typename Replacement>
+void append(std::string& out,
+            std::string_view tag,
+            std::string_view attribute,
+            const Replacement& replacement) {
+  const std::string_view value = value_of(tag, attribute);
+  if (value.data() == nullptr) {
+    out += tag;
+    return;
+  }
+  const auto first = static_cast<std::size_t>(value.data() - tag.data());
+  out += tag.substr(0, first);
+  out += replacement(parse_number(value).value_or(0));
+  out += tag.substr(first + value.size());
+}
+
+}  // namespace
+
+std::string_view version_of(std::string_view text) {
+  const std::size_t tag = text.find("<topology");
+  if (tag == std::string_view::npos) return {};
+  const std::string_view value = value_of(text.substr(tag, text.find('>', tag) - tag), "version");
+  return value.substr(0, value.find_first_not_of("0123456789."));
+}
+
+std::string as_version_2(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view tag = text.substr(0, std::max<std::size_t>(text.find('<', 1), 1));
+    if (tag.starts_with("<topology"))
+      append(out, tag, "version", [](auto) { return std::string("2.0"); });
+    else if (tag.starts_with("<object"))
+      append(out, tag, "osdev_type", [&](auto types) { return type_of_device(types, tag); });
+    else if (tag.starts_with("<distances2"))
+      append(out, tag, "kind", kind_of_distances);
+    else
+      out += tag;
+    text.remove_prefix(tag.size());
+  }
+  return out;
+}
+
+}  // namespace dts::topo
