@@ -19,7 +19,11 @@ struct ChosenProduct {
   cublasLtMatrixLayoutOpaque_t left;   // B
   cublasLtMatrixLayoutOpaque_t out;
   cublasLtMatmulAlgo_t algorithm;
-  bool is_straight = true;  // whether a kernel applies the curve
+
+  // The library with the curve; the library, and then a kernel for the curve, if any; kernels only,
+  // since the library has no algorithm.
+  enum class How { with_curve, straight, by_kernel };
+  How how = How::straight;
 };
 
 class CudaLink;
@@ -43,7 +47,8 @@ struct dttrain_context {
   cublasLtHandle_t products = nullptr;
   void* workspace = nullptr;
   std::map<Shape, ChosenProduct> chosen;
-  cudaEvent_t timer[2] = {};  // created on first use
+  int products_by_kernel = 0;  // shapes
+  cudaEvent_t timer[2] = {};   // created on first use
   std::string wrong;
   std::shared_ptr<CudaLink> link;  // to other ranks' devices; nullptr: none yet
 

@@ -176,6 +176,7 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   put(facts->name, properties.name);
   put(facts->pci, pci_of(context->device));
   facts->numa = context->numa;
+  facts->slow_products = context->products_by_kernel;
   put(facts->libraries,
       "compute capability " + version_text(properties.major, properties.minor) + ", cuBLASLt " +
           version_text(version / 10000, version / 100 % 100) + "." + std::to_string(version % 100));

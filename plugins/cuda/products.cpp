@@ -6,16 +6,14 @@
 //
 // cuBLASLt is column-major. A row-major matrix is its own transpose there, so out = left right is
 // computed as out^T = right^T left^T.
-#include "core/train/accelerator/kernels/kernel_list.hpp"
 #include "plugins/cuda/context.hpp"
+#include "plugins/cuda/product_kernels.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 
 namespace {
-
-using namespace dts::train::accelerator;
 
 // The alignment that algorithms may use for vectors. Limited to what vectors need, so that the
 // choice does not depend on where a sample's rows begin.
@@ -233,12 +231,9 @@ cublasStatus_t find_and_run(dttrain_context& context,
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// The product without its curve, which a kernel applies to the result.
-dttrain_product straight(dttrain_product p) {
-  if (p.curve == DTTRAIN_GELU) p.out = p.before;
-  p.curve = DTTRAIN_STRAIGHT;
-  p.before = nullptr;
-  return p;
+// Whether there is no algorithm for a shape, rather than an error.
+bool lacks_algorithm(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE;
 }
 
 // Uses the library's curve if there is an algorithm for it and the output is rounded, because the
@@ -250,51 +245,36 @@ cublasStatus_t choose_and_run(dttrain_context& context,
                           : p.curve == DTTRAIN_GELU_GRADIENT
                               ? context.fuses_gelu_gradient && p.bias == nullptr
                               : false;
-  chosen.is_straight = false;
+  chosen.how = ChosenProduct::How::with_curve;
   if (is_offered && p.rounds != 0 && p.pitch % 8 == 0 &&
       find_and_run(context, chosen, p) == CUBLAS_STATUS_SUCCESS)
     return CUBLAS_STATUS_SUCCESS;
-  chosen.is_straight = true;
-  return find_and_run(context, chosen, straight(p));
-}
-
-template <class Kernel>
-const char* launch(dttrain_context* context, const Kernel& kernel) {
-  return cuda_launch(context, Kernels::number_of<Kernel>(), &kernel);
-}
-
-// Applies the curve after a straight product.
-template <class Value>
-const char* curve(dttrain_context* context, const dttrain_product& p) {
-  const std::size_t count = row_begin(static_cast<std::size_t>(p.rows), p.columns);
-  auto* const before = static_cast<Value*>(p.before);
-  auto* const out = static_cast<Value*>(p.out);
-  if (p.curve == DTTRAIN_GELU) return launch(context, GeluForward<Value>{{count}, before, out});
-  if (p.sums == nullptr) return launch(context, GeluBackward<Value>{{count}, before, out, out});
-  const Columnwise rows{p.rows, p.columns, p.sum_rows};
-  return launch(context, GeluBackwardSums<Value>{rows, before, out, out, p.sums});
-}
-
-// The sums after a product whose curve the library has applied, whose output is always rounded.
-const char* add_columns(dttrain_context* context, const dttrain_product& p) {
-  if (p.sums == nullptr) return nullptr;
-  const Columnwise rows{p.rows, p.columns, p.sum_rows};
-  return launch(context, ColumnSums<Bfloat>{rows, static_cast<Bfloat*>(p.out), p.sums});
+  chosen.how = ChosenProduct::How::straight;
+  const cublasStatus_t status = find_and_run(context, chosen, straight(p));
+  if (!lacks_algorithm(status)) return status;
+  chosen.how = ChosenProduct::How::by_kernel;
+  ++context.products_by_kernel;
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 }  // namespace
 
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product) {
+  using How = ChosenProduct::How;
   const auto [at, is_new] = context->chosen.try_emplace(shape_of(*product));
   ChosenProduct& chosen = at->second;  // its descriptors must not move
-  const cublasStatus_t status =
-      is_new ? choose_and_run(*context, chosen, *product)
-             : run(*context, chosen, chosen.is_straight ? straight(*product) : *product);
-  const bool is_straight = chosen.is_straight;
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  if (is_new)
+    status = choose_and_run(*context, chosen, *product);
+  else if (chosen.how != How::by_kernel)
+    status = run(*context, chosen, chosen.how == How::straight ? straight(*product) : *product);
+  const How how = chosen.how;
   if (is_new && status != CUBLAS_STATUS_SUCCESS) context->chosen.erase(at);
-  const char* const wrong =
+  const char* wrong =
       context->check(status, is_new ? "choosing an algorithm for a product" : "cublasLtMatmul");
+  if (wrong == nullptr && how == How::by_kernel)
+    wrong = cuda_multiply_by_kernel(context, straight(*product));
   if (wrong != nullptr || product->curve == DTTRAIN_STRAIGHT) return wrong;
-  if (!is_straight) return add_columns(context, *product);
-  return product->rounds != 0 ? curve<Bfloat>(context, *product) : curve<float>(context, *product);
+  return how == How::with_curve ? cuda_add_columns(context, *product)
+                                : cuda_curve(context, *product);
 }

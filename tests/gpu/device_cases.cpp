@@ -443,6 +443,7 @@ std::vector<Case> all_cases(Sizes sizes) {
   add_rounding(all);
   add_images(all);
   add_products(all, sizes);
+  add_kernel_products(all);
   return all;
 }
 

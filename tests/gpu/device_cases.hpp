@@ -75,6 +75,9 @@ enum class Sizes { all, small };
 // Every product, in various shapes and precisions.
 void add_products(std::vector<Case>& all, Sizes sizes);
 
+// The kernels for products that the device's library does not offer.
+void add_kernel_products(std::vector<Case>& all);
+
 // The kernels of image networks.
 void add_images(std::vector<Case>& all);
 

@@ -109,6 +109,12 @@ bool all_were_tried() {
   return others.empty();
 }
 
+// Prints for how many shapes of products the device's library had no algorithm.
+void print_slow_products(Queue& device) {
+  std::printf("{\"check\": \"algorithms of the library\", \"shapes without\": %d, \"ok\": true}\n",
+              device.facts().slow_products);
+}
+
 // A case that ends with an error of the device does not prevent the others.
 int check_each(Queue& device, Queue& host, const std::vector<Case>& cases, int repeats) {
   int wrong = 0;
@@ -135,6 +141,7 @@ int check_all(Queue& device, Queue& host, const std::string& which, int repeats)
   const Sizes sizes = which == "small" ? Sizes::small : Sizes::all;
   const int checked = check_each(device, host, all_cases(sizes), repeats);
   const int tried = all_were_tried() ? 0 : 1;
+  if (checked == 0) print_slow_products(device);
   // Last, because a link that hangs leaves a stream that never ends.
   const int linked = which.empty() ? check_link(device) : 0;
   return std::max({checked, tried, linked});

@@ -26,7 +26,7 @@ skip() {
 build_module() {
   mkdir -p "$build/bin" "$build/lib/dtsubmit"
   set -- plugins/cuda/module.cpp plugins/cuda/memory.cpp plugins/cuda/measure.cpp plugins/cuda/host_memory.cpp plugins/cuda/streams.cpp \
-    plugins/cuda/graph.cpp plugins/cuda/products.cpp plugins/cuda/launch.cu
+    plugins/cuda/graph.cpp plugins/cuda/products.cpp plugins/cuda/product_kernels.cpp plugins/cuda/launch.cu
   if echo '#include <nccl.h>' | nvcc -x cu -E - >/dev/null 2>&1; then set -- "$@" -DDTTRAIN_HAS_NCCL plugins/cuda/nccl.cpp; fi
   nvcc -std=c++20 -O3 -shared -Xcompiler=-fPIC,-fvisibility=hidden -arch="${GPU_CHECKS_ARCH:-native}" -I. "$@" "$(cublaslt_word)" -ldl \
     -o "$build/lib/dtsubmit/dttrain-cuda.so" &&

@@ -116,7 +116,7 @@ def watched(trainer, module, nvml):
     os.symlink(nvml, trainer.path("libnvidia-ml.so.1"))
     env = {**module, "LD_LIBRARY_PATH": trainer.path(""), "NVML_FIXTURE_NODE": "mesh"}
     _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 52, "--run-dir", trainer.path("watched")], env=env)
-    assert "slowed down" not in err, err
+    assert "slowed down" not in err and "no algorithm" not in err, err
     start = events(trainer.path("watched"), "start")[0]
     assert [one["links"] for one in start["devices"]] == [[{"rank": 1, "nvlinks": 2, "direct": True}], [{"rank": 0, "nvlinks": 2, "direct": True}]], start
     peak = sum(one["gemm_peak"] for one in start["devices"])
@@ -128,6 +128,8 @@ def watched(trainer, module, nvml):
     assert second["rank"] == 1 and second["power_w"] is None and second["ecc_uncorrected"] is None, second
     for step in events(trainer.path("watched"), "step"):
         assert abs(step["mfu_gemm"] * start["gemm_peak"] / step["flop_per_s"] - 1) < 1e-6 and "mfu_sheet" not in step, step
+    _, err = trainer.run(2, [*SMALL, *CUDA, "--steps", 3], env={**env, "HOST_DEVICE_SLOW_PRODUCTS": "3"})
+    assert err.count("cuBLASLt has no algorithm for 3 of this training's products; kernels of dttrain compute them") == 1, err
     # Without NVML, nothing is known about them, and this is reported.
     trainer.run(0, [*SMALL, *CUDA, "--steps", 2, "--run-dir", trainer.path("unwatched")], env=module)
     told = events(trainer.path("unwatched"), "devices")[0]["devices"][0]

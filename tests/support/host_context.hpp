@@ -12,6 +12,7 @@
 //   HOST_DEVICE_WRONG     DEVICE@N: the device's N-th launch, from 1, of the kernel that every
 //                         training step launches leaves a wrong bit
 //   HOST_DEVICE_APART     if set, no device can access another one's memory
+//   HOST_DEVICE_SLOW_PRODUCTS  dttrain_facts::slow_products
 //   HOST_DEVICE_LEFT      a file that gets, at exit, the numbers of what is still held: contexts;
 //                         blocks of memory and pinned pages together
 #pragma once

@@ -117,6 +117,8 @@ const char* facts(dttrain_context* context, dttrain_facts* facts) {
   std::snprintf(facts->driver, sizeof facts->driver, "none");
   facts->ecc = -1;
   facts->numa = 0;
+  const char* const slow = std::getenv("HOST_DEVICE_SLOW_PRODUCTS");
+  facts->slow_products = slow == nullptr ? 0 : std::atoi(slow);
   std::snprintf(facts->libraries, sizeof facts->libraries, "plain loops");
   facts->memory = std::size_t{1} << 30;
   return nullptr;

@@ -87,8 +87,9 @@ BEGIN {
   arrows["core/train/model"] = "core/train/timing/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/model/attention"] = "core/train/model/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/backend"] = "core/train/arrays/array_exchange.hpp core/train/optim/chunk_update.hpp core/train/model/ " arrows["core/train/model"]
-  arrows["core/train/accelerator/kernels"] = "core/train/accelerator/kernels/images/ core/train/optim/chunk.hpp"
-  arrows["core/train/accelerator/kernels/images"] = "core/train/accelerator/kernels/"
+  arrows["core/train/accelerator/kernels"] = "core/train/accelerator/kernels/images/ core/train/accelerator/kernels/products/ core/train/optim/chunk.hpp"
+  arrows["core/train/accelerator/kernels/images"] = "core/train/accelerator/kernels/ core/train/accelerator/kernels/products/"
+  arrows["core/train/accelerator/kernels/products"] = "core/train/accelerator/kernels/ core/train/accelerator/dttrain_device.h"
   arrows["core/train/accelerator/queue"] = "core/train/accelerator/dttrain_device.h core/train/accelerator/kernels/ core/train/timing/"
   arrows["core/train/accelerator/images"] = "core/train/accelerator/queue/ core/train/accelerator/ core/train/model/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/accelerator/tokens"] = "core/train/accelerator/queue/ core/train/accelerator/ core/train/model/ core/train/device/ core/train/memory/ core/base/"

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Must be increased whenever this file changes. */
-#define DTTRAIN_DEVICE_ABI 5u
+#define DTTRAIN_DEVICE_ABI 6u
 #define DTTRAIN_DEVICE_SYMBOL "dttrain_device_v1"
 
 /* What a machine lacks. */
@@ -57,6 +57,8 @@ struct dttrain_facts {
   int numa;            /* its nearest NUMA node, which has the memory of allocate_host();
                           -1: unknown */
   char pci[32];        /* address, as in sysfs: "0000:3b:00.0" */
+  int slow_products;   /* shapes of products so far for which its library has no algorithm, and
+                          that a slower kernel computes */
 };
 
 struct dttrain_context;

@@ -83,6 +83,7 @@ class Run {
   void look_at_devices(const std::vector<DevicePlace>& all);
   [[nodiscard]] double measured_peak(int device) const;
   void report_devices();
+  void report_slow_products();
 
   // run_exchange.cpp:
   int link_devices();

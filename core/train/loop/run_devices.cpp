@@ -72,11 +72,22 @@ void Run::look_at_devices(const std::vector<DevicePlace>& all) {
   for (const std::string& what : odd_links(all, links)) tell("dttrain: warning: {}\n", what);
 }
 
+void Run::report_slow_products() {
+  const int shapes = device_sums_->queue().facts().slow_products;
+  if (shapes == 0 || comm_.rank() != 0) return;
+  tell(
+      "dttrain: warning: cuBLASLt has no algorithm for {} of this training's products; kernels of "
+      "dttrain compute {}, more slowly\n",
+      shapes,
+      shapes == 1 ? "it" : "them");
+}
+
 // Collective, unless the training is asynchronous, because ranks are at different steps then.
 void Run::report_devices() {
   if (!monitor_ || device_ == nullptr || options_.staleness) return;
   const std::uint64_t done = state_.step;
   if (done % k_devices_every != 0 && done != schedule_.total && done != 1) return;
+  if (done == 1) report_slow_products();
   const GpuHealth mine = monitor_->read();
   const std::uint64_t now =
       mine.throttling < 0 ? 0 : static_cast<std::uint64_t>(mine.throttling) & k_faults;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which value of a factor each thread loads into shared memory, and what it writes of a product.
-#include "core/train/accelerator/kernels/plain_factors.hpp"
-#include "core/train/accelerator/kernels/tensor_factors.hpp"
+#include "core/train/accelerator/kernels/products/plain_factors.hpp"
+#include "core/train/accelerator/kernels/products/tensor_factors.hpp"
 
 #include <doctest/doctest.h>
 

@@ -56,7 +56,7 @@ TEST_CASE("a module of another build is refused before anything of it is called"
   table.count = nullptr;
   table.open = nullptr;
   table.abi_version = DTTRAIN_DEVICE_ABI + 1;
-  CHECK(says(refusal(table), k_path + " has version 6 of the interface, this dttrain 5"));
+  CHECK(says(refusal(table), k_path + " has version 7 of the interface, this dttrain 6"));
   table.abi_version = DTTRAIN_DEVICE_ABI;
   table.struct_size -= 8;
   CHECK(says(refusal(table), "was built with another dttrain"));

@@ -280,6 +280,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t /*handle*/,
   *count = 0;
   if (!fit(operation, inside<Matrix>(of_a), inside<Matrix>(of_b), inside<Matrix>(of_d)))
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (host_cublaslt::behaviour().fails) return CUBLAS_STATUS_INTERNAL_ERROR;
+  if (host_cublaslt::behaviour().has_none) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (is_gelu(operation.epilogue) && !host_cublaslt::behaviour().has_gelu)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   Algorithm algorithm;

@@ -9,6 +9,8 @@ namespace host_cublaslt {
 struct Behaviour {
   bool has_gelu = true;        // algorithms with an epilogue of GELU
   bool refuses_first = false;  // the first algorithm that does not split sums
+  bool has_none = false;       // no algorithm for any product
+  bool fails = false;          // every heuristic, with an internal error
   int chosen = 0;              // heuristics that were asked
   int fused = 0;               // products with an epilogue of GELU
 };

@@ -23,15 +23,32 @@ int g_launches = 0;
 constexpr int k_sum_rows = 64;
 
 // One after the other.
+template <int threads>
 class Threads {
  public:
   explicit Threads(std::size_t index) : index_(index) {}
+
+  template <class Value>
+  class Kept {
+   public:
+    explicit Kept(const Threads& /*block*/) {}
+
+    [[nodiscard]] Value& operator[](int thread) { return values_[thread]; }
+
+   private:
+    Value values_[threads];
+  };
 
   [[nodiscard]] std::size_t index() const { return index_; }
 
   template <class Work>
   void each(const Work& work) const {
-    for (int thread = 0; thread < k_block_threads; ++thread) work(thread);
+    for (int thread = 0; thread < threads; ++thread) work(thread);
+  }
+
+  template <class Work>
+  void each_in_warps(const Work& work) const {
+    each(work);
   }
 
  private:
@@ -195,29 +212,9 @@ void compare(dttrain_context& context, const Shape& s) {
   if (s.sums) check_sums(given, s);
 }
 
-}  // namespace
-
-const char* dttrain_context::check(cublasStatus_t status, const char* what) {
-  if (status == CUBLAS_STATUS_SUCCESS) return nullptr;
-  wrong = std::string(what) + ": status " + std::to_string(status);
-  return wrong.c_str();
-}
-
-const char* cuda_launch(dttrain_context* /*context*/, std::uint32_t number, const void* arguments) {
-  ++g_launches;
-  Kernels::visit(number, arguments, [](const auto& kernel) {
-    using Kernel = std::decay_t<decltype(kernel)>;
-    if constexpr (std::is_base_of_v<Fourwise, Kernel> || std::is_base_of_v<Columnwise, Kernel>) {
-      typename Kernel::Shared shared;
-      for (std::size_t block = 0; block < kernel.blocks(); ++block)
-        kernel.run(Threads(block), shared);
-    }
-  });
-  return nullptr;
-}
-
-TEST_CASE("products are described by columns as they are by rows") {
-  dttrain_context context;
+// Calls each(shape) for all combinations of types, transpositions, gaps and what is added.
+template <class Each>
+void for_each_kind(const Each& each) {
   Shape s;
   for (const auto& [factors, rounds] :
        {std::pair{DTTRAIN_FP32, 0}, {DTTRAIN_TF32, 0}, {DTTRAIN_BF16, 0}, {DTTRAIN_BF16, 1}})
@@ -234,8 +231,72 @@ TEST_CASE("products are described by columns as they are by rows") {
               s.bias = bias;
               s.gap = gap;
               s.count = count;
-              compare(context, s);
+              each(s);
             }
+}
+
+}  // namespace
+
+const char* dttrain_context::check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return nullptr;
+  wrong = std::string(what) + ": status " + std::to_string(status);
+  return wrong.c_str();
+}
+
+const char* cuda_launch(dttrain_context* /*context*/, std::uint32_t number, const void* arguments) {
+  ++g_launches;
+  Kernels::visit(number, arguments, [](const auto& kernel) {
+    using Kernel = std::decay_t<decltype(kernel)>;
+    typename Kernel::Shared shared;
+    for (std::size_t block = 0; block < kernel.blocks(); ++block)
+      kernel.run(Threads<Kernel::k_threads>(block), shared);
+  });
+  return nullptr;
+}
+
+TEST_CASE("products are described by columns as they are by rows") {
+  dttrain_context context;
+  behaviour() = {};
+  for_each_kind([&](const Shape& s) { compare(context, s); });
+  CHECK(context.products_by_kernel == 0);
+}
+
+TEST_CASE("kernels compute products that cuBLASLt has no algorithm for") {
+  dttrain_context context;
+  behaviour() = {};
+  behaviour().has_none = true;
+  const int before = g_launches;
+  int shapes = 0;
+  for_each_kind([&](Shape s) {
+    ++shapes;
+    compare(context, s);
+    compare(context, s);
+  });
+  CHECK(context.products_by_kernel > 100);
+  CHECK(context.products_by_kernel == behaviour().chosen);
+  CHECK(g_launches - before == 2 * shapes);
+  Shape large{.rows = 131, .columns = 70, .inner = 4100, .gap = 3, .count = 2};
+  for (const int factors : {DTTRAIN_FP32, DTTRAIN_BF16})
+    for (const bool turned : {false, true}) {
+      large.factors = factors;
+      large.left = turned;
+      large.right = !turned;
+      compare(context, large);
+    }
+  for (const int curve : {DTTRAIN_GELU, DTTRAIN_GELU_GRADIENT})
+    compare(context,
+            {.columns = 64, .factors = DTTRAIN_BF16, .rounds = 1, .bias = true, .curve = curve});
+  behaviour() = {};
+}
+
+TEST_CASE("an error of cuBLASLt is none of a missing algorithm") {
+  dttrain_context context;
+  behaviour() = {};
+  behaviour().fails = true;
+  Operands given({});
+  CHECK(cuda_multiply(&context, &given.product) != nullptr);
+  CHECK(context.products_by_kernel == 0);
+  behaviour() = {};
 }
 
 TEST_CASE("an algorithm is chosen once for a shape, and for how its arrays are aligned") {

@@ -2,8 +2,8 @@
 // Shared by the kernels of attention: rows of heads, the part that a block computes, and scores.
 #pragma once
 
-#include "core/train/accelerator/kernels/plain_factors.hpp"
-#include "core/train/accelerator/kernels/tensor_factors.hpp"
+#include "core/train/accelerator/kernels/products/plain_factors.hpp"
+#include "core/train/accelerator/kernels/products/tensor_factors.hpp"
 
 #include <cmath>
 

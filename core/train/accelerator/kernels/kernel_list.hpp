@@ -13,6 +13,7 @@
 #include "core/train/accelerator/kernels/images/narrowing.hpp"
 #include "core/train/accelerator/kernels/images/pooling.hpp"
 #include "core/train/accelerator/kernels/norm.hpp"
+#include "core/train/accelerator/kernels/products/product.hpp"
 #include "core/train/accelerator/kernels/rounding.hpp"
 #include "core/train/accelerator/kernels/softmax.hpp"
 #include "core/train/accelerator/kernels/sums.hpp"
@@ -145,6 +146,9 @@ using Kernels = KernelList<Add<float>,
                            Round,
                            AddRuns,
                            GeluBackwardSums<float>,
-                           GeluBackwardSums<Bfloat>>;
+                           GeluBackwardSums<Bfloat>,
+                           Multiply<PlainFactors, float>,
+                           Multiply<TensorFactors, float>,
+                           Multiply<TensorFactors, Bfloat>>;
 
 }  // namespace dts::train::accelerator

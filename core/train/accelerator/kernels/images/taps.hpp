@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/train/accelerator/kernels/divisor.hpp"
-#include "core/train/accelerator/kernels/tiles.hpp"
+#include "core/train/accelerator/kernels/products/tiles.hpp"
 
 namespace dts::train::accelerator {
 

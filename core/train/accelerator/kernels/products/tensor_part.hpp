@@ -2,7 +2,7 @@
 // The part of a product that a thread keeps if tensor cores compute it (tensor_instruction.hpp).
 #pragma once
 
-#include "core/train/accelerator/kernels/tiles.hpp"
+#include "core/train/accelerator/kernels/products/tiles.hpp"
 
 namespace dts::train::accelerator {
 

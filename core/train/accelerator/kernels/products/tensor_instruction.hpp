@@ -5,7 +5,7 @@
 // it is the order of the columns.
 #pragma once
 
-#include "core/train/accelerator/kernels/tensor_part.hpp"
+#include "core/train/accelerator/kernels/products/tensor_part.hpp"
 
 namespace dts::train::accelerator {
 

@@ -3,7 +3,7 @@
 // each warp computes 16 rows, and all columns or half of them (tensor_instruction.hpp).
 #pragma once
 
-#include "core/train/accelerator/kernels/tensor_instruction.hpp"
+#include "core/train/accelerator/kernels/products/tensor_instruction.hpp"
 
 #include <type_traits>
 

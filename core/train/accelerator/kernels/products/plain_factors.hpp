@@ -2,7 +2,7 @@
 // Products of fp32 factors. Sums are in the order of the columns.
 #pragma once
 
-#include "core/train/accelerator/kernels/tiles.hpp"
+#include "core/train/accelerator/kernels/products/tiles.hpp"
 
 namespace dts::train::accelerator {
 
