@@ -145,7 +145,7 @@ def check_bundle(folder):
 
 
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.TemporaryDirectory(prefix="gpu_scratch_") as scratch:
-    done = start(out, GPU_CHECKS_HOST="1", GPU_CHECKS_END="99999999999", TMPDIR=scratch)
+    done = start(out, GPU_CHECKS_HOST="1", GPU_CHECKS_END="99999999999", TMPDIR=scratch, HOST_DEVICE_SLOW_PRODUCTS="2")
     check(done.returncode == 0 and "no card: the host's processor stands in" in done.stdout and done.stdout.startswith("found: nvcc "), f"exit {done.returncode}\n{done.stdout}\n{done.stderr}")
     results = {}
     for name in ("checks", "benches"):
@@ -168,7 +168,9 @@ with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out, tempfile.Tempora
         page.feed(file.read())
     text = " ".join(page.words)
     check(page.open == [] and "No card was here." in text and "Where a step's time goes" in text and "kernels and products" in text, text[:2000])
-    expected = ["benches.json", "checks.json", "index.html", "kernels.json"]
+    detail = next(row["detail"] for row in rows if row["check"] == "kernels and products")
+    check("cuBLASLt has no algorithm for 2 shapes of products, kernels compute them; why, in cublaslt.log" in detail, detail)
+    expected = ["benches.json", "checks.json", "cublaslt.log", "index.html", "kernels.json"]
     check(sorted(os.listdir(out)) == expected, f"results alone: {sorted(os.listdir(out))}")
     check(os.listdir(scratch) == [], f"nothing is left: {os.listdir(scratch)}")
 with tempfile.TemporaryDirectory(prefix="gpu_scripts_") as out:
