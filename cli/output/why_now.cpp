@@ -125,10 +125,12 @@ void explain_running(const RunFacts& known, Explanation& why) {
   else if (suspended)
     why.answer.push_back("Time while it is suspended does not count towards its time limit.");
   else if (known.job && known.job->end_time > known.now)
-    why.answer.push_back(fmt::format("{} ends it at {}, in {}.",
-                                     scheduler_begins(known),
-                                     utc(known.job->end_time),
-                                     ago(known.job->end_time - known.now)));
+    why.answer.push_back(
+        fmt::format("{} ends it at {}, in {}{}.",
+                    scheduler_begins(known),
+                    utc(known.job->end_time),
+                    ago(known.job->end_time - known.now),
+                    known.job->ends_unwarned ? ": " + known.job->explanation : ""));
   why.next.push_back("dtsubmit logs -f " + known.name);
 }
 

@@ -68,8 +68,7 @@ struct JobInfo {
   std::string partition;    // in which it runs, or all that it waits for
   std::string dependency;   // what is still unfulfilled: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
-  // The job's processors on each of these nodes ("0-3,8") in the scheduler's numbering; empty:
-  // unknown.
+  // The job's processors on each of these ("0-3,8") in the scheduler's numbering; empty: unknown.
   std::vector<std::string> cpus;
   std::string exclude_nodes;  // host list of nodes to avoid
   std::uint32_t restart_count = 0;
@@ -78,6 +77,7 @@ struct JobInfo {
   std::int64_t start_time = 0;     // while pending: when the scheduler expects to start it
   std::int64_t end_time = 0;       // the current deadline while running
   bool unlimited = false;          // no time limit; then end_time is meaningless
+  bool ends_unwarned = false;      // at end_time, before its time limit and without its signal
   std::int64_t preempt_time = 0;   // set once preemption has begun
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it

@@ -5,6 +5,7 @@
 #include "plugins/slurm/message.hpp"
 #include "plugins/slurm/releases.hpp"
 #include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/reservation.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
@@ -49,6 +50,15 @@ Outcome<json> change(job_desc_msg_t& update, const json& request) {
   return outcome_of(status, request, {});
 }
 
+// If it fails, Slurm holds the job at the reservation's end, and its reason says what to do.
+void leave_reservation(const json& request) {
+  job_desc_msg_t update;
+  slurm_init_job_desc_msg(&update);
+  std::string none;
+  update.reservation = none.data();
+  [[maybe_unused]] const auto left = change(update, request);
+}
+
 // Whether it is a task of an array that runs now.
 bool is_running_task(const json& request) {
   const auto name = job_name(request);
@@ -70,13 +80,16 @@ Outcome<json> cancel(const json& request) {
 Outcome<json> requeue(const json& request) {
   const auto id = job_number(request);
   if (!id) return tl::unexpected<Failure>(id.error());
+  const bool is_last_of_reservation = ends_with_reservation(request);
   std::string text = request.at("id").get<std::string>();
   job_array_resp_msg_t* answers = nullptr;  // one for each task not requeued
   const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
   const int status =
       plain ? slurm_requeue(JobArgument(*id), 0) : slurm_requeue2(text.data(), 0, &answers);
   if (answers != nullptr) slurm_free_job_array_resp(answers);
-  return outcome_of(status, request, {ESLURM_JOB_PENDING});
+  auto outcome = outcome_of(status, request, {ESLURM_JOB_PENDING});
+  if (outcome && is_last_of_reservation) leave_reservation(request);
+  return outcome;
 }
 
 Outcome<json> exclude(const json& request) {

@@ -18,6 +18,7 @@
 #include "plugins/slurm_shared/node_words.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
+#include "plugins/slurm_shared/reservation.hpp"
 #include "plugins/slurm_shared/show_job.hpp"
 
 #include <nlohmann/json.hpp>
@@ -28,6 +29,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -73,6 +75,7 @@ json job_json(const slurm_job_info_t& info) {
                            .tasks = waiting_tasks(info),
                            .completing = (info.job_state & JOB_COMPLETING) != 0,
                            .partition = text(info.partition),
+                           .reservation = text(info.resv_name),
                            .dependency = text(info.dependency),
                            .nodes = text(info.nodes),
                            .cpus = cpus_of(info),
@@ -144,7 +147,7 @@ Outcome<json> load_job(const json& request) {
   if (here == nullptr) return failed_slurm(named_job(request));
   const slurm_job_info_t* job = find_record(here, *id, [](const auto&) { return true; });
   if (job == nullptr) return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
-  if (!is_revoked(*job)) return with_cpus(job_json(*job));
+  if (!is_revoked(*job)) return with_reservations(with_cpus(job_json(*job)), std::time(nullptr));
   const Jobs everywhere = load_jobs(*id, k_show_federation);
   const auto* elsewhere = find_record(everywhere, *id, std::not_fn(is_revoked));
   return job_json(elsewhere != nullptr ? *elsewhere : *job);

@@ -12,6 +12,7 @@
 #include "plugins/slurm_shared/expectation.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
+#include "plugins/slurm_shared/reservation.hpp"
 #include "plugins/slurm_shared/sbatch.hpp"
 
 #include <nlohmann/json.hpp>
@@ -187,8 +188,10 @@ Outcome<json> submit(const json& request) {
   return result;
 }
 
+namespace {
+
 // The query that sbatch --test-only makes, too.
-Outcome<json> expect(const json& request) {
+Outcome<json> predict(const json& request) {
   if (is_for_sbatch(request)) return expect_by_sbatch(request);
   Description description(request);
   will_run_response_msg_t* raw = nullptr;
@@ -203,6 +206,15 @@ Outcome<json> expect(const json& request) {
                               .partition = text(message->part_name),
                               .preempted = ids_in(message->preemptee_job_id)},
                   std::time(nullptr));
+}
+
+}  // namespace
+
+Outcome<json> expect(const json& request) {
+  auto expected = predict(request);
+  if (expected) return expected;
+  return with_reservations(
+      tl::unexpected(std::move(expected).error()), request, std::time(nullptr));
 }
 
 }  // namespace slurm_plugin

@@ -7,6 +7,7 @@
 #include "plugins/slurm_shared/job_name.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/reservation.hpp"
 #include "plugins/slurm_shared/sbatch.hpp"
 #include "plugins/slurm_shared/show_job.hpp"
 
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -106,7 +108,10 @@ Outcome<json> submit(const json& request) {
 }
 
 Outcome<json> expect(const json& request) {
-  return expect_by_sbatch(request);
+  auto expected = expect_by_sbatch(request);
+  if (expected) return expected;
+  return with_reservations(
+      tl::unexpected(std::move(expected).error()), request, std::time(nullptr));
 }
 
 Outcome<json> version(const json&) {
@@ -131,7 +136,14 @@ Outcome<json> cancel(const json& request) {
 }
 
 Outcome<json> requeue(const json& request) {
-  return order(request, {"scontrol", "requeue", id_of(request)}, "Job is pending execution");
+  const bool is_last_of_reservation = ends_with_reservation(request);
+  auto outcome =
+      order(request, {"scontrol", "requeue", id_of(request)}, "Job is pending execution");
+  // If it fails, Slurm holds the job at the reservation's end, and its reason says what to do.
+  if (outcome && is_last_of_reservation) [[maybe_unused]]
+    const auto left =
+        order(request, {"scontrol", "update", "JobId=" + id_of(request), "ReservationName="});
+  return outcome;
 }
 
 Outcome<json> forbid_requeue(const json& request) {

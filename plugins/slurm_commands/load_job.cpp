@@ -5,6 +5,7 @@
 #include "plugins/slurm_shared/command.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
+#include "plugins/slurm_shared/reservation.hpp"
 #include "plugins/slurm_shared/show_job.hpp"
 
 #include <nlohmann/json.hpp>
@@ -123,7 +124,7 @@ Outcome<json> job_reply(const json& request) {
     json reply = job_json(*job, state.value_or("running"));
     add_end_of_grace(*job, reply);
     add_preemption(*job, known, reply);
-    return reply;
+    return with_reservations(std::move(reply), known.now);
   }
 }
 

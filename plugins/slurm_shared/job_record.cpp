@@ -223,6 +223,7 @@ json job_json(const Record& job, const std::string& state) {
                .tasks = waiting_tasks(job),
                .completing = printed == "COMPLETING" || printed == "STAGE_OUT",
                .partition = job.text("Partition"),
+               .reservation = job.text("Reservation"),
                .dependency = job.text("Dependency"),
                .nodes = job.text("NodeList"),
                .cpus = cpus_of(job),

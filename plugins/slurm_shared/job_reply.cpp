@@ -17,7 +17,7 @@ nlohmann::json reply_of(const JobFacts& job) {
   const JobRecord& record = job.record;
   const JobWords words = words_of(record);
   const bool pending = record.state == "pending";
-  const bool planned = !pending || (has_planned_start(record.reason) &&
+  const bool planned = !pending || ((has_planned_start(record.reason) || is_kept_out(record)) &&
                                     !is_a_guess(job.start_time, std::time(nullptr)));
   return {
       {"id", job.id},
@@ -32,6 +32,7 @@ nlohmann::json reply_of(const JobFacts& job) {
       {"waits_for", pending ? waits_for(record.reason) : ""},
       {"description", record.description},
       {"partition", job.partition},
+      {"reservation", job.reservation},
       {"dependency", job.dependency},
       {"nodes", job.nodes},
       {"cpus", job.cpus},
@@ -41,6 +42,7 @@ nlohmann::json reply_of(const JobFacts& job) {
       {"eligible_time", job.eligible_time},
       {"start_time", planned ? job.start_time : 0},
       {"end_time", job.end_time},
+      {"time_limit", job.time_limit},
       {"unlimited", job.unlimited || has_no_limit(job.start_time, job.end_time, job.time_limit)},
       {"preempt_time", job.preempt_time},
       {"exit_code", record.exit_code},

@@ -20,6 +20,7 @@ struct JobFacts {
   std::string tasks{};  // the waiting tasks that the record stands for
   bool completing = false;
   std::string partition{};
+  std::string reservation{};
   std::string dependency{};
   std::string nodes{};              // host list
   std::vector<std::string> cpus{};  // its processors by node: "0-3"

@@ -59,8 +59,8 @@ constexpr Row k_rows[] = {
      "its reservation does not fit it",
      "scontrol show reservation shows what it allows"},
     {"ReservationDeleted",
-     "its reservation was deleted",
-     "submit it again without the reservation"},
+     "its reservation is over or was deleted, and Slurm holds the jobs that still waited for it",
+     "scontrol release {job} lets it run without a reservation"},
     {"Licenses", "it waits for a licence that other jobs use"},
     {"SchedDefer", "it asked to start at once, and Slurm starts jobs later"},
     {"JobArrayTaskLimit", "the allowed number of its array's tasks is running"},
@@ -183,8 +183,9 @@ bool mentions(const std::string& text, std::initializer_list<std::string_view> w
 std::string advice_on(const JobRecord& job, const std::string& advice) {
   const std::string& said = job.description;
   if (mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"})) return k_nodes_away;
-  if (mentions(said, {"ReqNodeNotAvail"}) && mentions(said, {"aintenance", "eserved"}))
-    return advice + "; a shorter --time may end before a reservation or a maintenance begins";
+  if (is_kept_out(job))
+    return "scontrol show reservation shows more; a shorter --time may end before a reservation or "
+           "a maintenance begins";
   return advice;
 }
 
@@ -236,6 +237,11 @@ std::string waits_for(std::string_view reason) {
 bool has_no_limit(std::int64_t start, std::int64_t end, std::int64_t time_limit) {
   constexpr std::int64_t k_year = std::int64_t{365} * 24 * 3600;
   return time_limit <= k_year && start > 0 && end - start >= k_year;
+}
+
+bool is_kept_out(const JobRecord& job) {
+  return mentions(job.description, {"ReqNodeNotAvail"}) &&
+         mentions(job.description, {"aintenance", "eserved"});
 }
 
 bool has_planned_start(std::string_view reason) {

@@ -48,6 +48,10 @@ struct JobRecord {
 // Whether a pending job with this reason waits for nodes, so that Slurm plans its start.
 [[nodiscard]] bool has_planned_start(std::string_view reason);
 
+// Whether a pending job waits because nodes are reserved for others, or for a maintenance, during
+// the time that it asks for. The backfill scheduler plans the start of such a job, too.
+[[nodiscard]] bool is_kept_out(const JobRecord& job);
+
 // Whether a job with this start, end and time limit in seconds (0: unknown) has no time limit:
 // Slurm then sets the end a year ahead (job_mgr.c), and its backfill scheduler a limit of exactly a
 // year.

@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 12> k_whole_lines{"JobName",
                                                          "OS"};
 
 // The beginnings of a record's first line.
-constexpr std::array<std::string_view, 3> k_beginnings{"JobId=", "NodeName=", "PartitionName="};
+constexpr std::array<std::string_view, 4> k_beginnings{
+    "JobId=", "NodeName=", "PartitionName=", "ReservationName="};
 
 bool is_name(std::string_view name) {
   return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of `scontrol show job|node|partition|config`. Pure.
+// The text of `scontrol show job|node|partition|reservation|config`. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace slurm_plugin {
 // for Unknown, None and N/A.
 [[nodiscard]] std::int64_t time_in(const std::string& text);
 
-// The fields of one job, node or partition, in the order in which they were printed.
+// The fields of one job, node, partition or reservation, in the order in which they were printed.
 class Record {
  public:
   void add(std::string name, std::string value);

@@ -26,6 +26,7 @@ JobFacts facts_of(sched::Scheduler& scheduler) {
 
 void add_record(JobFacts& facts, const sched::JobInfo& job) {
   facts.deadline = job.end_time;
+  facts.ends_unwarned = job.ends_unwarned;
   const auto nodes = expand_hostlist(job.nodes);
   for (std::size_t i = 0; nodes && i < std::min(nodes->size(), job.cpus.size()); ++i)
     if (auto cpus = parse_number_list(job.cpus[i], k_highest_cpu))

@@ -21,6 +21,7 @@ struct JobFacts {
   bool signals_reach_programs = false;  // see Go
   bool restarts_ended_jobs = false;     // see sched::ConfigInfo
   std::int64_t deadline = 0;            // Unix seconds at which the job's time is up; 0: not known
+  bool ends_unwarned = false;           // see sched::JobInfo
 };
 
 // Gathers everything except the job's own record. Both functions block for as long as the scheduler

@@ -82,7 +82,7 @@ std::vector<Situation> pending_situations() {
          job.description = "ReqNodeNotAvail, Reserved for maintenance";
        }),
        Standing::pending,
-       {"next: sinfo -R shows why; a shorter --time may end before"}},
+       {"next: scontrol show reservation shows more; a shorter --time may end before"}},
       {"requeued after a preemption",
        RunEvents()
            .begin(1, 10)

@@ -48,4 +48,12 @@ TEST_CASE("the job's end is not known after a pause until it is reported again")
   CHECK(end.left(1'203) == seconds(177));
 }
 
+TEST_CASE(
+    "ranks are warned as early as the scheduler would, but not in the first half of the time") {
+  CHECK(must_warn(seconds(120), seconds(3600), seconds(120)));
+  CHECK_FALSE(must_warn(seconds(121), seconds(3600), seconds(120)));
+  CHECK_FALSE(must_warn(seconds(100), seconds(180), seconds(120)));
+  CHECK(must_warn(seconds(90), seconds(180), seconds(120)));
+}
+
 }  // namespace dts::launch

@@ -147,6 +147,10 @@ void AttemptRunner::tick() {
   attempt_.on_tick(now);
   scheduler_.on_tick(now);
   if (const auto left = scheduler_.time_left()) attempt_.on_time_left(*left, now);
+  if (const auto warning = scheduler_.take_warning()) {
+    log("{}: asking every rank to save", *warning);
+    attempt_.on_stop(run::Cause::time_limit, Time::max(), *warning, now);
+  }
   questions_.ask();
   for (const std::string& note : attempt_.take_notes()) log("{}", note);
   if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {

@@ -3,6 +3,8 @@
 
 #include "core/base/os/log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace dts::launch {
@@ -20,6 +22,10 @@ seconds time_to_save(seconds left, seconds least) {
 seconds time_after_preemption(const sched::JobInfo& job, std::int64_t unix_now, seconds kill_wait) {
   if (job.state != sched::JobState::running) return kill_wait;
   return seconds(std::max<std::int64_t>(1, job.end_time - unix_now));
+}
+
+bool must_warn(seconds left, seconds given, seconds margin) {
+  return left <= std::min(margin, given / 2);
 }
 
 bool TimeLimit::is_after_pause(Time now) {
@@ -73,13 +79,18 @@ void SchedulerNews::on_facts(JobWatch::Facts facts) {
   attempt_.set_allotments(std::move(facts.allotments));
   attempt_.set_signals_reach_programs(facts.signals_reach_programs);
   limit_.set(facts.deadline);
+  ends_unwarned_ = facts.ends_unwarned;
+  if (began_ == 0) began_ = unix_now();
   if (facts.deadline > 0)
     attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts.deadline));
   facts_known_ = true;
 }
 
 void SchedulerNews::on_job() {
-  if (job_->state == sched::JobState::running) limit_.set(job_->end_time);
+  if (job_->state == sched::JobState::running) {
+    limit_.set(job_->end_time);
+    ends_unwarned_ = job_->ends_unwarned;
+  }
   // A grace time has begun, whether or not we were signalled: the deadline has moved.
   if (job_->preempt_time == 0) return;
   const seconds left = time_after_preemption(*job_, unix_now(), kill_wait());
@@ -98,6 +109,15 @@ std::vector<NodeEndpoint> SchedulerNews::endpoints(const std::vector<std::string
                      port == node_ports_.end() ? 0U : port->second});
   }
   return found;
+}
+
+std::optional<std::string> SchedulerNews::take_warning() {
+  const auto left = time_left();
+  if (!ends_unwarned_ || !left) return std::nullopt;
+  const seconds given = *left + seconds(unix_now() - began_);
+  if (!must_warn(*left, given, settings_.attempt.spec.signal_margin)) return std::nullopt;
+  ends_unwarned_ = false;
+  return fmt::format("the job's end is near: {} s left", left->count());
 }
 
 std::optional<seconds> SchedulerNews::time_left() const {

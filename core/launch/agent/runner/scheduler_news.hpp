@@ -47,6 +47,13 @@ class TimeLimit {
   PauseWatch pauses_;
 };
 
+// Whether the agent itself must warn the ranks of a job that has been given `given` and has `left`:
+// so long before its end as the scheduler would (`margin`), but not in the first half of its time.
+// Pure.
+[[nodiscard]] bool must_warn(std::chrono::seconds left,
+                             std::chrono::seconds given,
+                             std::chrono::seconds margin);
+
 class SchedulerNews {
  public:
   SchedulerNews(const RunnerSettings& settings, Attempt& attempt)
@@ -74,6 +81,10 @@ class SchedulerNews {
   [[nodiscard]] std::chrono::seconds kill_wait() const {
     return std::chrono::seconds(kill_wait_seconds_);
   }
+
+  // Why the job must stop now, if the scheduler is about to end it without the signal that it sends
+  // before the time limit. See must_warn().
+  [[nodiscard]] std::optional<std::string> take_warning();
 
   // Time until the scheduler ends the job; nullopt if not known.
   [[nodiscard]] std::optional<std::chrono::seconds> time_left() const;
@@ -108,6 +119,8 @@ class SchedulerNews {
   std::optional<sched::JobInfo> job_;
   std::vector<std::string> down_nodes_;
   TimeLimit limit_;
+  bool ends_unwarned_ = false;
+  std::int64_t began_ = 0;  // Unix seconds: when `limit_` was first known
   unsigned kill_wait_seconds_ = 30;
   std::map<std::string, std::string> node_addresses_;
   std::map<std::string, unsigned> node_ports_;
