@@ -13,10 +13,23 @@ bool is_a_guess(std::int64_t start, std::int64_t now) {
   return start - now >= k_half_a_year;  // not a year: the other job may have run for months
 }
 
+namespace {
+
+// Slurm gives no reason as long as the last run of a job that is back in the queue has not ended
+// everywhere, which a slow Epilog can delay for minutes.
+JobWords words_of(const JobFacts& job) {
+  if (job.record.state == "pending" && job.completing && job.record.reason == "None")
+    return {"its last run is not over on all of its nodes: processes, or their Epilog, still end",
+            "squeue -j {job} shows the state COMPLETING until then"};
+  return words_of(job.record);
+}
+
+}  // namespace
+
 nlohmann::json reply_of(const JobFacts& job) {
   const JobRecord& record = job.record;
-  const JobWords words = words_of(record);
   const bool pending = record.state == "pending";
+  const JobWords words = words_of(job);
   const bool planned = !pending || ((has_planned_start(record.reason) || is_kept_out(record)) &&
                                     !is_a_guess(job.start_time, std::time(nullptr)));
   return {

@@ -136,6 +136,13 @@ TEST_CASE("components, waiting and ended jobs are what they were recorded as") {
   CHECK(lost["explanation"].get<std::string>().find("on n7, the first node") != std::string::npos);
 }
 
+TEST_CASE("a requeued job whose last run still ends on its nodes waits for that") {
+  const json job = job_json(record("JobId=3 JobName=j\n   JobState=COMPLETING Reason=None\n   "
+                                   "Requeue=1 Restarts=1\n"),
+                            "pending");
+  CHECK(job["explanation"].get<std::string>().find("their Epilog, still end") != std::string::npos);
+}
+
 TEST_CASE("a job that is ending is what its other fields reveal, or not known yet") {
   const char* const later = "1000200";
   const char* const past = "999990";
