@@ -51,9 +51,10 @@ std::string idle_nodes() {
 
 // Inside a Slurm job, mpirun would otherwise look for that job's nodes.
 void scrub_own_environment() {
+  const std::string advice = getenv_lookup(plan::k_advice_variable).value_or("");
   for (const std::string& entry : environment_entries()) {
     const std::string name(variable_name(entry));
-    if (plan::is_leaky_variable(name)) ::unsetenv(name.c_str());
+    if (plan::is_leaky_variable(name) || plan::is_advice(entry, advice)) ::unsetenv(name.c_str());
   }
 }
 

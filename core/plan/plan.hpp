@@ -270,6 +270,15 @@ using IsSet = std::function<bool(const std::string& name)>;
 // (OMPI_MCA_btl, _pml, ...).
 [[nodiscard]] bool is_leaky_variable(std::string_view name);
 
+// What a rank is told besides variables with leaky names, such as OMP_NUM_THREADS and WANDB_RUN_ID,
+// is recorded in this variable: a job that the rank's program submits must not take it for settings
+// of the user.
+inline constexpr const char* k_advice_variable = "DTSUBMIT_ADVICE";
+[[nodiscard]] Environment::value_type advice_of_rank(const Environment& variables);
+
+// True if the variable `entry` ("NAME=value") is one of those recorded in `advice`, and unchanged.
+[[nodiscard]] bool is_advice(std::string_view entry, std::string_view advice);
+
 // Ports to try, in order, for MASTER_PORT, or for a rank's own server if the rank's name is
 // appended to `run`: above 1023, a permutation salted by run and attempt, at most `count`. Ports
 // outside [ephemeral_low, ephemeral_high] come first. An outgoing connection can take a port inside

@@ -71,8 +71,9 @@ std::string enter_work_folder(const run::RunDirectory& run) {
 
 std::vector<std::string> scrubbed_environment() {
   std::vector<std::string> environment = environment_entries();
-  std::erase_if(environment, [](const std::string& entry) {
-    return plan::is_leaky_variable(variable_name(entry));
+  const std::string advice = getenv_lookup(plan::k_advice_variable).value_or("");
+  std::erase_if(environment, [&](const std::string& entry) {
+    return plan::is_leaky_variable(variable_name(entry)) || plan::is_advice(entry, advice);
   });
   return environment;
 }

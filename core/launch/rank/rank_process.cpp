@@ -83,6 +83,7 @@ void RankProcess::handle(const Go& message) {
   const std::string page = contained_ ? container_.page_file(segments_.path()) : "";
   if (const auto ready = progress_.prepare(message.checkpoint_every, page, environment); !ready)
     return say(Failed{ready.error().message});
+  environment.push_back(plan::advice_of_rank(environment));
   for (const auto& variable : own)
     if (!has_variable(environment, variable.first)) environment.push_back(variable);
   const auto started = start_program(message, command, environment);

@@ -67,6 +67,7 @@ bool is_leaky_variable(std::string_view name) {
                                                              "SM_HOSTS",
                                                              "SM_CURRENT_HOST",
                                                              "SM_NUM_GPUS",
+                                                             "DTSUBMIT_ADVICE",
                                                              "DTSUBMIT_CHECKPOINT_EVERY",
                                                              "DTSUBMIT_JOB_DIR",
                                                              "DTSUBMIT_RESUME_FROM",

@@ -447,6 +447,22 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
     CHECK_FALSE(is_leaky_variable(name));
 }
 
+TEST_CASE("a job that a rank submits does not take the rank's advice for its user's settings") {
+  const auto all = placements({2}, 1);
+  Environment rank = rank_environments(all, meeting(all), {}).at(1);
+  for (auto& variable : tracker_variables("outer", "outer", 1)) rank.push_back(std::move(variable));
+  const auto [name, advice] = advice_of_rank(rank);
+  CHECK(is_leaky_variable(name));
+  CHECK(is_advice("OMP_NUM_THREADS=3", advice));
+  CHECK(is_advice("NCCL_SOCKET_IFNAME==eth0", advice));
+  CHECK(is_advice("WANDB_RUN_ID=outer-1", advice));
+  CHECK(is_advice("MLFLOW_RUN_CONTEXT=" + value(rank, "MLFLOW_RUN_CONTEXT"), advice));
+  CHECK_FALSE(is_advice("OMP_NUM_THREADS=4", advice));  // the program has changed it
+  CHECK_FALSE(is_advice("CUDA_VISIBLE_DEVICES=1", advice));
+  CHECK_FALSE(is_advice("PATH=/bin", advice));
+  CHECK_FALSE(is_advice("", ""));
+}
+
 TEST_CASE("a run keeps its ids in W&B and MLflow, and no two ranks share one") {
   const std::string run = "train-20260102T030405-00ab12";
   const Environment first = tracker_variables(run, "train: big", 0);
