@@ -41,10 +41,12 @@ Result<bool> LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
   return any;
 }
 
+// A progress bar returns to the beginning of its line, and would write over a prefix there.
 std::string LogFollower::prefixed(std::string_view text) const {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size() - 1);
+    const std::size_t length = text.substr(end).starts_with("\r\n") ? end + 2 : end + 1;
     result.append(prefix_).append(text.substr(0, length));
     text.remove_prefix(length);
   }

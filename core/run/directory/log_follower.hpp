@@ -12,8 +12,9 @@ namespace dts::run {
 
 class LogFollower {
  public:
-  // The file may not exist yet. With a `prefix`, each line begins with it and is written in one
-  // piece of up to 64 KiB, so that several logs can share a terminal.
+  // The file may not exist yet. With a `prefix`, each line, and each state of a progress bar,
+  // begins with it; a line is written in one piece of up to 64 KiB, so that several logs can share
+  // a terminal.
   explicit LogFollower(std::string path, std::string prefix = {})
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 

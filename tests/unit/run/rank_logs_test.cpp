@@ -114,6 +114,14 @@ TEST_CASE("of several ranks each line is whole and says whose it is") {
   CHECK(logs.shown() == "[0] a\n[1] c\n[0] bb\n[1] no newline\n");
 }
 
+TEST_CASE("a progress bar does not write over the rank's number") {
+  Logs logs("0-1");
+  logs.write(0, "\r10%\r\x1b[K50%\rdone\n");
+  logs.write(1, "of DOS\r\nlast\r");
+  logs.rest();
+  CHECK(logs.shown() == "[0] \r[0] 10%\r[0] \x1b[K50%\r[0] done\n[1] of DOS\r\n[1] last\r\n");
+}
+
 TEST_CASE("all takes up logs that appear later, in the order of ranks") {
   Logs logs("all");
   CHECK_FALSE(logs.poll());
