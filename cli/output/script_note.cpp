@@ -98,6 +98,20 @@ std::vector<std::string> silent_failures(const std::string& name, const std::str
   return notes;
 }
 
+// A tee behind the program, without a trap that keeps it alive; empty if there is none.
+std::string mortal_tee(const std::string& name, const std::string& script) {
+  const auto words = first_words(script);
+  if (!is_one_of(words, "tee") || is_one_of(words, "trap")) return {};
+  return fmt::format(
+      "note: {} passes the output through tee, which ends at a stop where Slurm signals every "
+      "process "
+      "of a rank (proctrack/linuxproc); the program then ends with the next line that it prints, "
+      "before it has saved; omit tee, as each rank's output is in its log, or write | (trap '' "
+      "TERM; "
+      "exec tee ...)",
+      name);
+}
+
 // "$RANK", "--addr=${MASTER_ADDR}": a variable of the ranks.
 bool names_a_variable(const std::string& word) {
   const std::size_t dollar = word.find('$');
@@ -138,6 +152,7 @@ std::string script_note(const std::vector<std::string>& command) {
         name,
         convert_command(name));
   std::vector<std::string> notes = silent_failures(name, script);
+  if (std::string note = mortal_tee(name, script); !note.empty()) notes.push_back(std::move(note));
   if (script.find("\r\n") != std::string::npos)
     notes.push_back(
         fmt::format("note: {} has DOS line endings, of which a shell takes a part for text: sed -i "

@@ -56,6 +56,16 @@ TEST_CASE("a note is given for scripts only, by whatever name they are run") {
   CHECK(cli::script_note({}).empty());
 }
 
+TEST_CASE(
+    "a tee that a stop kills before the program has saved is named, not one that ignores it") {
+  const auto names_tee = [](const char* script) {
+    return cli::script_note({"bash", "-c", script}).find("through tee") != std::string::npos;
+  };
+  CHECK(names_tee("set -o pipefail; python3 train.py 2>&1 | tee log"));
+  CHECK_FALSE(names_tee("set -o pipefail; python3 train.py | (trap '' TERM; exec tee log)"));
+  CHECK_FALSE(names_tee("python3 tee.py; exec python3 train.py tee"));
+}
+
 TEST_CASE("a shell that exits with 0 whatever becomes of its program is reported") {
   struct Row {
     const char* text;
