@@ -27,3 +27,4 @@ endforeach()
 add_test(NAME readme_transcript
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/readme_transcript.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 set_tests_properties(readme_transcript PROPERTIES LABELS integration TIMEOUT 600 RUN_SERIAL ON)
+dts_script_test(long_command integration 300 long_command)
