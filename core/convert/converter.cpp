@@ -97,7 +97,7 @@ class Converter {
     for (Program& program : programs_) set_sizes(program, sizes);
     keep_needed(parts_, programs_, rendezvous_);
     lose_steps(parts_, rendezvous_);
-    if (!cast_.has_roles()) lose_what_shells_share(parts_, programs_, places_);
+    if (!cast_.has_roles()) settle_own_shells(parts_, programs_, places_);
     if (cast_.roles.empty()) lose_lines_beside(parts_, places_);
     if (cast_.has_roles()) lose_of_roles(programs_, parts_);
     settle_tear_down(

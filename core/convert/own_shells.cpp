@@ -2,6 +2,7 @@
 #include "core/convert/own_shells.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
 #include "core/convert/roles/waiting.hpp"
 #include "core/convert/words/once.hpp"
 #include "core/shell/parse.hpp"
@@ -161,6 +162,17 @@ void lose_variables(std::vector<Part>& parts,
   }
 }
 
+// pip install, git clone: work that the set-up of each step behind the next program does again.
+void mark_repeated(std::vector<Part>& parts, const std::vector<std::size_t>& places) {
+  if (places.size() < 2) return;
+  const std::size_t end = places[places.size() - 2];
+  for (std::size_t i = 0; i < end; ++i) {
+    Part& part = parts[i];
+    part.is_repeated = part.is_kept && part.role == Role::around && !is_run_once(part.item) &&
+                       runs_on(part.item) == RunsOn::first;
+  }
+}
+
 // The first command of a handler of `trap` for which dtsubmit has no counterpart; empty: none.
 std::string work_of_trap(const std::string& handler,
                          const std::map<std::string, const Item*>& functions) {
@@ -224,13 +236,14 @@ void lose_traps(std::vector<Part>& parts) {
   }
 }
 
-void lose_what_shells_share(std::vector<Part>& parts,
-                            std::vector<Program>& programs,
-                            const std::vector<std::size_t>& places) {
+void settle_own_shells(std::vector<Part>& parts,
+                       std::vector<Program>& programs,
+                       const std::vector<std::size_t>& places) {
   if (places.empty()) return;
   lose_shell_numbers(parts, programs, places);
   lose_temporary_names(parts, programs, places);
   lose_variables(parts, programs, places);
+  mark_repeated(parts, places);
 }
 
 void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>& places) {

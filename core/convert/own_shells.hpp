@@ -14,11 +14,11 @@ namespace dts::convert {
 void lose_traps(std::vector<Part>& parts);
 
 // Programs, and lines behind them, are lost if they use $$ and another of the job's shells does,
-// too, or a variable that only the statement of an earlier program sets. `places`: of the programs
-// in `parts`.
-void lose_what_shells_share(std::vector<Part>& parts,
-                            std::vector<Program>& programs,
-                            const std::vector<std::size_t>& places);
+// too, or a variable that only the statement of an earlier program sets. Lines that the script runs
+// once, and the set-up of each step again, are marked. `places`: of the programs in `parts`.
+void settle_own_shells(std::vector<Part>& parts,
+                       std::vector<Program>& programs,
+                       const std::vector<std::size_t>& places);
 
 // Programs are lost if several roles use a value that the set-up of each draws or looks for anew,
 // such as a free port: shuf, ss.

@@ -234,7 +234,9 @@ std::string note_on_kept(const Part& part,
                                      (asks_for_address(part.item) ? "address" : "name") +
                                      " of the first node"
                                : note_on(part.item, has_many_nodes, is_tear_down);
-  return is_tear_down ? note_on_tear_down(part.item, note) : note;
+  if (is_tear_down) return note_on_tear_down(part.item, note);
+  if (!part.is_repeated) return note;
+  return (note.empty() ? "" : note + "; ") + "runs again before each later step";
 }
 
 SetUpText set_up_of(const std::vector<Part>& parts,

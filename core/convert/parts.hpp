@@ -28,8 +28,9 @@ struct Part {
   RowIndex row = k_no_row;
   Verdict verdict{};
   bool is_kept = false;
-  std::string loss{};   // of a part of it, which stays; empty: none
-  Failures failures{};  // what they do to the script at this place
+  std::string loss{};        // of a part of it, which stays; empty: none
+  Failures failures{};       // what they do to the script at this place
+  bool is_repeated = false;  // the set-up of each later step runs it again, with its effects
 };
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);

@@ -70,6 +70,20 @@ TEST_CASE("lines that make files run once, before the step that follows them") {
   }
 }
 
+TEST_CASE("the account says what the set-up does again before later steps") {
+  const std::string why = "runs again before each later step";
+  const std::string set_up =
+      "module load cuda\nmkdir -p out\nexport A=1\nrm -rf old\npip install -r needs\n"
+      "cp data.tar /tmp\n";
+  const Reduced steps = of_one_node(set_up + "srun ./a\ncp more.tar /tmp\nsrun ./b\n");
+  for (const std::string line : {"pip install", "cp data.tar"}) CHECK(steps.says(line, why));
+  for (const std::string line : {"mkdir", "export A", "rm -rf", "cp more.tar"})
+    CHECK_FALSE(steps.says(line, why));
+  const Reduced loop = of_nodes(set_up + "for i in 1 2; do\n  srun ./a $i\ndone\n");
+  CHECK(loop.says("pip install", why));
+  CHECK_FALSE(of_one_node(set_up + "srun ./a\n").says("pip install", why));
+}
+
 TEST_CASE("a statement that waits for its own programs in the background is kept") {
   const Reduced loop = of_one_node(
       "for i in 1 2; do\n  for m in a b c; do\n    python t.py $m $i &\n  done\n  wait\ndone\n");
