@@ -13,6 +13,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/program_file.hpp"
 #include "core/lint/lint.hpp"
+#include "core/lint/tokens.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -70,7 +71,8 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   converted.text = std::move(text);
   const std::string job_file = job_file_text(converted);
   if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);
-  if (!typed.output.empty() && !job_file.empty()) DTS_TRY(write_file(typed.output, job_file, 0666));
+  const mode_t mode = lint::find_tokens(job_file).empty() ? 0666 : 0600;
+  if (!typed.output.empty() && !job_file.empty()) DTS_TRY(write_file(typed.output, job_file, mode));
   if (typed.json)
     fmt::print("{}", account_json(converted));
   else

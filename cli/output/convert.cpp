@@ -6,6 +6,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/lint/place.hpp"
+#include "core/lint/tokens.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,8 @@ std::string excerpt(const Converted& converted, const Row& row) {
   const convert::Span& span = row.spans.front();
   const std::string_view all =
       std::string_view(converted.text).substr(span.begin, span.end - span.begin);
-  std::string line = printable(std::string(trim(all.substr(0, all.find('\n')))), k_longest_excerpt);
+  std::string line =
+      printable(lint::hide_tokens(trim(all.substr(0, all.find('\n')))), k_longest_excerpt);
   if (all.find('\n') != std::string_view::npos && !line.ends_with("...")) line += " ...";
   return line;
 }
@@ -42,7 +44,7 @@ std::string lines_of(const Converted& converted, const Row& row) {
 std::string words_of(const Row& row) {
   std::string words = row.what;
   if (!words.empty() && !row.why.empty()) words += "; ";
-  return printable(words + row.why, k_longest_reason);
+  return printable(lint::hide_tokens(words + row.why), k_longest_reason);
 }
 
 }  // namespace
@@ -71,6 +73,13 @@ std::string account_text(const Converted& converted, bool in_colour) {
     for (const std::string& one : converted.comparison->notes)
       text += fmt::format("{}: {}\n", converted.path, one);
   }
+  for (const lint::Token& token : lint::find_tokens(converted.text))
+    text += fmt::format(
+        "{}:{}: warning: {}; revoke it, keep the new one in a file of mode 0600, and read that "
+        "file\n",
+        converted.path,
+        lint::place_at(converted.text, token.begin).line,
+        token.what);
   std::vector<std::string> sums;
   for (const auto& [became, count] : counts)
     sums.push_back(fmt::format("{} {}", count, convert::to_string(became)));
@@ -113,8 +122,8 @@ std::string account_json(const Converted& converted) {
     }
     rows.push_back({{"places", std::move(spans)},
                     {"became", convert::to_string(row.became)},
-                    {"what", row.what},
-                    {"why", row.why}});
+                    {"what", lint::hide_tokens(row.what)},
+                    {"why", lint::hide_tokens(row.why)}});
   }
   json document{{"schema", "dtsubmit/convert/1"},
                 {"script", converted.path},

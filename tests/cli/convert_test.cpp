@@ -53,6 +53,32 @@ TEST_CASE("-o writes a file that dtsubmit accepts, and never over another one") 
   CHECK(session.dtsubmit({"convert", "job.sh", "-o", "job.sh.txt"}).exit_code == 2);
 }
 
+TEST_CASE("tokens are in no account, and in a job file that only its owner can read") {
+  const ConvertSession session;
+  const std::string token = "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH";
+  const std::string key = "0123456789abcdef0123456789abcdef01234567";
+  REQUIRE(write_file(session.file("login.sh"),
+                     "#!/bin/bash\n#SBATCH --ntasks=2\nexport HF_TOKEN=" + token +
+                         "\nwandb login " + key +
+                         "\nhuggingface-cli login --add-to-git-credential --token " + token +
+                         "\nsrun python train.py\n",
+                     0755));
+  const Output made = session.dtsubmit({"convert", "login.sh", "-o", "login.toml"});
+  CHECK(made.exit_code == 0);
+  CHECK(made.err.find("login.sh:4: set-up: wandb login ***\n") != std::string::npos);
+  CHECK(made.err.find("login.sh:3: warning: a token of Hugging Face") != std::string::npos);
+  CHECK(made.err.find("login.sh:4: warning: a key of Weights & Biases") != std::string::npos);
+  CHECK(made.err.find("abcdef") == std::string::npos);
+  CHECK(read_file(session.file("login.toml"))->find(key) != std::string::npos);
+  using std::filesystem::perms;
+  const auto mode = [&](const char* name) {
+    return std::filesystem::status(session.file(name)).permissions();
+  };
+  CHECK(mode("login.toml") == (perms::owner_read | perms::owner_write));
+  CHECK(session.dtsubmit({"convert", "job.sh", "-o", "job.toml"}).exit_code == 0);
+  CHECK(mode("job.toml") != mode("login.toml"));
+}
+
 TEST_CASE("what is lost is exit code 1, and the document says it to programs") {
   const ConvertSession session;
   REQUIRE(write_file(session.file("lossy.sh"), "#!/bin/bash\n#SBATCH --bogus\nsrun prog\n", 0755));

@@ -2,12 +2,12 @@
 // Variables, and setting up a job's environment.
 #include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
+#include "core/lint/tokens.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 namespace dts::lint {
 namespace {
@@ -124,69 +124,10 @@ void check_obsolete_name(const Subject& subject, Report& report) {
   }
 }
 
-struct Token {
-  const char* prefix;
-  std::size_t length;  // minimum length of the rest
-  const char* whose;
-};
-
-constexpr Token k_tokens[] = {
-    {"hf_", 30, "Hugging Face"},
-    {"ghp_", 36, "GitHub"},
-    {"github_pat_", 40, "GitHub"},
-    {"glpat-", 20, "GitLab"},
-    {"sk-ant-", 30, "Anthropic"},
-    {"sk-proj-", 30, "OpenAI"},
-    {"AKIA", 16, "AWS"},
-    {"nvapi-", 40, "NVIDIA"},
-};
-
-std::size_t token_length(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  while (end < text.size() && (shell::is_name_char(text[end]) || text[end] == '-')) ++end;
-  return end - at;
-}
-
-// False for placeholders such as "hf_xxxxxxxx".
-bool is_random(std::string_view text) {
-  const std::set<char> characters(text.begin(), text.end());
-  return characters.size() >= 10;
-}
-
-// 40 hexadecimal digits are a key if the words before them say so.
-void check_hexadecimal(const Subject& subject, Report& report) {
-  for (const char* word : {"wandb_api_key=", "wandb login "})
-    for (std::size_t at = subject.plain.find(word); at != std::string::npos;
-         at = subject.plain.find(word, at + 1)) {
-      std::size_t begin = at + std::string_view(word).size();
-      while (begin < subject.plain.size() &&
-             std::string_view("\"' ").find(subject.plain[begin]) != std::string_view::npos)
-        ++begin;
-      const std::string_view key =
-          std::string_view(subject.plain).substr(begin, token_length(subject.plain, begin));
-      if (key.size() == 40 && key.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
-          is_random(key))
-        report.add({begin, begin + 40}, "a key of Weights & Biases is written in the script")
-            .hides_source = true;
-    }
-}
-
 void check_token_in_script(const Subject& subject, Report& report) {
-  for (const Token& token : k_tokens) {
-    const std::string_view prefix = token.prefix;
-    for (std::size_t at = subject.text.find(prefix); at != std::string_view::npos;
-         at = subject.text.find(prefix, at + 1)) {
-      if (at > 0 && shell::is_name_char(subject.text[at - 1])) continue;
-      const std::size_t length = token_length(subject.text, at + prefix.size());
-      if (length < token.length || !is_random(subject.text.substr(at + prefix.size(), length)))
-        continue;
-      report
-          .add({at, at + prefix.size() + length},
-               fmt::format("a token of {} is written in the script", token.whose))
-          .hides_source = true;
-    }
-  }
-  check_hexadecimal(subject, report);
+  for (const Token& token : find_tokens(subject.text))
+    report.add({token.begin, token.end}, token.what + " is written in the script").hides_source =
+        true;
 }
 
 // True for a command that may make `conda activate` work.
