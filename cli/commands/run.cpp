@@ -54,7 +54,9 @@ void scrub_own_environment() {
   const std::string advice = getenv_lookup(plan::k_advice_variable).value_or("");
   for (const std::string& entry : environment_entries()) {
     const std::string name(variable_name(entry));
-    if (plan::is_leaky_variable(name) || plan::is_advice(entry, advice)) ::unsetenv(name.c_str());
+    if (plan::is_leaky_variable(name) ||
+        (plan::is_advice(entry, advice) && !plan::holds_for_nested_run(name)))
+      ::unsetenv(name.c_str());
   }
 }
 

@@ -5,8 +5,10 @@
 #include "core/base/os/program_file.hpp"
 #include "core/base/text/text.hpp"
 #include "core/lint/lint.hpp"
+#include "core/lint/script/runs.hpp"
 #include "core/plan/program/inner_program.hpp"
 #include "core/plan/torch_variables.hpp"
+#include "core/shell/parse.hpp"
 
 #include <fmt/format.h>
 
@@ -98,17 +100,43 @@ std::vector<std::string> silent_failures(const std::string& name, const std::str
   return notes;
 }
 
-// A tee behind the program, without a trap that keeps it alive; empty if there is none.
+// A command that ends at once, or whose output nobody needs after a stop.
+bool is_quick(std::string_view name) {
+  constexpr std::array<std::string_view, 8> k_quick{
+      "cat", "date", "echo", "env", "hostname", "ls", "printf", "pwd"};
+  return name.empty() || is_one_of(k_quick, name);
+}
+
+bool is_tee(const lint::Run& run) {
+  const std::string_view first = plan::file_name_of(run.name());
+  return first == "tee" ||
+         (first == "stdbuf" &&
+          std::any_of(run.words.begin(), run.words.end(), [](const lint::ExpandedWord& word) {
+            return plan::file_name_of(word.value.text) == "tee";
+          }));
+}
+
+bool ignores_signals(const lint::Run& run) {
+  return run.name() == "trap" && run.words.size() > 1 && run.words[1].value.text.empty();
+}
+
+// A tee behind the program, unless the script ignores signals; empty if there is none.
 std::string mortal_tee(const std::string& name, const std::string& script) {
-  const auto words = first_words(script);
-  if (!is_one_of(words, "tee") || is_one_of(words, "trap")) return {};
+  const shell::Script tree = shell::parse(script);
+  const std::vector<lint::Run> runs = lint::runs_of(tree, script).runs;
+  if (std::any_of(runs.begin(), runs.end(), ignores_signals)) return {};
+  const bool has_tee = std::any_of(runs.begin(), runs.end(), [&](const lint::Run& sink) {
+    return is_tee(sink) && std::any_of(runs.begin(), runs.end(), [&](const lint::Run& run) {
+             return run.pipeline == sink.pipeline && run.span.begin < sink.span.begin &&
+                    run.around.is_piped && !is_quick(plan::file_name_of(run.name()));
+           });
+  });
+  if (!has_tee) return {};
   return fmt::format(
-      "note: {} passes the output through tee, which ends at a stop where Slurm signals every "
-      "process "
-      "of a rank (proctrack/linuxproc); the program then ends with the next line that it prints, "
-      "before it has saved; omit tee, as each rank's output is in its log, or write | (trap '' "
-      "TERM; "
-      "exec tee ...)",
+      "note: {} passes the output through tee, which a stop kills where Slurm signals every "
+      "process of a rank (proctrack/linuxproc); the program then ends with the next line that it "
+      "prints, before it has saved; omit tee, as each rank's output is in its log, or write "
+      "`| (trap '' TERM; exec tee ...)`",
       name);
 }
 

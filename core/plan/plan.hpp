@@ -279,6 +279,10 @@ inline constexpr const char* k_advice_variable = "DTSUBMIT_ADVICE";
 // True if the variable `entry` ("NAME=value") is one of those recorded in `advice`, and unchanged.
 [[nodiscard]] bool is_advice(std::string_view entry, std::string_view advice);
 
+// True for advice that also holds for a run that the rank's program starts within the same job: its
+// GPUs, and the job's end.
+[[nodiscard]] bool holds_for_nested_run(std::string_view name);
+
 // Ports to try, in order, for MASTER_PORT, or for a rank's own server if the rank's name is
 // appended to `run`: above 1023, a permutation salted by run and attempt, at most `count`. Ports
 // outside [ephemeral_low, ephemeral_high] come first. An outgoing connection can take a port inside

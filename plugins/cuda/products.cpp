@@ -201,6 +201,7 @@ cublasStatus_t run(dttrain_context& context, ChosenProduct& chosen, const dttrai
 }
 
 // Runs the product with the best algorithm that works; the library may refuse one that it offered.
+// CUBLAS_STATUS_NOT_SUPPORTED if there is none.
 cublasStatus_t find_and_run(dttrain_context& context,
                             ChosenProduct& chosen,
                             const dttrain_product& p) {
@@ -231,11 +232,6 @@ cublasStatus_t find_and_run(dttrain_context& context,
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-// Whether there is no algorithm for a shape, rather than an error.
-bool lacks_algorithm(cublasStatus_t status) {
-  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE;
-}
-
 // Uses the library's curve if there is an algorithm for it and the output is rounded, because the
 // library's GELU is approximate. The library reads 8 values of `before` at a time.
 cublasStatus_t choose_and_run(dttrain_context& context,
@@ -251,7 +247,7 @@ cublasStatus_t choose_and_run(dttrain_context& context,
     return CUBLAS_STATUS_SUCCESS;
   chosen.how = ChosenProduct::How::straight;
   const cublasStatus_t status = find_and_run(context, chosen, straight(p));
-  if (!lacks_algorithm(status)) return status;
+  if (status != CUBLAS_STATUS_NOT_SUPPORTED) return status;
   chosen.how = ChosenProduct::How::by_kernel;
   ++context.products_by_kernel;
   return CUBLAS_STATUS_SUCCESS;

@@ -10,11 +10,6 @@
 namespace dts::plan {
 namespace {
 
-// A rank's GPUs are also those of a job that it runs itself, on the same node.
-bool is_kept(std::string_view name) {
-  return name.starts_with("CUDA_") || name.starts_with("ROCR_");
-}
-
 // The value is part of it, because one that the program has changed is the program's own.
 std::string mark(std::string_view name, std::string_view value) {
   const std::string entry = std::string(name).append("=").append(value);
@@ -26,7 +21,7 @@ std::string mark(std::string_view name, std::string_view value) {
 Environment::value_type advice_of_rank(const Environment& variables) {
   std::vector<std::string> marks;
   for (const auto& [name, value] : variables)
-    if (!is_leaky_variable(name) && !is_kept(name)) marks.push_back(mark(name, value));
+    if (!is_leaky_variable(name)) marks.push_back(mark(name, value));
   return {k_advice_variable, join(marks, " ")};
 }
 
@@ -36,6 +31,10 @@ bool is_advice(std::string_view entry, std::string_view advice) {
   const std::vector<std::string> marks = split(advice, ' ');
   const std::string own = mark(entry.substr(0, end), entry.substr(end + 1));
   return std::find(marks.begin(), marks.end(), own) != marks.end();
+}
+
+bool holds_for_nested_run(std::string_view name) {
+  return name.starts_with("CUDA_") || name.starts_with("ROCR_") || name == "DTSUBMIT_DEADLINE";
 }
 
 }  // namespace dts::plan

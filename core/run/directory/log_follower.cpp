@@ -10,6 +10,16 @@
 #include <string_view>
 
 namespace dts::run {
+namespace {
+
+// The end of the last line, or state of a progress bar, of a text that goes on; its size if it is
+// within one. A return at the very end may be that of "\r\n".
+std::size_t end_of_lines(std::string_view text) {
+  const std::size_t last = text.substr(0, text.size() - 1).find_last_of("\r\n");
+  return text.back() == '\n' || last == std::string_view::npos ? text.size() : last + 1;
+}
+
+}  // namespace
 
 Result<bool> LogFollower::copy_to(int fd, std::uint64_t limit) {
   return copy(fd, limit, prefix_.empty() ? Lines::any : Lines::whole);
@@ -32,6 +42,8 @@ Result<bool> LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
     std::string_view text(block, static_cast<std::size_t>(n));
     if (lines == Lines::whole && text.size() < sizeof block)
       text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0: no whole line yet
+    else if (text.size() == sizeof block)
+      text = text.substr(0, end_of_lines(text));
     if (text.empty()) return any;
     any = true;
     offset_ += text.size();

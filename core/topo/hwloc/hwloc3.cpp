@@ -11,17 +11,26 @@
 namespace dts::topo {
 namespace {
 
+constexpr std::string_view k_blanks = " \t\r\n";
+
 // The value of an attribute in the tag `tag`, a part of it; without data if it has none.
 std::string_view value_of(std::string_view tag, std::string_view attribute) {
-  for (const char quote : {'"', '\''}) {
-    const std::string before = fmt::format(" {}={}", attribute, quote);
-    const std::size_t at = tag.find(before);
-    if (at == std::string_view::npos) continue;
-    const std::string_view rest = tag.substr(at + before.size());
-    if (const std::size_t end = rest.find(quote); end != std::string_view::npos)
-      return rest.substr(0, end);
+  for (std::size_t at = 1; (at = tag.find(attribute, at)) != std::string_view::npos; ++at) {
+    const std::string_view rest = tag.substr(at + attribute.size());
+    if (k_blanks.find(tag[at - 1]) == std::string_view::npos ||
+        !(rest.starts_with("=\"") || rest.starts_with("='")))
+      continue;
+    const std::size_t end = rest.find(rest[1], 2);
+    return end == std::string_view::npos ? std::string_view() : rest.substr(2, end - 2);
   }
   return {};
+}
+
+// The first tag or comment of the text, with what follows up to the next one.
+std::string_view first_piece(std::string_view text) {
+  constexpr std::string_view k_comment = "<!--";
+  const std::size_t behind = text.starts_with(k_comment) ? text.find("-->", k_comment.size()) : 1;
+  return text.substr(0, text.find('<', std::min(behind, text.size())));
 }
 
 // hwloc 2's type of the OS device `tag` (HWLOC_OBJ_OSDEV_*), which has `types` of hwloc 3.
@@ -47,7 +56,7 @@ std::string type_of_device(std::uint64_t types, std::string_view tag) {
     const bool was_gpu = name.starts_with("nvml") || name.starts_with("rsmi");
     return (types & coprocessor) != 0 && !was_gpu ? coprocessor_2 : gpu_2;
   };
-  return std::to_string(type());
+  return types == 0 ? "0" : std::to_string(type());
 }
 
 std::string kind_of_distances(std::uint64_t kind) {
@@ -56,12 +65,12 @@ std::string kind_of_distances(std::uint64_t kind) {
   return std::to_string((kind & k_hops) != 0 ? (kind & ~k_hops) | k_latency : kind);
 }
 
-// Appends a tag, with another value of the attribute if it has it. `replacement` gets its number.
-template <typename Replacement>
+// Appends a tag, with translate(value) as the attribute's value if it has it.
+template <typename Translate>
 void append(std::string& out,
             std::string_view tag,
             std::string_view attribute,
-            const Replacement& replacement) {
+            const Translate& translate) {
   const std::string_view value = value_of(tag, attribute);
   if (value.data() == nullptr) {
     out += tag;
@@ -69,30 +78,47 @@ void append(std::string& out,
   }
   const auto first = static_cast<std::size_t>(value.data() - tag.data());
   out += tag.substr(0, first);
-  out += replacement(parse_number(value).value_or(0));
+  out += translate(value);
   out += tag.substr(first + value.size());
+}
+
+// The same for a number; what is none stays.
+template <typename Translate>
+void append_number(std::string& out,
+                   std::string_view tag,
+                   std::string_view attribute,
+                   const Translate& translate) {
+  append(out, tag, attribute, [&](std::string_view value) {
+    const auto number = parse_number(value);
+    return number ? translate(*number) : std::string(value);
+  });
 }
 
 }  // namespace
 
 std::string_view version_of(std::string_view text) {
-  const std::size_t tag = text.find("<topology");
-  if (tag == std::string_view::npos) return {};
-  const std::string_view value = value_of(text.substr(tag, text.find('>', tag) - tag), "version");
-  return value.substr(0, value.find_first_not_of("0123456789."));
+  while (!text.empty()) {
+    const std::string_view piece = first_piece(text);
+    if (piece.starts_with("<topology")) {
+      const std::string_view value = value_of(piece, "version");
+      return value.substr(0, value.find_first_not_of("0123456789."));
+    }
+    text.remove_prefix(piece.size());
+  }
+  return {};
 }
 
 std::string as_version_2(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const std::string_view tag = text.substr(0, std::max<std::size_t>(text.find('<', 1), 1));
+    const std::string_view tag = first_piece(text);
     if (tag.starts_with("<topology"))
-      append(out, tag, "version", [](auto) { return std::string("2.0"); });
+      append(out, tag, "version", [](auto) { return "2.0"; });
     else if (tag.starts_with("<object"))
-      append(out, tag, "osdev_type", [&](auto types) { return type_of_device(types, tag); });
+      append_number(out, tag, "osdev_type", [&](auto types) { return type_of_device(types, tag); });
     else if (tag.starts_with("<distances2"))
-      append(out, tag, "kind", kind_of_distances);
+      append_number(out, tag, "kind", kind_of_distances);
     else
       out += tag;
     text.remove_prefix(tag.size());

@@ -163,6 +163,7 @@ class Run {
   bool shares_device_ = false;                         // whether any ranks share a device
   std::unique_ptr<Backend> backend_;
   accelerator::DeviceSums* device_sums_ = nullptr;  // backend_, if a device computes
+  int slow_products_ = -1;                          // that were reported; -1: not asked yet
   std::string exchange_;                            // way between devices, as JSON; empty: none
   std::unique_ptr<ShardedUpdate> update_;
   std::optional<Tuner> tuner_;              // while it tries settings

@@ -72,22 +72,26 @@ void Run::look_at_devices(const std::vector<DevicePlace>& all) {
   for (const std::string& what : odd_links(all, links)) tell("dttrain: warning: {}\n", what);
 }
 
+// The first rank's, since all compute the same shapes; evaluations come later than steps.
 void Run::report_slow_products() {
+  if (comm_.rank() != 0) return;
   const int shapes = device_sums_->queue().facts().slow_products;
-  if (shapes == 0 || comm_.rank() != 0) return;
-  tell(
-      "dttrain: warning: cuBLASLt has no algorithm for {} of this training's products; kernels of "
-      "dttrain compute {}, more slowly\n",
-      shapes,
-      shapes == 1 ? "it" : "them");
+  if (shapes > std::max(slow_products_, 0))
+    tell(
+        "dttrain: warning: cuBLASLt has no algorithm for {} of the shapes of products; kernels of "
+        "dttrain compute {}, more slowly\n",
+        shapes,
+        shapes == 1 ? "it" : "them");
+  slow_products_ = shapes;
 }
 
 // Collective, unless the training is asynchronous, because ranks are at different steps then.
 void Run::report_devices() {
-  if (!monitor_ || device_ == nullptr || options_.staleness) return;
+  if (!monitor_ || device_ == nullptr) return;
   const std::uint64_t done = state_.step;
-  if (done % k_devices_every != 0 && done != schedule_.total && done != 1) return;
-  if (done == 1) report_slow_products();
+  const bool is_regular = done % k_devices_every == 0 || done == schedule_.total;
+  if (slow_products_ < 0 || is_regular) report_slow_products();
+  if (options_.staleness || (!is_regular && done != 1)) return;
   const GpuHealth mine = monitor_->read();
   const std::uint64_t now =
       mine.throttling < 0 ? 0 : static_cast<std::uint64_t>(mine.throttling) & k_faults;

@@ -63,7 +63,12 @@ TEST_CASE(
   };
   CHECK(names_tee("set -o pipefail; python3 train.py 2>&1 | tee log"));
   CHECK_FALSE(names_tee("set -o pipefail; python3 train.py | (trap '' TERM; exec tee log)"));
+  CHECK(names_tee("trap 'rm -rf x' EXIT; python3 train.py | /usr/bin/tee log"));
+  CHECK(names_tee("python3 train.py 2>&1 | stdbuf -oL tee log"));
   CHECK_FALSE(names_tee("python3 tee.py; exec python3 train.py tee"));
+  CHECK_FALSE(names_tee("cat conf | tee copy >/dev/null; exec python3 train.py"));
+  CHECK_FALSE(names_tee("echo 'a; tee b'; exec python3 train.py"));
+  CHECK_FALSE(names_tee("exec python3 train.py # | tee log"));
 }
 
 TEST_CASE("a shell that exits with 0 whatever becomes of its program is reported") {

@@ -318,6 +318,7 @@ TEST_CASE("an algorithm is chosen once for a shape, and for how its arrays are a
   s.rows = 8;
   compare(context, s);
   CHECK(behaviour().chosen == 5);
+  CHECK(context.products_by_kernel == 0);
 }
 
 TEST_CASE("an algorithm that cuBLASLt offers and then refuses is passed over, once") {
@@ -328,6 +329,7 @@ TEST_CASE("an algorithm that cuBLASLt offers and then refuses is passed over, on
   s.added = 1;
   for (int again = 0; again < 2; ++again) compare(context, s);
   CHECK(behaviour().chosen == 1);
+  CHECK(context.products_by_kernel == 0);
   behaviour() = {};
 }
 
@@ -358,6 +360,7 @@ TEST_CASE("a GELU is cuBLASLt's where it has one for rounded values, and otherwi
               compare(context, s);
               const bool is_fused =
                   fuses && has_gelu && rounds && columns == 16 && (curve == DTTRAIN_GELU || !bias);
+              CHECK(context.products_by_kernel == 0);
               CHECK(behaviour().fused == (is_fused ? 2 : 0));
               CHECK(g_launches == (is_fused && !s.sums ? 0 : 2));
             }

@@ -458,9 +458,12 @@ TEST_CASE("a job that a rank submits does not take the rank's advice for its use
   CHECK(is_advice("WANDB_RUN_ID=outer-1", advice));
   CHECK(is_advice("MLFLOW_RUN_CONTEXT=" + value(rank, "MLFLOW_RUN_CONTEXT"), advice));
   CHECK_FALSE(is_advice("OMP_NUM_THREADS=4", advice));  // the program has changed it
-  CHECK_FALSE(is_advice("CUDA_VISIBLE_DEVICES=1", advice));
   CHECK_FALSE(is_advice("PATH=/bin", advice));
   CHECK_FALSE(is_advice("", ""));
+  rank.emplace_back("CUDA_VISIBLE_DEVICES", "1");
+  CHECK(is_advice("CUDA_VISIBLE_DEVICES=1", advice_of_rank(rank).second));
+  CHECK(holds_for_nested_run("CUDA_VISIBLE_DEVICES"));
+  CHECK_FALSE(holds_for_nested_run("OMP_NUM_THREADS"));
 }
 
 TEST_CASE("a run keeps its ids in W&B and MLflow, and no two ranks share one") {

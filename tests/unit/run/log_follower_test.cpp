@@ -70,6 +70,19 @@ TEST_CASE("every line gets the prefix once and is written whole, the last half a
   CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n[3] four\n");
 }
 
+TEST_CASE("a block ends between lines, not within a return and a newline, or a bar's state") {
+  const std::string first(60'000, 'x');
+  const std::string second(5534, 'y');  // its return is the last byte of 64 KiB
+  Copy copy("[3] ");
+  copy.grow(first + "\n" + second + "\r\n");
+  copy.poll();
+  CHECK(copy.copied() == "[3] " + first + "\n[3] " + second + "\r\n");
+  Copy bar("[3] ");
+  bar.grow(first + "\r" + std::string(8000, '#') + "\n");
+  bar.poll();
+  CHECK(bar.copied() == "[3] " + first + "\r\n[3] " + std::string(8000, '#') + "\n");
+}
+
 TEST_CASE("a look takes no more than its limit, so that one log cannot hold up the others") {
   Copy copy;
   const std::string text(1'000'000, 'x');

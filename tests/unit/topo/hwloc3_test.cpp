@@ -67,6 +67,11 @@ TEST_CASE("what is not a value with a new meaning stays") {
     CHECK(as_version_2(text) == text);
   }
   CHECK(as_version_2("<topology version='3.1'>") == "<topology version='2.0'>");
+  CHECK(as_version_2("<object\n\tosdev_type=\"16\"/>") == "<object\n\tosdev_type=\"2\"/>");
+  CHECK(type_of(0, "unknown") == "0");
+  const std::string comment = "<!-- <topology version=\"2.0\"> <object osdev_type=\"16\"/> -->";
+  CHECK(version_of(comment + "<topology version=\"3.0\">") == "3.0");
+  CHECK(as_version_2(comment) == comment);
   CHECK(as_version_2(R"(<distances2 type="OSDev" nbobjs="4" kind="33" name="XGMIHops">)") ==
         R"(<distances2 type="OSDev" nbobjs="4" kind="5" name="XGMIHops">)");
   CHECK(as_version_2(R"(<distances2hetero nbobjs="4" kind="9">)") ==

@@ -54,7 +54,7 @@ struct Multiply : TiledProduct<Factors> {
                         this->tile_from(column, product.columns)};
     typename Block::template Kept<typename Factors::Part> kept(block);
     block.each([&](int thread) { kept[thread].clear(); });
-    // In parts, as offsets within a factor are of 31 bits.
+    // In parts, as offsets within a factor are of 31 bits: enough for rows of four million values.
     for (int begin = 0; begin < product.inner; begin += k_part) {
       const int end = product.inner - begin < k_part ? product.inner - begin : k_part;
       const auto add = [&](const auto& left, const auto& right) {
@@ -89,7 +89,7 @@ struct Multiply : TiledProduct<Factors> {
   }
 
  private:
-  static constexpr int k_part = 4096;
+  static constexpr int k_part = 512;  // a multiple of the columns of a side
 
   [[nodiscard]] DTS_CODE_OF_BOTH int down() const { return this->tiles_of(product.rows); }
 
