@@ -4,6 +4,7 @@
 #include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/message.hpp"
 #include "plugins/slurm/releases.hpp"
+#include "plugins/slurm/words.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/reservation.hpp"
 
@@ -50,8 +51,13 @@ Outcome<json> change(job_desc_msg_t& update, const json& request) {
   return outcome_of(status, request, {});
 }
 
-// If it fails, Slurm holds the job at the reservation's end, and its reason says what to do.
-void leave_reservation(const json& request) {
+// A requeued job. If it fails, Slurm holds the job at the reservation's end, and its reason says
+// what to do.
+void leave_ending_reservation(const json& request, std::uint32_t id) {
+  job_info_msg_t* found = nullptr;
+  if (slurm_load_job(&found, JobArgument(id), SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS) return;
+  const Message<job_info_msg_t, slurm_free_job_info_msg> message(found);
+  if (message->record_count == 0 || !are_nearly_over(text(message->job_array[0].resv_name))) return;
   job_desc_msg_t update;
   slurm_init_job_desc_msg(&update);
   std::string none;
@@ -80,7 +86,6 @@ Outcome<json> cancel(const json& request) {
 Outcome<json> requeue(const json& request) {
   const auto id = job_number(request);
   if (!id) return tl::unexpected<Failure>(id.error());
-  const bool is_last_of_reservation = ends_with_reservation(request);
   std::string text = request.at("id").get<std::string>();
   job_array_resp_msg_t* answers = nullptr;  // one for each task not requeued
   const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
@@ -88,7 +93,7 @@ Outcome<json> requeue(const json& request) {
       plain ? slurm_requeue(JobArgument(*id), 0) : slurm_requeue2(text.data(), 0, &answers);
   if (answers != nullptr) slurm_free_job_array_resp(answers);
   auto outcome = outcome_of(status, request, {ESLURM_JOB_PENDING});
-  if (outcome && is_last_of_reservation) leave_reservation(request);
+  if (outcome) leave_ending_reservation(request, *id);
   return outcome;
 }
 

@@ -67,6 +67,15 @@ std::string errors_in(const std::string& said) {
   return plain(errors);
 }
 
+// A requeued job. If it fails, Slurm holds the job at the reservation's end, and its reason says
+// what to do.
+void leave_ending_reservation(const json& request) {
+  const auto job = load_job(request);
+  if (!job || !are_nearly_over(job->text("Reservation"))) return;
+  [[maybe_unused]] const auto left =
+      order(request, {"scontrol", "update", "JobId=" + id_of(request), "ReservationName="});
+}
+
 // "slurm-wlm 22.05.8" -> "22.05.8".
 std::string version_in(const std::string& printed) {
   const std::string line = printed.substr(0, printed.find('\n'));
@@ -136,13 +145,9 @@ Outcome<json> cancel(const json& request) {
 }
 
 Outcome<json> requeue(const json& request) {
-  const bool is_last_of_reservation = ends_with_reservation(request);
   auto outcome =
       order(request, {"scontrol", "requeue", id_of(request)}, "Job is pending execution");
-  // If it fails, Slurm holds the job at the reservation's end, and its reason says what to do.
-  if (outcome && is_last_of_reservation) [[maybe_unused]]
-    const auto left =
-        order(request, {"scontrol", "update", "JobId=" + id_of(request), "ReservationName="});
+  if (outcome) leave_ending_reservation(request);
   return outcome;
 }
 

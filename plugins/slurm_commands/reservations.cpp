@@ -6,7 +6,7 @@ namespace slurm_plugin {
 
 Reservations load_reservations() {
   const auto text = output_of({"scontrol", "--all", "show", "reservation"});
-  if (!text) return {};
+  if (!text) return {.are_known = false};
   Reservations found;
   for (const Record& record : parse_records(*text)) found.all.push_back(reservation_of(record));
   const auto config = output_of({"scontrol", "show", "config"});

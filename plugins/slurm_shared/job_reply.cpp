@@ -19,8 +19,9 @@ namespace {
 // everywhere, which a slow Epilog can delay for minutes.
 JobWords words_of(const JobFacts& job) {
   if (job.record.state == "pending" && job.completing && job.record.reason == "None")
-    return {"its last run is not over on all of its nodes: processes, or their Epilog, still end",
-            "squeue -j {job} shows the state COMPLETING until then"};
+    return {
+        "its last run is not over on all of its nodes: processes or the Epilog are still finishing",
+        "squeue -j {job} shows the state COMPLETING until then"};
   return words_of(job.record);
 }
 

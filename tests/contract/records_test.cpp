@@ -140,7 +140,8 @@ TEST_CASE("a requeued job whose last run still ends on its nodes waits for that"
   const json job = job_json(record("JobId=3 JobName=j\n   JobState=COMPLETING Reason=None\n   "
                                    "Requeue=1 Restarts=1\n"),
                             "pending");
-  CHECK(job["explanation"].get<std::string>().find("their Epilog, still end") != std::string::npos);
+  CHECK(job["explanation"].get<std::string>().find("the Epilog are still finishing") !=
+        std::string::npos);
 }
 
 TEST_CASE("a job that is ending is what its other fields reveal, or not known yet") {

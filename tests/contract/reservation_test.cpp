@@ -46,8 +46,6 @@ TEST_CASE("a job ends with its reservation, unless that lets it run on") {
   CHECK(cut["end_time"] == 2000);
   CHECK(cut["ends_unwarned"] == true);
   CHECK(cut["explanation"] == "its reservation soon ends then, before its time limit");
-  CHECK(is_nearly_over(cut, 1500));
-  CHECK_FALSE(is_nearly_over(cut, 1000));
   const json endless = with(running(0, true), known("SPEC_NODES"));
   CHECK(endless["end_time"] == 2000);
   CHECK(endless["unlimited"] == false);
@@ -57,8 +55,51 @@ TEST_CASE("a job ends with its reservation, unless that lets it run on") {
   Reservations patient = known("SPEC_NODES");
   patient.over_run = over_run_of("10 min");
   CHECK(with(running(4000), patient)["end_time"] == 2600);
+  json outlives = running(4000);
+  add_reservations(outlives, patient, 2500);
+  CHECK(outlives["end_time"] == 2600);
+  CHECK(outlives["explanation"] ==
+        "its reservation soon lets it run until then at most, before its time limit");
   patient.over_run = over_run_of("UNLIMITED");
   CHECK(with(running(4000), patient) == running(4000));
+}
+
+TEST_CASE(
+    "a requeued job leaves a reservation that is over soon, however long that lets jobs run") {
+  for (const char* flags : {"SPEC_NODES", "FLEX"}) {
+    CHECK(are_nearly_over("soon", known(flags), 1500));
+    CHECK_FALSE(are_nearly_over("soon", known(flags), 1000));
+    CHECK_FALSE(are_nearly_over("soon,later", known(flags), 1500));
+  }
+  CHECK(are_nearly_over("soon", known("SPEC_NODES"), 2500));  // ResvOverRun let it run on
+  CHECK(are_nearly_over("gone", known("SPEC_NODES"), 1500));
+  CHECK_FALSE(are_nearly_over("soon", known("DAILY"), 1500));
+  CHECK_FALSE(are_nearly_over("", known("SPEC_NODES"), 1500));
+  CHECK_FALSE(are_nearly_over("soon", {.are_known = false}, 1500));
+}
+
+TEST_CASE("of a list of reservations, a job has the one that lasts longest, as far as is known") {
+  json one = running(9000);
+  one["reservation"] = "soon,later";
+  CHECK(with(one, known("SPEC_NODES"))["end_time"] == 2000);  // the other has not begun
+  Reservations both = known("SPEC_NODES");
+  both.all.back().start = 1200;
+  CHECK(with(one, both)["end_time"] == 6000);
+  both.all.back().ends_jobs = false;
+  CHECK(with(one, both) == one);
+  const json waits =
+      with({{"state", "pending"}, {"reason", "Reservation"}, {"reservation", "later,gone"}},
+           known("SPEC_NODES"));
+  CHECK(waits["explanation"] == "its reservation later begins at 1970-01-01T01:23:20Z");
+}
+
+TEST_CASE("reservations whose times are not known, or that Slurm does not tell, promise nothing") {
+  Reservations odd = known("SPEC_NODES");
+  for (Reservation& one : odd.all) one.start = one.end = 0;
+  CHECK(with(running(4000), odd) == running(4000));
+  const json unsure = with(running(4000), {.are_known = false});
+  CHECK(unsure["end_unsure"] == true);
+  CHECK(unsure["end_time"] == 4000);
 }
 
 TEST_CASE("a waiting job: when its reservation begins, or which ones are in its way") {
@@ -72,8 +113,14 @@ TEST_CASE("a waiting job: when its reservation begins, or which ones are in its 
             {"time_limit", 100}};
   CHECK(concern_reservations(kept));
   CHECK(with(kept, known("SPEC_NODES"))["explanation"] ==
-        "nodes that it needs are reserved during the time that it asks for: soon from "
+        "nodes that it needs are perhaps reserved during the time that it asks for: soon from "
         "1970-01-01T00:16:40Z to 1970-01-01T00:33:20Z (n[0-1])");
+  Reservations licences = known("SPEC_NODES");
+  for (Reservation& one : licences.all) one.nodes.clear();
+  CHECK(with(kept, licences) == kept);
+  const json full{{"state", "pending"}, {"reason", "Reservation"}, {"reservation", "soon"}};
+  CHECK(with(full, known("SPEC_NODES"))["explanation"] ==
+        "its reservation soon perhaps has no room for it now, and ends at 1970-01-01T00:33:20Z");
   kept["description"] = "ReqNodeNotAvail, UnavailableNodes:n1";
   CHECK_FALSE(concern_reservations(kept));
 }
@@ -92,8 +139,14 @@ TEST_CASE("a refused prediction is none if a reservation may be the reason") {
   CHECK(early.message.find("reservation later from ") != std::string::npos);
   CHECK(early.message.find("has not begun") != std::string::npos);
   const json in_soon{{"options", {{"reservation", "soon"}}}, {"time_limit_minutes", 50}};
-  CHECK(of_prediction(nodes, in_soon, now_known, 1500).message.find("and ends it then") !=
+  CHECK(of_prediction(nodes, in_soon, now_known, 1500).message.find("and ends it with") !=
         std::string::npos);
+  const Failure unlimited =
+      of_prediction(nodes, {{"options", {{"reservation", "soon"}}}}, now_known, 1500);
+  CHECK(unlimited.message.find("perhaps before the job's time limit") != std::string::npos);
+  const Failure over = of_prediction(nodes, in_soon, now_known, 2500);
+  CHECK(over.code == std::string("rejected"));
+  CHECK(over.message == "reservation soon was over at 1970-01-01T00:33:20Z");
   const Failure other = refused(meanings::k_qos, "Invalid qos specification");
   CHECK(of_prediction(other, {}, now_known, 1500).message == other.message);
 }
