@@ -141,6 +141,7 @@ sched::JobInfo job_from(const json& object) {
   reader.read("end_time", job.end_time);
   reader.read("unlimited", job.unlimited);
   reader.read("ends_unwarned", job.ends_unwarned);
+  reader.read("end_unsure", job.end_unsure);
   reader.read("preempt_time", job.preempt_time);
   reader.read("exit_code", job.exit_code);
   reader.read("exit_signal", job.exit_signal);

@@ -78,6 +78,7 @@ struct JobInfo {
   std::int64_t end_time = 0;       // the current deadline while running
   bool unlimited = false;          // no time limit; then end_time is meaningless
   bool ends_unwarned = false;      // at end_time, before its time limit and without its signal
+  bool end_unsure = false;         // the scheduler could not say now whether it ends so
   std::int64_t preempt_time = 0;   // set once preemption has begun
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
@@ -286,8 +287,7 @@ class Scheduler {
   // Sends SIGTERM, then SIGKILL after KillWait; removes a pending job. It is no error if the job
   // has already ended.
   [[nodiscard]] virtual Result<void> cancel(JobId id) = 0;
-  // Requeues the job under the same id. `rejected` if the job may not be requeued. It is no
-  // error if the job is already waiting.
+  // Requeues it under the same id. `rejected`: it may not be. It is no error if it already waits.
   [[nodiscard]] virtual Result<void> requeue(JobId id) = 0;
   // Ensures that the job is not started again once it has ended, for whatever reason.
   [[nodiscard]] virtual Result<void> forbid_requeue(JobId id) = 0;

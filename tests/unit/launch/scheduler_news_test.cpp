@@ -56,4 +56,17 @@ TEST_CASE(
   CHECK(must_warn(seconds(90), seconds(180), seconds(120)));
 }
 
+TEST_CASE("the agent warns once, however often the job's record says that its end is near") {
+  OwnWarning warning;
+  constexpr seconds k_given{3600};
+  constexpr seconds k_margin{120};
+  warning.set(true);
+  CHECK_FALSE(warning.take(seconds(130), k_given, k_margin));
+  CHECK(warning.take(seconds(119), k_given, k_margin));
+  CHECK_FALSE(warning.take(seconds(118), k_given, k_margin));
+  warning.set(true);  // the next record
+  CHECK_FALSE(warning.take(seconds(89), k_given, k_margin));
+  CHECK_FALSE(OwnWarning().take(seconds(89), k_given, k_margin));
+}
+
 }  // namespace dts::launch

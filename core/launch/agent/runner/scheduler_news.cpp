@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dts::launch {
 namespace {
@@ -28,6 +29,12 @@ bool must_warn(seconds left, seconds given, seconds margin) {
   return left <= std::min(margin, given / 2);
 }
 
+bool OwnWarning::take(seconds left, seconds given, seconds margin) {
+  if (!is_needed_ || is_given_ || !must_warn(left, given, margin)) return false;
+  is_given_ = true;
+  return true;
+}
+
 bool TimeLimit::is_after_pause(Time now) {
   const bool paused = pauses_.look(now) > Time::duration{};
   if (paused) time_ = 0;
@@ -35,7 +42,7 @@ bool TimeLimit::is_after_pause(Time now) {
 }
 
 std::optional<seconds> TimeLimit::left(std::int64_t unix_now) const {
-  if (time_ <= 0) return std::nullopt;
+  if (!is_known()) return std::nullopt;
   return seconds(time_ - unix_now);
 }
 
@@ -79,18 +86,26 @@ void SchedulerNews::on_facts(JobWatch::Facts facts) {
   attempt_.set_allotments(std::move(facts.allotments));
   attempt_.set_signals_reach_programs(facts.signals_reach_programs);
   limit_.set(facts.deadline);
-  ends_unwarned_ = facts.ends_unwarned;
+  own_warning_.set(facts.ends_unwarned);
   if (began_ == 0) began_ = unix_now();
   if (facts.deadline > 0)
     attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts.deadline));
   facts_known_ = true;
 }
 
-void SchedulerNews::on_job() {
-  if (job_->state == sched::JobState::running) {
-    limit_.set(job_->end_time);
-    ends_unwarned_ = job_->ends_unwarned;
+void SchedulerNews::on_end() {
+  if (job_->end_unsure && own_warning_.is_needed() && limit_.is_known()) {
+    if (!std::exchange(told_of_unsure_end_, true))
+      log("scheduler: it cannot tell now whether the job still ends before its time limit: the end "
+          "that it told last counts");
+    return;
   }
+  limit_.set(job_->end_time);
+  own_warning_.set(job_->ends_unwarned);
+}
+
+void SchedulerNews::on_job() {
+  if (job_->state == sched::JobState::running) on_end();
   // A grace time has begun, whether or not we were signalled: the deadline has moved.
   if (job_->preempt_time == 0) return;
   const seconds left = time_after_preemption(*job_, unix_now(), kill_wait());
@@ -113,11 +128,14 @@ std::vector<NodeEndpoint> SchedulerNews::endpoints(const std::vector<std::string
 
 std::optional<std::string> SchedulerNews::take_warning() {
   const auto left = time_left();
-  if (!ends_unwarned_ || !left) return std::nullopt;
+  if (!left || attempt_.stopping()) return std::nullopt;
   const seconds given = *left + seconds(unix_now() - began_);
-  if (!must_warn(*left, given, settings_.attempt.spec.signal_margin)) return std::nullopt;
-  ends_unwarned_ = false;
-  return fmt::format("the job's end is near: {} s left", left->count());
+  if (!own_warning_.take(*left, given, settings_.attempt.spec.signal_margin)) return std::nullopt;
+  const std::string why = job_ && job_->ends_unwarned ? job_->explanation : std::string();
+  return fmt::format("the job's end is near: {} s left{}{}",
+                     std::max(*left, seconds(0)).count(),
+                     why.empty() ? "" : ": ",
+                     why);
 }
 
 std::optional<seconds> SchedulerNews::time_left() const {

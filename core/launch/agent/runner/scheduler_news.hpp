@@ -36,6 +36,8 @@ class TimeLimit {
   // `time` in Unix seconds; 0 or less: not known.
   void set(std::int64_t time) { time_ = time; }
 
+  [[nodiscard]] bool is_known() const { return time_ > 0; }
+
   // Call it at least once a second. True if this process has been paused since the last call.
   [[nodiscard]] bool is_after_pause(Time now);
 
@@ -53,6 +55,24 @@ class TimeLimit {
 [[nodiscard]] bool must_warn(std::chrono::seconds left,
                              std::chrono::seconds given,
                              std::chrono::seconds margin);
+
+// The agent's own warning, once in an attempt, where the scheduler ends the job without its signal.
+class OwnWarning {
+ public:
+  // From a record of the job: whether that is so now.
+  void set(bool is_needed) { is_needed_ = is_needed; }
+
+  [[nodiscard]] bool is_needed() const { return is_needed_; }
+
+  // True once: when must_warn() is.
+  [[nodiscard]] bool take(std::chrono::seconds left,
+                          std::chrono::seconds given,
+                          std::chrono::seconds margin);
+
+ private:
+  bool is_needed_ = false;
+  bool is_given_ = false;
+};
 
 class SchedulerNews {
  public:
@@ -83,7 +103,7 @@ class SchedulerNews {
   }
 
   // Why the job must stop now, if the scheduler is about to end it without the signal that it sends
-  // before the time limit. See must_warn().
+  // before the time limit, and it is not being stopped already. See must_warn().
   [[nodiscard]] std::optional<std::string> take_warning();
 
   // Time until the scheduler ends the job; nullopt if not known.
@@ -112,6 +132,7 @@ class SchedulerNews {
  private:
   void on_facts(JobWatch::Facts facts);
   void on_job();
+  void on_end();
   [[nodiscard]] std::int64_t unix_now() const;  // from the clock of Attempt::wall_at()
 
   const RunnerSettings& settings_;
@@ -119,7 +140,8 @@ class SchedulerNews {
   std::optional<sched::JobInfo> job_;
   std::vector<std::string> down_nodes_;
   TimeLimit limit_;
-  bool ends_unwarned_ = false;
+  OwnWarning own_warning_;
+  bool told_of_unsure_end_ = false;
   std::int64_t began_ = 0;  // Unix seconds: when `limit_` was first known
   unsigned kill_wait_seconds_ = 30;
   std::map<std::string, std::string> node_addresses_;
