@@ -45,6 +45,11 @@ std::vector<Option> slurm_node_options() {
       {.names = "--reservation",
        .value = for_slurm("reservation", "NAME"),
        .help = "reservation whose nodes are used",
+       .manual = R"(Reservation whose nodes are used.
+Its end may come before the time limit; see
+.BR dtsubmit\-recovery (7),
+TIME LIMITS.
+)",
        .variable = "SBATCH_RESERVATION",
        .is_of_nodes = true},
       {.names = "--contiguous",

@@ -105,6 +105,7 @@ Slurm 25.11 and later has this, if the site sets SlurmctldParameters=enable_expe
            R"(Stop and save this long before the time limit, 0 to 65535 seconds; see LENGTHS OF TIME in
 .BR dtsubmit (1).
 The default is 120 seconds, or less if the time limit is short.
+A job that its reservation ends earlier saves so long before that.
 A program whose saves are known to take longer is stopped earlier, even with 0; see
 .BR dtsubmit\-recovery (7).
 )"},
