@@ -2,6 +2,8 @@
 """Reservations of a private real Slurm: one that ends before the time limit of a job in it, one that has not begun, and a maintenance that keeps a job
 waiting. Through both plug-ins."""
 import json
+import os
+import time
 
 from checks import check, wait_for
 from main_job_support import Cluster
@@ -9,7 +11,7 @@ from plan import WAYS
 from why import expect, started, why
 
 # Saves when it is asked to, as a program that checkpoints does, and notes when that was.
-SAVES = "trap 'date +%s >>saved; exit 85' TERM; while :; do sleep 0.2; done"
+SAVES = "trap 'date +%s >>$0; exit 85' TERM; while :; do sleep 0.2; done"
 MARGIN = 60  # --signal-margin: half of the reservation's three minutes is longer
 
 
@@ -18,19 +20,27 @@ def reserve(cluster, name, node, *what):
 
 
 def end_of(cluster, name):
-    shown = cluster.run("scontrol", "-o", "show", "reservation", name).stdout
-    end = dict(word.split("=", 1) for word in shown.split() if "=" in word)["EndTime"]
-    return int(cluster.run("date", "-d", end, "+%s").stdout)
+    shown = cluster.run("env", "SLURM_TIME_FORMAT=%s", "scontrol", "-o", "show", "reservation", name).stdout
+    return int(dict(word.split("=", 1) for word in shown.split() if "=" in word)["EndTime"])
+
+
+def saved(cluster, way):
+    return os.path.join(cluster.place, f"{way}.saved")
 
 
 def main():
     with Cluster("linuxproc", nodes=4, gpus=0, grace=5) as cluster:
+        cluster.environment["SLURM_TIME_FORMAT"] = "%d.%m %H:%M"  # what libslurm prints obeys it
         runs = {}
         for node, way in zip(("n0", "n1"), WAYS):
             cluster.environment["DTSUBMIT_SCHEDULER"] = way
             reserve(cluster, way, node, "StartTime=now", "Duration=3")
-            runs[way] = cluster.submit("--reservation", way, "--time", "1h", "--signal-margin", str(MARGIN), "--", "sh", "-c", SAVES)
+            runs[way] = cluster.submit("--reservation", way, "--time", "1h", "--signal-margin", str(MARGIN), "--", "sh", "-c", SAVES,
+                                       saved(cluster, way))
         ends = {way: end_of(cluster, way) for way in WAYS}
+        for way in WAYS:
+            cluster.environment["DTSUBMIT_SCHEDULER"] = way
+            told_end(cluster, way, runs[way], ends[way])
         unpredicted(cluster)
         kept_out(cluster)
         for way in WAYS:
@@ -38,17 +48,22 @@ def main():
             ended(cluster, way, runs[way], ends[way])
 
 
+def told_end(cluster, way, run, end):
+    wait_for(60, f"{way}: its ranks", lambda: started(run))
+    said, _ = why(cluster, run)
+    ends_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(end))
+    check(f"Slurm ends it at {ends_at}" in said and f"its reservation {way} ends then, before its time limit" in said, f"{way}: {said}")
+
+
 def ended(cluster, way, run, end):
     """The program is asked to save before the reservation ends, although Slurm sends no signal then; afterwards the run goes on without it."""
-    wait_for(60, f"{way}: its ranks", lambda: started(run))
-    said, told = why(cluster, run)
-    if len(started(run)) == 1:
-        check(f"its reservation {way} ends then, before its time limit" in said, f"{way}: {said}")
     wait_for(240, f"{way}: it continues", lambda: len(started(run)) == 2)
     first = next(event for event in run.ledger() if event["event"] == "attempt_ended")
     check(first["cause"] == "time_limit" and "unsaved" not in first, f"{way}: it saved: {first}")
-    saved = run.cluster.run("date", "-d", first["time"], "+%s").stdout
-    check(end - MARGIN - 5 <= int(saved) < end, f"{way}: it was asked before the reservation's end: {int(saved) - end} s")
+    check(f"its reservation {way} ends then" in first["detail"], f"{way}: the ledger names the reservation: {first}")
+    with open(saved(cluster, way)) as noted:
+        at = int(noted.read().split()[0])
+    check(end - MARGIN - 5 <= at < end, f"{way}: it was asked before the reservation's end: {at - end} s")
     now = cluster.run("squeue", "-h", "-O", "Reservation:50", "-j", str(run.job)).stdout.strip()
     check(now == "(null)", f"{way}: it is not held at the reservation's end: {now}")
     cluster.dtsubmit("cancel", run.path)
