@@ -113,13 +113,14 @@ class Asker:
         return (int(found[1]), int(found[2]), found[3], found[4]) if found else None
 
 
-def is_same(plan, before, after):
-    """True if the answer lies between sbatch's answers before and after it; None if these differ in more than the time."""
+def is_same(plan, before, after, has_reservation):
+    """True if the answer lies between sbatch's answers before and after it; None if these differ in more than the time. What sbatch refuses
+    for lack of nodes may start after a reservation, which plan then names."""
     if (before is None) != (after is None) or (before and before[1:] != after[1:]):
         return None
     start = plan["start"]
     if before is None:
-        return start["answer"] == "never"
+        return start["answer"] == "never" or (has_reservation and start["answer"] == "unknown" and "reservation: kept" in start["why"])
     if start["answer"] != "expected":
         return False
     if (start["processors"], start["nodes"], start["partition"]) != before[1:]:
@@ -128,14 +129,14 @@ def is_same(plan, before, after):
     return low - 1 <= start["time"] <= high + 1
 
 
-def compare(asker, words, first):
+def compare(asker, words, first, has_reservation):
     """The plug-ins that agree, and the answers. The queue may change between the queries; then they are repeated."""
     asker.write_script(words)
     for _ in range(8):
         before = asker.sbatch(first)
         plans = {way: asker.plan(way, *words, *first) for way in WAYS}
         after = asker.sbatch(first)
-        agreed = [way for way in WAYS if is_same(plans[way], before, after)]
+        agreed = [way for way in WAYS if is_same(plans[way], before, after, has_reservation)]
         if len(agreed) == len(WAYS):
             break
         time.sleep(0.3)
@@ -153,7 +154,7 @@ def agree_in_all_states(cluster):
     for state in range(STATES):
         queue.change()
         words, first = queue.request()
-        ways, said, answer, now = compare(asker, words, first)
+        ways, said, answer, now = compare(asker, words, first, queue.reservation)
         kinds["never" if answer is None else "now" if answer[0] <= now + 2 else "later"] += 1
         for way in ways:
             agreed[way] += 1
