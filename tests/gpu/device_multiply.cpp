@@ -29,7 +29,9 @@ void add_all(std::vector<Case>& all, const std::string& types, const Size& size,
         const int left_pitch = (left ? size.rows : size.inner) + gap;
         const int right_pitch = (right ? size.inner : size.columns) + gap;
         const int pitch = size.columns + gap;
-        const auto stride = [&](int rows, int of_row) { return std::int64_t{rows} * of_row + gap; };
+        const auto stride = [gap](int rows, int of_row) {
+          return std::int64_t{rows} * of_row + gap;
+        };
         const auto some = [&](std::int64_t one, auto zero, std::uint64_t seed) {
           return stored<decltype(zero)>(noise(static_cast<std::size_t>(k_count * one), seed));
         };
