@@ -84,6 +84,21 @@ void explain_pending(const RunFacts& known, Explanation& why) {
   if (!advice.empty()) why.next.push_back(sched::with_job(advice, job.id));
 }
 
+// When the scheduler ends the job of a run that has one.
+static void add_end(const RunFacts& known, bool suspended, Explanation& why) {
+  if (known.job->unlimited)
+    why.answer.push_back("It has no time limit.");
+  else if (suspended)
+    why.answer.push_back("Time while it is suspended does not count towards its time limit.");
+  else if (known.job->end_time > known.now)
+    why.answer.push_back(
+        fmt::format("{} ends it at {}, in {}{}.",
+                    scheduler_begins(known),
+                    utc(known.job->end_time),
+                    ago(known.job->end_time - known.now),
+                    known.job->ends_unwarned ? ": " + known.job->explanation : ""));
+}
+
 void explain_running(const RunFacts& known, Explanation& why) {
   const AttemptSummary* attempt = newest(known);
   const bool goes_on = attempt != nullptr && attempt->ended.empty();
@@ -120,17 +135,7 @@ void explain_running(const RunFacts& known, Explanation& why) {
   }
   if (known.job && known.job->preempt_time > 0)
     why.answer.push_back(scheduler_begins(known) + " is preempting it for another job.");
-  if (known.job && known.job->unlimited)
-    why.answer.push_back("It has no time limit.");
-  else if (suspended)
-    why.answer.push_back("Time while it is suspended does not count towards its time limit.");
-  else if (known.job && known.job->end_time > known.now)
-    why.answer.push_back(
-        fmt::format("{} ends it at {}, in {}{}.",
-                    scheduler_begins(known),
-                    utc(known.job->end_time),
-                    ago(known.job->end_time - known.now),
-                    known.job->ends_unwarned ? ": " + known.job->explanation : ""));
+  if (known.job) add_end(known, suspended, why);
   why.next.push_back("dtsubmit logs -f " + known.name);
 }
 
