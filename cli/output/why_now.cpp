@@ -48,6 +48,21 @@ void add_last_error(const RunFacts& known, Explanation& why) {
                                  error->rank));
 }
 
+// When the scheduler ends the job of a run that has one.
+void add_end(const RunFacts& known, bool suspended, Explanation& why) {
+  if (known.job->unlimited)
+    why.answer.push_back("It has no time limit.");
+  else if (suspended)
+    why.answer.push_back("Time while it is suspended does not count towards its time limit.");
+  else if (known.job->end_time > known.now)
+    why.answer.push_back(
+        fmt::format("{} ends it at {}, in {}{}.",
+                    scheduler_begins(known),
+                    utc(known.job->end_time),
+                    ago(known.job->end_time - known.now),
+                    known.job->ends_unwarned ? ": " + known.job->explanation : ""));
+}
+
 }  // namespace
 
 void explain_pending(const RunFacts& known, Explanation& why) {
@@ -82,21 +97,6 @@ void explain_pending(const RunFacts& known, Explanation& why) {
                                      utc(job.start_time),
                                      ago(job.start_time - known.now)));
   if (!advice.empty()) why.next.push_back(sched::with_job(advice, job.id));
-}
-
-// When the scheduler ends the job of a run that has one.
-static void add_end(const RunFacts& known, bool suspended, Explanation& why) {
-  if (known.job->unlimited)
-    why.answer.push_back("It has no time limit.");
-  else if (suspended)
-    why.answer.push_back("Time while it is suspended does not count towards its time limit.");
-  else if (known.job->end_time > known.now)
-    why.answer.push_back(
-        fmt::format("{} ends it at {}, in {}{}.",
-                    scheduler_begins(known),
-                    utc(known.job->end_time),
-                    ago(known.job->end_time - known.now),
-                    known.job->ends_unwarned ? ": " + known.job->explanation : ""));
 }
 
 void explain_running(const RunFacts& known, Explanation& why) {
