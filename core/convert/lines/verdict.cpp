@@ -2,6 +2,7 @@
 #include "core/convert/lines/verdict.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/job/shell_limits.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/steps_beside.hpp"
 #include "core/convert/lines/tools.hpp"
@@ -28,49 +29,6 @@ const lint::Run* only_run(const Item& item) {
                                                                              : nullptr;
 }
 
-struct Limit {
-  std::string_view letter;
-  const char* name;
-  std::uint64_t unit;  // bytes of a unit of bash's; 1: a number
-};
-
-// bash(1), ulimit: what its letters mean, and in which units.
-constexpr Limit k_limits[] = {{"-n", "nofile", 1},
-                              {"-s", "stack", 1024},
-                              {"-l", "memlock", 1024},
-                              {"-c", "core", 1024},
-                              {"-u", "nproc", 1},
-                              {"-v", "as", 1024},
-                              {"-d", "data", 1024},
-                              {"-f", "fsize", 1024}};
-
-Verdict limits_of(const lint::Run& run) {
-  Verdict verdict{VerdictKind::option};
-  const auto& words = run.words;
-  std::vector<std::string> limits;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    std::string letter = words[i].value.text;
-    if (letter == "-H" || letter == "-S") continue;
-    if (letter.size() == 3 && (letter[1] == 'S' || letter[1] == 'H')) letter = {'-', letter[2]};
-    const auto* limit = std::find_if(std::begin(k_limits),
-                                     std::end(k_limits),
-                                     [&](const Limit& one) { return one.letter == letter; });
-    if (letter == "-a") return {VerdictKind::unnecessary, "prints limits"};
-    if (!letter.starts_with('-') && !limits.empty()) break;  // bash reads one value
-    if (limit == std::end(k_limits) || i + 1 >= words.size())
-      return {VerdictKind::lost, "the shell's limits are not kept: write --ulimit NAME=VALUE"};
-    std::string value = words[++i].value.text;
-    const auto number = parse_number(value);
-    if (number && *number < (std::uint64_t{1} << 40)) value = std::to_string(*number * limit->unit);
-    if (problem_of("ulimit", {std::string(limit->name) + "=" + value}))
-      return {VerdictKind::lost, "the limit's value is not known: write --ulimit NAME=VALUE"};
-    limits.push_back(std::string(limit->name) + "=" + value);
-  }
-  if (limits.empty()) return {VerdictKind::unnecessary, "prints a limit"};
-  verdict.settings["ulimit"] = {limits, k_no_row};
-  return verdict;
-}
-
 Verdict on_set(const lint::Run& run) {
   for (std::size_t i = 1; i < run.words.size(); ++i) {
     const std::string& word = run.words[i].value.text;
@@ -84,10 +42,30 @@ Verdict on_set(const lint::Run& run) {
           "if a line of the set-up fails, the run ends and shows its output"};
 }
 
+// $SLURM_SUBMIT_DIR, "${SLURM_SUBMIT_DIR:-.}/", not a folder in it or above it.
+bool is_submit_folder(std::string_view value) {
+  const std::string begin = std::string(1, lint::k_unknown) + "{SLURM_SUBMIT_DIR";
+  if (!value.starts_with(begin)) return false;
+  value.remove_prefix(begin.size());
+  const std::size_t end = value.find('}');
+  if (end == std::string_view::npos) return false;
+  const std::string_view operation = value.substr(0, end);
+  const std::string_view rest = value.substr(end + 1);
+  return (operation.empty() || operation.starts_with('-') || operation.starts_with(":-")) &&
+         (rest.empty() || rest == "/" || rest == "/.");
+}
+
 Verdict on_simple(const Item& item, const lint::Run& run) {
   const std::string& name = run.name();
   if (name == "set" && !writes_file(item)) return on_set(run);
-  if (name == "ulimit") return limits_of(run);
+  if (name == "ulimit") {
+    const ShellLimits limits = shell_limits(run.words);
+    if (!limits.loss.empty()) return {VerdictKind::lost, limits.loss};
+    if (limits.values.empty()) return {VerdictKind::unnecessary, "prints limits"};
+    Verdict verdict{VerdictKind::option};
+    verdict.settings["ulimit"] = {limits.values, k_no_row};
+    return verdict;
+  }
   if (name == "umask" && run.words.size() == 2 && !problem_of("umask", {run.words[1].value.text})) {
     Verdict verdict{VerdictKind::option};
     verdict.settings["umask"] = {{run.words[1].value.text}, k_no_row};
@@ -99,8 +77,7 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   if (name == "exec" && run.words.size() == 1)
     return {VerdictKind::unnecessary, "the logs are in the run directory, see dtsubmit logs"};
   if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
-  if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
-      run.words[1].value.text.ends_with("}"))
+  if (name == "cd" && run.words.size() == 2 && is_submit_folder(run.words[1].value.text))
     return {VerdictKind::unnecessary, "the job runs where it is submitted"};
   if (name == "scancel") return {VerdictKind::lost, "cancels jobs: dtsubmit cancel"};
   if (name == "scontrol" && run.words.size() > 1 && run.words[1].value.text == "requeue")
