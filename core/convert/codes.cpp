@@ -101,6 +101,57 @@ void lose_codes_of_first_node(std::vector<Part>& parts, std::size_t last) {
 
 }  // namespace
 
+namespace {
+
+// The command that a shell runs first in the statement.
+const shell::Command& first_command(const shell::Statement& statement) {
+  const shell::Command& command = statement.pipelines[0].commands[0];
+  using Kind = shell::Command::Kind;
+  const bool is_list = command.kind == Kind::group || command.kind == Kind::subshell;
+  if (is_list && !command.bodies.empty() && !command.bodies[0].empty())
+    return first_command(command.bodies[0][0]);
+  if (!command.conditions.empty() && !command.conditions[0].empty())
+    return first_command(command.conditions[0][0]);
+  return command;
+}
+
+// True if `names` are expanded in the words of that command, before any command sets them anew.
+bool begins_with(const shell::Statement& statement, const Names& names) {
+  shell::Command words = first_command(statement);
+  words.bodies.clear();
+  shell::Statement alone;
+  alone.pipelines.push_back({words.span, false, {std::move(words)}});
+  bool begins = false;
+  each_expansion(
+      {alone}, [&](const shell::Piece& piece) { begins = begins || names.count(piece.text) > 0; });
+  return begins;
+}
+
+bool is_set_up(const std::vector<Part>& parts, std::size_t place) {
+  return place > 0 && parts[place - 1].role == Role::around && parts[place - 1].is_kept;
+}
+
+}  // namespace
+
+bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place) {
+  return is_set_up(parts, place) && parts[place].role == Role::program &&
+         begins_with(*parts[place].item.statement, {"?"});
+}
+
+void lose_code_of_set_up(const std::vector<Part>& parts,
+                         std::size_t place,
+                         bool has_many_nodes,
+                         Program& program) {
+  if (!is_set_up(parts, place)) return;
+  if (begins_with(*parts[place].item.statement, {"PIPESTATUS"}))
+    program.losses.emplace_back(
+        "PIPESTATUS of a line of the set-up, which has a shell of its own: store it in a variable");
+  const bool is_alone = !has_many_nodes || number_in(program.settings, "nodes") == 1;
+  if (!is_alone && takes_code_of_set_up(parts, place) &&
+      runs_on(parts[place - 1].item) == RunsOn::first)
+    program.losses.emplace_back("acts on the exit code of a line that only the first node runs");
+}
+
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes) {
   lose_codes_of_programs(parts);
   if (has_many_nodes) lose_codes_of_first_node(parts, last);

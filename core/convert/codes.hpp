@@ -14,4 +14,14 @@ namespace dts::convert {
 // the code of a line that only the first node runs.
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes);
 
+// True if the program in `parts[place]` begins with the exit code of the line before it, which the
+// set-up runs in another shell: check; if [ $? -eq 0 ]; then srun prog; fi
+[[nodiscard]] bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place);
+
+// Of such a program: the code that cannot be handed on to it.
+void lose_code_of_set_up(const std::vector<Part>& parts,
+                         std::size_t place,
+                         bool has_many_nodes,
+                         Program& program);
+
 }  // namespace dts::convert

@@ -2,6 +2,7 @@
 #include "core/convert/converter.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/codes.hpp"
 #include "core/convert/early.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/lines/effects.hpp"
@@ -198,14 +199,13 @@ class Converter {
   }
 
   [[nodiscard]] Row row_of(const Part& part, std::size_t at) const {
-    Row row{part.item.spans, Became::program, "", ""};
     if (part.role != Role::around) {
       if (part.role == Role::definition && called_.count(&part) == 0)
         return {
             part.item.spans, Became::unnecessary, "", "no line that is kept calls the function"};
-      row.why = part.verdict.why;
-      return row;
+      return {part.item.spans, Became::program, "", part.verdict.why};
     }
+    Row row{part.item.spans, Became::program, "", ""};
     if (part.is_kept) {
       row.became = at < last_ ? Became::set_up : Became::tear_down;
       row.why = note_on_kept(part, has_many_nodes(), rendezvous_, at >= last_);
@@ -232,7 +232,6 @@ class Converter {
   }
 
   [[nodiscard]] std::uint64_t nodes() const { return subject_.job.nodes.value_or(1); }
-
   [[nodiscard]] bool has_many_nodes() const { return nodes() > 1; }
 
   void write_steps(const Sizes& sizes) {
@@ -252,6 +251,7 @@ class Converter {
       set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
+      lose_code_of_set_up(parts_, places_[i], has_many_nodes(), program);
       const std::string text = with_script_sizes(
           with_sizes(with_exports(set_up, program, used_later, options_), sizes), program.sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};

@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/choice.hpp"
+#include "core/convert/codes.hpp"
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/outputs.hpp"
@@ -265,6 +266,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     made.sets.inherited.insert(sets.inherited.begin(), sets.inherited.end());
     made.sets.changes_folder = made.sets.changes_folder || sets.changes_folder;
   }
+  made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
+  if (made.hands_on_code) made.text += "export SCRIPT_CODE=$?\n";
   if (made.text.find("if on_first_node; then") != std::string::npos)
     made.text = k_first_node + made.text;
   return made;

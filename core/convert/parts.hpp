@@ -76,6 +76,7 @@ struct SetUpText {
   SetNames sets;
   const Bodies* bodies = nullptr;  // of the script
   bool reads_settings = false;     // from a file, which may set any variable
+  bool hands_on_code = false;      // of its last line, in SCRIPT_CODE
 };
 
 // The set-up of the parts from `begin` to `end`, as bash text. What removes or moves files is left

@@ -13,9 +13,12 @@ namespace {
 
 constexpr const char* k_folder = "SCRIPT_FOLDER";  // where the set-up's cd leads
 constexpr const char* k_state = "SCRIPT_STATE";    // its arrays, functions and arguments
+constexpr const char* k_code = "SCRIPT_CODE";      // the exit code of its last line
 // Without a value, cd "" would stay.
 constexpr const char* k_take_folder = "cd \"${SCRIPT_FOLDER:?}\" || exit\n";
 constexpr const char* k_take_state = "eval \"$SCRIPT_STATE\"\n";
+// $? as behind the set-up's last line, also under set -e.
+constexpr const char* k_take_code = "(exit \"${SCRIPT_CODE:?}\") && true\n";
 constexpr const char* k_arguments = "printf 'set --'; [ $# -eq 0 ] || printf ' %q' \"$@\"";
 
 // bash(1), Shell Variables: each shell has its own.
@@ -214,10 +217,11 @@ std::vector<std::string> command_of(const Program& program,
   if (takes_state(program, set_up)) text += k_take_state;
   if (set_up.sets.changes_folder) text += k_take_folder;
   if (!program.folder.empty()) text += "cd " + program.folder + " || exit\n";
+  const std::string code = set_up.hands_on_code ? k_take_code : "";
   const std::string words =
       to_source(program.folder.empty() ? program.words : from_folder_before(program.words));
-  text += program.text.empty() ? same_for_all(words) + "exec " + words
-                               : failure_line(program.text, program.failures) + program.text;
+  text += program.text.empty() ? same_for_all(words) + code + "exec " + words
+                               : failure_line(program.text, program.failures) + code + program.text;
   command = {"bash", "-c", text};
   if (program.takes_arguments || !uses_arguments(program.source())) return command;
   const auto& arguments = program.arguments ? *program.arguments : options.arguments;
@@ -249,6 +253,7 @@ Names handed_on(const Program& program, const SetUpText& set_up) {
     if (!is_given(name) && shell::is_name_begin(name[0])) names.insert(name);
   if (takes_state(program, set_up)) names.insert(k_state);
   if (set_up.sets.changes_folder) names.insert(k_folder);
+  if (set_up.hands_on_code) names.insert(k_code);
   return names;
 }
 

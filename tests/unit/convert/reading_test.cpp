@@ -27,3 +27,24 @@ TEST_CASE("only the folder of the submission itself is where the job runs") {
     CHECK(made.job_has("cd \"${SCRIPT_FOLDER:?}\" || exit\nexec ./a"));
   }
 }
+
+TEST_CASE("a program that begins with the exit code of a line of the set-up gets it") {
+  for (const std::string program : {"if [ $? -eq 0 ]; then\n  srun python train.py\nfi\n",
+                                    "[ $? -eq 0 ] && srun python train.py\n",
+                                    "if (( $? == 0 )); then srun python train.py; fi\n"}) {
+    CAPTURE(program);
+    const Reduced made = of_one_node("ping -c 1 server > /dev/null\n" + program);
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("ping -c 1 server > /dev/null && true\nexport SCRIPT_CODE=$?\n"));
+    CHECK(made.job_has("(exit \"${SCRIPT_CODE:?}\") && true\n"));
+    CHECK_FALSE(
+        of_one_node("ping server\necho there\n" + program).job_has("export SCRIPT_CODE=$?"));
+  }
+  CHECK_FALSE(
+      of_one_node("ping server\nif a; then srun ./b; echo $?; fi\n").job_has("SCRIPT_CODE"));
+  CHECK(of_one_node("ping server | tee log\nif [ ${PIPESTATUS[0]} -eq 0 ]; then srun ./b; fi\n")
+            .says("if [", "PIPESTATUS"));
+  const std::string fetched = "git pull\nif [ $? -eq 0 ]; then srun ./b; fi\n";
+  CHECK(of_nodes(fetched).became("if [") == Became::lost);
+  CHECK(of_one_node(fetched).became("if [") == Became::program);
+}
