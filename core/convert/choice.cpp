@@ -274,7 +274,7 @@ void choose_programs_behind(std::vector<Part>& parts, const Functions& functions
                               (is_beside || !item.statement->background);
     if (is_candidate)
       for (const lint::Run* run : item.runs)
-        if (functions.do_work(*run)) part.item.mains.push_back(run);
+        if (functions.do_work(*run) || installs(*run)) part.item.mains.push_back(run);
     if (is_candidate && !item.mains.empty()) part.role = Role::program;
     if (part.role != Role::program) continue;
     is_behind = true;

@@ -145,6 +145,14 @@ std::string behind_wrapper(const lint::Run& run) {
   return "";
 }
 
+// conda env create, mamba install x
+bool makes_environment(const lint::Run& run) {
+  constexpr std::string_view k_tools[] = {"conda", "mamba", "micromamba"};
+  constexpr std::string_view k_making[] = {"create", "install", "env", "update"};
+  return is_one_of(k_tools, verb_of(run)) && run.words.size() > 1 &&
+         is_one_of(k_making, run.words[1].value.text);
+}
+
 // ray stop, docker rm, stop-all.sh
 bool ends_service(const lint::Run& run) {
   if (verb_of(run).starts_with("stop")) return true;
@@ -197,6 +205,15 @@ bool is_auxiliary(const std::string& verb) {
   return is_one_of(k_auxiliary, verb);
 }
 
+bool installs(const lint::Run& run) {
+  if (run.around.is_in_function || run.words.size() < 2) return false;
+  const std::string verb = verb_of(run);
+  const std::string& second = run.words[1].value.text;
+  constexpr std::string_view k_pip[] = {"install", "download", "wheel"};
+  if (verb == "pip" || verb == "pip3") return is_one_of(k_pip, second);
+  return makes_environment(run) || (verb == "git" && second == "clone");
+}
+
 bool is_tool(const lint::Run& run) {
   constexpr std::string_view k_tools[] = {"cat",
                                           "cp",
@@ -215,12 +232,7 @@ bool is_tool(const lint::Run& run) {
                                           "tar",
                                           "wget",
                                           "unzip"};
-  const std::string verb = verb_of(run);
-  constexpr std::string_view k_making[] = {"create", "install", "env", "update"};
-  const bool makes_environment = (verb == "conda" || verb == "mamba" || verb == "micromamba") &&
-                                 run.words.size() > 1 &&
-                                 is_one_of(k_making, run.words[1].value.text);
-  return is_one_of(k_tools, verb) || makes_environment;
+  return is_one_of(k_tools, verb_of(run)) || makes_environment(run);
 }
 
 bool makes_file(const Item& item) {

@@ -37,6 +37,9 @@ namespace dts::convert {
 // Moves, packs, fetches or installs files: work if a job does nothing else.
 [[nodiscard]] bool is_tool(const lint::Run& run);
 
+// pip install x, git clone: what a tear-down has no time for.
+[[nodiscard]] bool installs(const lint::Run& run);
+
 // cat a b > c: the file is what the line is for.
 [[nodiscard]] bool makes_file(const Item& item);
 

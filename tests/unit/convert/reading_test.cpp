@@ -48,3 +48,16 @@ TEST_CASE("a program that begins with the exit code of a line of the set-up gets
   CHECK(of_nodes(fetched).became("if [") == Became::lost);
   CHECK(of_one_node(fetched).became("if [") == Became::program);
 }
+
+TEST_CASE("what is installed behind a program is work, for which a tear-down has no time") {
+  const Reduced made = of_one_node(
+      "python3 -m venv env\nsource env/bin/activate\npip3 install --pre torch torchvision\n");
+  CHECK(made.made.is_lossless());
+  CHECK(made.became("source env") == Became::set_up);
+  CHECK(made.became("pip3 install") == Became::program);
+  CHECK_FALSE(made.job_has("teardown"));
+  for (const std::string line : {"conda env create -f env.yml\n", "git clone https://x/y.git\n"})
+    CHECK(of_one_node("python a.py\n" + line).became(line) == Became::program);
+  for (const std::string line : {"pip list > env.txt\n", "git commit -m results out\n"})
+    CHECK(of_one_node("python a.py\n" + line).became(line) == Became::tear_down);
+}
