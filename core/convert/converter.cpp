@@ -2,7 +2,6 @@
 #include "core/convert/converter.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/codes.hpp"
 #include "core/convert/early.hpp"
 #include "core/convert/job/requests.hpp"
 #include "core/convert/lines/effects.hpp"
@@ -98,7 +97,7 @@ class Converter {
     for (Program& program : programs_) set_sizes(program, sizes);
     keep_needed(parts_, programs_, rendezvous_);
     lose_steps(parts_, rendezvous_);
-    if (!cast_.has_roles()) settle_own_shells(parts_, programs_, places_);
+    if (!cast_.has_roles()) settle_own_shells(parts_, programs_, places_, has_many_nodes());
     if (cast_.roles.empty()) lose_lines_beside(parts_, places_);
     if (cast_.has_roles()) lose_of_roles(programs_, parts_);
     settle_tear_down(
@@ -232,6 +231,7 @@ class Converter {
   }
 
   [[nodiscard]] std::uint64_t nodes() const { return subject_.job.nodes.value_or(1); }
+
   [[nodiscard]] bool has_many_nodes() const { return nodes() > 1; }
 
   void write_steps(const Sizes& sizes) {
@@ -251,7 +251,6 @@ class Converter {
       set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
-      lose_code_of_set_up(parts_, places_[i], has_many_nodes(), program);
       const std::string text = with_script_sizes(
           with_sizes(with_exports(set_up, program, used_later, options_), sizes), program.sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};

@@ -2,9 +2,10 @@
 #include "core/convert/own_shells.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/codes.hpp"
 #include "core/convert/lines/effects.hpp"
+#include "core/convert/roles/made_names.hpp"
 #include "core/convert/roles/waiting.hpp"
-#include "core/convert/words/once.hpp"
 #include "core/shell/parse.hpp"
 
 #include <algorithm>
@@ -52,53 +53,6 @@ void lose_shell_numbers(std::vector<Part>& parts,
   if (named.size() + (is_in_set_up ? 1 : 0) + (behind.empty() ? 0 : 1) < 2) return;
   for (Program* program : named) program->losses.emplace_back(k_other_shell);
   for (Part* part : behind) lose_line(*part, k_other_shell);
-}
-
-// The variables that hold what one of `commands` prints, directly or as parts of paths and lists.
-Names names_made_by(const std::vector<Part>& parts, const Names& commands) {
-  Names names;
-  for (const Part& part : parts) {
-    if (part.role != Role::around || !part.is_kept) continue;
-    const std::vector<std::string> anew = computed_anew(part.item.source);
-    const bool is_made = meets(Names(anew.begin(), anew.end()), commands);
-    if (!is_made && !(part.item.only_sets() && meets(part.item.used, names))) continue;
-    for (const auto* all : {&part.item.sets.variables, &part.item.sets.arrays})
-      names.insert(all->begin(), all->end());
-  }
-  return names;
-}
-
-// Of `names`, those that every program gets by its environment.
-Names exported_of(const std::vector<Part>& parts, const Names& names) {
-  Names exported;
-  for (const Part& part : parts)
-    if (part.role == Role::around && part.is_kept)
-      for (const std::string& name : part.item.sets.exported)
-        if (names.count(name) > 0) exported.insert(name);
-  return exported;
-}
-
-// Each program may have its own: TMPDIR, TRITON_CACHE_DIR.
-bool is_scratch(const std::string& name) {
-  return name == "TMPDIR" || name == "TMP" || name == "TEMP" ||
-         name.find("CACHE") != std::string::npos;
-}
-
-// The set-up of each program runs mktemp again.
-void lose_temporary_names(const std::vector<Part>& parts,
-                          std::vector<Program>& programs,
-                          const std::vector<std::size_t>& places) {
-  const Names names = names_made_by(parts, {"mktemp"});
-  const Names exported = exported_of(parts, names);
-  const bool is_for_all = !std::all_of(exported.begin(), exported.end(), is_scratch);
-  std::vector<Program*> users;
-  for (std::size_t i = 0; i < places.size(); ++i)
-    if (is_for_all || meets(parts[places[i]].item.used, names)) users.push_back(&programs[i]);
-  if (users.size() < 2) return;
-  for (Program* program : users)
-    program->losses.emplace_back(
-        "the set-up of each step runs mktemp again, so that steps do not find each other's files: "
-        "write a name with $SLURM_JOB_ID in it");
 }
 
 // The variables that `item` uses and does not set first.
@@ -238,10 +192,13 @@ void lose_traps(std::vector<Part>& parts) {
 
 void settle_own_shells(std::vector<Part>& parts,
                        std::vector<Program>& programs,
-                       const std::vector<std::size_t>& places) {
+                       const std::vector<std::size_t>& places,
+                       bool has_many_nodes) {
   if (places.empty()) return;
   lose_shell_numbers(parts, programs, places);
-  lose_temporary_names(parts, programs, places);
+  lose_made_names(parts, programs, places, has_many_nodes);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    lose_code_of_set_up(parts, places[i], has_many_nodes, programs[i]);
   lose_variables(parts, programs, places);
   mark_repeated(parts, places);
 }
@@ -254,22 +211,6 @@ void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>&
       lose_line(parts[i],
                 "runs while the program does, and a tear-down behind it: start it before the "
                 "program, or from the program");
-}
-
-void lose_values_of_roles(const std::vector<Part>& parts, std::vector<Program>& programs) {
-  const Names names = names_made_by(parts, {"mktemp", "netstat", "openssl", "shuf", "ss"});
-  const Names exported = exported_of(parts, names);
-  for (const std::string& name : names) {
-    const bool is_for_all = exported.count(name) > 0 && !is_scratch(name);
-    std::vector<Program*> users;
-    for (Program& program : programs)
-      if (is_for_all || used_names(program.source()).count(name) > 0) users.push_back(&program);
-    if (users.size() < 2) continue;
-    users.back()->losses.push_back(
-        "the set-up of each role computes " + name +
-        " for itself, and theirs differ: write a fixed value, or, for a port of a role, "
-        "DTSUBMIT_ROLE_NAME_PORT");
-  }
 }
 
 }  // namespace dts::convert

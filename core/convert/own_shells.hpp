@@ -18,11 +18,8 @@ void lose_traps(std::vector<Part>& parts);
 // once, and the set-up of each step again, are marked. `places`: of the programs in `parts`.
 void settle_own_shells(std::vector<Part>& parts,
                        std::vector<Program>& programs,
-                       const std::vector<std::size_t>& places);
-
-// Programs are lost if several roles use a value that the set-up of each draws or looks for anew,
-// such as a free port: shuf, ss.
-void lose_values_of_roles(const std::vector<Part>& parts, std::vector<Program>& programs);
+                       const std::vector<std::size_t>& places,
+                       bool has_many_nodes);
 
 // Lines that the script runs while its last program does: a tear-down runs behind it.
 void lose_lines_beside(std::vector<Part>& parts, const std::vector<std::size_t>& places);

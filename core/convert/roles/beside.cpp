@@ -5,6 +5,7 @@
 #include "core/base/text/units.hpp"
 #include "core/convert/roles/beside_lines.hpp"
 #include "core/convert/roles/sizes.hpp"
+#include "core/convert/roles/waiting.hpp"
 #include "core/plan/program/job_name.hpp"
 #include "core/spec/parts.hpp"
 

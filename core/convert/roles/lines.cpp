@@ -3,8 +3,8 @@
 
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/needed.hpp"
-#include "core/convert/own_shells.hpp"
 #include "core/convert/program/shell_program.hpp"
+#include "core/convert/roles/made_names.hpp"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/roles/lines.hpp"
 #include "core/convert/roles/sequence.hpp"
+#include "core/convert/roles/waiting.hpp"
 
 #include <fmt/format.h>
 

@@ -61,3 +61,25 @@ TEST_CASE("what is installed behind a program is work, for which a tear-down has
   for (const std::string line : {"pip list > env.txt\n", "git commit -m results out\n"})
     CHECK(of_one_node("python a.py\n" + line).became(line) == Became::tear_down);
 }
+
+TEST_CASE("a name that each node would make for itself in a shared folder is lost") {
+  const std::string use = "cat > $F <<EOF\necho hello\nEOF\nsrun bash $F\n";
+  for (const std::string name : {"F=$(mktemp -p $SCRATCH/group)\n",
+                                 "F=$(mktemp job.XXXX)\n",
+                                 "F=out/run_$$\n",
+                                 "F=`mktemp --tmpdir=/scratch`\n"}) {
+    CAPTURE(name);
+    CHECK(of_nodes(name + use).says("srun bash", "the set-up of each node makes a name"));
+    CHECK(of_one_node(name + use).made.is_lossless());
+  }
+  for (const std::string name : {"F=$(mktemp)\n",
+                                 "F=$(mktemp -d -p $TMPDIR)\n",
+                                 "F=/tmp/run_$$\n",
+                                 "F=$(mktemp -d /tmp/x.XXXX)\n",
+                                 "F=$SCRATCH/$SLURM_JOB_ID\n"}) {
+    CAPTURE(name);
+    CHECK(of_nodes(name + use).made.is_lossless());
+  }
+  CHECK(of_nodes("export OUT=$(mktemp -d -p $SCRATCH)\nsrun ./a\n").became("srun") == Became::lost);
+  CHECK(of_nodes("export CACHE_DIR=$(mktemp -d -p $SCRATCH)\nsrun ./a\n").made.is_lossless());
+}
