@@ -217,6 +217,21 @@ std::string launcher_of(const Part& part) {
                          : part.verdict.text);
 }
 
+// ./retry 3 srun prog, env -i srun prog; not ./check --launcher srun, which only names it.
+bool hands_on(const lint::Run& run, std::string_view command) {
+  constexpr std::string_view k_naming[] = {"echo", "printf", "which", "type", "command"};
+  constexpr std::string_view k_starting[] = {
+      "env", "nice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs", "parallel"};
+  if (is_auxiliary(run.name()) || is_one_of(k_naming, run.name())) return false;
+  for (std::size_t i = 1; i < run.words.size(); ++i) {
+    const std::string& before = run.words[i - 1].value.text;
+    const bool is_value = before.starts_with('-') && before.find('=') == std::string::npos &&
+                          before != "--" && !is_one_of(k_starting, verb_of(run));
+    if (run.words[i].is_literal && run.words[i].value.text == command && !is_value) return true;
+  }
+  return false;
+}
+
 // Of a line that has to be run; empty: it starts no step.
 std::string step_loss(const Part& part, const Rendezvous& rendezvous, const Names& lost_functions) {
   const Item& item = part.item;
@@ -226,12 +241,7 @@ std::string step_loss(const Part& part, const Rendezvous& rendezvous, const Name
     return k_step_would_wait;
   for (const lint::Run* run : item.runs) {
     if (lost_functions.count(run->name()) > 0) return "calls `" + run->name() + "`, which is lost";
-    const bool hands_on =
-        run->launch.launcher == lint::Launcher::none && !is_auxiliary(run->name()) &&
-        std::any_of(run->words.begin(), run->words.end(), [](const lint::ExpandedWord& word) {
-          return word.is_literal && word.value.text == "srun";
-        });
-    if (hands_on && run->name() != "echo" && run->name() != "which" && run->name() != "type")
+    if (run->launch.launcher == lint::Launcher::none && hands_on(*run, "srun"))
       return k_step_would_wait;
   }
   return "";

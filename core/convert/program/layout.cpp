@@ -231,7 +231,7 @@ void settle_layout(Program& program,
   layout.one_core_each();
   if (starts_processes)
     layout.processes_of_node(is_recognised, is_beside_others);
-  else if (program.settings.count("launcher") > 0) {
+  else if (program.settings.count("launcher") > 0 || program.hides_launcher) {
     layout.ranks();
     layout.share_gpus(job);
   } else if (is_beside_others && job.nodes.value_or(1) > 1)

@@ -115,7 +115,8 @@ void lose_program(const Item& item, const ProgramContext& context, Program& prog
         "`{}` in it would start ranks within the program: name the program that it starts",
         launcher));
   if (!program.text.empty()) return;
-  if (hides_launcher(item, program) && !program.words.empty())
+  program.hides_launcher = hides_launcher(item, program) && !program.words.empty();
+  if (program.hides_launcher)
     program.losses.push_back(
         fmt::format("the launcher in {}, whose value is known only in the job's shell",
                     to_source({program.words[0]})));

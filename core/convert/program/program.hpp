@@ -29,6 +29,7 @@ struct Program {
   std::vector<std::string> losses;
   std::vector<Blank> blanks{};
   bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
+  bool hides_launcher = false;    // in a variable, whose value is not known
   bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
   Reach reach = Reach::unknown;   // of the processes that it starts
   std::map<std::string, std::string> dropped{};  // why it needs none of these options of the job

@@ -83,3 +83,17 @@ TEST_CASE("a name that each node would make for itself in a shared folder is los
   CHECK(of_nodes("export OUT=$(mktemp -d -p $SCRATCH)\nsrun ./a\n").became("srun") == Became::lost);
   CHECK(of_nodes("export CACHE_DIR=$(mktemp -d -p $SCRATCH)\nsrun ./a\n").made.is_lossless());
 }
+
+TEST_CASE("an option's value that is the name of a launcher starts no step") {
+  const std::string rest = "NP=$(cat NP)\nsrun ./a $NP\n";
+  CHECK(of_one_node("check_pinning.py -nv 2 -mt srun\n" + rest).became("check") == Became::set_up);
+  CHECK(of_one_node("./retry 3 srun ./prepare\n" + rest).became("./retry") == Became::lost);
+}
+
+TEST_CASE("a job whose launcher is not known keeps its number of nodes") {
+  const Reduced made =
+      of_nodes("CMD=(srun -l)\nfor n in $(cat nodes); do CMD+=(-w $n); done\n\"${CMD[@]}\" ./a\n");
+  CHECK(made.became("\"${CMD") == Became::lost);
+  CHECK(made.job_has("nodes = 2\n"));
+  CHECK(made.row("--nodes").what == "nodes = 2");
+}
