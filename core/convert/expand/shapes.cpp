@@ -105,10 +105,10 @@ bool starts_steps_beside(const Statements& statements) {
 }
 
 bool leaves_loop(const Statements& statements) {
-  bool leaves = ends_script(statements);
+  bool leaves = false;  // `exit` ends the script behind any iteration, written out or not
   each_command(statements, [&leaves](const Command& command) {
     const std::string verb = first_word(command);
-    leaves = leaves || verb == "break" || verb == "continue";
+    leaves = leaves || verb == "break" || verb == "continue" || verb == "return";
   });
   return leaves;
 }

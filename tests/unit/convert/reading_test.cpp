@@ -97,3 +97,25 @@ TEST_CASE("a job whose launcher is not known keeps its number of nodes") {
   CHECK(made.job_has("nodes = 2\n"));
   CHECK(made.row("--nodes").what == "nodes = 2");
 }
+
+TEST_CASE("a loop whose iterations end the script after a failure is written out") {
+  const std::string begin =
+      "CONFIGS=(\"4,1\" \"2,2\")\nRUN=\"srun --mpi=pmix\"\nif [ -n \"$X\" ]; then\n"
+      "  RUN=\"$RUN --mem=0\"\nfi\n"
+      "for C in \"${CONFIGS[@]}\"; do\n  IFS=, read -r TP PP <<< \"$C\"\n";
+  for (const std::string end : {"  $RUN python a.py $TP\n  RC=$?\n  if [ $RC -ne 0 ]; then\n"
+                                "    echo \"failed: $RC\"\n    exit $RC\n  fi\ndone\n",
+                                "  $RUN python a.py $TP || exit 1\ndone\n"}) {
+    CAPTURE(end);
+    const Reduced made("#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4\nX=\n" + begin + end);
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("name = \"a\""));
+    CHECK(made.job_has("name = \"a-2\""));
+    CHECK(made.job_has("mpi = \"pmix\""));
+  }
+  const Reduced early =
+      of_nodes("for i in 1 2; do\n  if [ -f done_$i ]; then exit 0; fi\n  srun ./a $i\ndone\n");
+  CHECK(early.became("if [ -f done") == Became::lost);
+  const Reduced left = of_nodes("for i in 1 2; do\n  srun ./a $i\n  [ -f done ] && break\ndone\n");
+  CHECK(left.became("for i") == Became::lost);
+}
