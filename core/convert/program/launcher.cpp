@@ -38,10 +38,10 @@ class Reading {
       return note(name, "the program starts there");
     }
     if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
-      return unknown(name, one.value);
+      return unknown_of_container(name, one.value);
     if ((name == "container-image" || name == "container-mounts") &&
         (is_blank(one.value) || has_empty_part(one.value)))
-      return leave_open(name, one.value, "a blank in the script");
+      return leave_open(name, one.value, k_blank_of_container);
     if (read_container_option(name, absolute(name, one.value), made_.settings, row)) {
       if (row.became == Became::lost) return lose(fmt::format("--{}: {}", name, row.why));
       return note(name, row.what.empty() ? row.why : "becomes " + row.what);
@@ -169,8 +169,21 @@ class Reading {
     lose(fmt::format("--{}={}: {}",
                      name,
                      source,
-                     names.empty() ? "its value is known only in the job's shell"
-                                   : "set " + all + " and convert again"));
+                     names.empty() ? k_known_in_job : "set " + all + " and convert again"));
+  }
+
+  // Of a list, what is known is kept.
+  void unknown_of_container(const std::string& name, const std::string& value) {
+    if (name == "container-env" && lists_names_by_prefix(value, runs_))
+      return note(name, k_names_handed_on);
+    const std::size_t losses = made_.losses.size();
+    const KnownEntries entries = entries_of(value);
+    unknown(name, value);
+    if (name != "container-mounts" || made_.losses.size() == losses || entries.known.empty())
+      return;
+    Row row{{}, Became::option, "", ""};
+    read_container_option(name, absolute(name, join(entries.known, ",")), made_.settings, row);
+    made_.losses.back() = fmt::format("--{}={}: {}", name, entries.unknown, k_known_in_job);
   }
 
   // The job file has it as a comment.
@@ -234,18 +247,6 @@ class Reading {
   const lint::Runs& runs_;
   bool is_in_function_;
 };
-
-// Without an image there is no container, so that its other options are comments as well.
-void comment_out_with_image(Launched& made) {
-  const auto is_image = [](const Blank& one) { return one.option == "container"; };
-  if (std::none_of(made.blanks.begin(), made.blanks.end(), is_image)) return;
-  std::erase_if(made.settings, [&](const auto& setting) {
-    const auto& [name, asked] = setting;
-    if (!name.starts_with("container") && name != "mount") return false;
-    made.blanks.push_back({name, asked.texts, ""});
-    return true;
-  });
-}
 
 }  // namespace
 

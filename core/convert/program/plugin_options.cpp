@@ -2,6 +2,7 @@
 #include "core/convert/program/plugin_options.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/program/launcher_words.hpp"
 
 #include <fmt/format.h>
 
@@ -39,6 +40,44 @@ void settle_plugin_options(Program& program, Draft& draft) {
     }
   }
   program.settings.erase("slurm");
+}
+
+KnownEntries entries_of(const std::string& list) {
+  KnownEntries entries;
+  std::vector<std::string> unknown;
+  for (const FlatWord& entry : split_words(from_expanded({{list, true}, {}, false})))
+    if (const auto text = plain(entry)) {
+      entries.known.push_back(*text);
+    } else {
+      std::string& source = unknown.emplace_back();
+      for (const Segment& one : entry) source += one.text;
+    }
+  entries.unknown = join(unknown, ",");
+  return entries;
+}
+
+bool lists_names_by_prefix(std::string_view value, const lint::Runs& runs) {
+  const auto lists = [](std::string_view text) {
+    const std::size_t begin = text.find("${!");
+    return begin != std::string_view::npos && text.find('*', begin) != std::string_view::npos;
+  };
+  if (lists(value)) return true;
+  const Names names = used_names(to_source(from_expanded({{std::string(value), true}, {}, false})));
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const lint::Value* known = runs.variables.find(name);
+    return known != nullptr && lists(known->text);
+  });
+}
+
+void comment_out_with_image(Launched& made) {
+  const auto is_image = [](const Blank& one) { return one.option == "container"; };
+  if (std::none_of(made.blanks.begin(), made.blanks.end(), is_image)) return;
+  std::erase_if(made.settings, [&](const auto& setting) {
+    const auto& [name, asked] = setting;
+    if (!name.starts_with("container") && name != "mount") return false;
+    made.blanks.push_back({name, asked.texts, ""});
+    return true;
+  });
 }
 
 }  // namespace dts::convert

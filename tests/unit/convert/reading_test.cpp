@@ -119,3 +119,22 @@ TEST_CASE("a loop whose iterations end the script after a failure is written out
   const Reduced left = of_nodes("for i in 1 2; do\n  srun ./a $i\n  [ -f done ] && break\ndone\n");
   CHECK(left.became("for i") == Became::lost);
 }
+
+TEST_CASE("of a container's lists, what is known is kept") {
+  const Reduced mounts = of_nodes(
+      "LIB=$(dirname $(ls /opt/mpi/lib/libmpi.so))\nsrun --container-image=/a.sqsh "
+      "--container-mounts=/data:/data,$LIB:$LIB,/tmp/$SLURM_JOB_ID:/x,/out:/out ./a\n");
+  CHECK(mounts.became("srun") == Became::lost);
+  CHECK(mounts.job_has("mount = [\"/data:/data\", \"/out:/out\"]"));
+  CHECK(mounts.says("srun", "--container-mounts=$LIB:$LIB,/tmp/$SLURM_JOB_ID:/x: its value"));
+  const Reduced names = of_nodes(
+      "source /opt/nccl/profile.sh\nexport NCCL_DEBUG=WARN\n"
+      "VARS=$(sed 's/ \\{1,\\}/,/g' <<<\"${!NCCL*}\")\n"
+      "srun --container-image=/a.sqsh --container-env=\"$VARS\" ./a\n");
+  CHECK(names.made.is_lossless());
+  CHECK(names.job_has("container_env = [\"NCCL_DEBUG\"]"));
+  CHECK(names.says("srun", "the variables that the set-up exports"));
+  CHECK(
+      of_nodes("srun --container-image=/a.sqsh --container-env=$(./names) ./a\n").became("srun") ==
+      Became::lost);
+}
