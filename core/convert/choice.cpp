@@ -115,6 +115,15 @@ bool only_calls(const Item& item, const Names& idle) {
   return item.runs.size() == 1 && idle.count(item.runs[0]->name()) > 0;
 }
 
+// The last first: srun -l hostname | sort starts hostname, echo x; ./prog starts prog.
+std::vector<const lint::Run*> launched_first(std::vector<const lint::Run*> runs) {
+  std::reverse(runs.begin(), runs.end());
+  std::stable_partition(runs.begin(), runs.end(), [](const lint::Run* run) {
+    return run->launch.launcher != lint::Launcher::none;
+  });
+  return runs;
+}
+
 // Makes a program of the last part that can be one; false if there is none. `idle`: functions that
 // start none.
 bool choose_last(std::vector<Part>& parts, const Names& idle, bool (*is_less)(const Item&)) {
@@ -123,10 +132,10 @@ bool choose_last(std::vector<Part>& parts, const Names& idle, bool (*is_less)(co
     if (part->item.only_sets() || is_check || (is_less != nullptr && is_less(part->item)) ||
         only_calls(part->item, idle))
       continue;
-    for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
-      const bool says = is_less != nullptr && is_one_of(k_sayers, verb_of(**run));
-      if (says || is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
-      part->item.mains.push_back(*run);
+    for (const lint::Run* run : launched_first(part->item.runs)) {
+      const bool says = is_less != nullptr && is_one_of(k_sayers, verb_of(*run));
+      if (says || is_auxiliary(verb_of(*run)) || run->around.is_in_function) continue;
+      part->item.mains.push_back(run);
       part->role = Role::program;
       return true;
     }
@@ -166,25 +175,6 @@ void choose_program(std::vector<Part>& parts, const Names& idle) {
       choose_last(parts, idle, &only_says))
     return;
   if (!choose_last(parts, idle, nullptr)) (void)choose_last(parts, {}, nullptr);
-}
-
-// Makes what a later call runs, perhaps on this node only: enroot create, uv sync.
-bool only_prepares(const lint::Run& run) {
-  constexpr std::string_view k_runners[] = {"apptainer",
-                                            "cargo",
-                                            "docker",
-                                            "enroot",
-                                            "go",
-                                            "npm",
-                                            "pixi",
-                                            "podman",
-                                            "podman-hpc",
-                                            "poetry",
-                                            "singularity",
-                                            "uv"};
-  constexpr std::string_view k_running[] = {"exec", "run", "start"};
-  return is_one_of(k_runners, verb_of(run)) && run.words.size() > 1 &&
-         !is_one_of(k_running, run.words[1].value.text);
 }
 
 // The same program before the chosen one is no preparation: ./solver mesh, ./solver run.

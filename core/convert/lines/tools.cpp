@@ -214,6 +214,24 @@ bool installs(const lint::Run& run) {
   return makes_environment(run) || (verb == "git" && second == "clone");
 }
 
+bool only_prepares(const lint::Run& run) {
+  constexpr std::string_view k_runners[] = {"apptainer",
+                                            "cargo",
+                                            "docker",
+                                            "enroot",
+                                            "go",
+                                            "npm",
+                                            "pixi",
+                                            "podman",
+                                            "podman-hpc",
+                                            "poetry",
+                                            "singularity",
+                                            "uv"};
+  constexpr std::string_view k_running[] = {"exec", "run", "start"};
+  return is_one_of(k_runners, verb_of(run)) && run.words.size() > 1 &&
+         !is_one_of(k_running, run.words[1].value.text);
+}
+
 bool is_tool(const lint::Run& run) {
   constexpr std::string_view k_tools[] = {"cat",
                                           "cp",

@@ -40,6 +40,9 @@ namespace dts::convert {
 // pip install x, git clone: what a tear-down has no time for.
 [[nodiscard]] bool installs(const lint::Run& run);
 
+// Makes what a later call runs, perhaps on this node only: enroot create, uv sync.
+[[nodiscard]] bool only_prepares(const lint::Run& run);
+
 // cat a b > c: the file is what the line is for.
 [[nodiscard]] bool makes_file(const Item& item);
 

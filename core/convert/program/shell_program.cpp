@@ -50,9 +50,8 @@ void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program&
   if (!run.launch.starts_processes || run.launch.program_at >= run.words.size()) return;
   Told told = told_options(run.words, run.launch.program_at, facts);
   const auto is_alone = [&](std::size_t at) {  // not one of several words of a variable
-    const Span& span = run.words[at].span;
     return std::count_if(run.words.begin(), run.words.end(), [&](const lint::ExpandedWord& one) {
-             return one.span.begin == span.begin;
+             return one.span.begin == run.words[at].span.begin;
            }) == 1;
   };
   for (std::size_t i = 0; i < run.words.size(); ++i)
@@ -60,20 +59,6 @@ void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program&
   for (std::size_t i = 0; i < run.words.size(); ++i)
     if (told.is_dropped[i]) cutter.cut(run.words[i].span.begin, run.words[i].span.end);
   add_told(told, program);
-}
-
-// A launcher without the option starts the program so as well.
-bool is_of_job(const std::string& name,
-               const std::vector<std::string>& texts,
-               const lint::Job& job) {
-  const auto number = texts.empty() ? std::nullopt : parse_number(texts.back());
-  if (!number) return false;
-  if (name == "nodes") return job.nodes == number;
-  if (name == "ntasks-per-node") return job.tasks_on_node() == number;
-  if (name == "cpus-per-task") return job.cpus_per_task == number;
-  if (name == "gpus-per-node") return job.gpus_per_node == number;
-  if (name != "ntasks" || !job.tasks_on_node()) return false;
-  return *job.tasks_on_node() * job.nodes.value_or(1) == *number;
 }
 
 void cut_launcher(const lint::Run& run,
@@ -113,25 +98,6 @@ void cut_launcher(const lint::Run& run,
 }
 
 }  // namespace
-
-void add_layout(const Settings& settings, const lint::Job& job, Program& program) {
-  Settings& all = program.settings;
-  const bool is_first = all.empty();
-  const auto see = [&](const std::string& name, const Asked& asked, const Settings& others) {
-    const auto other = others.find(name);
-    const bool is_same = other == others.end() ? is_of_job(name, asked.texts, job)
-                                               : other->second.texts == asked.texts;
-    if (!is_same)
-      program.losses.push_back(
-          fmt::format("--{}: programs of different layouts in one statement", name));
-  };
-  if (!is_first && !settings.empty()) {
-    for (const auto& [name, asked] : settings) see(name, asked, all);
-    for (const auto& [name, asked] : all)
-      if (settings.count(name) == 0) see(name, asked, settings);
-  }
-  for (const auto& [name, asked] : settings) all[name] = asked;
-}
 
 std::string without_told(const std::string& text, const Facts& facts, Program& program) {
   const shell::Script script = shell::parse(text);
@@ -212,6 +178,21 @@ void lose_steps_beside(const Item& item, Program& program) {
   }
 }
 
+// Reports other commands of the text: `cat`, `scp`.
+void lose_beside(const Item& item, const ProgramContext& context, Program& program) {
+  Names names;
+  for (const lint::Run* run : item.runs) {
+    const Span name = run->words.empty() ? Span{} : run->words.front().span;
+    if (!is_main(item, run) && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
+      names.emplace(context.subject.text.substr(name.begin, name.end - name.begin));
+  }
+  if (!names.empty())
+    program.losses.push_back(
+        fmt::format("`{}` alongside the program: every rank would run {}",
+                    join(std::vector<std::string>(names.begin(), names.end()), "`, `"),
+                    names.size() > 1 ? "them" : "it"));
+}
+
 constexpr const char* k_loop_side_by_side =
     "a loop that starts programs in the background: write a sweep, whose elements run side by "
     "side, each in a job of its own";
@@ -285,13 +266,7 @@ Program shell_program(const Item& item, const ProgramContext& context) {
   if (is_in_loop && backgrounds == 0)
     program.losses.emplace_back(
         "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");
-  for (const lint::Run* run : item.runs) {
-    const Span name = run->words.empty() ? Span{} : run->words.front().span;
-    if (!is_main(item, run) && !is_one_of(k_harmless, verb_of(*run)) && !run->around.is_in_function)
-      program.losses.push_back(
-          fmt::format("`{}` alongside the program: every rank would run it",
-                      context.subject.text.substr(name.begin, name.end - name.begin)));
-  }
+  lose_beside(item, context, program);
   return program;
 }
 

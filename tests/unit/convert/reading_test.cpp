@@ -138,3 +138,12 @@ TEST_CASE("of a container's lists, what is known is kept") {
       of_nodes("srun --container-image=/a.sqsh --container-env=$(./names) ./a\n").became("srun") ==
       Became::lost);
 }
+
+TEST_CASE("the program of a pipeline is what its launcher starts") {
+  const Reduced made =
+      of_nodes("export LIST=$(sort_nodes.py)\nsrun -l hostname | sort | uniq -c\n");
+  CHECK(made.job_has("hostname | sort | uniq -c"));
+  CHECK(made.job_has("launcher = \"srun\""));
+  CHECK(made.row("srun -l").why ==
+        "`sort`, `uniq` alongside the program: every rank would run them");
+}
