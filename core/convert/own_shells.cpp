@@ -116,14 +116,31 @@ void lose_variables(std::vector<Part>& parts,
   }
 }
 
+// ls data | head, cat hosts: again or not, nothing is different.
+bool only_reads(const Item& item) {
+  return !writes_file(item) && !acts_inside(item) &&
+         std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+           constexpr std::string_view k_acting[] = {"git", "pip", "conda", "mamba", "curl", "perl"};
+           return reads_only(verb_of(*run)) && !is_one_of(k_acting, verb_of(*run));
+         });
+}
+
+// wandb login, huggingface-cli login
+bool logs_in(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->words.size() > 1 && run->words[1].value.text == "login";
+  });
+}
+
 // pip install, git clone: work that the set-up of each step behind the next program does again.
 void mark_repeated(std::vector<Part>& parts, const std::vector<std::size_t>& places) {
   if (places.size() < 2) return;
   const std::size_t end = places[places.size() - 2];
   for (std::size_t i = 0; i < end; ++i) {
     Part& part = parts[i];
-    part.is_repeated = part.is_kept && part.role == Role::around && !is_run_once(part.item) &&
-                       runs_on(part.item) == RunsOn::first;
+    part.is_repeated =
+        part.is_kept && part.role == Role::around && !is_run_once(part.item) &&
+        (logs_in(part.item) || (runs_on(part.item) == RunsOn::first && !only_reads(part.item)));
   }
 }
 

@@ -17,12 +17,6 @@ namespace {
 
 using VerdictKind = Verdict::Kind;
 
-constexpr std::string_view k_printers[] = {
-    "echo",   "printf",   "date",        "hostname", "clear",    "pwd",        "whoami",   "uptime",
-    "squeue", "sinfo",    "sacct",       "sstat",    "scontrol", "tput",       "id",       "uname",
-    "lscpu",  "free",     "which",       "type",     "command",  "nvidia-smi", "rocm-smi", "nvcc",
-    "env",    "printenv", "module-list", "sleep",    "figlet",   "df",         "sprio"};
-
 // The only command, of no pipeline; null: the item is more than that.
 const lint::Run* only_run(const Item& item) {
   return item.runs.size() == 1 && simple_command(*item.statement) != nullptr ? item.runs[0]
@@ -144,48 +138,6 @@ bool ends_only(const Item& item) {
          std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
            return is_one_of(k_ends, verb_of(*run));
          });
-}
-
-// Of a text for another shell: [2]> but for those to /dev/null and other streams.
-bool writes_inside(std::string text) {
-  for (const std::string_view stream : {">/dev/null", "> /dev/null", ">&1", ">&2"})
-    for (std::size_t at = text.find(stream); at != std::string::npos; at = text.find(stream))
-      text.erase(at, stream.size());
-  return text.find('>') != std::string::npos;
-}
-
-// bash -c 'echo $(hostname)'
-bool prints_by_shell(const Item& item, const lint::Run& run) {
-  static constexpr std::string_view k_text[] = {
-      "cat", "head", "tail", "grep", "awk", "tr", "cut", "sort", "wc", "strings", "ls", "true"};
-  const bool writes = std::any_of(run.words.begin(), run.words.end(), [](const auto& word) {
-    return writes_inside(word.value.text);
-  });
-  return run.runs_script && !writes &&
-         std::all_of(item.inside.begin(), item.inside.end(), [](const auto* one) {
-           const std::string verb = verb_of(*one);
-           return is_one_of(k_printers, verb) || is_one_of(k_text, verb);
-         });
-}
-
-bool only_prints(const Item& item) {
-  if (item.runs.empty() || writes_file(item) || acts_inside(item) || !item.sets.variables.empty() ||
-      !item.sets.functions.empty() || item.statement->background)
-    return false;
-  return std::all_of(item.runs.begin(), item.runs.end(), [&item](const lint::Run* run) {
-    const std::string verb = verb_of(*run);
-    if (verb == "bash" || verb == "sh") return prints_by_shell(item, *run);
-    if (verb == "scontrol") return run->words.size() > 1 && run->words[1].value.text == "show";
-    if (verb == "env") return run->words.size() == 1;
-    if (verb.empty() && run->launch.launcher != lint::Launcher::none) return asks_version(*run);
-    if (verb == "command" || verb == "hostname")
-      return run->words.size() == 1 || run->words[1].value.text.starts_with('-');
-    if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")
-      return run->words.size() > 1 &&
-             (run->words[1].value.text == "list" || run->words[1].value.text == "info");
-    return is_one_of(k_printers, verb) ||
-           (run->around.is_conditional && (verb == "[" || verb == "test"));
-  });
 }
 
 bool reads_anything(const Item& item) {

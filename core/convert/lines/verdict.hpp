@@ -50,7 +50,7 @@ struct Verdict {
 // True for a line with the word requeue, as in scontrol requeue $SLURM_JOB_ID.
 [[nodiscard]] bool requeues(const Item& item);
 
-// True if the statement only prints.
+// True if the statement only prints: echo, nvidia-smi, env | grep SLURM, cat <<EOF.
 [[nodiscard]] bool only_prints(const Item& item);
 
 // True if the item runs a file or text whose use of variables is not visible.

@@ -147,3 +147,21 @@ TEST_CASE("the program of a pipeline is what its launcher starts") {
   CHECK(made.row("srun -l").why ==
         "`sort`, `uniq` alongside the program: every rank would run them");
 }
+
+TEST_CASE("lines that print are told from lines that check, and those that act again are named") {
+  const std::string steps = "srun python a.py\nsrun python b.py\n";
+  for (const std::string line : {"env | grep SLURM | sort\n",
+                                 "nvidia-smi | head -n 20\n",
+                                 "cat <<EOF\nJob $SLURM_JOB_ID\nEOF\n"})
+    CHECK(of_nodes(line + steps).became(line) == Became::unnecessary);
+  for (const std::string line : {"nvidia-smi | grep -q A100\n",
+                                 "cat config.yaml | sort\n",
+                                 "echo data | ./prepare\n",
+                                 "env | grep SLURM > env.txt\n",
+                                 "cat <<EOF > conf\nx\nEOF\n"})
+    CHECK(of_nodes(line + steps).became(line) == Became::set_up);
+  for (const std::string line : {"pip install -r a.txt\n", "wandb login $KEY\n", "git pull\n"})
+    CHECK(of_nodes(line + steps).says(line, "runs again before each later step"));
+  for (const std::string line : {"ls -la data | head\n", "cat hosts\n", "nvidia-smi | grep -q A\n"})
+    CHECK_FALSE(of_nodes(line + steps).says(line, "runs again"));
+}

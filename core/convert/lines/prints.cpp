@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines that only print what the job's own records have as well.
+#include "core/base/text/text.hpp"
+#include "core/convert/lines/effects.hpp"
+#include "core/convert/lines/tools.hpp"
+#include "core/convert/lines/verdict.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr std::string_view k_printers[] = {
+    "echo",   "printf",   "date",        "hostname", "clear",    "pwd",        "whoami",   "uptime",
+    "squeue", "sinfo",    "sacct",       "sstat",    "scontrol", "tput",       "id",       "uname",
+    "lscpu",  "free",     "which",       "type",     "command",  "nvidia-smi", "rocm-smi", "nvcc",
+    "env",    "printenv", "module-list", "sleep",    "figlet",   "df",         "sprio"};
+
+// Of a text for another shell: [2]> but for those to /dev/null and other streams.
+bool writes_inside(std::string text) {
+  for (const std::string_view stream : {">/dev/null", "> /dev/null", ">&1", ">&2"})
+    for (std::size_t at = text.find(stream); at != std::string::npos; at = text.find(stream))
+      text.erase(at, stream.size());
+  return text.find('>') != std::string::npos;
+}
+
+// bash -c 'echo $(hostname)'
+bool prints_by_shell(const Item& item, const lint::Run& run) {
+  static constexpr std::string_view k_text[] = {
+      "cat", "head", "tail", "grep", "awk", "tr", "cut", "sort", "wc", "strings", "ls", "true"};
+  const bool writes = std::any_of(run.words.begin(), run.words.end(), [](const auto& word) {
+    return writes_inside(word.value.text);
+  });
+  return run.runs_script && !writes &&
+         std::all_of(item.inside.begin(), item.inside.end(), [](const auto* one) {
+           const std::string verb = verb_of(*one);
+           return is_one_of(k_printers, verb) || is_one_of(k_text, verb);
+         });
+}
+
+constexpr std::string_view k_filters[] = {
+    "grep", "egrep", "fgrep", "sort", "head", "tail", "cut", "tr", "uniq", "wc", "column", "cat"};
+
+// env | grep SLURM | sort: what the filters print is of the job, not of a file.
+bool only_filters(const Item& item) {
+  const auto is_quiet = [](const lint::ExpandedWord& word) {
+    return word.value.text == "-q" || word.value.text == "--quiet";
+  };
+  for (const shell::Pipeline& pipeline : item.statement->pipelines)
+    for (std::size_t i = 0; i < pipeline.commands.size(); ++i)
+      if (pipeline.commands[i].kind != shell::Command::Kind::simple ||
+          is_one_of(k_filters, first_word(pipeline.commands[i])) != (i > 0))
+        return false;
+  return std::none_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return is_one_of(k_filters, verb_of(*run)) &&
+           std::any_of(run->words.begin(), run->words.end(), is_quiet);
+  });
+}
+
+// cat <<EOF
+bool prints_document(const shell::Statement& statement) {
+  const shell::Command* command = simple_command(statement);
+  return command != nullptr && command->words.size() == 1 && first_word(*command) == "cat" &&
+         command->redirections.size() == 1 && command->redirections[0].sign.starts_with("<<");
+}
+
+bool prints(const Item& item, const lint::Run& run) {
+  const std::string verb = verb_of(run);
+  if (verb == "bash" || verb == "sh") return prints_by_shell(item, run);
+  if (verb == "scontrol") return run.words.size() > 1 && run.words[1].value.text == "show";
+  if (verb == "env") return run.words.size() == 1;
+  if (verb.empty() && run.launch.launcher != lint::Launcher::none) return asks_version(run);
+  if (verb == "command" || verb == "hostname")
+    return run.words.size() == 1 || run.words[1].value.text.starts_with('-');
+  if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")
+    return run.words.size() > 1 &&
+           (run.words[1].value.text == "list" || run.words[1].value.text == "info");
+  return is_one_of(k_printers, verb) ||
+         (run.around.is_conditional && (verb == "[" || verb == "test"));
+}
+
+}  // namespace
+
+bool only_prints(const Item& item) {
+  if (item.runs.empty() || writes_file(item) || acts_inside(item) || !item.sets.variables.empty() ||
+      !item.sets.functions.empty() || item.statement->background)
+    return false;
+  if (prints_document(*item.statement)) return true;
+  const bool has_filters = only_filters(item);
+  return std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return prints(item, *run) || (has_filters && is_one_of(k_filters, verb_of(*run)));
+  });
+}
+
+}  // namespace dts::convert
