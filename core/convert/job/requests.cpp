@@ -61,7 +61,7 @@ class RequestReader {
     const std::size_t begin = one.value_span.begin;
     const std::string_view line =
         text_.substr(begin, std::min(text_.find('\n', begin), text_.size()) - begin);
-    for (const auto& [open, close] : {std::pair{"{{", "}}"}, {"{", "}"}, {"<", ">"}}) {
+    for (const auto& [open, close] : {std::pair{"{{", "}}"}, {"{", "}"}, {"<", ">"}, {"[", "]"}}) {
       const std::size_t at = one.value.find(open);
       if (at == std::string::npos || one.value.find(close, at) != std::string::npos) continue;
       const std::size_t end = line.find(close, line.find(open));

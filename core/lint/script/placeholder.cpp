@@ -3,9 +3,34 @@
 
 #include "core/base/text/text.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace dts::lint {
 
+namespace {
+
+// [INSERT ACCOUNT HERE], not node[1-4] and [a-z], and not in a comment.
+bool has_words_in_brackets(std::string_view value) {
+  value = value.substr(0, value.find(" #"));
+  for (std::size_t at = value.find('['); at != std::string_view::npos;
+       at = value.find('[', at + 1)) {
+    const std::string_view inside = value.substr(at + 1, value.find(']', at) - at - 1);
+    const bool begins = at == 0 || value[at - 1] == '=' || value[at - 1] == ' ';
+    const bool are_words = std::all_of(inside.begin(), inside.end(), [](char c) {
+      return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == ' ' || c == '_' || c == '-';
+    });
+    if (begins && are_words && inside.find(' ') != std::string_view::npos &&
+        at + inside.size() + 1 < value.size())
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool is_placeholder(std::string_view value) {
+  if (has_words_in_brackets(value)) return true;
   const std::string lower = in_lower_case(value);
   const std::size_t open = lower.find('<');
   if (open != std::string::npos && lower.find('>', open) != std::string::npos) return true;

@@ -6,7 +6,7 @@
 
 namespace dts::lint {
 
-// True for a value that a user has to fill in: <account>, {{ nodes }}, YOUR_NAME.
+// True for a value that a user has to fill in: <account>, {{ nodes }}, [JOB NAME], YOUR_NAME.
 [[nodiscard]] bool is_placeholder(std::string_view value);
 
 }  // namespace dts::lint

@@ -165,3 +165,14 @@ TEST_CASE("lines that print are told from lines that check, and those that act a
   for (const std::string line : {"ls -la data | head\n", "cat hosts\n", "nvidia-smi | grep -q A\n"})
     CHECK_FALSE(of_nodes(line + steps).says(line, "runs again"));
 }
+
+TEST_CASE("words in brackets are a blank of the script") {
+  const Reduced made(
+      "#!/bin/bash\n#SBATCH --account=[INSERT ACCOUNT HERE]\n#SBATCH --nodes=1 -n1 -c4\n"
+      "#SBATCH --job-name=[JOB NAME]\n#SBATCH --exclude=node[1-4] # [as you like]\nsrun ./a\n");
+  CHECK(made.became("--account") == Became::fill_in);
+  CHECK(made.became("ACCOUNT HERE") == Became::fill_in);
+  CHECK(made.job_has("# account = \"[INSERT ACCOUNT HERE]\""));
+  CHECK(made.job_has("# job_name = \"[JOB NAME]\""));
+  CHECK(made.became("--exclude") == Became::option);
+}
