@@ -8,12 +8,17 @@
 namespace dts::shell {
 namespace {
 
+bool is_literal(const Word& word, std::string_view text) {
+  return word.pieces.size() == 1 && word.pieces[0].kind == Piece::Kind::literal &&
+         word.pieces[0].text == text;
+}
+
 // Commands whose arguments can be assignments, arrays included.
 bool declares(const Word& word) {
   constexpr std::string_view k_declaring[] = {"export", "declare", "local", "readonly", "typeset"};
-  return word.pieces.size() == 1 && word.pieces[0].kind == Piece::Kind::literal &&
-         std::find(std::begin(k_declaring), std::end(k_declaring), word.pieces[0].text) !=
-             std::end(k_declaring);
+  return std::any_of(std::begin(k_declaring), std::end(k_declaring), [&](std::string_view name) {
+    return is_literal(word, name);
+  });
 }
 
 }  // namespace
@@ -113,8 +118,11 @@ bool Reader::read_argument(Command& command) {
     command.redirections.push_back(redirection());
     return true;
   }
-  const bool can_assign = command.words.empty() || declares(command.words.front());
-  if (can_assign && assignment_length() > 0) {
+  const std::size_t length = assignment_length();
+  // bash reads let A=(1+2) as it reads an array.
+  const bool can_assign = command.words.empty() || declares(command.words.front()) ||
+                          (is_literal(command.words.front(), "let") && peek(length) == '(');
+  if (can_assign && length > 0) {
     command.assignments.push_back(assignment());
     return true;
   }

@@ -130,6 +130,8 @@ class Collector {
 
   void simple(const Command& one, const std::string& verb) {
     if (verb == "let" || verb == "eval") text_for_shell(one, verb);
+    if (verb == "let")
+      for (const shell::Assignment& part : one.assignments) names_.variables.insert(part.name);
     if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "unset";
@@ -146,7 +148,7 @@ class Collector {
         option(one, verb, i);
         continue;
       }
-      if (is_array)
+      if (is_array || is_option_of_array(verb, literal_of(one.words[i - 1])))
         names_.arrays.insert(word);
       else if (reads)
         names_.variables.insert(word);
@@ -169,11 +171,16 @@ class Collector {
     return true;
   }
 
+  // read -ra NAME
+  static bool is_option_of_array(const std::string& verb, const std::string& word) {
+    return verb == "read" && word.size() > 1 && word[0] == '-' && word.back() == 'a';
+  }
+
   // read -a NAME, printf -v NAME
   void option(const Command& one, const std::string& verb, std::size_t at) {
     if (at + 1 >= one.words.size()) return;
     const std::string word = literal_of(one.words[at]);
-    if (verb == "read" && word == "-a") names_.arrays.insert(literal_of(one.words[at + 1]));
+    if (is_option_of_array(verb, word)) names_.arrays.insert(literal_of(one.words[at + 1]));
     if (verb == "printf" && word == "-v") names_.variables.insert(literal_of(one.words[at + 1]));
   }
 

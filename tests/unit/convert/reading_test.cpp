@@ -176,3 +176,20 @@ TEST_CASE("words in brackets are a blank of the script") {
   CHECK(made.job_has("# job_name = \"[JOB NAME]\""));
   CHECK(made.became("--exclude") == Became::option);
 }
+
+TEST_CASE("an array that read fills is handed on as one, and let sets a variable") {
+  for (const std::string read : {"IFS=, read -ra MODELS <<< \"$LIST\"\n",
+                                 "read -a MODELS <<< \"$LIST\"\n",
+                                 "read -d '' -ra MODELS < list\n"}) {
+    CAPTURE(read);
+    const Reduced made =
+        of_one_node(read + "for m in \"${MODELS[@]}\"; do\n  python eval.py $m\ndone\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("export SCRIPT_STATE=\"$(declare -p MODELS)\""));
+    CHECK_FALSE(made.job_has("export MODELS"));
+  }
+  const Reduced let = of_one_node("let N=(A + 2)*3\npython a.py $N\n");
+  CHECK(let.made.is_lossless());
+  CHECK(let.job_has("let N=(A + 2)*3 || true\nexport N\n"));
+  CHECK(let.job_has("exec python a.py $N"));
+}
