@@ -172,20 +172,23 @@ void Known::follow_assignments(const Command& command, const SetNames& names) {
 void Known::assign(const shell::Assignment& one) {
   const auto before = arrays_.find(one.name);
   if (one.is_array) {
-    const auto elements = words(one.elements);
+    const auto elements = spent_ < k_most_of_values ? words(one.elements) : std::nullopt;
     std::vector<std::string> all;
     if (one.appends && before != arrays_.end()) all = before->second;
     const bool is_known = elements && (!one.appends || before != arrays_.end());
     values_[one.name] = std::nullopt;
     if (!is_known) return (void)arrays_.erase(one.name);
     all.insert(all.end(), elements->begin(), elements->end());
+    for (const std::string& element : all) spent_ += element.size();
     arrays_[one.name] = std::move(all);
     return;
   }
   arrays_.erase(one.name);
   const KnownText before_text = one.appends ? variable(one.name) : KnownText{TextKind::exact};
   const KnownText value = text(one.value);
+  spent_ += value.text.size();
   const bool is_known = !one.is_element && value.is_exact() && before_text.is_exact() &&
+                        spent_ < k_most_of_values &&
                         before_text.text.size() + value.text.size() <= k_longest_value;
   values_[one.name] =
       is_known ? std::optional<std::string>(before_text.text + value.text) : std::nullopt;

@@ -63,6 +63,7 @@ class Known {
   Names changing_;  // set by functions of the script, or changed by declare -i
   std::map<std::string, std::optional<std::string>> values_;  // nullopt: set, but not known
   std::map<std::string, std::vector<std::string>> arrays_;
+  std::size_t spent_ = 0;  // bytes of all values so far
 };
 
 }  // namespace dts::convert

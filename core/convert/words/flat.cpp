@@ -205,7 +205,8 @@ void Inliner::assign(const shell::Assignment& one) {
     if (before == values_.end()) return forget(one.name);
     value.insert(value.begin(), before->second.begin(), before->second.end());
   }
-  if (!is_constant(value) || has_tilde(value)) return forget(one.name);
+  spent_ += size_of(value);
+  if (!is_constant(value) || has_tilde(value) || spent_ > k_most_of_values) return forget(one.name);
   if (changes_itself(one.name, value)) return forget(one.name);
   forget(one.name);
   values_[one.name] = std::move(value);

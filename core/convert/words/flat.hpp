@@ -128,6 +128,7 @@ class Inliner {
   std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
   Names assigned_;                            // by the script, at whatever place so far
   Names blank_;                               // set to an argument that is not given
+  std::size_t spent_ = 0;                     // bytes of all values so far
 };
 
 }  // namespace dts::convert

@@ -166,7 +166,7 @@ void Inliner::assign_array(const shell::Assignment& one) {
   for (const FlatWord& before : elements) size += size_of(before);
   bool is_known = true;
   for (const shell::Word& word : one.elements) {
-    is_known = is_known && !has_index(word) && size < k_longest_array;
+    is_known = is_known && !has_index(word) && size < k_longest_array && spent_ < k_most_of_values;
     if (!is_known) return forget(one.name);
     for (FlatWord& part : words(word)) {
       size += size_of(part);
@@ -174,6 +174,7 @@ void Inliner::assign_array(const shell::Assignment& one) {
       elements.push_back(std::move(part));
     }
   }
+  spent_ += size;
   forget(one.name);
   if (is_known && elements.size() < k_most_elements) arrays_[one.name] = std::move(elements);
 }

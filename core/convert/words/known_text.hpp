@@ -16,6 +16,9 @@ namespace dts::convert {
 // Beyond these bytes, a value is as good as unknown: X1=$X0$X0, X2=$X1$X1 and so on double it.
 inline constexpr std::size_t k_longest_value = std::size_t{64} << 10;
 
+// Of all values of a script together, also those that later lines replace: beyond, none is known.
+inline constexpr std::size_t k_most_of_values = std::size_t{32} << 20;
+
 struct KnownText {
   enum class Kind {
     unknown,

@@ -144,8 +144,10 @@ class Walker {
       std::vector<Value> elements;
       for (const shell::Word& word : one.elements) {
         substitutions(word, around);
-        for (ExpandedWord& part : expand(word, runs_.variables, text_))
+        for (ExpandedWord& part : expand(word, runs_.variables, text_)) {
+          runs_.spent += part.value.text.size();
           if (elements.size() < k_most_words) elements.push_back(std::move(part.value));
+        }
       }
       if (one.appends)
         runs_.variables.append_array(one.name, std::move(elements));

@@ -193,3 +193,17 @@ TEST_CASE("an array that read fills is handed on as one, and let sets a variable
   CHECK(let.job_has("let N=(A + 2)*3 || true\nexport N\n"));
   CHECK(let.job_has("exec python a.py $N"));
 }
+
+TEST_CASE("what a script's values take of memory is bounded, and what is not read is lost") {
+  std::string body = "X=" + std::string(16000, 'x') + "\nA=(\"$X\")\n";
+  for (int i = 0; i < 6; ++i) body += "A=(\"${A[@]}\" \"${A[@]}\")\n";  // 1 MB
+  const auto with_copies = [&body](int copies) {
+    std::string text = body;
+    for (int i = 0; i < copies; ++i) text += "B" + std::to_string(i) + "=(\"${A[@]}\")\n";
+    return of_one_node(text + "LAST=(one two)\nsrun ./a \"${LAST[@]}\"\n");
+  };
+  CHECK(with_copies(4).job_has("command = [\"./a\", \"one\", \"two\"]"));
+  const Reduced large = with_copies(40);
+  CHECK_FALSE(large.made.is_lossless());
+  CHECK(large.made.job_file.empty());
+}
