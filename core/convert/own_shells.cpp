@@ -116,6 +116,38 @@ void lose_variables(std::vector<Part>& parts,
   }
 }
 
+// The last of what `parts[i]` starts in the background and names by $! is killed at `parts[j]`, on
+// the other side of a program, and nothing else is.
+bool is_killed_at(const std::vector<Part>& parts, std::size_t i, std::size_t j) {
+  const Item& kill = parts[j].item;
+  const Names& names = parts[i + 1].item.sets.variables;
+  return parts[j].is_kept && parts[j].role == Role::around && kill.runs.size() == 1 &&
+         kill.runs[0]->name() == "kill" && kill.runs[0]->words.size() < 4 &&
+         simple_command(*kill.statement) != nullptr && names.size() == 1 &&
+         kill.used.count(*names.begin()) > 0;
+}
+
+// nvidia-smi -l 5 > gpu.csv & MON=$!; srun ./a; kill $MON; ./plot gpu.csv: the step of the first
+// program ends it, and the set-up of the next must not start it again, over its file.
+void end_with_steps(std::vector<Part>& parts, const std::vector<std::size_t>& places) {
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    const bool starts =
+        parts[i].is_kept && parts[i].role == Role::around && parts[i].item.statement->background;
+    if (!starts || !parts[i + 1].item.only_sets() ||
+        parts[i + 1].item.source.find("$!") == std::string::npos)
+      continue;
+    const auto next = std::upper_bound(places.begin(), places.end(), i);
+    if (next == places.end()) return;
+    for (std::size_t j = *next + 1; j < places.back(); ++j) {
+      if (!is_killed_at(parts, i, j)) continue;
+      parts[i].ended_at = parts[i + 1].ended_at = j;
+      parts[j].is_kept = false;
+      parts[j].verdict = {Verdict::Kind::unnecessary, "the process ends with its step"};
+      break;
+    }
+  }
+}
+
 // ls data | head, cat hosts: again or not, nothing is different.
 bool only_reads(const Item& item) {
   return !writes_file(item) && !acts_inside(item) &&
@@ -134,12 +166,13 @@ bool logs_in(const Item& item) {
 
 // pip install, git clone: work that the set-up of each step behind the next program does again.
 void mark_repeated(std::vector<Part>& parts, const std::vector<std::size_t>& places) {
-  if (places.size() < 2) return;
-  const std::size_t end = places[places.size() - 2];
-  for (std::size_t i = 0; i < end; ++i) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
     Part& part = parts[i];
+    const auto programs = std::count_if(places.begin(), places.end(), [&](std::size_t place) {
+      return place > i && place < part.ended_at;
+    });
     part.is_repeated =
-        part.is_kept && part.role == Role::around && !is_run_once(part.item) &&
+        programs > 1 && part.is_kept && part.role == Role::around && !is_run_once(part.item) &&
         (logs_in(part.item) || (runs_on(part.item) == RunsOn::first && !only_reads(part.item)));
   }
 }
@@ -217,6 +250,7 @@ void settle_own_shells(std::vector<Part>& parts,
   for (std::size_t i = 0; i < places.size(); ++i)
     lose_code_of_set_up(parts, places[i], has_many_nodes, programs[i]);
   lose_variables(parts, programs, places);
+  end_with_steps(parts, places);
   mark_repeated(parts, places);
 }
 

@@ -251,7 +251,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
     if (!is_in_set_up(part) || is_overridden(parts, i, end)) continue;
-    if (i < own && is_run_once(part.item)) continue;
+    if (part.ended_at < end || (i < own && is_run_once(part.item))) continue;
     if (first_word_of(part.item) == "shopt") made.patterns += part.item.source + "\n";
     made.reads_settings = made.reads_settings || reads_settings(part.item);
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);

@@ -31,6 +31,8 @@ struct Part {
   std::string loss{};        // of a part of it, which stays; empty: none
   Failures failures{};       // what they do to the script at this place
   bool is_repeated = false;  // the set-up of each later step runs it again, with its effects
+  // The place of the line that ends what it starts in the background: no set-up behind it runs it.
+  std::size_t ended_at = static_cast<std::size_t>(-1);
 };
 
 [[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);

@@ -207,3 +207,19 @@ TEST_CASE("what a script's values take of memory is bounded, and what is not rea
   CHECK_FALSE(large.made.is_lossless());
   CHECK(large.made.job_file.empty());
 }
+
+TEST_CASE("a monitor that is killed behind its program is not started again over its file") {
+  const std::string script =
+      "nvidia-smi -l 5 > gpu.csv &\nMON=$!\nsrun ./a\nkill $MON\nsrun ./plot gpu.csv\n";
+  const Reduced made = of_one_node(script);
+  CHECK(made.made.is_lossless());
+  const std::string& file = made.made.job_file;
+  CHECK(file.find("> gpu.csv") == file.rfind("> gpu.csv"));
+  CHECK(file.find("kill") == std::string::npos);
+  CHECK(made.became("kill $MON") == Became::unnecessary);
+  CHECK_FALSE(made.says("nvidia-smi", "runs again"));
+  // A server that both programs use is started for each of them.
+  const Reduced server = of_one_node("./serve > log &\nS=$!\nsrun ./a\nsrun ./b\nkill $S\n");
+  CHECK(server.says("./serve", "runs again"));
+  CHECK(server.made.job_file.find("./serve") != server.made.job_file.rfind("./serve"));
+}
