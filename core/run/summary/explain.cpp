@@ -104,12 +104,17 @@ std::optional<Outcome> abort_outcome(const RunDirectory& run,
   return std::nullopt;
 }
 
-// What the first rank that did not save said about a failure of its own, such as a full disk.
-std::string why_unsaved(const Outcome& outcome, const RunDirectory& run, unsigned attempt) {
-  if (!outcome.unsaved_rank) return {};
-  const auto own = evidence_of(run, attempt, *outcome.unsaved_rank);
-  if (!own || may_be_secondary(own->cause)) return {};
-  return fmt::format("; rank {}: {}", *outcome.unsaved_rank, trim(own->line));
+// Adds what the first rank that did not save said about a failure of its own, such as a full disk.
+// An error that it raised does not show that others have not saved.
+void add_why_unsaved(Outcome& outcome, const RunDirectory& run, unsigned attempt) {
+  if (!outcome.unsaved_rank) return;
+  const auto words = rank_words(run, attempt, *outcome.unsaved_rank, k_lines);
+  const auto own = read_evidence(words);
+  const bool is_own = own && !may_be_secondary(own->cause);
+  const std::string why = is_own ? std::string(trim(own->line)) : error_of_stop(words);
+  if (why.empty()) return;
+  outcome.detail += fmt::format("; rank {}: {}", *outcome.unsaved_rank, why);
+  if (is_own) outcome.detail_if_saved.clear();
 }
 
 // `outcome` of a rank that may be the victim of another one, or of its node, as theirs. `words`:
@@ -244,10 +249,7 @@ Outcome explain(Outcome outcome,
   const auto own = read_evidence(words);
   if (!outcome.rank && is_launchers(outcome.cause) && own)
     outcome.detail += ": " + std::string(trim(own->line));
-  if (const std::string why = why_unsaved(outcome, run, attempt); !why.empty()) {
-    outcome.detail += why;
-    outcome.detail_if_saved.clear();
-  }
+  add_why_unsaved(outcome, run, attempt);
   if (outcome.cause == Cause::hang)
     return outcome_of_raised(std::move(outcome), {}, run, attempt, world_size);
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace dts::run {
 namespace {
@@ -154,6 +155,15 @@ std::optional<RaisedError> raised_error(const Lines& last_lines) {
   return RaisedError{printable(trim(*error), k_longest_error),
                      static_cast<std::size_t>(error - last_lines.begin()) + 1,
                      is_followed};
+}
+
+std::string error_of_stop(const Lines& last_lines) {
+  if (!last_lines.empty() && last_lines.back().starts_with("BrokenPipeError"))
+    return last_lines.back();
+  constexpr std::array<std::string_view, 2> k_stops{"SignalException",    // of torchrun
+                                                    "SIGTERMException"};  // of Lightning
+  auto raised = raised_error(last_lines);
+  return raised && !has_any(raised->line, k_stops) ? std::move(raised->line) : std::string{};
 }
 
 }  // namespace dts::run

@@ -27,4 +27,9 @@ struct RaisedError {
 // by an earlier error of their chain ("During handling of the above exception").
 [[nodiscard]] std::optional<RaisedError> raised_error(const std::vector<std::string>& last_lines);
 
+// The error that ended a program that was asked to stop, other than the one that a library makes of
+// the stop signal. A broken pipe is its own: the signal may have ended tee(1), to which the program
+// writes. Empty: none.
+[[nodiscard]] std::string error_of_stop(const std::vector<std::string>& last_lines);
+
 }  // namespace dts::run

@@ -221,6 +221,31 @@ TEST_CASE("why the first rank did not save is quoted, unless it only lost its pe
   CHECK(AttemptLogs().says(1, words + "\n").explained(stopped).detail == stopped.detail);
 }
 
+TEST_CASE(
+    "the error that a rank raised instead of saving is quoted, unless it is the stop itself") {
+  Outcome stopped{Cause::preempted, 85, "signal 15; not every rank saved: rank 2 exited 1"};
+  stopped.unsaved = true;
+  stopped.unsaved_rank = 2U;
+  stopped.detail_if_saved = "its workers wrote a checkpoint";
+  const auto raises = [&](const std::string& error) {
+    return AttemptLogs()
+        .says(2, "Traceback (most recent call last):\n  File \"train.py\", line 7\n" + error + "\n")
+        .explained(stopped);
+  };
+  const auto is_quoted = [&](const std::string& error) {
+    return raises(error).detail == stopped.detail + "; rank 2: " + error;
+  };
+  CHECK(is_quoted("BrokenPipeError: [Errno 32] Broken pipe"));  // tee(1) got the signal, too
+  CHECK(is_quoted("RuntimeError: DataLoader worker (pid 7) is killed by signal: Terminated."));
+  CHECK(is_quoted("KeyError: 'optimizer'"));
+  CHECK(raises("KeyError: 'optimizer'").detail_if_saved == stopped.detail_if_saved);
+  CHECK_FALSE(is_quoted("RuntimeError: Connection closed by peer"));
+  CHECK_FALSE(
+      is_quoted("torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 "
+                "got signal: 15"));
+  CHECK_FALSE(is_quoted("lightning.pytorch.utilities.exceptions.SIGTERMException"));
+}
+
 TEST_CASE("a rank that only lost its peers points at the one that failed by itself") {
   const Outcome outcome = AttemptLogs()
                               .says(2, "Connection reset by peer\n")
