@@ -21,16 +21,24 @@ std::size_t end_of_lines(std::string_view text) {
 
 }  // namespace
 
-Result<bool> LogFollower::copy_to(int fd, std::uint64_t limit) {
-  return copy(fd, limit, prefix_.empty() ? Lines::any : Lines::whole);
+Result<bool> LogFollower::copy_to(int fd, std::uint64_t limit, Clock::time_point now) {
+  return copy(fd, limit, prefix_.empty() ? Lines::any : Lines::whole, now);
 }
 
 Result<void> LogFollower::copy_rest(int fd) {
-  DTS_TRY(copy(fd, UINT64_MAX, Lines::any));
+  DTS_TRY(copy(fd, UINT64_MAX, Lines::any, Clock::now()));
   return {};
 }
 
-Result<bool> LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
+// The end of the last complete state of a text without a newline; 0 if none is to be written now.
+std::size_t LogFollower::end_of_states(std::string_view text, Clock::time_point now) {
+  const std::size_t last = text.substr(0, text.size() - 1).rfind('\r');
+  if (last == std::string_view::npos || last == 0 || now < next_bar_) return 0;
+  next_bar_ = now + k_bar_pause;
+  return last + 1;
+}
+
+Result<bool> LogFollower::copy(int fd, std::uint64_t limit, Lines lines, Clock::time_point now) {
   const auto file = open_own_file(path_, Others::may_write);
   if (!file) return false;
   char block[65536];
@@ -40,9 +48,11 @@ Result<bool> LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
     const ssize_t n = ::pread(file->get(), block, sizeof block, static_cast<off_t>(offset_));
     if (n <= 0) return any;
     std::string_view text(block, static_cast<std::size_t>(n));
-    if (lines == Lines::whole && text.size() < sizeof block)
-      text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0: no whole line yet
-    else if (text.size() == sizeof block)
+    if (lines == Lines::whole && text.size() < sizeof block) {
+      const std::size_t newline = text.rfind('\n');
+      const bool has_line = newline != std::string_view::npos;
+      text = text.substr(0, has_line ? newline + 1 : end_of_states(text, now));
+    } else if (text.size() == sizeof block)
       text = text.substr(0, end_of_lines(text));
     if (text.empty()) return any;
     any = true;

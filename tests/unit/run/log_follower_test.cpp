@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
+#include <chrono>
 #include <fstream>
 
 namespace {
@@ -27,6 +28,10 @@ class Copy : dts::tests::TemporaryFolder {
 
   bool poll(std::uint64_t limit = UINT64_MAX) {
     return follower_.copy_to(out_.get(), limit).value();
+  }
+
+  bool poll_at(LogFollower::Clock::time_point now) {
+    return follower_.copy_to(out_.get(), UINT64_MAX, now).value();
   }
 
   void rest() { CHECK(follower_.copy_rest(out_.get())); }
@@ -81,6 +86,34 @@ TEST_CASE("a block ends between lines, not within a return and a newline, or a b
   bar.grow(first + "\r" + std::string(8000, '#') + "\n");
   bar.poll();
   CHECK(bar.copied() == "[3] " + first + "\r\n[3] " + std::string(8000, '#') + "\n");
+}
+
+TEST_CASE("among other logs, a bar is shown while it grows, at times, and each state once") {
+  const auto now = LogFollower::Clock::now();
+  Copy copy("[3] ");
+  copy.grow("begin\n\r 0%");
+  copy.poll_at(now);
+  CHECK(copy.copied() == "[3] begin\n");
+  copy.grow("\r 1%\r 2%");
+  CHECK(copy.poll_at(now));
+  const std::string first = "[3] begin\n[3] \r[3]  0%\r[3]  1%\r\n";
+  CHECK(copy.copied() == first);
+  copy.grow("\r 3%\r 4%");
+  CHECK_FALSE(copy.poll_at(now + std::chrono::seconds(4)));
+  CHECK(copy.poll_at(now + LogFollower::k_bar_pause));
+  CHECK(copy.copied() == first + "[3]  2%\r[3]  3%\r\n");
+  copy.grow("\n");
+  CHECK(copy.poll_at(now + LogFollower::k_bar_pause));
+  CHECK(copy.copied() == first + "[3]  2%\r[3]  3%\r\n[3]  4%\n");
+}
+
+TEST_CASE("a line that ends in a return and a newline is not taken for a bar") {
+  Copy copy("[3] ");
+  copy.grow("one\r");
+  CHECK_FALSE(copy.poll());
+  copy.grow("\n");
+  CHECK(copy.poll());
+  CHECK(copy.copied() == "[3] one\r\n");
 }
 
 TEST_CASE("a look takes no more than its limit, so that one log cannot hold up the others") {
