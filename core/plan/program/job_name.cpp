@@ -95,7 +95,9 @@ std::string default_job_name(const std::vector<std::string>& command) {
   std::string name = command.empty() ? "dttrain" : name_behind(command, 0);
   if (const std::size_t dot = name.find_last_of('.'); dot != std::string::npos && dot > 0)
     name.resize(dot);
-  return spec::folder_name(name).substr(0, 64);
+  name = spec::folder_name(name).substr(0, 64);
+  const bool is_taken = name == "bash" || name == "interactive";
+  return is_taken ? name + "-job" : name;
 }
 
 }  // namespace dts::plan

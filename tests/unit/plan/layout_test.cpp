@@ -122,7 +122,9 @@ TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end nam
            {{"docker", "run", "--gpus", "all", "img", "python", "t.py"}, "t"},
            {{"bash", "-euo", "pipefail", "-c", "cd /w; A=1 torchrun --nnodes 2 t.py | tee log"},
             "t"},
-           {{"bash", "-c", "sleep 1; echo x"}, "bash"},
+           {{"bash", "-c", "sleep 1; echo x"},
+            "bash-job"},  // Lightning ignores Slurm in a job `bash`
+           {{"python3", "interactive.py"}, "interactive-job"},
            {{"bash", "train.sh", "-c", "x"}, "train"},
            {{"perl", "-e", "exit"}, "perl"},
            {{"env"}, "env"},
