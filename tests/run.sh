@@ -89,7 +89,7 @@ sanitized_rest() {
   # Each takes 20 s, however busy the processors are: it runs while others compute, three a processor.
   stage "fuzz" tests asan -L '^fuzz$' -j $((3 * jobs))
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
-  stage "cognitive complexity" tests dev -L complexity
+  stage "cognitive complexity" tests asan -L complexity  # has fewer and larger batches than dev
 }
 
 before_a_commit() {

@@ -29,6 +29,7 @@ using tests::have_recorded;
 using tests::k_recorded;
 
 constexpr unsigned k_parts = tests::k_sanitized ? 4 : 15;
+constexpr unsigned k_step = tests::k_sanitized ? 3 : 1;  // of the machines
 
 using topo::NodeTopology;
 
@@ -240,8 +241,9 @@ std::vector<unsigned> some_of(std::vector<unsigned> all, std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
-  unsigned checked = 0, poorer = 0;
+  unsigned checked = 0, poorer = 0, machine = 0;
   for (const auto& row : machines()) {
+    if (machine++ % k_step != 0) continue;
     const auto& [name, node] = row;
     CAPTURE(row.first);
     std::mt19937 random(1);
@@ -269,7 +271,7 @@ TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
   MESSAGE(checked << " bindings, " << poorer
                   << " others with GPUs in fewer NUMA nodes, but poorer");
   CHECK(poorer < checked / 100);
-  CHECK(checked > 150 * k_parts);
+  CHECK(checked > 150 * k_parts / k_step);
 }
 
 TEST_CASE("described machines, one rank a GPU: as near as counted by hand, and no core idle") {

@@ -3,6 +3,7 @@
 #include "core/plan/binding/binding.hpp"
 
 #include "core/plan/cores/share_cores.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <doctest/doctest.h>
 
@@ -218,7 +219,7 @@ TEST_CASE("no way to share out the cores is better, on machines small enough to 
 
 TEST_CASE("any machine, any cpuset, any number of ranks: fair, whole and the same every time") {
   std::mt19937 random(2);
-  for (unsigned round = 0; round < 500; ++round) {
+  for (unsigned round = 0; round < (tests::k_sanitized ? 100 : 500); ++round) {
     const Shape shape{
         1 + below(random, 4), 1 + below(random, 4), 1 + below(random, 4), 1 + below(random, 8)};
     auto node = machine(shape);

@@ -23,6 +23,7 @@ namespace {
 using topo::NodeTopology;
 
 constexpr unsigned k_machines = tests::k_sanitized ? 30 : 300;
+constexpr unsigned k_every = tests::k_sanitized ? 3 : 1;  // of the recorded machines
 constexpr unsigned k_small = tests::k_sanitized ? 60 : 600;
 
 std::size_t fewest_near(const NodeTopology& node, const NodeBinding& binding) {
@@ -206,17 +207,18 @@ TEST_CASE(
     REQUIRE(node);
     check_all(*node, tally);
   }
-  for (const std::string& file : tests::recorded_files()) {
-    CAPTURE(file);
-    const auto node = topo::load_xml(file);
+  const std::vector<std::string> files = tests::recorded_files();
+  for (std::size_t i = 0; i < files.size(); i += k_every) {
+    CAPTURE(files[i]);
+    const auto node = topo::load_xml(files[i]);
     REQUIRE(node);
     check_all(*node, tally);
   }
   MESSAGE(tally.bindings << " bindings, " << tally.contested << " with less than all near, "
                          << tally.open << " with too many ways to choose GPUs");
   CHECK(tally.open == 0);
-  CHECK(tally.bindings > 300);
-  CHECK(tally.contested > 50);
+  CHECK(tally.bindings > 300 / k_every);
+  CHECK(tally.contested > 50 / k_every);
 }
 
 TEST_CASE("random machines: the fewest near cores of a rank are the most there can be") {
