@@ -37,10 +37,10 @@
 namespace dts::cli {
 namespace {
 
-using Options = std::map<std::string, std::string>;
+using GivenOptions = std::map<std::string, std::string>;
 
-Result<Options> options_of(const std::vector<std::string>& words) {
-  Options options;
+Result<GivenOptions> given_options(const std::vector<std::string>& words) {
+  GivenOptions options;
   for (std::size_t i = 1; i + 1 < words.size(); i += 2) options[words[i]] = words[i + 1];
   if (words.size() % 2 == 0)
     return fail(Errc::usage, "`" + words.front() + "` takes pairs of options and values");
@@ -48,7 +48,7 @@ Result<Options> options_of(const std::vector<std::string>& words) {
 }
 
 Result<unsigned> number_of(const std::string& verb,
-                           const Options& options,
+                           const GivenOptions& options,
                            const std::string& name,
                            unsigned least = 0) {
   const auto option = options.find(name);
@@ -60,7 +60,7 @@ Result<unsigned> number_of(const std::string& verb,
 }
 
 // Parses the command line that `dtsubmit node` passes to each of its ranks.
-Result<launch::Identity> identity_of(const Options& options) {
+Result<launch::Identity> identity_of(const GivenOptions& options) {
   launch::Identity identity;
   DTS_ASSIGN(identity.rank, number_of("rank", options, "--rank"));
   DTS_ASSIGN(identity.world_size, number_of("rank", options, "--world-size"));
@@ -89,7 +89,7 @@ Result<int> become_guard(const std::string& run) {
 
 // The agent of a whole job has a guard. `--part job|local` makes it the agent of one part;
 // --restart here|together and --unwritten FD apply to that part, see launch::PartOptions.
-Result<int> run_agent(const std::string& run, const Options& options) {
+Result<int> run_agent(const std::string& run, const GivenOptions& options) {
   launch::AgentOptions agent{run, false, program_path(), {}, {}};
   const auto part = options.find("--part");
   if (part == options.end())
@@ -109,7 +109,7 @@ Result<int> run_agent(const std::string& run, const Options& options) {
 }
 
 // Runs a node's set-up; its output goes to the set-up's log.
-Result<int> stage_here(const std::string& run, const Options& options) {
+Result<int> stage_here(const std::string& run, const GivenOptions& options) {
   const auto folder = options.find("--folder");
   if (folder == options.end()) return fail(Errc::usage, "`stage` needs --folder FOLDER");
   DTS_ASSIGN(const spec::JobSpec spec, launch::read_spec({run}));
@@ -123,7 +123,7 @@ Result<int> stage_here(const std::string& run, const Options& options) {
   return 0;
 }
 
-Result<int> drill_act(const std::string& run, unsigned attempt, const Options& options) {
+Result<int> drill_act(const std::string& run, unsigned attempt, const GivenOptions& options) {
   const auto word = options.find("--act");
   const auto act = word == options.end() ? std::nullopt : drill::act_from(word->second);
   if (!act) return fail(Errc::usage, "`drill-act` needs --act kill|stop|slow|agent|lose|count");
@@ -132,18 +132,18 @@ Result<int> drill_act(const std::string& run, unsigned attempt, const Options& o
   return drill::run_act(target, *act);
 }
 
-Result<int> measure(const std::string& run, unsigned attempt, const Options& options) {
+Result<int> measure(const std::string& run, unsigned attempt, const GivenOptions& options) {
   DTS_ASSIGN(const unsigned gpus, number_of("measure", options, "--gpus"));
   return launch::run_measure(run, attempt, gpus > 0 ? launch::GpuUse::all : launch::GpuUse::none);
 }
 
-Result<int> unstage(const std::string& run, unsigned attempt, const Options& options) {
+Result<int> unstage(const std::string& run, unsigned attempt, const GivenOptions& options) {
   const auto node = options.find("--node");
   DTS_TRY(launch::unstage_this_node({run}, attempt, node == options.end() ? "" : node->second));
   return 0;
 }
 
-Result<int> rank(launch::RankOptions rank, const Options& options) {
+Result<int> rank(launch::RankOptions rank, const GivenOptions& options) {
   if (const auto node = options.find("--node"); node != options.end()) {
     rank.node = node->second;
     DTS_ASSIGN(rank.identity, identity_of(options));
@@ -191,7 +191,7 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (is_srun_of_hydra(words)) return launch::become_srun(words);
   if (verb == "node") return launch::run_node();
   if (verb == "probe") return probe::run_rank(getenv_lookup);
-  DTS_ASSIGN(const Options options, options_of(words));
+  DTS_ASSIGN(const GivenOptions options, given_options(words));
   if (verb == "stacks") return write_stacks(options);
   const auto run = options.find("--run");
   if (run == options.end()) return fail(Errc::usage, "`" + verb + "` needs --run DIR");

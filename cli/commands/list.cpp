@@ -36,7 +36,7 @@ struct ListOptions {
   bool json = false;
 };
 
-struct Row {
+struct ListRow {
   run::RunDirectory run;
   run::RunSummary summary;
   Standing standing = Standing::unknown;
@@ -94,8 +94,8 @@ class Listing {
   bool away_ = false;
 };
 
-Row row_of_sweep(const run::RunDirectory& run) {
-  Row row;
+ListRow row_of_sweep(const run::RunDirectory& run) {
+  ListRow row;
   row.run = run;
   const auto view = look_at_sweep(run);
   if (!view) {
@@ -110,9 +110,11 @@ Row row_of_sweep(const run::RunDirectory& run) {
   return row;
 }
 
-Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere, Listing& asked) {
+ListRow look_at(const run::RunDirectory& run,
+                const std::set<std::string>& elsewhere,
+                Listing& asked) {
   if (launch::is_sweep(run)) return row_of_sweep(run);
-  Row row;
+  ListRow row;
   row.run = run;
   const auto ledger = run::load_ledger(run.ledger());
   if (!ledger) {
@@ -139,31 +141,31 @@ std::int64_t newest_step(const run::RunSummary& summary) {
 }
 
 // "120/500", "120", "-"
-std::string steps_of(const run::RunSummary& summary) {
+std::string newest_steps(const run::RunSummary& summary) {
   const std::int64_t step = newest_step(summary);
   if (step < 0) return "-";
   return summary.total_steps > 0 ? fmt::format("{}/{}", step, summary.total_steps)
                                  : std::to_string(step);
 }
 
-void print_table(const std::vector<Row>& rows, const Listed& listed) {
+void print_table(const std::vector<ListRow>& rows, const Listed& listed) {
   if (rows.empty()) fmt::print("no runs\n");
   if (!rows.empty()) fmt::print("{:<9} {:>8} {:>13}  {}\n", "STATE", "JOB", "STEPS", "FOLDER");
-  for (const Row& row : rows)
+  for (const ListRow& row : rows)
     fmt::print("{:<9} {:>8} {:>13}  {}\n",
                to_string(row.standing),
                row.summary.job.empty() ? "-" : row.summary.job.text(),
                row.elements > 0 ? fmt::format("{}/{} done", row.done, row.elements)
-                                : steps_of(row.summary),
+                                : newest_steps(row.summary),
                row.run.path);
   if (const std::size_t more = listed.runs.size() - rows.size(); more > 0)
     fmt::print("and {} older: --all shows them\n", more);
 }
 
-void print_json(const std::vector<Row>& rows, const Listed& listed) {
+void print_json(const std::vector<ListRow>& rows, const Listed& listed) {
   nlohmann::ordered_json document{{"schema", "dtsubmit/list/1"}};
   document["runs"] = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
+  for (const ListRow& row : rows) {
     nlohmann::ordered_json one{{"run_directory", row.run.path},
                                {"state", to_string(row.standing)},
                                {"job", row.summary.job},
@@ -199,7 +201,7 @@ Result<int> act(const ListOptions& options) {
   const Listed listed = collect(options.runs);
   const std::set<std::string> elsewhere = runs_elsewhere();
   Listing asked;
-  std::vector<Row> rows;
+  std::vector<ListRow> rows;
   for (const run::RunDirectory& run : listed.runs) {
     if (!options.all && rows.size() >= options.most) break;
     rows.push_back(look_at(run, elsewhere, asked));

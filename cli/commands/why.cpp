@@ -117,9 +117,9 @@ void read_last_words(const run::RunDirectory& run, RunFacts& known) {
 }
 
 // The job id suffices if the run is in the default folder.
-std::string name_of(const run::RunDirectory& run,
-                    const RunFacts& known,
-                    const Selection& selection) {
+std::string shown_name(const run::RunDirectory& run,
+                       const RunFacts& known,
+                       const Selection& selection) {
   const bool by_job = !known.summary.job.empty() && selection.runs == Selection{}.runs &&
                       selection.what.find('/') == std::string::npos;
   return by_job ? known.summary.job.text() : shell_quote(run.path);
@@ -159,7 +159,7 @@ Result<RunFacts> learn(const run::RunDirectory& run, const Selection& selection)
   known.events = std::move(ledger.events);
   known.summary = run::summarise(known.events, run::read_metrics(run));
   warn_of_damage(run, ledger, known.summary);
-  known.name = name_of(run, known, selection);
+  known.name = shown_name(run, known, selection);
   known.policy = policy_of(run);
 
   const auto& attempts = known.summary.attempts;

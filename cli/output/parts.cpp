@@ -25,7 +25,7 @@ std::string state_of(const std::vector<run::Event>& events, const run::RunSummar
 }
 
 // From the first step of the first attempt to the latest step.
-std::string steps_of(const run::RunSummary& summary) {
+std::string steps_taken(const run::RunSummary& summary) {
   std::int64_t last = -1;
   for (const run::AttemptSummary& attempt : summary.attempts)
     last = std::max(last, attempt.last_step);
@@ -41,7 +41,7 @@ std::vector<PartRow> part_rows(const run::RunDirectory& run) {
     const run::RunSummary summary = run::summarise(events, run::read_metrics(part.run));
     PartRow row{part.name, part.run.path, state_of(events, summary)};
     row.attempts = static_cast<unsigned>(summary.attempts.size());
-    row.steps = steps_of(summary);
+    row.steps = steps_taken(summary);
     if (!summary.attempts.empty()) {
       const run::AttemptSummary& newest = summary.attempts.back();
       row.cause = newest.cause.name();

@@ -13,7 +13,7 @@ namespace dts::cli {
 namespace {
 
 using svg::Drawing;
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
 constexpr int k_widest_picture = 1600;
 constexpr int k_margin = 20;
@@ -42,7 +42,7 @@ std::string style_sheet() {
 }
 
 // The first row is the heading. Numeric columns are not right-aligned, as there are few.
-Drawing table(const std::vector<Row>& rows) {
+Drawing table(const std::vector<Cells>& rows) {
   Drawing all;
   int x = 0;
   for (std::size_t column = 0; column < rows.front().size(); ++column) {
@@ -57,22 +57,22 @@ Drawing table(const std::vector<Row>& rows) {
 }
 
 // Adds as many rows as the longest list has lines.
-void add_row(std::vector<Row>& rows, const RankRow& rank) {
-  std::vector<Row> columns{{""}};
+void add_row(std::vector<Cells>& rows, const RankRow& rank) {
+  std::vector<Cells> columns{{""}};
   for (const std::string* list : {&rank.home, &rank.annex, &rank.gpus, &rank.nic})
     columns.push_back(wrapped_list(*list, k_most_characters));
   columns.push_back({rank.distance});
   columns.push_back(wrapped_list(rank.path, k_most_characters));
   std::size_t height = 1;
-  for (const Row& column : columns) height = std::max(height, column.size());
+  for (const Cells& column : columns) height = std::max(height, column.size());
   for (std::size_t line = 0; line < height; ++line) {
-    Row& row = rows.emplace_back();
-    for (const Row& column : columns) row.push_back(line < column.size() ? column[line] : "");
+    Cells& row = rows.emplace_back();
+    for (const Cells& column : columns) row.push_back(line < column.size() ? column[line] : "");
   }
 }
 
 Drawing ranks_table(const TopoReport& report) {
-  std::vector<Row> rows{{"", "home CPUs", "annex CPUs", "GPU", "NIC", "distance", "path"}};
+  std::vector<Cells> rows{{"", "home CPUs", "annex CPUs", "GPU", "NIC", "distance", "path"}};
   const std::vector<RankRow> all = rank_rows(report);
   const std::size_t shown = std::min(all.size(), k_most_picture_rows);
   Drawing drawing;
@@ -92,7 +92,7 @@ Drawing ranks_table(const TopoReport& report) {
 Drawing scores_drawing(const TopoReport& report) {
   std::vector<PolicyScore> scores = report.policies;
   scores.push_back({"bound", report.binding.bound});
-  std::vector<Row> rows{{"score"}};
+  std::vector<Cells> rows{{"score"}};
   for (const PolicyScore& one : scores)
     rows.front().push_back(one.policy == report.policy ? "*" + one.policy : one.policy);
   for (const Metric& metric : metrics()) {

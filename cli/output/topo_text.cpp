@@ -14,16 +14,16 @@ namespace dts::cli {
 namespace {
 
 using Tone = Style::Tone;
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
 // Columns of CPUs, GPUs, adapters and paths, in the order in which they are narrowed.
 constexpr std::array<std::size_t, 5> k_lists{2, 1, 4, 6, 3};
 constexpr std::size_t k_column_gap = 2;
 
 // Column widths of a table; lists are narrowed so that a line fits if possible.
-std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t columns) {
+std::vector<std::size_t> widths_of(const std::vector<Cells>& rows, std::size_t columns) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows)
+  for (const Cells& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   std::size_t all = k_column_gap * (widths.size() - 1);
   for (const std::size_t width : widths) all += width;
@@ -38,12 +38,12 @@ std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t col
 }
 
 // A row, with as many lines as its longest list.
-Block paint(const Row& row, const std::vector<std::size_t>& widths, Style number, Style rest) {
+Block paint(const Cells& row, const std::vector<std::size_t>& widths, Style number, Style rest) {
   std::vector<Block> cells{text(fmt::format("{:>{}}", row[0], widths[0]), number)};
   for (std::size_t k = 1; k < row.size(); ++k) {
     const bool is_list = std::find(k_lists.begin(), k_lists.end(), k) != k_lists.end();
     Block cell;
-    for (const std::string& line : is_list ? wrapped_list(row[k], widths[k]) : Row{row[k]})
+    for (const std::string& line : is_list ? wrapped_list(row[k], widths[k]) : Cells{row[k]})
       cell = below(std::move(cell), text(fmt::format("{:<{}}", line, widths[k]), rest));
     cells.push_back(std::move(cell));
   }
@@ -54,7 +54,7 @@ Block paint(const Row& row, const std::vector<std::size_t>& widths, Style number
 }
 
 Block ranks_table(const TopoReport& report, std::size_t columns) {
-  std::vector<Row> rows{{"RANK", "HOME CPUS", "ANNEX CPUS", "GPU", "NIC", "DISTANCE", "PATH"}};
+  std::vector<Cells> rows{{"RANK", "HOME CPUS", "ANNEX CPUS", "GPU", "NIC", "DISTANCE", "PATH"}};
   for (RankRow& row : rank_rows(report))
     rows.push_back({row.rank, row.home, row.annex, row.gpus, row.nic, row.distance, row.path});
   const auto widths = widths_of(rows, columns);

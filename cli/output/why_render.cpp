@@ -17,7 +17,7 @@ constexpr std::size_t k_most_lines = 10;
 constexpr std::size_t k_most_slow = 3;           // ranks per attempt
 constexpr std::size_t k_longest_log_line = 160;  // of a line from an external source
 
-std::string shown(const std::string& line) {
+std::string clipped(const std::string& line) {
   return printable(line, k_longest_log_line);
 }
 
@@ -31,10 +31,10 @@ std::string attempts_text(const Explanation& why, const RunFacts& known) {
     const AttemptExplanation& attempt = why.attempts[i];
     text += attempt.head + "\n";
     for (std::size_t j = 0; j < std::min(attempt.slow.size(), k_most_slow); ++j)
-      text += "  " + shown(attempt.slow[j]) + "\n";
-    if (!attempt.cause.empty()) text += "  " + shown(attempt.cause) + "\n";
-    if (!attempt.then.empty()) text += "  then " + shown(attempt.then) + "\n";
-    if (!attempt.continued.empty()) text += "  continued: " + shown(attempt.continued) + "\n";
+      text += "  " + clipped(attempt.slow[j]) + "\n";
+    if (!attempt.cause.empty()) text += "  " + clipped(attempt.cause) + "\n";
+    if (!attempt.then.empty()) text += "  then " + clipped(attempt.then) + "\n";
+    if (!attempt.continued.empty()) text += "  continued: " + clipped(attempt.continued) + "\n";
   }
   return text;
 }
@@ -43,7 +43,7 @@ std::string words_text(const LastWords& words) {
   std::string text = fmt::format("the last lines of {} ({}):\n", words.whose, words.path);
   const std::size_t skipped = words.lines.size() - std::min(words.lines.size(), k_most_lines);
   for (std::size_t i = skipped; i < words.lines.size(); ++i)
-    text += "  " + shown(words.lines[i]) + "\n";
+    text += "  " + clipped(words.lines[i]) + "\n";
   return text;
 }
 
@@ -77,7 +77,7 @@ std::string ending_text(const Explanation& why, const RunFacts& known) {
       text += fmt::format("warning: {}\n", warning);
   if (why.standing == Standing::done) return text;
   if (!why.attempts.empty() && !why.attempts.back().cause.empty())
-    text += shown(why.attempts.back().cause) + "\n";
+    text += clipped(why.attempts.back().cause) + "\n";
   if (why.last_words) text += words_text(*why.last_words);
   for (const std::string& step : why.next) text += fmt::format("next: {}\n", step);
   return text + fmt::format("more: dtsubmit why {}\n", known.name);

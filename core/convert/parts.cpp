@@ -40,7 +40,7 @@ bool calls_one_of(const Item& item, const Names& functions, const Names& all) {
   });
 }
 
-constexpr const char* k_first_node =
+constexpr const char* k_on_first_node =
     "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
     "\"$SLURM_JOB_NODELIST\" | "
     "head -n 1)\" ]; }\n";
@@ -269,7 +269,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
   if (made.hands_on_code) made.text += "export SCRIPT_CODE=$?\n";
   if (made.text.find("if on_first_node; then") != std::string::npos)
-    made.text = k_first_node + made.text;
+    made.text = k_on_first_node + made.text;
   return made;
 }
 

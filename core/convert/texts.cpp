@@ -144,7 +144,7 @@ std::string patterns_for(const std::string& text, const SetUpText& set_up, const
   return has_pattern ? set_up.patterns : "";
 }
 
-bool uses_arguments(const std::string& text) {
+bool uses_own_arguments(const std::string& text) {
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t next = at + 1;
     if (next < text.size() && text[next] == '{') ++next;
@@ -172,7 +172,7 @@ std::string with_exports(const SetUpText& set_up,
   std::string text = same_for_all(set_up.text) + set_up.text;
   const Names words = words_of(text);
   const bool needs_arguments =
-      uses_arguments(text) || words.count("shift") + words.count("getopts") > 0;
+      uses_own_arguments(text) || words.count("shift") + words.count("getopts") > 0;
   if (needs_arguments) text = arguments_line(options) + text;
   Names used = names_in(program, set_up);
   used.insert(later.begin(), later.end());
@@ -197,7 +197,7 @@ std::string with_state(const std::string& text,
                        const Options& options) {
   std::string made = patterns_for(text, set_up, used);
   if (!declarations(set_up, used).empty()) made += k_take_state;
-  if (uses_arguments(text)) made += arguments_line(options);
+  if (uses_own_arguments(text)) made += arguments_line(options);
   if (set_up.sets.changes_folder) made += k_take_folder;
   return made + text;
 }
@@ -209,7 +209,8 @@ std::vector<std::string> command_of(const Program& program,
   std::vector<std::string> command;
   if (!program.needs_shell() && !set_up.sets.changes_folder && program.folder.empty()) {
     for (const FlatWord& word : program.words) command.push_back(*plain(word));
-    const bool lacks_name = command.size() == 3 && command[1] == "-c" && uses_arguments(command[2]);
+    const bool lacks_name =
+        command.size() == 3 && command[1] == "-c" && uses_own_arguments(command[2]);
     if (lacks_name) command.push_back(options.path.empty() ? "script" : options.path);
     return command;
   }
@@ -223,7 +224,7 @@ std::vector<std::string> command_of(const Program& program,
   text += program.text.empty() ? same_for_all(words) + code + "exec " + words
                                : failure_line(program.text, program.failures) + code + program.text;
   command = {"bash", "-c", text};
-  if (program.takes_arguments || !uses_arguments(program.source())) return command;
+  if (program.takes_arguments || !uses_own_arguments(program.source())) return command;
   const auto& arguments = program.arguments ? *program.arguments : options.arguments;
   command.push_back(options.path.empty() ? "script" : options.path);
   command.insert(command.end(), arguments.begin(), arguments.end());

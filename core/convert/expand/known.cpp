@@ -28,21 +28,21 @@ constexpr std::string_view k_always_set[] = {"SLURM_JOB_ID",
                                              "SLURM_LOCALID"};
 
 // bash(1): these change by themselves.
-constexpr std::string_view k_of_shell[] = {"RANDOM",
-                                           "SECONDS",
-                                           "BASHPID",
-                                           "LINENO",
-                                           "OLDPWD",
-                                           "EPOCHSECONDS",
-                                           "EPOCHREALTIME",
-                                           "HOSTNAME",
-                                           "BASH_SOURCE",
-                                           "SHLVL",
-                                           "PPID",
-                                           "UID",
-                                           "EUID",
-                                           "BASH_VERSION",
-                                           "SHELLOPTS"};
+constexpr std::string_view k_changed_by_shell[] = {"RANDOM",
+                                                   "SECONDS",
+                                                   "BASHPID",
+                                                   "LINENO",
+                                                   "OLDPWD",
+                                                   "EPOCHSECONDS",
+                                                   "EPOCHREALTIME",
+                                                   "HOSTNAME",
+                                                   "BASH_SOURCE",
+                                                   "SHLVL",
+                                                   "PPID",
+                                                   "UID",
+                                                   "EUID",
+                                                   "BASH_VERSION",
+                                                   "SHELLOPTS"};
 
 // A file that sets up a tool of the system, and knows nothing of this script's variables.
 bool is_file_of_tool(std::string_view path) {
@@ -216,7 +216,8 @@ KnownText Known::variable(const std::string& name) const {
   if (changing_.count(name) > 0) return {};
   if (const auto found = values_.find(name); found != values_.end())
     return found->second ? KnownText{TextKind::exact, *found->second} : KnownText{};
-  if (name.empty() || !shell::is_name_begin(name[0]) || is_one_of(k_of_shell, name)) return {};
+  if (name.empty() || !shell::is_name_begin(name[0]) || is_one_of(k_changed_by_shell, name))
+    return {};
   if (is_one_of(k_always_set, name)) return {TextKind::some};
   const auto value = resolver_.variable(name);
   const bool is_sized = name.starts_with("SLURM_");

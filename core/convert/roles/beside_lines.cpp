@@ -12,7 +12,7 @@ namespace dts::convert {
 namespace {
 
 // What they do, they do to the shell, or they find it done.
-constexpr std::string_view k_of_shell[] = {
+constexpr std::string_view k_quiet_commands[] = {
     "",        "module",   "ml",     "source", ".",         "conda",   "mamba",   "micromamba",
     "spack",   "eval",     "export", "unset",  "set",       "shopt",   "ulimit",  "umask",
     "declare", "readonly", "local",  "cd",     "pushd",     "popd",    "touch",   "chmod",
@@ -46,7 +46,7 @@ bool changes_files(const lint::Run& run) {
 bool is_harmless(const Item& item, const Names& functions) {
   return !writes_file(item) && !item.statement->background &&
          std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-           return (is_one_of(k_of_shell, run->name()) && !changes_files(*run)) ||
+           return (is_one_of(k_quiet_commands, run->name()) && !changes_files(*run)) ||
                   functions.count(run->name()) > 0 || accepts_what_is_there(*run);
          });
 }

@@ -14,7 +14,7 @@ namespace {
 using shell::Piece;
 using SegmentKind = Segment::Kind;
 
-constexpr std::string_view k_blanks = " \t\n";
+constexpr std::string_view k_white_space = " \t\n";
 constexpr std::size_t k_most_words = 4096;
 constexpr std::size_t k_longest_command = std::size_t{1} << 20;
 
@@ -75,12 +75,12 @@ Segment literal_segment(const Piece& piece) {
 
 // The next blank that is not within <a blank of a template>.
 std::size_t end_of_word(const std::string& text, std::size_t begin) {
-  const std::size_t end = std::min(text.find_first_of(k_blanks, begin), text.size());
+  const std::size_t end = std::min(text.find_first_of(k_white_space, begin), text.size());
   const std::size_t open = text.find('<', begin);
   if (open >= end || open + 1 >= text.size() || !shell::is_name_begin(text[open + 1])) return end;
   const std::size_t close = text.find_first_of("<>\n", open + 1);
   if (close == std::string::npos || text[close] != '>') return end;
-  return std::min(text.find_first_of(k_blanks, close), text.size());
+  return std::min(text.find_first_of(k_white_space, close), text.size());
 }
 
 // An unquoted value: blanks of its literals end words.
@@ -92,7 +92,7 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
       continue;
     }
     for (std::size_t at = 0; at < one.text.size() && words.size() < k_most_words;) {
-      const std::size_t begin = one.text.find_first_not_of(k_blanks, at);
+      const std::size_t begin = one.text.find_first_not_of(k_white_space, at);
       if (begin > at && !words.back().empty()) words.emplace_back();
       if (begin == std::string::npos) break;
       const std::size_t end = end_of_word(one.text, begin);

@@ -9,18 +9,18 @@
 namespace dts::convert {
 namespace {
 
-using Number = std::optional<std::int64_t>;
+using MaybeNumber = std::optional<std::int64_t>;
 
 constexpr int k_deepest = 32;
 constexpr std::int64_t k_largest = std::int64_t{1} << 31;
 
 class Calculator {
  public:
-  Calculator(std::string_view text, const std::function<Number(const std::string&)>& variable)
+  Calculator(std::string_view text, const std::function<MaybeNumber(const std::string&)>& variable)
       : text_(text), variable_(variable) {}
 
-  Number all() {
-    const Number value = sum(0);
+  MaybeNumber all() {
+    const MaybeNumber value = sum(0);
     skip_blanks();
     return at_ == text_.size() ? value : std::nullopt;
   }
@@ -37,38 +37,38 @@ class Calculator {
     return text_[at_++];
   }
 
-  Number sum(int depth) {
-    Number left = product(depth);
+  MaybeNumber sum(int depth) {
+    MaybeNumber left = product(depth);
     while (left) {
       const char sign = take("+-");
       if (sign == 0) break;
-      const Number right = product(depth);
+      const MaybeNumber right = product(depth);
       if (!right) return std::nullopt;
       left = bounded(sign == '+' ? *left + *right : *left - *right);
     }
     return left;
   }
 
-  Number product(int depth) {
-    Number left = factor(depth);
+  MaybeNumber product(int depth) {
+    MaybeNumber left = factor(depth);
     while (left) {
       const char sign = take("*/%");
       if (sign == 0) break;
-      const Number right = factor(depth);
+      const MaybeNumber right = factor(depth);
       if (!right || (sign != '*' && *right == 0)) return std::nullopt;
       left = bounded(sign == '*' ? *left * *right : sign == '/' ? *left / *right : *left % *right);
     }
     return left;
   }
 
-  static Number bounded(std::int64_t value) {
-    return value > -k_largest && value < k_largest ? Number(value) : std::nullopt;
+  static MaybeNumber bounded(std::int64_t value) {
+    return value > -k_largest && value < k_largest ? MaybeNumber(value) : std::nullopt;
   }
 
-  Number factor(int depth) {
+  MaybeNumber factor(int depth) {
     if (depth > k_deepest) return std::nullopt;
     if (take("(") != 0) {
-      const Number inner = sum(depth + 1);
+      const MaybeNumber inner = sum(depth + 1);
       return take(")") != 0 ? inner : std::nullopt;
     }
     skip_blanks();
@@ -84,13 +84,13 @@ class Calculator {
     at_ = end + (is_braced ? 1 : 0);
     if (const auto number = parse_number(word))
       return *number < static_cast<std::uint64_t>(k_largest)
-                 ? Number(static_cast<std::int64_t>(*number))
+                 ? MaybeNumber(static_cast<std::int64_t>(*number))
                  : std::nullopt;
     return variable_(word);
   }
 
   std::string_view text_;
-  const std::function<Number(const std::string&)>& variable_;
+  const std::function<MaybeNumber(const std::string&)>& variable_;
   std::size_t at_ = 0;
 };
 
@@ -100,8 +100,8 @@ std::optional<std::string> in_words(const std::optional<std::uint64_t>& number) 
 
 }  // namespace
 
-Number arithmetic(std::string_view expression,
-                  const std::function<Number(const std::string& name)>& variable) {
+MaybeNumber arithmetic(std::string_view expression,
+                       const std::function<MaybeNumber(const std::string& name)>& variable) {
   return Calculator(expression, variable).all();
 }
 

@@ -20,13 +20,13 @@ constexpr std::size_t k_most_looks = 5'000;
 
 // Tries all ways to choose `ranks` groups of `size` that are no worse than the best so far, nearest
 // partners first. Ways that differ only by swapping equivalent GPUs are tried once.
-class Search {
+class GroupSearch {
  public:
-  Search(const NodeTopology& topology,
-         const std::vector<unsigned>& gpus,
-         std::size_t ranks,
-         std::size_t size,
-         const FewestNear& near)
+  GroupSearch(const NodeTopology& topology,
+              const std::vector<unsigned>& gpus,
+              std::size_t ranks,
+              std::size_t size,
+              const FewestNear& near)
       : topology_(topology),
         pairs_(topology),
         near_(near),
@@ -250,7 +250,7 @@ GpuWays nearest_groups(const NodeTopology& topology,
                        unsigned ranks,
                        std::size_t each,
                        const FewestNear& near) {
-  return Search(topology, gpus, ranks, each, near).run();
+  return GroupSearch(topology, gpus, ranks, each, near).run();
 }
 
 }  // namespace dts::plan

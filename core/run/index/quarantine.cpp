@@ -27,14 +27,14 @@ bool is_fact(const std::string& cause) {
 }
 
 // The history of one node, strike by strike.
-class Record {
+class NodeRecord {
  public:
   void add(const Strike& strike, WallTime time) {
     if (strike.cause == k_released) {
-      *this = Record();
+      *this = NodeRecord();
       return;
     }
-    if (time - last_strike_ > k_memory) *this = Record();
+    if (time - last_strike_ > k_memory) *this = NodeRecord();
     last_strike_ = time;
     if (time < until_) return;  // already in quarantine
     if (!is_fact(strike.cause) && !is_second(strike, time)) {
@@ -116,7 +116,7 @@ std::vector<Strike> parse_strikes(const std::string& text) {
 }
 
 std::vector<Quarantined> quarantined(const std::vector<Strike>& strikes, WallTime now) {
-  std::map<std::string, Record> nodes;
+  std::map<std::string, NodeRecord> nodes;
   for (const Strike& strike : strikes)
     if (const auto time = time_of(strike, now)) nodes[strike.node].add(strike, *time);
   std::vector<Quarantined> all;

@@ -30,7 +30,6 @@ namespace {
 
 constexpr std::size_t k_lines = 40;
 constexpr unsigned k_most_logs = 256;
-constexpr std::size_t k_longest_error = 400;
 // The exit code of a program that Open MPI ends because it has lost its server, the launcher's
 // daemon or slurmstepd: PMIX_ERR_LOST_CONNECTION, -61, truncated as by exit(3).
 constexpr int k_lost_server = 195;

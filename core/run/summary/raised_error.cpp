@@ -15,8 +15,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr std::size_t k_longest_error = 400;
-
 template <std::size_t count>
 bool has_any(std::string_view line, const std::array<std::string_view, count>& words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view one) {

@@ -13,8 +13,10 @@ namespace dts::run {
 // True for the line of an error that is not about other ranks or their store.
 [[nodiscard]] bool is_own_error(std::string_view line);
 
+inline constexpr std::size_t k_longest_error = 400;  // bytes of an error that is shown
+
 struct RaisedError {
-  std::string line{};        // printable(), some 400 bytes
+  std::string line{};        // printable(), at most k_longest_error
   std::size_t end = 0;       // the lines until there, its own included
   bool is_followed = false;  // by what the failure of peers makes a program print
 };

@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::size_t k_longest_text = 1'024;  // Slurm's limit for names (job_mgr.c)
+constexpr std::size_t k_longest_name = 1'024;  // Slurm's limit for names (job_mgr.c)
 
 Result<unsigned> parse_count(const std::string& text) {
   const auto number = parse_number(text);
@@ -82,10 +82,10 @@ Value count_of(Member member, unsigned least) {
 void check_text(const std::string& text, const std::string& option, Diagnostics& problems) {
   if (!is_printable(text) || !is_utf8(text))
     problems.push_back({option, "contains a byte that is not part of a printable UTF-8 character"});
-  else if (text.size() > k_longest_text)
+  else if (text.size() > k_longest_name)
     problems.push_back(
         {option,
-         fmt::format("is {} bytes long, Slurm accepts at most {}", text.size(), k_longest_text)});
+         fmt::format("is {} bytes long, Slurm accepts at most {}", text.size(), k_longest_name)});
 }
 
 Value local_text(std::string JobSpec::*member, const char* type) {

@@ -15,6 +15,7 @@
 namespace dts::train {
 
 inline constexpr const char* k_manifest_file = "manifest.json";
+inline constexpr std::string_view k_step_prefix = "step-";  // of the name of a folder
 
 // Everything that determines a run's results bit for bit, as names and values.
 using Fingerprint = std::map<std::string, std::string>;

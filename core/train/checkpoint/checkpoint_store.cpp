@@ -17,13 +17,12 @@
 namespace dts::train {
 namespace {
 
-constexpr std::string_view k_prefix = "step-";
 constexpr std::string_view k_attempt = "attempt-";
 constexpr std::string_view k_temporary = ".tmp.";
 
 bool is_checkpoint_name(std::string_view name) {
-  return name.starts_with(k_prefix) && name.size() >= 14 &&
-         parse_number(name.substr(k_prefix.size())).has_value();
+  return name.starts_with(k_step_prefix) && name.size() >= 14 &&
+         parse_number(name.substr(k_step_prefix.size())).has_value();
 }
 
 // Newest first.
@@ -45,7 +44,7 @@ std::optional<std::uint64_t> attempt_of(std::string_view name) {
 
 // Leftovers of releases without staging folders: step-<n>.tmp.<random>.
 bool is_old_temporary(std::string_view name) {
-  return name.starts_with(k_prefix) && name.find(k_temporary) != std::string_view::npos;
+  return name.starts_with(k_step_prefix) && name.find(k_temporary) != std::string_view::npos;
 }
 
 Result<void> rename_to(const std::string& from, const std::string& to) {
@@ -100,7 +99,7 @@ std::string other_bits(const Manifest& manifest,
 }  // namespace
 
 std::string checkpoint_name(std::uint64_t step) {
-  return fmt::format("{}{:09}", k_prefix, step);
+  return fmt::format("{}{:09}", k_step_prefix, step);
 }
 
 Result<std::string> refusal(const StoreOptions& options,

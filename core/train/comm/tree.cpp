@@ -25,12 +25,12 @@ void collect(Span node, Span run, std::vector<Span>& out) {
   collect(right_child(node), run, out);
 }
 
-using Block = std::array<float, 2048>;  // the sums of a path to a leaf fit in the cache
+using PathSums = std::array<float, 2048>;  // the sums of a path to a leaf fit in the cache
 
 struct BlockOf {
   std::size_t at;
   std::size_t size;
-  Block* spare;  // for right children from this depth on
+  PathSums* spare;  // for right children from this depth on
 };
 
 // Returns where the sum of `node` is: in its own partial if there is one, otherwise in `to`.
@@ -84,9 +84,9 @@ float* combine(Span node, const Partials& partials, std::size_t begin, std::size
 }
 
 void combine_to(float* sums, Span node, const ConstPartials& partials, std::size_t count) {
-  std::vector<Block> spare(std::bit_width(static_cast<unsigned>(node.size())));
-  for (std::size_t at = 0; at < count; at += Block().size()) {
-    const std::size_t size = std::min(Block().size(), count - at);
+  std::vector<PathSums> spare(std::bit_width(static_cast<unsigned>(node.size())));
+  for (std::size_t at = 0; at < count; at += PathSums().size()) {
+    const std::size_t size = std::min(PathSums().size(), count - at);
     const float* const sum = block_sum(node, partials, {at, size, spare.data()}, sums + at);
     if (sum != sums + at) std::copy_n(sum, size, sums + at);
   }

@@ -11,13 +11,12 @@
 namespace dts::train {
 
 std::map<std::uint64_t, std::string> checkpoints_in(const std::string& folder) {
-  constexpr std::string_view k_prefix = "step-";
   std::map<std::uint64_t, std::string> found;
   if (const auto manifest = read_manifest(folder)) found[manifest->step] = folder;
   for (const std::string& name : list_folder(folder)) {
     const std::string path = folder + "/" + name;
-    if (!name.starts_with(k_prefix) || !exists(path + "/" + k_manifest_file)) continue;
-    if (const auto step = parse_number(name.substr(k_prefix.size()))) found[*step] = path;
+    if (!name.starts_with(k_step_prefix) || !exists(path + "/" + k_manifest_file)) continue;
+    if (const auto step = parse_number(name.substr(k_step_prefix.size()))) found[*step] = path;
   }
   return found;
 }

@@ -23,7 +23,7 @@ struct Words {
   HubWriting how;
 };
 
-const char* const k_usage =
+const char* const k_hub_usage =
     "Usage: dttrain inspect FOLDER\n"
     "       dttrain export [options] CHECKPOINT FOLDER\n"
     "       dttrain convert [options] FOLDER FOLDER\n\n"
@@ -68,13 +68,13 @@ Result<Words> parse(const std::vector<std::string>& words, std::size_t paths) {
     if (!has_value && i + 1 == words.size()) return fail(Errc::usage, name + " needs a value");
     const std::string value = has_value ? words[i].substr(name.size() + 1) : words[++i];
     const Setter set = setter_of(name);
-    if (set == nullptr) return fail(Errc::usage, "unknown option " + name, k_usage);
+    if (set == nullptr) return fail(Errc::usage, "unknown option " + name, k_hub_usage);
     if (!set(parsed.how, value))
-      return fail(Errc::usage, fmt::format("{}: '{}' is not valid", name, value), k_usage);
+      return fail(Errc::usage, fmt::format("{}: '{}' is not valid", name, value), k_hub_usage);
   }
   if (parsed.paths.size() != paths)
     return fail(
-        Errc::usage, fmt::format("{} folders, not {}", parsed.paths.size(), paths), k_usage);
+        Errc::usage, fmt::format("{} folders, not {}", parsed.paths.size(), paths), k_hub_usage);
   return parsed;
 }
 
@@ -141,7 +141,7 @@ int run(const std::vector<std::string>& words,
         Result<void> (*verb)(const Words&)) {
   for (const std::string& word : words)
     if (word == "--help" || word == "-h") {
-      std::fputs(k_usage, stdout);
+      std::fputs(k_hub_usage, stdout);
       return 0;
     }
   const auto parsed = parse(words, paths);

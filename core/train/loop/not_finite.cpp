@@ -7,7 +7,7 @@
 namespace dts::train {
 namespace {
 
-bool is_finite(const float* values, std::size_t count) {
+bool are_finite(const float* values, std::size_t count) {
   return std::all_of(values, values + count, [](float value) { return std::isfinite(value); });
 }
 
@@ -15,7 +15,7 @@ bool is_finite(const float* values, std::size_t count) {
 
 std::optional<std::string> first_not_finite_of_tail(const Layout& layout, const float* tail) {
   for (const Tensor& one : layout.statistics)
-    if (!is_finite(tail + one.offset, one.count)) return "the batch's " + one.name;
+    if (!are_finite(tail + one.offset, one.count)) return "the batch's " + one.name;
   if (!std::isfinite(tail[layout.scalar(Scalar::loss) - layout.parameter_floats]))
     return "the loss";
   return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::string> first_not_finite_of_tail(const Layout& layout, const 
 std::optional<std::string> first_not_finite(const Layout& layout, const float* sums) {
   if (auto found = first_not_finite_of_tail(layout, sums + layout.parameter_floats)) return found;
   for (auto one = layout.parameters.rbegin(); one != layout.parameters.rend(); ++one)
-    if (!is_finite(sums + one->offset, one->count)) return "the gradient of " + one->name;
+    if (!are_finite(sums + one->offset, one->count)) return "the gradient of " + one->name;
   return std::nullopt;
 }
 

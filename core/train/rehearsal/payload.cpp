@@ -22,13 +22,13 @@ namespace dts::train {
 namespace {
 
 constexpr std::size_t k_block = std::size_t{1} << 20;  // bytes
-constexpr std::string_view k_prefix = "payload-";
+constexpr std::string_view k_payload_prefix = "payload-";
 constexpr std::string_view k_of = "-of-";
 constexpr std::string_view k_end = ".bin";
 
 // Each block begins with its position, so that no two blocks are equal; the rest is the same noise
 // in all blocks.
-using Head = std::array<std::uint64_t, 4>;  // step, part, block of the file, bytes of the file
+using BlockHead = std::array<std::uint64_t, 4>;  // step, part, block of the file, bytes of the file
 
 class Blocks {
  public:
@@ -44,18 +44,20 @@ class Blocks {
   }
 
  private:
-  Head head_;
+  BlockHead head_;
   std::vector<std::uint64_t> words_;
 };
 
 std::string payload_name(const PayloadPart& part) {
-  return fmt::format("{}{:05}{}{:05}{}", k_prefix, part.part + 1, k_of, part.parts, k_end);
+  return fmt::format("{}{:05}{}{:05}{}", k_payload_prefix, part.part + 1, k_of, part.parts, k_end);
 }
 
 std::optional<PayloadPart> part_of_name(std::string_view name, std::uint64_t step) {
   const auto of = name.find(k_of);
-  if (!name.starts_with(k_prefix) || !name.ends_with(k_end) || of == name.npos) return std::nullopt;
-  const auto part = parse_number(name.substr(k_prefix.size(), of - k_prefix.size()));
+  if (!name.starts_with(k_payload_prefix) || !name.ends_with(k_end) || of == name.npos)
+    return std::nullopt;
+  const auto part =
+      parse_number(name.substr(k_payload_prefix.size(), of - k_payload_prefix.size()));
   const std::size_t from = of + k_of.size();
   const auto parts = parse_number(name.substr(from, name.size() - k_end.size() - from));
   constexpr std::uint64_t k_most = 1 << 20;
@@ -79,7 +81,7 @@ Result<std::size_t> read_all(int fd, std::byte* data, std::size_t bytes) {
 Result<std::uint64_t> check_file(int fd, const PayloadPart& part) {
   std::vector<std::byte> found(k_block);
   DTS_ASSIGN(std::size_t got, read_all(fd, found.data(), k_block));
-  Head head{};
+  BlockHead head{};
   if (got < sizeof head) return fail(Errc::invalid, fmt::format("only {} bytes are there", got));
   std::memcpy(head.data(), found.data(), sizeof head);
   const std::uint64_t bytes = head[3];
@@ -123,7 +125,7 @@ Result<void> write_payload(const std::string& folder,
                            const PayloadPart& part,
                            std::uint64_t bytes) {
   if (bytes == 0) return {};
-  bytes = std::max<std::uint64_t>(bytes, sizeof(Head));
+  bytes = std::max<std::uint64_t>(bytes, sizeof(BlockHead));
   const std::string path = folder + "/" + payload_name(part);
   const UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

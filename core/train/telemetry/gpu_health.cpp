@@ -56,13 +56,13 @@ std::string address_of(std::string pci) {
   return colon != std::string::npos && colon > 4 ? pci.substr(colon - 4) : pci;
 }
 
-struct Links {
+struct NvLinks {
   int direct = 0;    // to the other GPU
   int switched = 0;  // to a switch
 };
 
-Links links_of(const Nvml& nvml, Nvml::Device device, const std::string& other) {
-  Links links;
+NvLinks links_of(const Nvml& nvml, Nvml::Device device, const std::string& other) {
+  NvLinks links;
   for (unsigned link = 0; link < k_most_links; ++link) {
     int active = 0;
     if (nvml.call("nvmlDeviceGetNvLinkState", device, link, &active) != Nvml::k_success ||
@@ -120,8 +120,8 @@ GpuLink GpuMonitor::link_to(const std::string& pci) const {
   if (device_ == nullptr) return link;
   const Nvml::Device other = device_of(pci);
   if (other == nullptr || other == device_) return link;
-  const Links mine = links_of(*nvml_, device_, address_of(pci));
-  const Links others = links_of(*nvml_, other, address_of(nvml_->pci_of(device_)));
+  const NvLinks mine = links_of(*nvml_, device_, address_of(pci));
+  const NvLinks others = links_of(*nvml_, other, address_of(nvml_->pci_of(device_)));
   link.nvlinks = std::max(mine.direct, others.direct) + std::min(mine.switched, others.switched);
   int status = -1;
   if (nvml_->call("nvmlDeviceGetP2PStatus", device_, other, k_can_read, &status) == Nvml::k_success)

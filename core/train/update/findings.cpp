@@ -11,9 +11,9 @@ namespace dts::train {
 namespace {
 
 // By rank, a sentence about what is wrong there.
-using Words = std::map<int, std::string>;
+using Sentences = std::map<int, std::string>;
 
-void add(Words& words, int rank, const std::string& what) {
+void add(Sentences& words, int rank, const std::string& what) {
   std::string& all = words[rank];
   if (all.find(what) == std::string::npos) all += (all.empty() ? "" : "; ") + what;
 }
@@ -48,7 +48,7 @@ std::string tensors_in(const ChunkGrid& grid, Span chunks) {
 void judge_weights(const ChunkGrid& grid,
                    const Hierarchy& hierarchy,
                    const std::vector<Finding>& findings,
-                   Words& words) {
+                   Sentences& words) {
   std::map<Span, std::set<int>> finders;
   std::map<Span, int> owners;
   for (const Finding& one : findings) {
@@ -94,7 +94,7 @@ void Finding::set_node(const std::string& name) {
 std::vector<Blame> judge(const ChunkGrid& grid,
                          const Hierarchy& hierarchy,
                          const std::vector<Finding>& findings) {
-  Words words;
+  Sentences words;
   std::vector<Blame> between;
   judge_weights(grid, hierarchy, findings, words);
   for (const Finding& one : findings) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int k_differs = 1;
 
-const char* const k_usage =
+const char* const k_verify_usage =
     "Usage: dttrain verify RUN_A RUN_B\n\n"
     "Names the first step, tensor and chunk in which two trainings differ. Each is a run's folder\n"
     "(metrics.jsonl, checkpoints/), a folder of checkpoints, or a checkpoint.\n\n"
@@ -163,10 +163,10 @@ int verify_main(const std::vector<std::string>& words) {
   if (std::any_of(words.begin(), words.end(), [](const std::string& word) {
         return word == "--help" || word == "-h";
       })) {
-    std::fputs(k_usage, stdout);
+    std::fputs(k_verify_usage, stdout);
     return 0;
   }
-  Result<bool> equal = fail(Errc::usage, "verify takes two folders and no options", k_usage);
+  Result<bool> equal = fail(Errc::usage, "verify takes two folders and no options", k_verify_usage);
   if (words.size() == 2 && std::none_of(words.begin(), words.end(), is_option))
     equal = verify(words[0], words[1]);
   if (equal) return *equal ? 0 : k_differs;

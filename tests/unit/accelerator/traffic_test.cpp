@@ -11,18 +11,18 @@ using namespace dts::train::accelerator;
 
 namespace {
 
-double g_bytes = 0;
+double g_traffic = 0;
 
-const dttrain_device& host() {
+const dttrain_device& host_table() {
   return *host_device::table();
 }
 
 // Counts each array once per kernel, however often its blocks read it.
-std::unique_ptr<Queue> counting_queue() {
-  static dttrain_device table = host();
+std::unique_ptr<Queue> traffic_queue() {
+  static dttrain_device table = host_table();
   table.launch = [](dttrain_context* /*context*/, std::uint32_t number, const void* arguments) {
     Kernels::visit(number, arguments, [](const auto& kernel) {
-      kernel.accesses([](const Access& one) { g_bytes += static_cast<double>(one.bytes); });
+      kernel.accesses([](const Access& one) { g_traffic += static_cast<double>(one.bytes); });
     });
     return static_cast<const char*>(nullptr);
   };
@@ -30,9 +30,9 @@ std::unique_ptr<Queue> counting_queue() {
     const double read = p->factors == DTTRAIN_BF16 ? 2 : 4;
     const double written = p->rounds != 0 ? 2 : 4;
     const double rows = p->rows, columns = p->columns;
-    g_bytes += read * p->inner * (rows + columns);
+    g_traffic += read * p->inner * (rows + columns);
     const int arrays = 1 + (p->plus != nullptr ? 1 : 0) + (p->before != nullptr ? 1 : 0);
-    g_bytes += written * rows * columns * arrays;
+    g_traffic += written * rows * columns * arrays;
     return static_cast<const char*>(nullptr);
   };
   table.begin_graph = nullptr;
@@ -48,12 +48,12 @@ double bytes_of(const Step& step, Precision precision, int samples) {
   const auto device =
       DeviceSums::create(
           step.model,
-          counting_queue(),
+          traffic_queue(),
           {.shards = 1, .own_shards = 1, .micro_batch = samples, .precision = precision})
           .value();
-  g_bytes = 0;
+  g_traffic = 0;
   (void)device->sum({step.samples(), step.weights.data(), 0, 0, samples}, {0, 1});
-  return g_bytes;
+  return g_traffic;
 }
 
 // The bytes per sample, without what is read once per step.

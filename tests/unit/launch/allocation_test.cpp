@@ -14,13 +14,13 @@ namespace {
 using namespace dts;
 using namespace dts::launch;
 
-const Variables k_batch{{"SLURM_JOB_ID", "4711"},
-                        {"SLURM_JOB_NODELIST", "n[1-2]"},
-                        {"SLURM_TASKS_PER_NODE", "8(x2)"},
-                        {"SLURMD_NODENAME", "n1"}};
+const Environment k_batch{{"SLURM_JOB_ID", "4711"},
+                          {"SLURM_JOB_NODELIST", "n[1-2]"},
+                          {"SLURM_TASKS_PER_NODE", "8(x2)"},
+                          {"SLURMD_NODENAME", "n1"}};
 
 Result<Allocation> allocation_with(const char* name, const char* value) {
-  Variables variables = k_batch;
+  Environment variables = k_batch;
   if (value != nullptr)
     variables[name] = value;
   else
@@ -124,7 +124,7 @@ TEST_CASE("a heterogeneous job is refused, not run on its first component") {
 }
 
 TEST_CASE("the nodes of a heterogeneous job are those of its components, in their order") {
-  Variables variables = k_batch;
+  Environment variables = k_batch;
   CHECK_FALSE(heterogeneous_allocation(environment_of(variables)));
   variables["SLURM_HET_SIZE"] = "2";
   variables["SLURM_JOB_NODELIST_HET_GROUP_0"] = "n7";
@@ -140,7 +140,7 @@ TEST_CASE("the nodes of a heterogeneous job are those of its components, in thei
 }
 
 TEST_CASE("an arbitrary distribution is refused only if Slurm hides the tasks per node") {
-  Variables variables = k_batch;
+  Environment variables = k_batch;
   variables["SLURM_DISTRIBUTION"] = "arbitrary";
   variables["SLURM_HOSTFILE"] = "hosts";
   CHECK(slurm_allocation(environment_of(variables)));
@@ -180,7 +180,7 @@ TEST_CASE("spare nodes belong to the allocation") {
 }
 
 TEST_CASE("a task of a job array is identified by the array's id and its index") {
-  Variables variables = k_batch;
+  Environment variables = k_batch;
   variables["SLURM_ARRAY_JOB_ID"] = "4700";
   variables["SLURM_ARRAY_TASK_ID"] = "3";
   CHECK(slurm_allocation(environment_of(variables))->job.text() == "4700_3");

@@ -11,9 +11,9 @@
 
 namespace dts::launch {
 
-using Variables = std::map<std::string, std::string>;
+using Environment = std::map<std::string, std::string>;
 
-inline Lookup environment_of(Variables variables) {
+inline Lookup environment_of(Environment variables) {
   return [variables = std::move(variables)](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);

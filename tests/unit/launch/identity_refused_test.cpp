@@ -14,11 +14,11 @@ using namespace dts::launch;
 
 struct RefusedIdentity {
   const char* where;
-  Variables variables;
+  Environment variables;
   std::vector<const char*> named;  // what the message must say
 };
 
-const Variables k_torchrun = torchrun(3, 4, 1, 2, 1);
+const Environment k_torchrun = torchrun(3, 4, 1, 2, 1);
 
 // clang-format off: one row per environment
 const std::vector<RefusedIdentity> k_mixtures{

@@ -17,7 +17,7 @@ using namespace dts::launch;
 
 struct Known {
   const char* where;
-  Variables variables;
+  Environment variables;
   const char* identity;  // rank/world size local rank/local size @node source; -: not known
 };
 

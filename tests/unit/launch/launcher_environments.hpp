@@ -11,18 +11,18 @@
 
 namespace dts::launch {
 
-inline Variables with(Variables base, const Variables& more) {
+inline Environment with(Environment base, const Environment& more) {
   for (const auto& [name, value] : more) base[name] = value;
   return base;
 }
 
-inline Variables without(Variables base, const char* name) {
+inline Environment without(Environment base, const char* name) {
   base.erase(name);
   return base;
 }
 
 // mpirun of Open MPI 4. `daemon`: 0 for a child of mpirun itself, otherwise of an orted elsewhere.
-inline Variables mpirun(
+inline Environment mpirun(
     unsigned rank, unsigned size, unsigned local, unsigned local_size, unsigned daemon = 0) {
   return {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
           {"OMPI_COMM_WORLD_SIZE", std::to_string(size)},
@@ -36,7 +36,7 @@ inline Variables mpirun(
 }
 
 // mpiexec of MPICH or Intel MPI (Hydra).
-inline Variables hydra(unsigned rank, unsigned size, unsigned local, unsigned local_size) {
+inline Environment hydra(unsigned rank, unsigned size, unsigned local, unsigned local_size) {
   return {{"PMI_RANK", std::to_string(rank)},
           {"PMI_SIZE", std::to_string(size)},
           {"PMI_FD", "8"},
@@ -45,7 +45,7 @@ inline Variables hydra(unsigned rank, unsigned size, unsigned local, unsigned lo
 }
 
 // A worker of torchrun.
-inline Variables torchrun(
+inline Environment torchrun(
     unsigned rank, unsigned size, unsigned local, unsigned local_size, unsigned group) {
   return {{"RANK", std::to_string(rank)},
           {"WORLD_SIZE", std::to_string(size)},
@@ -62,12 +62,12 @@ inline Variables torchrun(
 
 // A task of srun, step 0 of job 4711. `counts`: SLURM_STEP_TASKS_PER_NODE; `gtids`: the tasks of
 // its node.
-inline Variables srun(unsigned task,
-                      unsigned tasks,
-                      unsigned local,
-                      unsigned node,
-                      const char* counts,
-                      const char* gtids) {
+inline Environment srun(unsigned task,
+                        unsigned tasks,
+                        unsigned local,
+                        unsigned node,
+                        const char* counts,
+                        const char* gtids) {
   return {{"SLURM_JOB_ID", "4711"},
           {"SLURM_STEP_ID", "0"},
           {"SLURM_PROCID", std::to_string(task)},
@@ -82,7 +82,7 @@ inline Variables srun(unsigned task,
 }
 
 // The batch script of job 4711, on its first node.
-inline Variables sbatch(unsigned tasks, const char* counts) {
+inline Environment sbatch(unsigned tasks, const char* counts) {
   return {{"SLURM_JOB_ID", "4711"},
           {"SLURM_PROCID", "0"},
           {"SLURM_LOCALID", "0"},
@@ -93,11 +93,11 @@ inline Variables sbatch(unsigned tasks, const char* counts) {
           {"SLURM_TASKS_PER_NODE", counts}};
 }
 
-inline const Variables k_srun_1_of_4 = srun(1, 4, 1, 0, "2(x2)", "0,1");
-inline const Variables k_srun_3_of_4 = srun(3, 4, 1, 1, "2(x2)", "2,3");
-inline const Variables k_batch_of_4 = sbatch(4, "2(x2)");
+inline const Environment k_srun_1_of_4 = srun(1, 4, 1, 0, "2(x2)", "0,1");
+inline const Environment k_srun_3_of_4 = srun(3, 4, 1, 1, "2(x2)", "2,3");
+inline const Environment k_batch_of_4 = sbatch(4, "2(x2)");
 // mpirun's orted on the second of three nodes: a task of a step on the two nodes besides the head.
-inline const Variables k_mpirun = mpirun(5, 8, 1, 4);
-inline const Variables k_orted_step = srun(0, 2, 0, 0, "1(x2)", "0");
+inline const Environment k_mpirun = mpirun(5, 8, 1, 4);
+inline const Environment k_orted_step = srun(0, 2, 0, 0, "1(x2)", "0");
 
 }  // namespace dts::launch

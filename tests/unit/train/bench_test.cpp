@@ -15,9 +15,7 @@
 #include <cstring>
 #include <set>
 
-using namespace dts;
-using namespace dts::train::bench;
-
+namespace dts::train::bench {
 namespace {
 
 const char* empty_environment(const char* /*name*/) {
@@ -242,3 +240,5 @@ TEST_CASE("an injection is written as it is read, and concerns one rank") {
   REQUIRE(options->injection("gradient", 0) != nullptr);
   CHECK(options->injection("gradient", 0)->repeat == 3);
 }
+
+}  // namespace dts::train::bench

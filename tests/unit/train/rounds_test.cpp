@@ -57,7 +57,7 @@ const std::vector<float>& sum_of_all() {
   return all;
 }
 
-struct Way {
+struct RoundsWay {
   int servers = 1;
   std::size_t bucket_bytes = 0;
   int threads = 1;
@@ -82,7 +82,7 @@ RoundExchange::Sums make_step(RoundExchange& exchange, std::vector<Buffer>& shar
 }
 
 // Returns "" if this rank gets the right sums, twice.
-std::string exchanged(Group& group, const Way& way) {
+std::string exchanged_in_rounds(Group& group, const RoundsWay& way) {
   const Ownership ownership(chunks(), {group.size(), way.servers}, way.bucket_bytes);
   RoundExchange exchange(group,
                          layout(),
@@ -144,7 +144,7 @@ TEST_CASE("sums made in rounds have the bits of all others, in buckets of any si
             CAPTURE(threads);
             CAPTURE(waits);
             for (const std::string& end : on_threads(ranks, k_long, [&](Group& group) {
-                   return exchanged(group, {servers, bytes, threads, waits});
+                   return exchanged_in_rounds(group, {servers, bytes, threads, waits});
                  }))
               CHECK(end.empty());
           }
