@@ -162,7 +162,7 @@ def slurmd_lost():
 def taken():
     """Somebody takes a node out of the running job: with a spare node it goes on in the same job, otherwise it is requeued and gets all of
     its nodes again. Without this, launches on the old nodes failed until their budget was used up."""
-    steady = "trap 'exit 85' TERM; [ $DTSUBMIT_ATTEMPT != 1 ] || exec sleep 600"
+    steady = "echo $SLURM_JOB_NUM_NODES $SLURM_JOB_NODELIST $SLURM_NODELIST; trap 'exit 85' TERM; [ $DTSUBMIT_ATTEMPT != 1 ] || exec sleep 600"
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
         for spares in (0, 1):
             run = cluster.submit("--nodes", "2", "--spares", str(spares), "--", "sh", "-c", steady)
@@ -175,6 +175,9 @@ def taken():
             check(decided["decision"] == ("restart" if spares else "requeue"), f"{decided['decision']}: {decided['detail']}")
             again = events(run, "attempt_started")[1]["nodes"]
             check(status["done"] and again == (["n0", "n2"] if spares else ["n0", "n1"]), f"the next attempt is on {again}")
+            told = [open(f"{run.path}/attempt-{attempt}/rank-0.log").read().split("\n")[0] for attempt in (1, 2)]
+            expected = ["2 n[0-1] n[0-1]", "2 n[0,2] n[0,2]" if spares else "2 n[0-1] n[0-1]"]
+            check(told == expected, f"ranks see the nodes that have ranks, not those of the job: {told}")
 
 
 if __name__ == "__main__":

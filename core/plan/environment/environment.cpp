@@ -253,6 +253,10 @@ std::vector<Environment> slurm_step_variables(const std::vector<Placement>& plac
                    {"SLURM_STEP_NUM_TASKS", ranks},
                    {"SLURM_NNODES", nodes},
                    {"SLURM_STEP_NUM_NODES", nodes},
+                   // Not those of a job that also has spare nodes, or nodes that have failed.
+                   {"SLURM_JOB_NUM_NODES", nodes},
+                   {"SLURM_JOB_NODELIST", list},
+                   {"SLURM_NODELIST", list},
                    {"SLURM_STEP_NODELIST", list},
                    {"SLURM_TASKS_PER_NODE", of_nodes},
                    {"SLURM_STEP_TASKS_PER_NODE", of_nodes},

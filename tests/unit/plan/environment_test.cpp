@@ -491,7 +491,9 @@ TEST_CASE("a rank's place in the words of srun") {
   CHECK(value(variables, "SLURM_NTASKS") == "5");
   CHECK(value(variables, "SLURM_NNODES") == "3");
   CHECK(value(variables, "SLURM_TASKS_PER_NODE") == "2(x2),1");
-  CHECK(value(variables, "SLURM_STEP_NODELIST") == "n[0-2]");
+  for (const char* list : {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"})
+    CHECK(value(variables, list) == "n[0-2]");
+  CHECK(value(variables, "SLURM_JOB_NUM_NODES") == "3");
   CHECK(value(slurm_step_variables(placements({1})).at(0), "SLURM_STEP_TASKS_PER_NODE") == "1");
   CHECK(value(variables, "SUBMITIT_EXECUTOR") == "slurm");
 }
