@@ -2,6 +2,7 @@
 #include "core/convert/program/program.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/outputs.hpp"
 #include "core/convert/lines/rendezvous.hpp"
 #include "core/convert/lines/tools.hpp"
@@ -267,9 +268,11 @@ class Maker {
 Program made_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program;
   const shell::Statement& statement = *item.statement;
+  const bool fails = fails_with_program(statement);
   if (context.functions.empty() && !context.keeps_output && !makes_file(item) &&
-      !calls_function(item, context) && statement.pipelines.size() == 1 &&
+      !calls_function(item, context) && (fails || statement.pipelines.size() == 1) &&
       only_keeps_output(statement.pipelines[0])) {
+    if (fails) program.notes.emplace_back("||: the run's end follows from the program's exit code");
     note_output(statement.pipelines[0], program);
     Maker maker(program, context, inliner, item.span().end);
     maker.command(statement.pipelines[0].commands[0], inliner);

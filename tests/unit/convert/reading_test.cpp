@@ -223,3 +223,33 @@ TEST_CASE("a monitor that is killed behind its program is not started again over
   CHECK(server.says("./serve", "runs again"));
   CHECK(server.made.job_file.find("./serve") != server.made.job_file.rfind("./serve"));
 }
+
+TEST_CASE("a script that fails with its program starts the program itself") {
+  for (const std::string failing : {"exit 1",
+                                    "exit",
+                                    "exit $?",
+                                    "{ echo failed; exit 1; }",
+                                    "{ echo \"failed: $?\" >&2; date; exit 2; }"}) {
+    CAPTURE(failing);
+    const Reduced made = of_nodes("srun python train.py || " + failing + "\necho done\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("command = [\"python\", \"train.py\"]"));
+    CHECK(made.says("srun python", "||: the run's end follows from the program's exit code"));
+  }
+  for (const std::string other : {"exit 0",
+                                  "exit 256",
+                                  "exit 85",
+                                  "exit 93",
+                                  "exit $CODE",
+                                  "true",
+                                  "{ echo failed; exit; }",
+                                  "{ echo failed; exit $?; }",
+                                  "{ echo failed > FAILED; exit 1; }",
+                                  "{ rm -rf cache; exit 1; }",
+                                  "{ exit 1; echo failed; }"}) {
+    CAPTURE(other);
+    const Reduced made = of_nodes("srun python train.py || " + other + "\n");
+    CHECK(made.job_has("python train.py || "));
+  }
+  CHECK(of_nodes("srun python a.py && srun python b.py || exit 1\n").job_has("|| exit 1"));
+}
