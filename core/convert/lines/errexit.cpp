@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/lines/errexit.hpp"
 
-#include "core/base/exit_codes.hpp"
 #include "core/base/text/text.hpp"
 #include "core/convert/words/names.hpp"
 #include "core/shell/parse.hpp"
@@ -171,48 +170,6 @@ std::string_view failure_of_line(const Item& item, bool stops, const LinePlace& 
   if (!stops && may_fail(item)) return place.is_code_read ? " && true" : " || true";
   if (!fails_again(item)) return "";
   return place.is_repeated ? " || true" : R"( || [ "$DTSUBMIT_ATTEMPT" -gt 1 ])";
-}
-
-namespace {
-
-// `is_next`: the exit code of the program is still that of the last command.
-bool is_failing_exit(const shell::Command& command, bool is_next) {
-  if (first_word(command) != "exit" || command.words.size() > 2) return false;
-  if (command.words.size() == 1) return is_next;
-  const shell::Piece* piece = only_piece(command.words[1]);
-  if (piece != nullptr && piece->kind == shell::Piece::Kind::parameter)
-    return is_next && piece->text == "?" && piece->operation.empty();
-  const auto code = parse_number(literal_of(command.words[1]));
-  return code && *code % 256 != 0 && *code != static_cast<unsigned>(k_checkpointed) &&
-         *code != static_cast<unsigned>(k_no_restart);
-}
-
-constexpr std::string_view k_messages[] = {"echo", "printf", "date"};
-
-bool is_message(const shell::Statement& statement) {
-  const shell::Command* command = simple_command(statement);
-  return command != nullptr && !statement.background &&
-         is_one_of(k_messages, first_word(*command)) &&
-         std::all_of(command->redirections.begin(),
-                     command->redirections.end(),
-                     [](const shell::Redirection& one) { return one.sign == ">&"; });
-}
-
-}  // namespace
-
-bool fails_with_program(const shell::Statement& statement) {
-  if (statement.pipelines.size() != 2 || statement.joints[0] != "||" || statement.background)
-    return false;
-  const shell::Pipeline& behind = statement.pipelines[1];
-  if (behind.negated || behind.commands.size() != 1) return false;
-  const shell::Command& one = behind.commands[0];
-  if (one.kind == shell::Command::Kind::simple) return is_failing_exit(one, true);
-  if (one.kind != shell::Command::Kind::group || one.bodies.size() != 1 || one.bodies[0].empty())
-    return false;
-  const shell::Statements& body = one.bodies[0];
-  const shell::Command* last = simple_command(body.back());
-  return last != nullptr && is_failing_exit(*last, body.size() == 1) &&
-         std::all_of(body.begin(), body.end() - 1, is_message);
 }
 
 }  // namespace dts::convert

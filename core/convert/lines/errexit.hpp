@@ -38,10 +38,6 @@ class Errexit {
 // no difference.
 [[nodiscard]] std::string failure_line(std::string_view text, const Failures& failures);
 
-// PROGRAM || exit 1, PROGRAM || { echo failed; exit 1; }: behind the program the script only prints
-// and fails, as a run does whose program fails. False for exit codes that dtsubmit understands.
-[[nodiscard]] bool fails_with_program(const shell::Statement& statement);
-
 struct LinePlace {
   bool is_tear_down = false;
   bool is_code_read = false;  // the next line reads the exit code, which must therefore be kept

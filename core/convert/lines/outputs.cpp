@@ -32,7 +32,7 @@ bool is_output(const shell::Redirection& one) {
 
 bool only_keeps_output(const shell::Pipeline& pipeline) {
   const shell::Command& main = pipeline.commands[0];
-  if (main.kind != shell::Command::Kind::simple || pipeline.negated) return false;
+  if (main.kind != shell::Command::Kind::simple) return false;
   return std::all_of(pipeline.commands.begin() + 1,
                      pipeline.commands.end(),
                      [](const shell::Command& one) {

@@ -2,7 +2,6 @@
 #include "core/convert/program/program.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/lines/errexit.hpp"
 #include "core/convert/lines/outputs.hpp"
 #include "core/convert/lines/rendezvous.hpp"
 #include "core/convert/lines/tools.hpp"
@@ -11,6 +10,7 @@
 #include "core/convert/program/launcher.hpp"
 #include "core/convert/program/no_program.hpp"
 #include "core/convert/program/shell_program.hpp"
+#include "core/convert/words/sole_program.hpp"
 #include "core/lint/script/program.hpp"
 #include "core/shell/parse.hpp"
 
@@ -22,6 +22,7 @@ namespace dts::convert {
 namespace {
 
 constexpr int k_most_shells = 4;
+constexpr const char* k_run_ends = "the run's end follows from the program's exit code";
 
 std::string name_of(const FlatWord& word) {
   if (word.empty() || word[0].kind == Segment::Kind::source) return "";
@@ -195,7 +196,7 @@ class Maker {
         script.statements[0].background || script.statements[0].pipelines.size() != 1)
       return false;
     const shell::Pipeline& pipeline = script.statements[0].pipelines[0];
-    if (!only_keeps_output(pipeline)) return false;
+    if (pipeline.negated || !only_keeps_output(pipeline)) return false;
     const bool has_file = redirects_output(pipeline);
     if (has_file && (!is_of_job || needs_file(script, text))) return false;
     const shell::Command& one = pipeline.commands[0];
@@ -267,15 +268,13 @@ class Maker {
 
 Program made_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
   Program program;
-  const shell::Statement& statement = *item.statement;
-  const bool fails = fails_with_program(statement);
+  const shell::Pipeline* pipeline = sole_program(*item.statement);
   if (context.functions.empty() && !context.keeps_output && !makes_file(item) &&
-      !calls_function(item, context) && (fails || statement.pipelines.size() == 1) &&
-      only_keeps_output(statement.pipelines[0])) {
-    if (fails) program.notes.emplace_back("||: the run's end follows from the program's exit code");
-    note_output(statement.pipelines[0], program);
+      !calls_function(item, context) && pipeline != nullptr && only_keeps_output(*pipeline)) {
+    if (pipeline->span.end != item.statement->span.end) program.notes.emplace_back(k_run_ends);
+    note_output(*pipeline, program);
     Maker maker(program, context, inliner, item.span().end);
-    maker.command(statement.pipelines[0].commands[0], inliner);
+    maker.command(pipeline->commands[0], inliner);
     maker.finish();
     return program;
   }

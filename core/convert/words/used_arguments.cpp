@@ -2,6 +2,7 @@
 #include "core/convert/words/used_arguments.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/names.hpp"
 #include "core/convert/words/positional.hpp"
 
 #include <algorithm>

@@ -224,32 +224,52 @@ TEST_CASE("a monitor that is killed behind its program is not started again over
   CHECK(server.made.job_file.find("./serve") != server.made.job_file.rfind("./serve"));
 }
 
-TEST_CASE("a script that fails with its program starts the program itself") {
-  for (const std::string failing : {"exit 1",
-                                    "exit",
-                                    "exit $?",
-                                    "{ echo failed; exit 1; }",
-                                    "{ echo \"failed: $?\" >&2; date; exit 2; }"}) {
-    CAPTURE(failing);
-    const Reduced made = of_nodes("srun python train.py || " + failing + "\necho done\n");
+TEST_CASE("a script that only says how its program ended starts the program itself") {
+  for (const std::string script :
+       {"srun python train.py || exit 1",
+        "srun python train.py || exit",
+        "srun python train.py || exit $?",
+        "srun python train.py && echo done",
+        "srun python train.py && echo done || { echo failed; exit 1; }",
+        "srun python train.py || { echo \"failed: $?\" >&2; date; exit 2; }",
+        "srun python train.py || { scontrol requeue $SLURM_JOB_ID; exit 1; }",
+        "if srun python train.py; then echo done; else echo failed; exit 1; fi",
+        "if srun python train.py; then\n  :\nelse\n  exit $?\nfi",
+        "if ! srun python train.py; then\n  echo failed\n  exit 1\nfi",
+        "if ! srun python train.py; then exit 1; else echo done; fi"}) {
+    CAPTURE(script);
+    const Reduced made = of_nodes(script + "\necho done\n");
     CHECK(made.made.is_lossless());
     CHECK(made.job_has("command = [\"python\", \"train.py\"]"));
-    CHECK(made.says("srun python", "||: the run's end follows from the program's exit code"));
+    CHECK(made.says("srun python", "the run's end follows from the program's exit code"));
   }
-  for (const std::string other : {"exit 0",
-                                  "exit 256",
-                                  "exit 85",
-                                  "exit 93",
-                                  "exit $CODE",
-                                  "true",
-                                  "{ echo failed; exit; }",
-                                  "{ echo failed; exit $?; }",
-                                  "{ echo failed > FAILED; exit 1; }",
-                                  "{ rm -rf cache; exit 1; }",
-                                  "{ exit 1; echo failed; }"}) {
-    CAPTURE(other);
-    const Reduced made = of_nodes("srun python train.py || " + other + "\n");
-    CHECK(made.job_has("python train.py || "));
+  for (const std::string behind : {"|| exit 0",
+                                   "|| exit 256",
+                                   "|| exit 85",
+                                   "|| exit 93",
+                                   "|| exit $CODE",
+                                   "|| true",
+                                   "|| echo failed",
+                                   "|| { echo failed; exit; }",
+                                   "|| { echo failed; exit $?; }",
+                                   "|| { echo failed > FAILED; exit 1; }",
+                                   "|| { rm -rf cache; exit 1; }",
+                                   "|| { exit 1; echo failed; }",
+                                   "&& touch DONE",
+                                   "&& echo done > DONE",
+                                   "&& echo done || true"}) {
+    CAPTURE(behind);
+    CHECK(of_nodes("srun python train.py " + behind + "\n").job_has("python train.py " + behind));
   }
-  CHECK(of_nodes("srun python a.py && srun python b.py || exit 1\n").job_has("|| exit 1"));
+  for (const std::string script : {"if srun ./a; then echo done; fi",
+                                   "if srun ./a; then touch DONE; else exit 1; fi",
+                                   "if ! srun ./a; then exit; fi",
+                                   "if ! srun ./a; then exit $?; fi",
+                                   "if srun ./a; then echo done; else exit 1; fi > LOG",
+                                   "if test -d x && srun ./a; then :; else exit 1; fi",
+                                   "srun ./a && srun ./b || exit 1",
+                                   "! srun ./a"}) {
+    CAPTURE(script);
+    CHECK_FALSE(of_nodes(script + "\n").job_has("command = [\"./a\"]"));
+  }
 }
