@@ -99,25 +99,21 @@ void lose_codes_of_first_node(std::vector<Part>& parts, std::size_t last) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // The command that a shell runs first in the statement.
-const shell::Command& first_command(const shell::Statement& statement) {
+const shell::Command& first_run_of(const shell::Statement& statement) {
   const shell::Command& command = statement.pipelines[0].commands[0];
   using Kind = shell::Command::Kind;
   const bool is_list = command.kind == Kind::group || command.kind == Kind::subshell;
   if (is_list && !command.bodies.empty() && !command.bodies[0].empty())
-    return first_command(command.bodies[0][0]);
+    return first_run_of(command.bodies[0][0]);
   if (!command.conditions.empty() && !command.conditions[0].empty())
-    return first_command(command.conditions[0][0]);
+    return first_run_of(command.conditions[0][0]);
   return command;
 }
 
 // True if `names` are expanded in the words of that command, before any command sets them anew.
 bool begins_with(const shell::Statement& statement, const Names& names) {
-  shell::Command words = first_command(statement);
+  shell::Command words = first_run_of(statement);
   words.bodies.clear();
   shell::Statement alone;
   alone.pipelines.push_back({words.span, false, {std::move(words)}});
@@ -132,6 +128,30 @@ bool is_set_up(const std::vector<Part>& parts, std::size_t place) {
 }
 
 }  // namespace
+
+namespace {
+
+bool can_fail(const Item& item) {
+  static constexpr std::string_view k_never[] = {"echo", "printf", "sleep", "date", "hostname"};
+  return !std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return is_one_of(k_never, verb_of(*run));
+  });
+}
+
+}  // namespace
+
+void keep_what_is_checked(std::vector<Part>& parts, std::size_t last) {
+  for (std::size_t i = 0; i + 1 < parts.size() && i < last; ++i) {
+    const Part& next = parts[i + 1];
+    const bool is_read = next.role == Role::program ? begins_with(*next.item.statement, {"?"})
+                                                    : reads_exit_code(next.item);
+    Part& part = parts[i];
+    if (part.role != Role::around || !is_read || !can_fail(part.item)) continue;
+    if (part.verdict.kind == Verdict::Kind::if_needed ||
+        (part.verdict.kind == Verdict::Kind::unnecessary && only_prints(part.item)))
+      part.verdict = {};
+  }
+}
 
 bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place) {
   return is_set_up(parts, place) && parts[place].role == Role::program &&

@@ -9,6 +9,10 @@
 
 namespace dts::convert {
 
+// A line whose exit code the next one reads is not unnecessary, also if it only prints:
+// nvidia-smi | grep A100; if [ $? -ne 0 ]; then exit 1; fi. `last`: of the last program.
+void keep_what_is_checked(std::vector<Part>& parts, std::size_t last);
+
 // After a program, such a line is unnecessary if it only ends the script, and lost otherwise. In
 // jobs of many nodes, a line before the last program, whose place is `last`, is lost if it acts on
 // the code of a line that only the first node runs.

@@ -2,6 +2,7 @@
 #include "core/convert/early.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/convert/words/filters.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -9,53 +10,6 @@
 
 namespace dts::convert {
 namespace {
-
-// A command of Unix that reads its input where no file is named.
-struct Filter {
-  std::string_view name;
-  std::size_t operands;      // in front of the files: sed SCRIPT
-  std::string_view letters;  // options with a value behind them: head -n 3
-};
-
-constexpr Filter k_filters[] = {{"head", 0, "nc"},
-                                {"tail", 0, "nc"},
-                                {"tr", 2, ""},
-                                {"cut", 0, "dfcb"},
-                                {"sed", 1, ""},
-                                {"awk", 1, "Fv"},
-                                {"wc", 0, ""},
-                                {"sort", 0, "kt"},
-                                {"uniq", 0, "fsw"},
-                                {"grep", 1, "mABC"},
-                                {"od", 0, "AtjNw"},
-                                {"rev", 0, ""},
-                                {"fold", 0, "w"},
-                                {"bc", 0, ""}};
-
-// An option, as far as it is written: -n, -n$N.
-std::string option_of(const shell::Word& word) {
-  if (word.pieces.empty() || word.pieces[0].kind != shell::Piece::Kind::literal) return "";
-  const std::string& text = word.pieces[0].text;
-  return text.size() > 1 && text[0] == '-' ? text : "";
-}
-
-// It names no file, so that it reads the pipeline. -f FILE and -e SCRIPT, behind which each operand
-// is a file, count as if they did.
-bool reads_only_input(const shell::Command& command, const Filter& filter) {
-  std::size_t operands = 0;
-  const bool takes_script = filter.operands == 1;
-  for (std::size_t i = 1; i < command.words.size(); ++i) {
-    const std::string option = option_of(command.words[i]);
-    if (option.empty()) {
-      ++operands;
-      continue;
-    }
-    if (takes_script && option.find_first_of("fe") != std::string::npos) return false;
-    const bool is_alone = command.words[i].pieces.size() == 1;
-    if (is_alone && filter.letters.find(option.back()) != std::string_view::npos) ++i;
-  }
-  return operands <= filter.operands;
-}
 
 bool has_open_pattern(const shell::Word& word) {
   return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& piece) {
@@ -66,7 +20,7 @@ bool has_open_pattern(const shell::Word& word) {
 
 bool has_letter(const shell::Command& command, std::string_view letters) {
   return std::any_of(command.words.begin(), command.words.end(), [&](const shell::Word& word) {
-    return option_of(word).find_first_of(letters) != std::string::npos;
+    return option_word(word).find_first_of(letters) != std::string::npos;
   });
 }
 
@@ -97,15 +51,11 @@ bool is_same_anywhere(const shell::Command& command, bool is_first) {
   if (is_one_of(k_names, name)) return true;
   if (name == "date") return !has_letter(command, "rf");
   if (name == "shuf") return has_letter(command, "ie");
-  const auto* filter = std::find_if(std::begin(k_filters),
-                                    std::end(k_filters),
-                                    [&](const Filter& one) { return one.name == name; });
   const bool has_text =
       std::any_of(redirections.begin(), redirections.end(), [](const shell::Redirection& one) {
         return one.sign.starts_with("<<");
       });
-  return (!is_first || has_text) && filter != std::end(k_filters) &&
-         reads_only_input(command, *filter);
+  return (!is_first || has_text) && is_filter(command);
 }
 
 void each_substitution(const shell::Word& word,

@@ -154,6 +154,7 @@ void settle_others(std::vector<Part>& parts,
                    const Rendezvous& rendezvous,
                    std::size_t last,
                    bool has_many_nodes) {
+  keep_what_is_checked(parts, last);
   lose_submissions(parts);
   drop_rendezvous_functions(parts, rendezvous);
   lose_traps(parts);
@@ -217,17 +218,15 @@ std::string launcher_of(const Part& part) {
                          : part.verdict.text);
 }
 
-// ./retry 3 srun prog, env -i srun prog; not ./check --launcher srun, which only names it.
+// ./retry 3 srun prog, env -i srun prog; not ./check --launcher srun, which starts nothing.
 bool hands_on(const lint::Run& run, std::string_view command) {
   constexpr std::string_view k_naming[] = {"echo", "printf", "which", "type", "command"};
-  constexpr std::string_view k_starting[] = {
-      "env", "nice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs", "parallel"};
   if (is_auxiliary(run.name()) || is_one_of(k_naming, run.name())) return false;
   for (std::size_t i = 1; i < run.words.size(); ++i) {
-    const std::string& before = run.words[i - 1].value.text;
-    const bool is_value = before.starts_with('-') && before.find('=') == std::string::npos &&
-                          before != "--" && !is_one_of(k_starting, verb_of(run));
-    if (run.words[i].is_literal && run.words[i].value.text == command && !is_value) return true;
+    if (!run.words[i].is_literal || run.words[i].value.text != command) continue;
+    const std::vector<lint::ExpandedWord> rest(run.words.begin() + static_cast<std::ptrdiff_t>(i),
+                                               run.words.end());
+    if (lint::launch_of(rest).program_at < rest.size()) return true;
   }
   return false;
 }

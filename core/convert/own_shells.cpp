@@ -116,15 +116,29 @@ void lose_variables(std::vector<Part>& parts,
   }
 }
 
+// kill $NAME, by a signal that ends it, and nothing else
+bool ends_process(const Item& item, const std::string& name) {
+  constexpr std::string_view k_ending[] = {
+      "-9", "-15", "-2", "-TERM", "-KILL", "-INT", "-SIGTERM", "-SIGKILL", "-SIGINT"};
+  if (item.runs.size() != 1 || simple_command(*item.statement) == nullptr) return false;
+  const lint::Run& run = *item.runs[0];
+  const std::size_t words = run.words.size();
+  const bool has_signal = words == 3 && is_one_of(k_ending, run.words[1].value.text);
+  return run.name() == "kill" && (words == 2 || has_signal) && item.used.count(name) > 0;
+}
+
 // The last of what `parts[i]` starts in the background and names by $! is killed at `parts[j]`, on
-// the other side of a program, and nothing else is.
+// the other side of a program, and its variable has not been set again.
 bool is_killed_at(const std::vector<Part>& parts, std::size_t i, std::size_t j) {
-  const Item& kill = parts[j].item;
   const Names& names = parts[i + 1].item.sets.variables;
-  return parts[j].is_kept && parts[j].role == Role::around && kill.runs.size() == 1 &&
-         kill.runs[0]->name() == "kill" && kill.runs[0]->words.size() < 4 &&
-         simple_command(*kill.statement) != nullptr && names.size() == 1 &&
-         kill.used.count(*names.begin()) > 0;
+  if (names.size() != 1 || !parts[j].is_kept || parts[j].role != Role::around ||
+      !ends_process(parts[j].item, *names.begin()))
+    return false;
+  const auto begin = parts.begin() + static_cast<std::ptrdiff_t>(i) + 2;
+  return std::none_of(
+      begin, parts.begin() + static_cast<std::ptrdiff_t>(j), [&](const Part& between) {
+        return between.item.sets.variables.count(*names.begin()) > 0;
+      });
 }
 
 // nvidia-smi -l 5 > gpu.csv & MON=$!; srun ./a; kill $MON; ./plot gpu.csv: the step of the first
@@ -149,10 +163,24 @@ void end_with_steps(std::vector<Part>& parts, const std::vector<std::size_t>& pl
 }
 
 // ls data | head, cat hosts: again or not, nothing is different.
-bool only_reads(const Item& item) {
+bool changes_nothing(const Item& item) {
   return !writes_file(item) && !acts_inside(item) &&
          std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
-           constexpr std::string_view k_acting[] = {"git", "pip", "conda", "mamba", "curl", "perl"};
+           constexpr std::string_view k_acting[] = {"git",
+                                                    "pip",
+                                                    "conda",
+                                                    "mamba",
+                                                    "curl",
+                                                    "perl",
+                                                    "find",
+                                                    "sed",
+                                                    "awk",
+                                                    "gawk",
+                                                    "xargs",
+                                                    "tee",
+                                                    "kill",
+                                                    "eval",
+                                                    "source"};
            return reads_only(verb_of(*run)) && !is_one_of(k_acting, verb_of(*run));
          });
 }
@@ -171,9 +199,10 @@ void mark_repeated(std::vector<Part>& parts, const std::vector<std::size_t>& pla
     const auto programs = std::count_if(places.begin(), places.end(), [&](std::size_t place) {
       return place > i && place < part.ended_at;
     });
-    part.is_repeated =
-        programs > 1 && part.is_kept && part.role == Role::around && !is_run_once(part.item) &&
-        (logs_in(part.item) || (runs_on(part.item) == RunsOn::first && !only_reads(part.item)));
+    part.is_repeated = programs > 1 && part.is_kept && part.role == Role::around &&
+                       !is_run_once(part.item) &&
+                       (logs_in(part.item) ||
+                        (runs_on(part.item) == RunsOn::first && !changes_nothing(part.item)));
   }
 }
 

@@ -179,7 +179,7 @@ void Known::assign(const shell::Assignment& one) {
     values_[one.name] = std::nullopt;
     if (!is_known) return (void)arrays_.erase(one.name);
     all.insert(all.end(), elements->begin(), elements->end());
-    for (const std::string& element : all) spent_ += element.size();
+    for (const std::string& element : *elements) spent_ += element.size();
     arrays_[one.name] = std::move(all);
     return;
   }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/expand/shapes.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/convert/expand/node_values.hpp"
 #include "core/convert/words/names.hpp"
+#include "core/convert/words/sole_program.hpp"
 
 #include <algorithm>
 
@@ -104,13 +106,30 @@ bool starts_steps_beside(const Statements& statements) {
          });
 }
 
+namespace {
+
+// exit 1, exit $CODE: the script fails, as a run does behind a step that failed. `exit` alone and
+// `exit 0` may be the end of a loop that tries until a program has succeeded.
+bool fails(const Command& exit) {
+  if (exit.words.size() != 2) return false;
+  const std::string literal = literal_of(exit.words[1]);
+  const auto code = parse_number(literal);
+  return literal.empty() || (code && *code % 256 != 0);
+}
+
+}  // namespace
+
 bool leaves_loop(const Statements& statements) {
-  bool leaves = false;  // `exit` ends the script behind any iteration, written out or not
-  each_command(statements, [&leaves](const Command& command) {
-    const std::string verb = first_word(command);
-    leaves = leaves || verb == "break" || verb == "continue" || verb == "return";
+  return std::any_of(statements.begin(), statements.end(), [](const Statement& one) {
+    const bool only_fails = sole_program(one) != nullptr && whole_command(one) == nullptr;
+    bool leaves = false;
+    each_command(one, [&](const Command& command) {
+      const std::string verb = first_word(command);
+      leaves = leaves || verb == "break" || verb == "continue" || verb == "return" ||
+               (verb == "exit" && !only_fails && !fails(command));
+    });
+    return leaves;
   });
-  return leaves;
 }
 
 }  // namespace dts::convert

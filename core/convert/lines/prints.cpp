@@ -4,6 +4,7 @@
 #include "core/convert/lines/effects.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/lines/verdict.hpp"
+#include "core/convert/words/filters.hpp"
 
 #include <algorithm>
 
@@ -38,28 +39,41 @@ bool prints_by_shell(const Item& item, const lint::Run& run) {
          });
 }
 
-constexpr std::string_view k_filters[] = {
+constexpr std::string_view k_print_filters[] = {
     "grep", "egrep", "fgrep", "sort", "head", "tail", "cut", "tr", "uniq", "wc", "column", "cat"};
+
+// grep -q PATTERN, grep PATTERN > /dev/null
+bool only_checks(const shell::Command& command) {
+  const auto is_quiet = [](const shell::Word& word) {
+    const std::string option = option_word(word);
+    return option == "--quiet" || option == "--silent" ||
+           (!option.starts_with("--") && option.find('q') != std::string::npos);
+  };
+  return first_word(command).ends_with("grep") &&
+         (std::any_of(command.words.begin(), command.words.end(), is_quiet) ||
+          std::any_of(
+              command.redirections.begin(), command.redirections.end(), [](const auto& one) {
+                return one.descriptor != 2 && one.sign.find('>') != std::string::npos;
+              }));
+}
 
 // env | grep SLURM | sort: what the filters print is of the job, not of a file.
 bool only_filters(const Item& item) {
-  const auto is_quiet = [](const lint::ExpandedWord& word) {
-    return word.value.text == "-q" || word.value.text == "--quiet";
-  };
   for (const shell::Pipeline& pipeline : item.statement->pipelines)
-    for (std::size_t i = 0; i < pipeline.commands.size(); ++i)
-      if (pipeline.commands[i].kind != shell::Command::Kind::simple ||
-          is_one_of(k_filters, first_word(pipeline.commands[i])) != (i > 0))
-        return false;
-  return std::none_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-    return is_one_of(k_filters, verb_of(*run)) &&
-           std::any_of(run->words.begin(), run->words.end(), is_quiet);
-  });
+    for (std::size_t i = 0; i < pipeline.commands.size(); ++i) {
+      const shell::Command& command = pipeline.commands[i];
+      if (command.kind != shell::Command::Kind::simple || only_checks(command)) return false;
+      const bool filters = is_one_of(k_print_filters, first_word(command));
+      if (filters != (i > 0) || (filters && !is_filter(command))) return false;
+    }
+  return true;
 }
 
-// cat <<EOF
-bool prints_document(const shell::Statement& statement) {
-  const shell::Command* command = simple_command(statement);
+// cat <<EOF, of a text in which no command runs.
+bool prints_document(const Item& item) {
+  if (item.source.find("$(") != std::string::npos || item.source.find('`') != std::string::npos)
+    return false;
+  const shell::Command* command = simple_command(*item.statement);
   return command != nullptr && command->words.size() == 1 && first_word(*command) == "cat" &&
          command->redirections.size() == 1 && command->redirections[0].sign.starts_with("<<");
 }
@@ -85,10 +99,10 @@ bool only_prints(const Item& item) {
   if (item.runs.empty() || writes_file(item) || acts_inside(item) || !item.sets.variables.empty() ||
       !item.sets.functions.empty() || item.statement->background)
     return false;
-  if (prints_document(*item.statement)) return true;
+  if (prints_document(item)) return true;
   const bool has_filters = only_filters(item);
   return std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-    return prints(item, *run) || (has_filters && is_one_of(k_filters, verb_of(*run)));
+    return prints(item, *run) || (has_filters && is_one_of(k_print_filters, verb_of(*run)));
   });
 }
 

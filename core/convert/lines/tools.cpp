@@ -145,12 +145,20 @@ std::string behind_wrapper(const lint::Run& run) {
   return "";
 }
 
-// conda env create, mamba install x
+// The first word that is no option, of those from `at` on; empty: there is none.
+std::string verb_behind(const lint::Run& run, std::size_t at) {
+  for (; at < run.words.size(); ++at)
+    if (!run.words[at].value.text.starts_with('-')) return run.words[at].value.text;
+  return "";
+}
+
+// conda env create, mamba install x; not conda env list
 bool makes_environment(const lint::Run& run) {
   constexpr std::string_view k_tools[] = {"conda", "mamba", "micromamba"};
-  constexpr std::string_view k_making[] = {"create", "install", "env", "update"};
-  return is_one_of(k_tools, verb_of(run)) && run.words.size() > 1 &&
-         is_one_of(k_making, run.words[1].value.text);
+  constexpr std::string_view k_making[] = {"create", "install", "update"};
+  if (!is_one_of(k_tools, verb_of(run))) return false;
+  const std::string verb = verb_behind(run, 1);
+  return is_one_of(k_making, verb) || (verb == "env" && is_one_of(k_making, verb_behind(run, 2)));
 }
 
 // ray stop, docker rm, stop-all.sh
@@ -208,10 +216,11 @@ bool is_auxiliary(const std::string& verb) {
 bool installs(const lint::Run& run) {
   if (run.around.is_in_function || run.words.size() < 2) return false;
   const std::string verb = verb_of(run);
-  const std::string& second = run.words[1].value.text;
+  const std::string second = verb_behind(run, 1);
   constexpr std::string_view k_pip[] = {"install", "download", "wheel"};
   if (verb == "pip" || verb == "pip3") return is_one_of(k_pip, second);
-  return makes_environment(run) || (verb == "git" && second == "clone");
+  return makes_environment(run) ||
+         (verb == "git" && verb_behind(run, run.words[1].value.text == "-C" ? 3 : 1) == "clone");
 }
 
 bool only_prepares(const lint::Run& run) {

@@ -200,12 +200,12 @@ void Inliner::assign(const shell::Assignment& one) {
     return;
   }
   FlatWord value = value_of(one.value);
+  spent_ += size_of(value);
   if (one.appends) {
     const auto before = values_.find(one.name);
     if (before == values_.end()) return forget(one.name);
     value.insert(value.begin(), before->second.begin(), before->second.end());
   }
-  spent_ += size_of(value);
   if (!is_constant(value) || has_tilde(value) || spent_ > k_most_of_values) return forget(one.name);
   if (changes_itself(one.name, value)) return forget(one.name);
   forget(one.name);

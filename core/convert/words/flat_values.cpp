@@ -164,6 +164,7 @@ void Inliner::assign_array(const shell::Assignment& one) {
   }
   std::size_t size = 0;
   for (const FlatWord& before : elements) size += size_of(before);
+  const std::size_t size_before = size;
   bool is_known = true;
   for (const shell::Word& word : one.elements) {
     is_known = is_known && !has_index(word) && size < k_longest_array && spent_ < k_most_of_values;
@@ -174,7 +175,7 @@ void Inliner::assign_array(const shell::Assignment& one) {
       elements.push_back(std::move(part));
     }
   }
-  spent_ += size;
+  spent_ += size - size_before;
   forget(one.name);
   if (is_known && elements.size() < k_most_elements) arrays_[one.name] = std::move(elements);
 }

@@ -273,3 +273,67 @@ TEST_CASE("a script that only says how its program ended starts the program itse
     CHECK_FALSE(of_nodes(script + "\n").job_has("command = [\"./a\"]"));
   }
 }
+
+TEST_CASE("a line whose exit code is looked at is no unnecessary one") {
+  for (const std::string check : {"nvidia-smi | grep A100 > /dev/null",
+                                  "nvidia-smi | grep -iq A100",
+                                  "nvidia-smi | grep A100",
+                                  "which nvcc > /dev/null"}) {
+    CAPTURE(check);
+    const Reduced made =
+        of_one_node(check + "\nif [ $? -ne 0 ]; then exit 1; fi\nsrun python train.py\n");
+    CHECK(made.became(check) == Became::set_up);
+    const Reduced condition =
+        of_one_node(check + "\nif [ $? -eq 0 ]; then srun python train.py; fi\n");
+    CHECK(condition.job_has("export SCRIPT_CODE=$?"));
+  }
+  CHECK(of_one_node("nvidia-smi | grep A100\nsrun ./a\n").became("nvidia") == Became::unnecessary);
+  for (const std::string acting :
+       {"cat <<EOF\n$(./prepare)\nEOF", "echo x | sort -o out.txt", "env | sort file.txt"})
+    CHECK(of_one_node(acting + "\nsrun ./a\n").became(acting.substr(0, 8)) == Became::set_up);
+}
+
+TEST_CASE("a loop that tries until a program succeeds is no sequence of steps") {
+  for (const std::string loop : {"for i in 1 2; do srun ./a $i && exit 0; done",
+                                 "for i in 1 2; do if srun ./a $i; then exit 0; fi; done",
+                                 "for i in 1 2; do srun ./a $i; [ $? = 0 ] && exit; done"}) {
+    CAPTURE(loop);
+    CHECK_FALSE(of_nodes(loop + "\n").made.is_lossless());
+  }
+  for (const std::string loop :
+       {"for i in 1 2; do srun ./a $i || exit; done",
+        "for i in 1 2; do srun ./a $i; if [ $? -ne 0 ]; then exit 1; fi; done"}) {
+    CAPTURE(loop);
+    const Reduced made = of_nodes(loop + "\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("name = \"a-2\""));
+  }
+}
+
+TEST_CASE("only a signal that ends a process, and only its own, ends it with a step") {
+  const auto with = [](const std::string& kill) {
+    return of_one_node("./server & S=$!\nsrun ./a\n" + kill + "\nsrun ./b\n");
+  };
+  for (const char* kill : {"kill $S", "kill -9 $S", "kill -TERM \"$S\""})
+    CHECK(with(kill).became("kill") == Became::unnecessary);
+  for (const char* kill : {"kill -0 $S", "kill -USR1 $S", "kill $S $T"})
+    CHECK(with(kill).became("kill") != Became::unnecessary);
+  CHECK(with("./other & S=$!\nkill $S").became("kill") != Became::unnecessary);
+}
+
+TEST_CASE("what only looks at environments is no installation, and a wrapper hands a step on") {
+  for (const std::string line : {"conda env list", "conda env export > env.yml"})
+    CHECK(of_one_node("python a.py\n" + line + "\n").became(line) != Became::program);
+  for (const std::string line : {"pip --quiet install x", "git -C d clone u"})
+    CHECK(of_one_node("python a.py\n" + line + "\n").became(line) == Became::program);
+  CHECK_FALSE(
+      of_one_node("./run.sh -v srun ./prep\nNP=$(cat NP)\nsrun ./a $NP\n").made.is_lossless());
+}
+
+TEST_CASE("an array that grows line by line is known") {
+  std::string text = "RUN=\"srun --mpi=pmix\"; N=4\n";
+  for (int i = 0; i < 1000; ++i)
+    text += "FILES+=(/a/rather/long/folder/with/many/names/in/it/that/repeats/file-" +
+            std::to_string(i) + ")\n";
+  CHECK(of_one_node(text + "$RUN -n $N ./a\n").made.is_lossless());
+}
