@@ -89,7 +89,9 @@ sanitized_rest() {
   # Each takes 20 s, however busy the processors are: it runs while others compute, three a processor.
   stage "fuzz" tests asan -L '^fuzz$' -j $((3 * jobs))
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
-  stage "cognitive complexity" tests asan -L complexity  # has fewer and larger batches than dev
+  # The preset asan has fewer and larger batches, but not the module for GPUs.
+  stage "cognitive complexity" tests asan -L complexity
+  stage "cognitive complexity of the module for GPUs" tests/tools/check_complexity.sh . build/dev /plugins/cuda/
 }
 
 before_a_commit() {

@@ -10,7 +10,7 @@ namespace {
 using namespace dts;
 using namespace dts::tests;
 
-const Words k_submitted{
+const Words k_job_options{
     "--nodes", "2", "--gpus-per-node", "8", "--time", "90", "--mem", "16G", "--partition", "gpu"};
 
 Words with(Words words, const Words& more) {
@@ -24,7 +24,7 @@ const Words k_program{"--", "python3", "my train.py", "--lr", "0.1", "it's", "$H
 
 TEST_CASE("a dry run prints plan and script as they were, and writes nothing") {
   const Session session;
-  const Output output = session.dtsubmit(with(with(k_submitted, {"--dry-run"}), k_program));
+  const Output output = session.dtsubmit(with(with(k_job_options, {"--dry-run"}), k_program));
   CHECK(output.exit_code == 0);
   CHECK(contains(output.err, "no file my train.py on this machine"));
   check_golden("dry-run.txt", session.normal(output.out));
@@ -85,13 +85,13 @@ TEST_CASE("a link to a program that only the nodes have, and an environment of a
   REQUIRE(make_folders(session.file("of image/bin")));
   REQUIRE(::symlink("/no/such/python", session.file("of image/bin/python").c_str()) == 0);
   const Output link =
-      session.dtsubmit(with(k_submitted, {"--dry-run", "--", "of image/bin/python"}));
+      session.dtsubmit(with(k_job_options, {"--dry-run", "--", "of image/bin/python"}));
   CHECK(link.exit_code == 0);
   CHECK(contains(link.err, "does not exist on this machine"));
-  CHECK(contains(session.dtsubmit(with(k_submitted, {"--dry-run", "--", "./none"})).err,
+  CHECK(contains(session.dtsubmit(with(k_job_options, {"--dry-run", "--", "./none"})).err,
                  "no program `./none` on this machine"));
   const Output image = session.dtsubmit(
-      with(k_submitted,
+      with(k_job_options,
            {"--dry-run", "--container", "img", "--venv", "/in/the/image", "--", "python3", "x"}));
   CHECK_FALSE(contains(image.err, "--venv"));
 }
@@ -99,7 +99,7 @@ TEST_CASE("a link to a program that only the nodes have, and an environment of a
 TEST_CASE("a dry run in JSON is one document, as it was") {
   const Session session;
   const Output output =
-      session.dtsubmit(with(with(k_submitted, {"--dry-run", "--json"}), k_program));
+      session.dtsubmit(with(with(k_job_options, {"--dry-run", "--json"}), k_program));
   CHECK(output.exit_code == 0);
   const auto document = nlohmann::json::parse(output.out, nullptr, false);
   REQUIRE(document.is_object());

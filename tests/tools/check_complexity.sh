@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_complexity.sh ROOT BUILD: fails on a function of core, cli or plugins whose cognitive complexity (clang-tidy's
+# check_complexity.sh ROOT BUILD [WHERE]: fails on a function of core, cli or plugins whose cognitive complexity (clang-tidy's
 # readability-function-cognitive-complexity; G. A. Campbell, Cognitive Complexity, 2018) is over 25. Takes what BUILD
-# compiles, in its batches. Tests are exempt: each CHECK counts as a branch.
+# compiles, in its batches, or what of that is in a path with WHERE. Tests are exempt: each CHECK counts as a branch.
 set -euo pipefail
 most=25
 cd "$1"
@@ -12,7 +12,12 @@ if ! command -v clang-tidy >/dev/null; then
 fi
 build=$2
 list=$build/complexity.txt
-sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$build/compile_commands.json" | grep -vE '/tests/|/examples/' >"$list"
+sed -n 's/^ *"file": "\(.*\)",\?$/\1/p' "$build/compile_commands.json" | grep -vE '/tests/|/examples/' |
+  grep -F -- "${3:-/}" >"$list" || true
+if [ -n "${3:-}" ] && [ ! -s "$list" ]; then
+  echo "$build compiles nothing in $3"
+  exit
+fi
 [ -s "$list" ] || { echo "$build/compile_commands.json names no source"; exit 1; }
 found=$(xargs -P "$(nproc)" -n 1 clang-tidy -p "$build" --quiet --extra-arg=-w --checks='-*,readability-function-cognitive-complexity' \
   --config="{CheckOptions: [{key: readability-function-cognitive-complexity.Threshold, value: $most}]}" \

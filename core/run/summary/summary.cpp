@@ -112,8 +112,7 @@ void take_event(Draft& draft, const Event& event) {
 constexpr std::size_t k_longest_digest = 128;
 constexpr double k_most_seconds = 1e9;
 constexpr std::int64_t k_most_attempts = 1'000'000;
-constexpr std::int64_t k_most_total_steps =
-    1'000'000'000'000'000;  // so that their sums do not overflow
+constexpr std::int64_t k_latest_step = 1'000'000'000'000'000;  // so that their sums do not overflow
 
 // A member that is a whole number up to `most`; -1 for anything else.
 std::int64_t whole(const json& metric, const char* name, std::int64_t most) {
@@ -163,12 +162,12 @@ void take_metric(Draft& draft, const json& metric, LastSave& last) {
   RunSummary& summary = draft.summary;
   if (!metric.is_object()) return;
   const auto number = whole(metric, "attempt", k_most_attempts);
-  const auto step = whole(metric, "step", k_most_total_steps);
+  const auto step = whole(metric, "step", k_latest_step);
   if (number < 1 || step < 0) return;
   AttemptSummary& attempt = attempt_of(draft, static_cast<unsigned>(number));
   if (metric.value("event", "") == "start") {
     attempt.first_step = step;
-    summary.total_steps = whole(metric, "total", k_most_total_steps);
+    summary.total_steps = whole(metric, "total", k_latest_step);
   }
   attempt.said_done = attempt.said_done || metric.value("event", "") == "done";
   attempt.last_step = std::max(attempt.last_step, step);

@@ -15,7 +15,7 @@
 namespace dts::train {
 namespace {
 
-std::size_t index_of(int value) {
+std::size_t to_index(int value) {
   return static_cast<std::size_t>(value);
 }
 
@@ -34,12 +34,12 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
       ownership_(grid_, owners_of(comm.size(), settings_.servers), settings_.bucket_bytes),
       levels_(comm, settings_.node_first ? Hierarchy(comm.nodes()) : Hierarchy(comm.size())),
       own_floats_(ownership_.floats_of(comm.rank())),
-      places_(index_of(grid_.count())),
+      places_(to_index(grid_.count())),
       momentum_(own_floats_ * layout.moments.size()),
       next_momentum_(momentum_.size()),
       next_weights_(settings_.zero == 3 ? Buffer::sparse(layout.parameter_floats)
                                         : Buffer::shared(layout.parameter_floats)),
-      records_(index_of(grid_.count())),
+      records_(to_index(grid_.count())),
       next_records_(records_.size()),
       wrong_(records_.size()) {
   for (int thread = 0; thread < team.size(); ++thread) scaled_.emplace_back(ChunkGrid::k_floats);
@@ -69,13 +69,13 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
     const Span chunks = ownership_.owned(comm.rank(), bucket);
     for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
       own_.push_back(chunk);
-      places_[index_of(chunk)] = at;
+      places_[to_index(chunk)] = at;
       at += grid_.floats_of({chunk, chunk + 1}).size();
     }
   }
   for (int chunk = 0; settings_.zero < 3 && chunk < grid_.count(); ++chunk)
     if (ownership_.owner(chunk) != comm.rank()) others_.push_back(chunk);
-  blocks_.resize(block_bytes() * index_of(comm.size()));
+  blocks_.resize(block_bytes() * to_index(comm.size()));
   if (settings_.accelerated == nullptr) return;
   reports_.resize(own_.size());
   const auto& fault = settings_.injection;
@@ -100,7 +100,7 @@ void ShardedUpdate::find(Found what, Span chunks, int peer) {
 
 void ShardedUpdate::find_damage() {
   for (int chunk = 0; chunk < grid_.count(); ++chunk) {
-    const std::uint8_t wrong = std::exchange(wrong_[index_of(chunk)], std::uint8_t{0});
+    const std::uint8_t wrong = std::exchange(wrong_[to_index(chunk)], std::uint8_t{0});
     const Span one{chunk, chunk + 1};
     if ((wrong & k_weights) != 0) find(Found::weights, one, ownership_.owner(chunk));
     if ((wrong & k_momentum) != 0) find(Found::momentum, one, 0);
@@ -118,7 +118,7 @@ void ShardedUpdate::check_weights(const float* values, Span chunks) {
     const Span one{chunk, chunk + 1};
     std::uint64_t now = 0;
     grid_.checksums(values, one, &now);
-    if (now != records_[index_of(chunk)].weights) wrong_[index_of(chunk)] |= k_weights;
+    if (now != records_[to_index(chunk)].weights) wrong_[to_index(chunk)] |= k_weights;
     values += grid_.floats_of(one).size();
   }
 }
@@ -126,7 +126,7 @@ void ShardedUpdate::check_weights(const float* values, Span chunks) {
 // The checksum of all moments of a chunk that this rank owns.
 std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) const {
   const Span one{chunk, chunk + 1};
-  const std::size_t at = places_[index_of(chunk)];
+  const std::size_t at = places_[to_index(chunk)];
   std::uint64_t each[k_most_chunk_moments] = {};
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
     grid_.checksums(moments.data() + moment * own_floats_ + at, one, &each[moment]);
@@ -134,8 +134,8 @@ std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) 
 }
 
 void ShardedUpdate::check_momentum(int chunk) {
-  if (moments_checksum(chunk, momentum_) != records_[index_of(chunk)].momentum)
-    wrong_[index_of(chunk)] |= k_momentum;
+  if (moments_checksum(chunk, momentum_) != records_[to_index(chunk)].momentum)
+    wrong_[to_index(chunk)] |= k_momentum;
 }
 
 void ShardedUpdate::check_owned(const State& state, int chunk) {
@@ -171,7 +171,7 @@ void ShardedUpdate::inject_momentum(const State& state) {
   for (const int chunk : own_) {
     const Range part = grid_.floats_of({chunk, chunk + 1});
     if (!part.has(fault->element)) continue;
-    const std::size_t place = places_[index_of(chunk)] + (fault->element - part.begin);
+    const std::size_t place = places_[to_index(chunk)] + (fault->element - part.begin);
     if (settings_.accelerated != nullptr)
       settings_.accelerated->flip_moment(place);
     else
@@ -192,12 +192,12 @@ void ShardedUpdate::record(int chunk,
     grid_.checksums(weights, one, &made.weights);
     made.momentum = moments_checksum(chunk, moments);
   }
-  next_records_[index_of(chunk)] = made;
+  next_records_[to_index(chunk)] = made;
 }
 
 void ShardedUpdate::record_next(int chunk) {
   record(chunk,
-         sums_.gradients + places_[index_of(chunk)],
+         sums_.gradients + places_[to_index(chunk)],
          next_weights_.data() + grid_.floats_of({chunk, chunk + 1}).begin,
          next_momentum_);
 }
@@ -225,7 +225,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
 
 std::string ShardedUpdate::what_is_not_finite() const {
   const int chunk = first_not_finite().value_or(0);
-  const bool gradient = !std::isfinite(next_records_[index_of(chunk)].squares);
+  const bool gradient = !std::isfinite(next_records_[to_index(chunk)].squares);
   return fmt::format(
       "the {} of {}", gradient ? "sum of the gradients" : "updated weight", grid_.tensor_of(chunk));
 }
@@ -267,7 +267,7 @@ bool ShardedUpdate::verify(const State& state) {
     find_damage();
   }
   const std::uint64_t mine = root(state);
-  std::vector<std::uint64_t> all(index_of(comm_.size()), mine);
+  std::vector<std::uint64_t> all(to_index(comm_.size()), mine);
   comm_.post_gather(&mine, all.data(), sizeof mine);
   const std::int64_t found = comm_.sum(static_cast<std::int64_t>(findings_.size()));
   const bool equal = std::all_of(all.begin(), all.end(), [&](auto one) { return one == all[0]; });
@@ -284,7 +284,7 @@ std::vector<Blame> ShardedUpdate::blame() {
   if (damaged_ && changed) find(Found::gradient, {*changed, *changed + 1}, comm_.rank());
   std::array<Finding, k_most> mine{};
   std::copy_n(findings_.begin(), std::min(findings_.size(), k_most), mine.begin());
-  std::vector<std::array<Finding, k_most>> all(index_of(comm_.size()), mine);
+  std::vector<std::array<Finding, k_most>> all(to_index(comm_.size()), mine);
   comm_.post_gather(&mine, all.data(), sizeof mine);
   comm_.barrier();
   std::vector<Finding> findings;

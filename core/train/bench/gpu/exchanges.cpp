@@ -32,9 +32,9 @@ constexpr Message k_messages[] = {{"64 KiB", std::size_t{64} << 10},
                                   {"16 MiB", 16 * k_mib},
                                   {"64 MiB", 64 * k_mib}};
 constexpr int k_rounds = 7;
-constexpr std::chrono::seconds k_step_patience{5};  // per round
+constexpr std::chrono::seconds k_round_patience{5};  // per round
 // Until all GPUs have been opened and linked: one process does this for all of a node.
-constexpr std::chrono::seconds k_link_step_patience{20};
+constexpr std::chrono::seconds k_join_patience{20};
 
 // State that the GPUs of a ring share. Thread-safe.
 struct Ring {
@@ -63,7 +63,7 @@ class RingRank {
     check(link_.join(queue_.context(), ring_.id.get().data(), ring_.ranks, rank_, 0));
     is_joined_ = true;
     await([](const dttrain_progress& now) { return now.is_idle != 0; });
-    patience_ = k_step_patience;
+    patience_ = k_round_patience;
   }
 
   RingRank(const RingRank&) = delete;
@@ -146,7 +146,7 @@ class RingRank {
   std::array<float*, 2> arrays_{};
   std::uint64_t posts_ = 0;
   bool is_joined_ = false;
-  std::chrono::seconds patience_ = k_link_step_patience;
+  std::chrono::seconds patience_ = k_join_patience;
 };
 
 // The seconds of each message; fewer if something failed.
