@@ -47,11 +47,15 @@ bool may_be_of_peers(std::string_view line) {
   return has_any(line, k_words);
 }
 
+// What stands before an error outside the program's main thread.
+bool announces_error_elsewhere(std::string_view line) {
+  constexpr std::array<std::string_view, 2> k_words{"Exception ignored in", "Exception in thread"};
+  return has_any(line, k_words) || (line.starts_with("Process ") && line.ends_with(':'));
+}
+
 // What stands before the traceback of an error that does not end the program.
 bool announces_survivor(std::string_view line) {
-  constexpr std::array<std::string_view, 3> k_words{
-      "Exception ignored in", "Exception in thread", "ERROR"};
-  return has_any(line, k_words) || (line.starts_with("Process ") && line.ends_with(':'));
+  return announces_error_elsewhere(line) || line.find("ERROR") != std::string_view::npos;
 }
 
 // The line between two tracebacks of a chain of errors.
@@ -105,7 +109,8 @@ bool is_of_traceback(const std::string& line) {
 }
 
 // The line of an error that neither a peer nor the machine explains.
-bool is_of_program(const std::string& line) {
+bool is_of_program(const std::string& line, bool may_be_broken_pipe) {
+  if (may_be_broken_pipe && without_rank(line).starts_with("BrokenPipeError")) return true;
   return is_own_error(line) && !may_be_of_peers(without_rank(line)) && !read_evidence({line});
 }
 
@@ -128,17 +133,17 @@ bool is_survived(const Lines& lines, Lines::const_iterator chain, const std::str
 
 }  // namespace
 
-std::optional<RaisedError> raised_error(const Lines& last_lines) {
+std::optional<RaisedError> raised_error(const Lines& last_lines, bool may_be_broken_pipe) {
   const auto last = std::find_if(last_lines.rbegin(), last_lines.rend(), begins_traceback);
   if (last == last_lines.rend()) return std::nullopt;
   const auto first = first_of_chain(last_lines, last);
   const auto before = std::next(first);
   if (before != last_lines.rend() && announces_survivor(*before)) return std::nullopt;
   const auto error = std::find_if_not(last.base(), last_lines.end(), is_of_traceback);
-  if (error == last_lines.end() || !is_of_program(*error)) return std::nullopt;
+  if (error == last_lines.end() || !is_of_program(*error, may_be_broken_pipe)) return std::nullopt;
   if (is_survived(last_lines, std::prev(first.base()), *error)) return std::nullopt;
-  const bool led_by_another = std::any_of(first.base(), error, [](const std::string& line) {
-    return !is_of_traceback(line) && is_error(line) && !is_of_program(line);
+  const bool led_by_another = std::any_of(first.base(), error, [&](const std::string& line) {
+    return !is_of_traceback(line) && is_error(line) && !is_of_program(line, may_be_broken_pipe);
   });
   if (led_by_another) return std::nullopt;
   const auto next =
@@ -155,13 +160,36 @@ std::optional<RaisedError> raised_error(const Lines& last_lines) {
                      is_followed};
 }
 
-std::string error_of_stop(const Lines& last_lines) {
-  if (!last_lines.empty() && last_lines.back().starts_with("BrokenPipeError"))
-    return last_lines.back();
-  constexpr std::array<std::string_view, 2> k_stops{"SignalException",    // of torchrun
-                                                    "SIGTERMException"};  // of Lightning
-  auto raised = raised_error(last_lines);
-  return raised && !has_any(raised->line, k_stops) ? std::move(raised->line) : std::string{};
+namespace {
+
+// True if `lines` ended in an error outside the main thread, which was then removed.
+bool remove_error_elsewhere(Lines& lines) {
+  const auto announced = std::find_if(lines.crbegin(), lines.crend(), announces_error_elsewhere);
+  if (announced == lines.crend()) return false;
+  const auto traceback = std::find_if(lines.crbegin(), announced, begins_traceback);
+  const bool has_traceback = traceback != announced;
+  if (has_traceback && std::next(first_of_chain(lines, traceback)) != announced) return false;
+  const auto error = std::find_if_not(traceback.base(), lines.cend(), is_of_traceback);
+  if (error == lines.cend() || !is_error(*error)) return false;
+  const bool is_last = std::all_of(std::next(error), lines.cend(), [](const std::string& line) {
+    return belongs_to_end(without_rank(line));
+  });
+  if (is_last) lines.erase(std::prev(announced.base()), lines.cend());
+  return is_last;
+}
+
+}  // namespace
+
+std::string error_of_stop(std::vector<std::string> last_lines) {
+  constexpr std::array<std::string_view, 4> k_stops{"SignalException",   // of torchrun
+                                                    "SIGTERMException",  // of Lightning
+                                                    "exit status 143",  // of subprocess, of a shell
+                                                    "exit status -15"};
+  while (remove_error_elsewhere(last_lines)) {
+  }
+  auto raised = raised_error(last_lines, true);
+  const bool is_own = raised && !has_any(last_lines[raised->end - 1], k_stops);  // not yet cut
+  return is_own ? std::move(raised->line) : std::string{};
 }
 
 }  // namespace dts::run

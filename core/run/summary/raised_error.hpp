@@ -26,12 +26,15 @@ struct RaisedError {
 // failure makes them print. A program that failed may take minutes to end, for example while JAX or
 // MPI_Finalize waits for the other ranks, and these fail first. nullopt for errors that were
 // logged, ignored, or of a thread, and for those that the loss of a peer may have caused, itself or
-// by an earlier error of their chain ("During handling of the above exception").
-[[nodiscard]] std::optional<RaisedError> raised_error(const std::vector<std::string>& last_lines);
+// by an earlier error of their chain ("During handling of the above exception"). With
+// `may_be_broken_pipe`, a BrokenPipeError is the program's own, not the loss of a peer.
+[[nodiscard]] std::optional<RaisedError> raised_error(const std::vector<std::string>& last_lines,
+                                                      bool may_be_broken_pipe = false);
 
 // The error that ended a program that was asked to stop, other than the one that a library makes of
 // the stop signal. A broken pipe is its own: the signal may have ended tee(1), to which the program
-// writes. Empty: none.
-[[nodiscard]] std::string error_of_stop(const std::vector<std::string>& last_lines);
+// writes. Errors of its threads and processes, which lose pipes of their own at the signal, are
+// passed over. Empty: none.
+[[nodiscard]] std::string error_of_stop(std::vector<std::string> last_lines);
 
 }  // namespace dts::run

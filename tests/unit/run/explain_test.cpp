@@ -244,6 +244,9 @@ TEST_CASE(
       is_quoted("torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 "
                 "got signal: 15"));
   CHECK_FALSE(is_quoted("lightning.pytorch.utilities.exceptions.SIGTERMException"));
+  const std::string command = "subprocess.CalledProcessError: Command '['" + std::string(500, 'x');
+  CHECK_FALSE(is_quoted(command + "']' returned non-zero exit status 143."));
+  CHECK(raises(command + "']' returned non-zero exit status 143.").detail == stopped.detail);
 }
 
 TEST_CASE("a rank that only lost its peers points at the one that failed by itself") {

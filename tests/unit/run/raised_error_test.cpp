@@ -210,3 +210,69 @@ TEST_CASE("an error counts as raised if only what ends a program follows its tra
     CHECK(raised_error(split(row.log, '\n')).has_value() == row.counts);
   }
 }
+
+TEST_CASE("after a stop, the error of the main thread is quoted, a broken pipe included") {
+  const std::string at = "Traceback (most recent call last):\n  File \"a.py\", line 3\n";
+  const std::string own = at + "KeyError: 'optimizer'\n";
+  const std::string pipe = at + "BrokenPipeError: [Errno 32] Broken pipe\n";
+  const std::string ranks =
+      "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"a.py\"\n"
+      "[rank2]: BrokenPipeError: [Errno 32] Broken pipe\n";
+  const std::string of_wandb = "Exception in thread ChkStopThr:\n" + pipe;
+  const std::string of_deleted =
+      "Exception ignored in: <function _ConnectionBase.__del__ at 0x7f>\n" + pipe;
+  const std::string of_process = "Process QueueFeeder-1:\n" + pipe;
+  const std::string of_output =
+      "Exception ignored in: <_io.TextIOWrapper name='<stdout>'>\n"
+      "BrokenPipeError: [Errno 32] Broken pipe\n";
+  const std::string joint =
+      "\nDuring handling of the above exception, another exception occurred:\n\n";
+  const std::string key = "KeyError: 'optimizer'";
+  const std::string broken = "BrokenPipeError: [Errno 32] Broken pipe";
+
+  struct Row {
+    std::string log, quoted;
+  };
+
+  const std::vector<Row> rows{
+      {pipe, broken},
+      {ranks, "[rank2]: " + broken},
+      {pipe + "wandb: Find logs at: wandb/run-1/logs\n\n", broken},
+      {own + joint + pipe, broken},
+      {own, key},
+      {own + of_wandb, key},
+      {own + of_deleted, key},
+      {own + of_process + "\n", key},
+      {own + of_output, key},
+      {own + of_wandb + of_wandb + "wandb: \n" + of_deleted, key},
+      {own + "Exception in thread ChkStopThr:\n" + own + joint + pipe, key},
+      {of_wandb + own, key},
+      {of_wandb + pipe, broken},
+      {"Exception in thread ChkStopThr:\n" + own, ""},
+      {of_wandb, ""},
+      {of_deleted, ""},
+      {of_process, ""},
+      {of_output, ""},
+      {own + "step 5\n" + of_wandb, ""},  // caught
+      {own + of_wandb + "step 5\n", ""},
+      {"ERROR:root:not sent\n" + pipe, ""},
+      {at + "RuntimeError: NCCL error\n" + joint + pipe, ""},
+      {broken + "\n", ""},  // a line of a log
+      {at + "subprocess.CalledProcessError: Command 'a' returned non-zero exit status 143.\n", ""},
+      {at + "RuntimeError: worker ended with exit status -15\n", ""},
+      {at + "subprocess.CalledProcessError: Command 'a' returned non-zero exit status 1.\n",
+       "subprocess.CalledProcessError: Command 'a' returned non-zero exit status 1."},
+      {"", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.log);
+    CHECK(error_of_stop(split(row.log, '\n')) == row.quoted);
+  }
+  CHECK_FALSE(raised_error(split(pipe, '\n')));  // without a stop, it may be a peer's
+
+  const std::string words = at + "BrokenPipeError: \x1b[1m" + std::string(500, 'x') + "  \n";
+  const std::string quoted = error_of_stop(split(words, '\n'));
+  CHECK(quoted.starts_with("BrokenPipeError: \\x1b[1mxxx"));
+  CHECK(quoted.ends_with("x ..."));
+  CHECK(quoted.size() <= k_longest_error + 4);
+}
