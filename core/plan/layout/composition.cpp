@@ -2,6 +2,7 @@
 #include "core/plan/composition.hpp"
 
 #include "core/plan/layout/share_nodes.hpp"
+#include "core/plan/program/job_name.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"
 
@@ -55,7 +56,7 @@ std::string name_of_job(const spec::JobSpec& spec) {
   if (!spec.job_name.empty()) return spec.job_name;
   std::string name;
   for (const spec::Part& part : spec::parts_of(spec)) name += (name.empty() ? "" : "-") + part.name;
-  return spec::folder_name(name).substr(0, 64);
+  return not_interactive(spec::folder_name(name).substr(0, 64));
 }
 
 // A job without a program of its own that has room for every part.

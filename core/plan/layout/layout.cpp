@@ -256,7 +256,8 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   plan.hosts = expand_host_slots(spec.hosts).value_or(std::vector<HostSlots>());
   plan.nodes = plan.hosts.empty() ? spec.nodes : static_cast<unsigned>(plan.hosts.size());
   plan.gpus_per_node = spec.gpus_per_node.value_or(0);
-  plan.job_name = spec.job_name.empty() ? default_job_name(spec.command) : spec.job_name;
+  plan.job_name = spec.job_name;
+  if (plan.job_name.empty()) plan.job_name = not_interactive(default_job_name(spec.command));
   decide(
       plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : k_as_asked);
   decide(plan,

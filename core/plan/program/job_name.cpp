@@ -95,9 +95,12 @@ std::string default_job_name(const std::vector<std::string>& command) {
   std::string name = command.empty() ? "dttrain" : name_behind(command, 0);
   if (const std::size_t dot = name.find_last_of('.'); dot != std::string::npos && dot > 0)
     name.resize(dot);
-  name = spec::folder_name(name).substr(0, 64);
-  const bool is_taken = name == "bash" || name == "interactive";
-  return is_taken ? name + "-job" : name;
+  return spec::folder_name(name).substr(0, 64);
+}
+
+std::string not_interactive(std::string job_name) {
+  if (job_name == "bash" || job_name == "interactive") job_name += "-job";
+  return job_name;
 }
 
 }  // namespace dts::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default name of a job. Pure.
+// The default names of jobs, and of their steps and roles. Pure.
 #pragma once
 
 #include <string>
@@ -9,8 +9,11 @@ namespace dts::plan {
 
 // The name of the program that `command` finally runs, without folder and suffix: "train" for `uv
 // run torchrun --nproc_per_node 8 src/train.py`, "dttrain" without a command. Valid for Slurm and
-// as a folder name, at most 64 bytes. Never "bash" or "interactive": Lightning ignores Slurm in
-// jobs of these names (lightning/fabric/plugins/environments/slurm.py).
+// as a folder name, at most 64 bytes.
 [[nodiscard]] std::string default_job_name(const std::vector<std::string>& command);
+
+// `job_name`, unless it is "bash" or "interactive", which get the ending "-job": Lightning ignores
+// Slurm in jobs of these names (lightning/fabric/plugins/environments/slurm.py).
+[[nodiscard]] std::string not_interactive(std::string job_name);
 
 }  // namespace dts::plan

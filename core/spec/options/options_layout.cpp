@@ -88,7 +88,11 @@ takes precedence.
        .manual =
            R"(Name of the job and, with a time stamp and a suffix, of its run directory, whose name omits characters that are
 not suitable for a folder's name.
-The default is derived from the program's name.
+The default is derived from the program's name; a program named bash or interactive gives
+.I bash\-job
+or
+.IR interactive\-job ,
+because Lightning ignores Slurm in jobs of these names.
 )",
        .variable = "SBATCH_JOB_NAME"},
       {.names = "--heterogeneous",

@@ -53,6 +53,13 @@ TEST_CASE("the job of several steps has room for each of them") {
   CHECK(nodes_of_part(made.parts, false, 2, all) == Names{"n0"});
 }
 
+TEST_CASE("a step named bash keeps its name, and its job is not named so") {
+  const std::string step = R"("steps": [{"name": "bash", "command": ["a"]}])";
+  CHECK(composed(step).job.job_name == "bash-job");
+  CHECK(composed(step).parts[0].job_name == "bash");
+  CHECK(composed(R"("job_name": "bash", )" + step).job.job_name == "bash");
+}
+
 TEST_CASE("with spares, each step may use any of the job's nodes") {
   const Composition made = composed(R"("spares": 1, )" + std::string(k_steps));
   CHECK(made.job.spares == 1);

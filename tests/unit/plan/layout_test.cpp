@@ -122,9 +122,7 @@ TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end nam
            {{"docker", "run", "--gpus", "all", "img", "python", "t.py"}, "t"},
            {{"bash", "-euo", "pipefail", "-c", "cd /w; A=1 torchrun --nnodes 2 t.py | tee log"},
             "t"},
-           {{"bash", "-c", "sleep 1; echo x"},
-            "bash-job"},  // Lightning ignores Slurm in a job `bash`
-           {{"python3", "interactive.py"}, "interactive-job"},
+           {{"bash", "-c", "sleep 1; echo x"}, "bash"},
            {{"bash", "train.sh", "-c", "x"}, "train"},
            {{"perl", "-e", "exit"}, "perl"},
            {{"env"}, "env"},
@@ -133,6 +131,16 @@ TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end nam
     CAPTURE(row.first);
     CHECK(default_job_name(row.first) == row.second);
   }
+}
+
+TEST_CASE("no job is named bash or interactive by default: Lightning ignores Slurm in these") {
+  spec::JobSpec spec = request(1);
+  spec.command = {"bash", "-c", "sleep 1; echo x"};
+  CHECK(planned(spec).job_name == "bash-job");
+  spec.command = {"python3", "interactive.py"};
+  CHECK(planned(spec).job_name == "interactive-job");
+  spec.job_name = "interactive";
+  CHECK(planned(spec).job_name == "interactive");
 }
 
 TEST_CASE("the file that the last interpreter of a command reads") {
