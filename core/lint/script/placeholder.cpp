@@ -10,19 +10,24 @@ namespace dts::lint {
 
 namespace {
 
+// The words with which the text begins.
+std::string_view words_at(std::string_view text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == ' ' || c == '_' || c == '-';
+  });
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
 // [INSERT ACCOUNT HERE], not node[1-4] and [a-z], and not in a comment.
 bool has_words_in_brackets(std::string_view value) {
   value = value.substr(0, value.find(" #"));
   for (std::size_t at = value.find('['); at != std::string_view::npos;
        at = value.find('[', at + 1)) {
-    const std::string_view inside = value.substr(at + 1, value.find(']', at) - at - 1);
     const bool begins = at == 0 || value[at - 1] == '=' || value[at - 1] == ' ';
-    const bool are_words = std::all_of(inside.begin(), inside.end(), [](char c) {
-      return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == ' ' || c == '_' || c == '-';
-    });
-    if (begins && are_words && inside.find(' ') != std::string_view::npos &&
-        at + inside.size() + 1 < value.size())
-      return true;
+    const std::string_view words = words_at(value.substr(at + 1));
+    const std::size_t end = at + 1 + words.size();
+    const bool ends = end < value.size() && value[end] == ']';
+    if (begins && ends && words.find(' ') != std::string_view::npos) return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a script is taken apart for the rules: its options, its variables, what it starts.
+#include "core/lint/script/placeholder.hpp"
 #include "core/lint/script/subject.hpp"
 #include "tests/support/sbatch_lexer.hpp"
 
@@ -172,4 +173,14 @@ TEST_CASE("what surrounds a command") {
   CHECK(around("g").is_condition);
   CHECK(around("h").is_conditional);
   CHECK(around("j").is_in_substitution);
+}
+
+TEST_CASE("a value that is left to fill in, however many brackets it opens") {
+  CHECK(is_placeholder("[INSERT ACCOUNT HERE]"));
+  CHECK(is_placeholder("#SBATCH --account=[INSERT ACCOUNT HERE] # as you like"));
+  CHECK_FALSE(is_placeholder("node[1-4]"));
+  CHECK_FALSE(is_placeholder("[a b"));
+  std::string open;
+  while (open.size() < 4'000'000) open += "[a b";
+  CHECK_FALSE(is_placeholder(open));
 }
