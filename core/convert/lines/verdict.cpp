@@ -36,7 +36,8 @@ Verdict on_set(const lint::Run& run) {
           "if a line of the set-up fails, the run ends and shows its output"};
 }
 
-// $SLURM_SUBMIT_DIR, "${SLURM_SUBMIT_DIR:-.}/", not a folder in it or above it.
+// $SLURM_SUBMIT_DIR, "${SLURM_SUBMIT_DIR:-.}/", ${SLURM_SUBMIT_DIR:?}, not a folder in it or above
+// it.
 bool is_submit_folder(std::string_view value) {
   const std::string begin = std::string(1, lint::k_unknown) + "{SLURM_SUBMIT_DIR";
   if (!value.starts_with(begin)) return false;
@@ -45,8 +46,10 @@ bool is_submit_folder(std::string_view value) {
   if (end == std::string_view::npos) return false;
   const std::string_view operation = value.substr(0, end);
   const std::string_view rest = value.substr(end + 1);
-  return (operation.empty() || operation.starts_with('-') || operation.starts_with(":-")) &&
-         (rest.empty() || rest == "/" || rest == "/.");
+  const bool is_whole = operation.empty() || operation.starts_with('-') ||
+                        operation.starts_with(":-") || operation.starts_with('?') ||
+                        operation.starts_with(":?");
+  return is_whole && (rest == "/." || rest.find_first_not_of('/') == std::string_view::npos);
 }
 
 Verdict on_simple(const Item& item, const lint::Run& run) {

@@ -10,6 +10,9 @@ TEST_CASE("only the folder of the submission itself is where the job runs") {
   for (const std::string folder : {"$SLURM_SUBMIT_DIR",
                                    "\"${SLURM_SUBMIT_DIR}\"",
                                    "${SLURM_SUBMIT_DIR:-.}",
+                                   "${SLURM_SUBMIT_DIR:?}",
+                                   "\"${SLURM_SUBMIT_DIR?not in a job}\"",
+                                   "$SLURM_SUBMIT_DIR//",
                                    "$SLURM_SUBMIT_DIR/"}) {
     CAPTURE(folder);
     const Reduced made = of_one_node("cd " + folder + "\nsrun ./a\n");
@@ -20,6 +23,8 @@ TEST_CASE("only the folder of the submission itself is where the job runs") {
                                    "${SLURM_SUBMIT_DIR}/run_${SLURM_JOB_ID}",
                                    "$X$SLURM_SUBMIT_DIR",
                                    "${SLURM_SUBMIT_DIR%/*}",
+                                   "${SLURM_SUBMIT_DIR:?}/..",
+                                   "$SLURM_SUBMIT_DIR//out",
                                    "$(dirname ${SLURM_SUBMIT_DIR})"}) {
     CAPTURE(folder);
     const Reduced made = of_one_node("cd " + folder + "\nsrun ./a\n");
