@@ -57,9 +57,15 @@ KnownEntries entries_of(const std::string& list) {
 }
 
 bool lists_names_by_prefix(std::string_view value, const lint::Runs& runs) {
-  const auto lists = [](std::string_view text) {
-    const std::size_t begin = text.find("${!");
-    return begin != std::string_view::npos && text.find('*', begin) != std::string_view::npos;
+  const auto lists = [](std::string_view text) {  // ${!NCCL*}, ${!NCCL@}
+    for (std::size_t at = text.find("${!"); at != std::string_view::npos;
+         at = text.find("${!", at + 1)) {
+      std::size_t end = at + 3;
+      while (end < text.size() && shell::is_name_char(text[end])) ++end;
+      const std::string_view rest = text.substr(end, 2);
+      if (end > at + 3 && (rest == "*}" || rest == "@}")) return true;
+    }
+    return false;
   };
   if (lists(value)) return true;
   const Names names = used_names(to_source(from_expanded({{std::string(value), true}, {}, false})));

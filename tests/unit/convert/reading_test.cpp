@@ -173,6 +173,15 @@ TEST_CASE("lines that print are told from lines that check, and those that act a
 
 TEST_CASE("words in brackets are a blank of the script") {
   const Reduced made(
+  const auto with_names = [](const std::string& list) {
+    return of_nodes("export NCCL_DEBUG=WARN\nVARS=" + list +
+                    "\nsrun --container-image=/a.sqsh --container-env=\"$VARS\" ./a\n");
+  };
+  const std::string joined = " | tr ' ' ',')";
+  for (const std::string list : {"$(echo ${!NCCL*}", "$(echo ${!X} \"${!NCCL@}\""})
+    CHECK(with_names(list + joined).job_has("container_env = [\"NCCL_DEBUG\"]"));
+  for (const std::string list : {"$(cat ${!X} *.txt", "$(cat ${!X} a@b{1}", "$(echo ${!X[@]}"})
+    CHECK(with_names(list + joined).became("srun") == Became::lost);
       "#!/bin/bash\n#SBATCH --account=[INSERT ACCOUNT HERE]\n#SBATCH --nodes=1 -n1 -c4\n"
       "#SBATCH --job-name=[JOB NAME]\n#SBATCH --exclude=node[1-4] # [as you like]\nsrun ./a\n");
   CHECK(made.became("--account") == Became::fill_in);
