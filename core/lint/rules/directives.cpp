@@ -149,7 +149,7 @@ void check_placeholder_left(const Subject& subject, Report& report) {
   for (const Directive& one : subject.header.directives) {
     if (one.name == "comment") continue;  // any text is one
     if (!names_site(one.name) && one.value.find_first_of("<{") == std::string::npos) continue;
-    if (is_placeholder(one.value) ||
+    if (is_placeholder(one.value, one.name) ||
         (one.value.starts_with('<') && is_placeholder(line_at(subject.text, one.value_span.begin))))
       report.add({one.span.begin, std::max(one.span.end, one.value_span.end)},
                  fmt::format("the value of --{} is still to be filled in", one.name));

@@ -18,24 +18,31 @@ std::string_view words_at(std::string_view text) {
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
-// [INSERT ACCOUNT HERE], not node[1-4] and [a-z], and not in a comment.
-bool has_words_in_brackets(std::string_view value) {
+// [INSERT ACCOUNT HERE] as a whole value, also as one of an #SBATCH line; not node[1-4], [a-z] and
+// "out [a b].log", and not in a comment.
+bool is_words_in_brackets(std::string_view value, std::string_view option) {
+  constexpr std::string_view k_never[] = {"output", "error", "job-name"};  // any text is one
+  constexpr std::string_view k_with_one_word[] = {"account", "partition", "qos", "mail-user"};
+  if (is_one_of(k_never, option)) return false;
+  const bool is_line = value.starts_with("#SBATCH");
   value = value.substr(0, value.find(" #"));
   for (std::size_t at = value.find('['); at != std::string_view::npos;
        at = value.find('[', at + 1)) {
-    const bool begins = at == 0 || value[at - 1] == '=' || value[at - 1] == ' ';
+    const bool begins = at == 0 || (is_line && (value[at - 1] == '=' || value[at - 1] == ' '));
     const std::string_view words = words_at(value.substr(at + 1));
-    const std::size_t end = at + 1 + words.size();
-    const bool ends = end < value.size() && value[end] == ']';
-    if (begins && ends && words.find(' ') != std::string_view::npos) return true;
+    const std::string_view rest = value.substr(at + 1 + words.size());
+    const bool ends = rest == "]" || (is_line && (rest.starts_with("] ") || rest == "]\r"));
+    const bool has_words = words.find(' ') != std::string_view::npos ||
+                           (is_one_of(k_with_one_word, option) && !words.empty());
+    if (begins && ends && has_words) return true;
   }
   return false;
 }
 
 }  // namespace
 
-bool is_placeholder(std::string_view value) {
-  if (has_words_in_brackets(value)) return true;
+bool is_placeholder(std::string_view value, std::string_view option) {
+  if (is_words_in_brackets(value, option)) return true;
   const std::string lower = in_lower_case(value);
   const std::size_t open = lower.find('<');
   if (open != std::string::npos && lower.find('>', open) != std::string::npos) return true;

@@ -223,6 +223,8 @@ TEST_CASE("what a script's values take of memory is bounded, and what is not rea
 }
 
 TEST_CASE("a monitor that is killed behind its program is not started again over its file") {
+  const Reduced named = of_one_node("#SBATCH --output=\"out [a b].log\"\nsrun ./a\n");
+  CHECK(named.became("--output") != Became::fill_in);
   const std::string script =
       "nvidia-smi -l 5 > gpu.csv &\nMON=$!\nsrun ./a\nkill $MON\nsrun ./plot gpu.csv\n";
   const Reduced made = of_one_node(script);

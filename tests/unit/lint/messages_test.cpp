@@ -140,6 +140,9 @@ TEST_CASE("lines of options that sbatch refuses, or that are still open") {
   CHECK(says("placeholder-left", "#SBATCH <OPTIONS OF SLURM> -n 4\n") ==
         "options are still to be filled in\n");
   CHECK(says("placeholder-left", "#SBATCH --comment=\"<deadline>\"\n").empty());
+  CHECK(says("placeholder-left", "#SBATCH --account=[account]\n#SBATCH -p [queue]\n") ==
+        "the value of --account is still to be filled in\n"
+        "the value of --partition is still to be filled in\n");
 }
 
 TEST_CASE("arguments of the training script are not options of torchrun") {

@@ -180,6 +180,17 @@ TEST_CASE("a value that is left to fill in, however many brackets it opens") {
   CHECK(is_placeholder("#SBATCH --account=[INSERT ACCOUNT HERE] # as you like"));
   CHECK_FALSE(is_placeholder("node[1-4]"));
   CHECK_FALSE(is_placeholder("[a b"));
+  for (const char* part : {"out [a b].log", "out [a b]", "[a b].log", "[a b] [c d]"})
+    CHECK_FALSE(is_placeholder(part));
+  CHECK_FALSE(is_placeholder("#SBATCH --output=\"out [a b].log\" x"));
+  for (const char* option : {"account", "partition", "qos", "mail-user"}) {
+    CHECK(is_placeholder("[partition-name]", option));
+    CHECK(is_placeholder("[A B]", option));
+  }
+  CHECK_FALSE(is_placeholder("[]", "account"));
+  CHECK_FALSE(is_placeholder("[rack]", "constraint"));
+  for (const char* option : {"output", "error", "job-name"})
+    CHECK_FALSE(is_placeholder("[exp a]", option));
   std::string open;
   while (open.size() < 4'000'000) open += "[a b";
   CHECK_FALSE(is_placeholder(open));
