@@ -119,9 +119,12 @@ bool Reader::read_argument(Command& command) {
     return true;
   }
   const std::size_t length = assignment_length();
-  // bash reads let A=(1+2) as it reads an array.
+  // bash reads let A=(1+2) and eval A=(1 2) as it reads an array.
+  const auto takes_array = [](const Word& one) {
+    return is_literal(one, "let") || is_literal(one, "eval");
+  };
   const bool can_assign = command.words.empty() || declares(command.words.front()) ||
-                          (is_literal(command.words.front(), "let") && peek(length) == '(');
+                          (peek(length) == '(' && takes_array(command.words.front()));
   if (can_assign && length > 0) {
     command.assignments.push_back(assignment());
     return true;

@@ -130,8 +130,11 @@ class Collector {
 
   void simple(const Command& one, const std::string& verb) {
     if (verb == "let" || verb == "eval") text_for_shell(one, verb);
-    if (verb == "let")
-      for (const shell::Assignment& part : one.assignments) names_.variables.insert(part.name);
+    if (verb == "let" || verb == "eval")  // let N=(1+2)*3, eval A=('$X')
+      for (const shell::Assignment& part : one.assignments) {
+        (verb == "let" ? names_.variables : names_.arrays).insert(part.name);
+        names_.converted.insert(part.name);
+      }
     if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "unset";

@@ -38,6 +38,12 @@ TEST_CASE("a value that the script changes without an assignment is not known af
   CHECK(of_one_node("A=1 B=$((A += 1))\n./a $A $B\n").job_has("exec ./a $A $B"));
   CHECK(of_one_node("A=1 B=${C:=3}\n./a $A $B $C\n").job_has("exec ./a 1 $B $C"));
   CHECK(of_one_node("A=1 B=$((A += 1)) A=5\n./a $A\n").job_has("\"5\""));
+  for (const std::string line : {"eval A=(2 3)", "eval A+=(3)", "eval B=1 A=('$X')"}) {
+    CAPTURE(line);
+    const Reduced made = of_one_node("A=(1)\n" + line + "\nsrun ./a \"${A[@]}\"\n");
+    CHECK(made.made.is_lossless());
+    CHECK(made.job_has("./a \"${A[@]}\""));
+  }
   // It is computed once, not in each place that uses it.
   CHECK(of_one_node("N=2\nM=$((N++))\nsrun ./a $M $N\n").job_has("N=2\nM=$((N++)) || true\n"));
 }

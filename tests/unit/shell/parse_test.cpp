@@ -116,6 +116,8 @@ TEST_CASE("assignments") {
   CHECK(tree("a[1]=b") == "a=b");
   CHECK(tree("a[b[0]]=c") == "a=c");
   CHECK(tree("declare -A m=([x]=1)") == "m=<[x]=1> declare -A");
+  CHECK(tree("eval a=(b c) d=e") == "a=<b><c> eval d=e");
+  CHECK(tree("eval \"a=(b c)\"") == "eval 'a=(b c)'");
 }
 
 TEST_CASE("compound commands") {
