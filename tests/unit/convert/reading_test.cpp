@@ -72,7 +72,15 @@ TEST_CASE("a name that each node would make for itself in a shared folder is los
   for (const std::string name : {"F=$(mktemp -p $SCRATCH/group)\n",
                                  "F=$(mktemp job.XXXX)\n",
                                  "F=out/run_$$\n",
-                                 "F=`mktemp --tmpdir=/scratch`\n"}) {
+                                 "F=`mktemp --tmpdir=/scratch`\n",
+                                 "F=$(mktemp -t -p/scratch x.XXX)\n",
+                                 "F=$(mktemp --suffix .sh out/x.XXX)\n",
+                                 "F=$(mktemp -dp $HOME/.local/x)\n",
+                                 "F=${OUT:-$SCRATCH/x_$$}\n",
+                                 "F=$(echo out/x_$$)\n",
+                                 "read F <<< out/x_$$\n",
+                                 "F=$HOME/tmp_$$\n",
+                                 "F=$SCRATCH/tmp/x_$$\n"}) {
     CAPTURE(name);
     CHECK(of_nodes(name + use).says("srun bash", "the set-up of each node makes a name"));
     CHECK(of_one_node(name + use).made.is_lossless());
@@ -81,12 +89,38 @@ TEST_CASE("a name that each node would make for itself in a shared folder is los
                                  "F=$(mktemp -d -p $TMPDIR)\n",
                                  "F=/tmp/run_$$\n",
                                  "F=$(mktemp -d /tmp/x.XXXX)\n",
+                                 "F=$(mktemp -t train.XXXXXX)\n",
+                                 "F=$(mktemp -dt x.$$.XXX)\n",
+                                 "F=$(mktemp --suffix .sh)\n",
+                                 "F=$(mktemp --suffix=.sh)\n",
+                                 "F=$(mktemp -d --tmpdir=$TMPDIR)\n",
+                                 "F=$(mktemp --tmpdir=/tmp)\n",
+                                 "F=$(mktemp --tmpdir x.XXX)\n",
+                                 "F=$(mktemp -p \"$LSCRATCH\" x.XXX)\n",
+                                 "F=$(mktemp -p${JOBSCRATCH} x.XXX)\n",
+                                 "F=${TMPDIR:-/tmp}/x_$$\n",
+                                 "F=${OUT:-/tmp/x_$$}\n",
+                                 "F=/raid/$USER/x_$$\n",
+                                 "F=/tmp/x_$(($$ % 10))\n",
+                                 "F=/tmp/x_$$ && echo $$ > $F\n",
+                                 "eval F=/tmp/x_$$\n",
                                  "F=$SCRATCH/$SLURM_JOB_ID\n"}) {
     CAPTURE(name);
     CHECK(of_nodes(name + use).made.is_lossless());
   }
   CHECK(of_nodes("export OUT=$(mktemp -d -p $SCRATCH)\nsrun ./a\n").became("srun") == Became::lost);
-  CHECK(of_nodes("export CACHE_DIR=$(mktemp -d -p $SCRATCH)\nsrun ./a\n").made.is_lossless());
+  for (const std::string name : {"CACHE_DIR", "MPLCONFIGDIR", "SINGULARITY_TMPDIR", "WANDB_TEMP"})
+    for (const std::string value : {"$(mktemp -d -p $SCRATCH)", "$SCRATCH/s_$$"}) {
+      CAPTURE(name);
+      CHECK(of_nodes("export " + name + "=" + value + "\nsrun ./a\n").made.is_lossless());
+    }
+  for (const std::string seed :
+       {"SEED=$$", "SEED=$(($$ % 100))", "SEED=1$$", "((SEED = $$ % 9))", "let SEED=$$%9"}) {
+    CAPTURE(seed);
+    const Reduced made = of_nodes(seed + "\nsrun ./a $SEED\n");
+    CHECK(made.says("srun", "the set-up of each node computes $$ anew"));
+    CHECK_FALSE(made.says("srun", "files"));
+  }
 }
 
 TEST_CASE("an option's value that is the name of a launcher starts no step") {
@@ -139,6 +173,15 @@ TEST_CASE("of a container's lists, what is known is kept") {
   CHECK(names.made.is_lossless());
   CHECK(names.job_has("container_env = [\"NCCL_DEBUG\"]"));
   CHECK(names.says("srun", "the variables that the set-up exports"));
+  const auto with_names = [](const std::string& list) {
+    return of_nodes("export NCCL_DEBUG=WARN\nVARS=" + list +
+                    "\nsrun --container-image=/a.sqsh --container-env=\"$VARS\" ./a\n");
+  };
+  const std::string joined = " | tr ' ' ',')";
+  for (const std::string list : {"$(echo ${!NCCL*}", "$(echo ${!X} \"${!NCCL@}\""})
+    CHECK(with_names(list + joined).job_has("container_env = [\"NCCL_DEBUG\"]"));
+  for (const std::string list : {"$(cat ${!X} *.txt", "$(cat ${!X} a@b{1}", "$(echo ${!X[@]}"})
+    CHECK(with_names(list + joined).became("srun") == Became::lost);
   CHECK(
       of_nodes("srun --container-image=/a.sqsh --container-env=$(./names) ./a\n").became("srun") ==
       Became::lost);
@@ -173,15 +216,6 @@ TEST_CASE("lines that print are told from lines that check, and those that act a
 
 TEST_CASE("words in brackets are a blank of the script") {
   const Reduced made(
-  const auto with_names = [](const std::string& list) {
-    return of_nodes("export NCCL_DEBUG=WARN\nVARS=" + list +
-                    "\nsrun --container-image=/a.sqsh --container-env=\"$VARS\" ./a\n");
-  };
-  const std::string joined = " | tr ' ' ',')";
-  for (const std::string list : {"$(echo ${!NCCL*}", "$(echo ${!X} \"${!NCCL@}\""})
-    CHECK(with_names(list + joined).job_has("container_env = [\"NCCL_DEBUG\"]"));
-  for (const std::string list : {"$(cat ${!X} *.txt", "$(cat ${!X} a@b{1}", "$(echo ${!X[@]}"})
-    CHECK(with_names(list + joined).became("srun") == Became::lost);
       "#!/bin/bash\n#SBATCH --account=[INSERT ACCOUNT HERE]\n#SBATCH --nodes=1 -n1 -c4\n"
       "#SBATCH --job-name=[JOB NAME]\n#SBATCH --exclude=node[1-4] # [as you like]\nsrun ./a\n");
   CHECK(made.became("--account") == Became::fill_in);
@@ -189,6 +223,8 @@ TEST_CASE("words in brackets are a blank of the script") {
   CHECK(made.job_has("# account = \"[INSERT ACCOUNT HERE]\""));
   CHECK(made.job_has("# job_name = \"[JOB NAME]\""));
   CHECK(made.became("--exclude") == Became::option);
+  const Reduced named = of_one_node("#SBATCH --output=\"out [a b].log\"\nsrun ./a\n");
+  CHECK(named.became("--output") != Became::fill_in);
 }
 
 TEST_CASE("an array that read fills is handed on as one, and let sets a variable") {
@@ -223,8 +259,6 @@ TEST_CASE("what a script's values take of memory is bounded, and what is not rea
 }
 
 TEST_CASE("a monitor that is killed behind its program is not started again over its file") {
-  const Reduced named = of_one_node("#SBATCH --output=\"out [a b].log\"\nsrun ./a\n");
-  CHECK(named.became("--output") != Became::fill_in);
   const std::string script =
       "nvidia-smi -l 5 > gpu.csv &\nMON=$!\nsrun ./a\nkill $MON\nsrun ./plot gpu.csv\n";
   const Reduced made = of_one_node(script);
