@@ -78,7 +78,7 @@ class RequestReader {
     if (one.option == nullptr || is_free || row.became == Became::unnecessary) return;
     const std::string value = value_of(one);
     const bool is_refused = row.became == Became::lost && sbatch_refuses(one.name, value);
-    if (!is_blank(value) && !is_refused) return;
+    if (!is_blank(value, value == one.value ? one.name : "") && !is_refused) return;
     if (row.became == Became::option && value == one.value) {
       row.why = "a blank in the script, kept as it is";
     } else if (find_option(one.name) != nullptr) {
@@ -249,8 +249,8 @@ void drop_cores_of_no_gpu(const lint::Subject& subject, Draft& draft) {
 
 }  // namespace
 
-bool is_blank(std::string_view value) {
-  return lint::is_placeholder(value) || value.find("...") != std::string_view::npos;
+bool is_blank(std::string_view value, std::string_view option) {
+  return lint::is_placeholder(value, option) || value.find("...") != std::string_view::npos;
 }
 
 void read_requests(const lint::Subject& subject, Draft& draft) {

@@ -10,8 +10,9 @@ namespace dts::convert {
 // A row for each option and for each text that sbatch cannot read.
 void read_requests(const lint::Subject& subject, Draft& draft);
 
-// True for a value to fill in before the script can be submitted: <account>, {{ nodes }}.
-[[nodiscard]] bool is_blank(std::string_view value);
+// True for a value to fill in before the script can be submitted: <account>, {{ nodes }}, and
+// [account] of the option `account`.
+[[nodiscard]] bool is_blank(std::string_view value, std::string_view option = {});
 
 // Reads pyxis' options, of sbatch or srun: "container-image" and the others. False: none of them.
 // `row` gets the result.

@@ -387,3 +387,11 @@ TEST_CASE("an array that grows line by line is known") {
             std::to_string(i) + ")\n";
   CHECK(of_one_node(text + "$RUN -n $N ./a\n").made.is_lossless());
 }
+
+TEST_CASE(
+    "one word in brackets is a blank where no such value is valid, and a complete name none") {
+  const std::string begin = "#!/bin/bash\n#SBATCH --time=1:00:00\n#SBATCH ";
+  CHECK(Reduced(begin + "--account=[account]\nsrun ./a\n").became("--account") == Became::fill_in);
+  CHECK(Reduced(begin + "--job-name=\"[exp a]\"\nsrun ./a\n").became("--job-name") ==
+        Became::option);
+}

@@ -135,6 +135,7 @@ TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end nam
 
 TEST_CASE("no job is named bash or interactive by default: Lightning ignores Slurm in these") {
   spec::JobSpec spec = request(1);
+  spec.job_name.clear();
   spec.command = {"bash", "-c", "sleep 1; echo x"};
   CHECK(planned(spec).job_name == "bash-job");
   spec.command = {"python3", "interactive.py"};
