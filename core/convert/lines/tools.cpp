@@ -147,17 +147,15 @@ std::string behind_wrapper(const lint::Run& run) {
 
 // The first word that is no option, of those from `at` on; empty: there is none.
 std::string verb_behind(const lint::Run& run, std::size_t at) {
-  for (; at < run.words.size(); ++at)
-    if (!run.words[at].value.text.starts_with('-')) return run.words[at].value.text;
-  return "";
+  while (at < run.words.size() && run.words[at].value.text.starts_with('-')) ++at;
+  return at < run.words.size() ? run.words[at].value.text : "";
 }
 
 // conda env create, mamba install x; not conda env list
 bool makes_environment(const lint::Run& run) {
   constexpr std::string_view k_tools[] = {"conda", "mamba", "micromamba"};
   constexpr std::string_view k_making[] = {"create", "install", "update"};
-  if (!is_one_of(k_tools, verb_of(run))) return false;
-  const std::string verb = verb_behind(run, 1);
+  const std::string verb = is_one_of(k_tools, verb_of(run)) ? verb_behind(run, 1) : "";
   return is_one_of(k_making, verb) || (verb == "env" && is_one_of(k_making, verb_behind(run, 2)));
 }
 
