@@ -86,7 +86,7 @@ bool is_of_node(std::string_view path) {
 }
 
 // Without quotes, and `$$` for arithmetic with it: "${SCRATCH}/run_$$".
-std::string text_of(const shell::Word& word) {
+std::string written_in(const shell::Word& word) {
   using Kind = shell::Piece::Kind;
   std::string text;
   for (const shell::Piece& piece : word.pieces) {
@@ -120,8 +120,8 @@ std::string place_of_mktemp(const shell::Command& command) {
   std::string name;
   bool is_below_tmpdir = false;
   for (std::size_t i = 1; i < command.words.size(); ++i) {
-    const std::string word = text_of(command.words[i]);
-    const std::string next = i + 1 < command.words.size() ? text_of(command.words[i + 1]) : "";
+    const std::string word = written_in(command.words[i]);
+    const std::string next = i + 1 < command.words.size() ? written_in(command.words[i + 1]) : "";
     if (!word.starts_with('-')) {
       name = word;
     } else if (const auto value = folder_in(word, next)) {
@@ -144,7 +144,7 @@ struct Made {
 };
 
 void see_process(const shell::Word& word, bool is_expression, Made& made) {
-  std::string text = text_of(word);
+  std::string text = written_in(word);
   if (text.find("$$") == std::string::npos) return;
   const std::size_t equals = text.find('=');  // eval NAME=$$
   if (equals != std::string::npos && is_variable_name(text.substr(0, equals)))
