@@ -117,6 +117,10 @@ class Collector {
 
   // let N=N*2, eval N=4
   void text_for_shell(const Command& one, const std::string& verb) {
+    for (const shell::Assignment& part : one.assignments) {  // let N=(1+2)*3, eval A=('$X')
+      (verb == "let" ? names_.variables : names_.arrays).insert(part.name);
+      names_.converted.insert(part.name);
+    }
     std::string text;
     for (std::size_t i = 1; i < one.words.size(); ++i) {
       if (verb == "let") calculate(text_of(one.words[i]));
@@ -130,11 +134,6 @@ class Collector {
 
   void simple(const Command& one, const std::string& verb) {
     if (verb == "let" || verb == "eval") text_for_shell(one, verb);
-    if (verb == "let" || verb == "eval")  // let N=(1+2)*3, eval A=('$X')
-      for (const shell::Assignment& part : one.assignments) {
-        (verb == "let" ? names_.variables : names_.arrays).insert(part.name);
-        names_.converted.insert(part.name);
-      }
     if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
     const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
                        verb == "getopts" || verb == "unset";
