@@ -270,7 +270,7 @@ TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
   }
   MESSAGE(checked << " bindings, " << poorer
                   << " others with GPUs in fewer NUMA nodes, but poorer");
-  CHECK(poorer < checked / 100);
+  CHECK(poorer <= checked / 100);
   CHECK(checked > 150 * k_parts / k_step);
 }
 
