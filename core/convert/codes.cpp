@@ -6,6 +6,8 @@
 #include "core/convert/lines/effects.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace dts::convert {
 namespace {
@@ -21,17 +23,23 @@ const shell::Statement* first_line(const Item& definition) {
   return &group->bodies[0][0];
 }
 
+// Those in the command's own words, not in the commands within it.
+void each_expansion_of_words(const shell::Command& command,
+                             const std::function<void(const shell::Piece&)>& see) {
+  shell::Command words = command;
+  words.conditions.clear();
+  words.bodies.clear();
+  shell::Statement alone;
+  alone.pipelines.push_back({command.span, false, {std::move(words)}});
+  each_expansion({alone}, see);
+}
+
 // The exit code is only handed on: CODE=$?; rm -rf x; exit $CODE
 bool only_hands_on(const Item& definition, const std::string& name) {
   constexpr std::string_view k_ends[] = {"exit", "return", "echo", "printf", "local"};
   bool only = true;
   each_command(*definition.statement, [&](const shell::Command& command) {
-    shell::Statement alone;
-    shell::Command words = command;
-    words.conditions.clear();  // their commands are seen by themselves
-    words.bodies.clear();
-    alone.pipelines.push_back({command.span, false, {words}});
-    each_expansion({alone}, [&](const shell::Piece& piece) {
+    each_expansion_of_words(command, [&](const shell::Piece& piece) {
       only = only && (piece.text != name || is_one_of(k_ends, first_word(command)));
     });
   });
@@ -113,23 +121,16 @@ const shell::Command& first_run_of(const shell::Statement& statement) {
 
 // True if `names` are expanded in the words of that command, before any command sets them anew.
 bool begins_with(const shell::Statement& statement, const Names& names) {
-  shell::Command words = first_run_of(statement);
-  words.bodies.clear();
-  shell::Statement alone;
-  alone.pipelines.push_back({words.span, false, {std::move(words)}});
   bool begins = false;
-  each_expansion(
-      {alone}, [&](const shell::Piece& piece) { begins = begins || names.count(piece.text) > 0; });
+  each_expansion_of_words(first_run_of(statement), [&](const shell::Piece& piece) {
+    begins = begins || names.count(piece.text) > 0;
+  });
   return begins;
 }
 
 bool is_set_up(const std::vector<Part>& parts, std::size_t place) {
   return place > 0 && parts[place - 1].role == Role::around && parts[place - 1].is_kept;
 }
-
-}  // namespace
-
-namespace {
 
 bool can_fail(const Item& item) {
   static constexpr std::string_view k_never[] = {"echo", "printf", "sleep", "date", "hostname"};

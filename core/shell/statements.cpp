@@ -118,14 +118,12 @@ bool Reader::read_argument(Command& command) {
     command.redirections.push_back(redirection());
     return true;
   }
-  const std::size_t length = assignment_length();
+  const bool can_assign = command.words.empty() || declares(command.words.front());
   // bash reads let A=(1+2) and eval A=(1 2) as it reads an array.
-  const auto takes_array = [](const Word& one) {
-    return is_literal(one, "let") || is_literal(one, "eval");
-  };
-  const bool can_assign = command.words.empty() || declares(command.words.front()) ||
-                          (peek(length) == '(' && takes_array(command.words.front()));
-  if (can_assign && length > 0) {
+  const bool only_array = !can_assign && (is_literal(command.words.front(), "let") ||
+                                          is_literal(command.words.front(), "eval"));
+  const std::size_t length = can_assign || only_array ? assignment_length() : 0;
+  if (length > 0 && (can_assign || peek(length) == '(')) {
     command.assignments.push_back(assignment());
     return true;
   }
