@@ -47,25 +47,25 @@ tests() {
   ctest --test-dir "build/$build" --output-on-failure "$@"
 }
 
-# side_by_side NAME ARGUMENT...: tests beside others. What fails there is noted for `alone`.
+# side_by_side BUILD NAME ARGUMENT...: tests beside others. If any fails, the failed ones are listed for `alone`.
 side_by_side() {
-  local name=$1 code=0
-  shift
-  : >build/failed
-  stage "$name" tests dev "$@" || code=$?
-  [ "$code" -eq 0 ] || cut -d: -f2 build/dev/Testing/Temporary/LastTestsFailed.log >build/failed
-  return "$code"
+  local build=$1 name=$2
+  local failed=build/failed-$build
+  shift 2
+  rm -f "$failed"
+  stage "$name" tests "$build" "$@" || cut -d: -f2 "build/$build/Testing/Temporary/LastTestsFailed.log" >"$failed"
 }
 
-# alone CODE: once nothing else computes, what failed in side_by_side, which returned CODE, if that is little: to be late on two
-# busy processors is no error. What fails here, is.
+# alone BUILD: once nothing else computes, what failed in side_by_side, if that is little: to be late on two busy processors is no
+# error. What fails here, is.
 alone() {
   local count
-  count=$(wc -l <build/failed)
-  [ "$1" -ne 0 ] || return 0
-  echo "== $count failed beside others: $(paste -sd ' ' build/failed)"
-  [ "$count" -gt 0 ] && [ "$count" -le 4 ] || return "$1"
-  stage "what failed beside others, alone" tests dev -R "^($(paste -sd '|' build/failed))\$"
+  local failed=build/failed-$1
+  [ -e "$failed" ] || return 0
+  count=$(wc -l <"$failed")
+  echo "== $count failed beside others: $(paste -sd ' ' "$failed")"
+  [ "$count" -gt 0 ] && [ "$count" -le 4 ] || return 1
+  stage "what failed beside others, alone" tests "$1" -R "^($(paste -sd '|' "$failed"))\$"
 }
 
 build() {
@@ -81,14 +81,14 @@ slowest() {
 
 sanitized_parsers() {
   stage "build of the parsers' tests with sanitizers" build asan --target unit_base unit_spec unit_script unit_sched
-  stage "the parsers' tests with sanitizers" tests asan -R "$parsers" -j "$jobs"
+  side_by_side asan "the parsers' tests with sanitizers" -R "$parsers" -j "$jobs"
 }
 
 sanitized_rest() {
   stage "build with sanitizers" build asan
   # Each takes 20 s, however busy the processors are: it runs while others compute, three a processor.
   stage "fuzz" tests asan -L '^fuzz$' -j $((3 * jobs))
-  stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
+  side_by_side asan "unit and cli with sanitizers" -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
   # The preset asan has fewer and larger batches, but not the module for GPUs.
   stage "cognitive complexity" tests asan -L complexity
   stage "cognitive complexity of the module for GPUs" tests/tools/check_complexity.sh . build/dev /plugins/cuda/
@@ -97,20 +97,22 @@ sanitized_rest() {
 before_a_commit() {
   stage "unit, golden, cli and lint" tests dev -L "$quick" -j "$jobs"
   beside sanitized_parsers
-  local beside=0 code=0
-  side_by_side "contract, and the main job" -L "$walk" -j "$jobs" || beside=$?
+  local code=0
+  side_by_side dev "contract, and the main job" -L "$walk" -j "$jobs"
   joined || code=$?
-  alone "$beside" || code=$?
+  alone dev || code=$?
+  alone asan || code=$?
   return "$code"
 }
 
 rest() {
-  local beside=0 code=0
+  local code=0
   beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  side_by_side "integration" -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs + 1)) || beside=$?
+  side_by_side dev "integration" -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs + 1))
   joined || code=$?
-  alone "$beside" || code=$?
+  alone dev || code=$?
+  alone asan || code=$?
   stage "what measures this machine" tests dev -L '^measures$' || code=$?  # while nothing else computes
   return "$code"
 }

@@ -27,7 +27,7 @@ namespace dts::launch {
 namespace {
 
 // Helpers that follow their program when it ends need less.
-constexpr std::chrono::milliseconds k_to_follow{300};
+constexpr std::chrono::milliseconds k_to_follow{1000};
 constexpr std::size_t k_longest_left = 80;
 
 // The command of an orphan that is still there after a short time; empty: there is none.
