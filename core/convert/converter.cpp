@@ -93,8 +93,8 @@ class Converter {
     make_programs();
     settle_dropped(programs_, !cast_.roles.empty(), draft_);
     join_programs(cast_, subject_.job, parts_, programs_, places_, draft_);
-    const Sizes sizes = cast_.has_roles() ? sizes_of_job(resolver_) : Sizes{};
-    for (Program& program : programs_) set_sizes(program, sizes);
+    const ScriptSizes sizes = cast_.has_roles() ? sizes_of_job(resolver_) : ScriptSizes{};
+    for (Program& program : programs_) write_sizes(program, sizes);
     keep_needed(parts_, programs_, rendezvous_);
     lose_steps(parts_, rendezvous_);
     if (!cast_.has_roles()) settle_own_shells(parts_, programs_, places_, has_many_nodes());
@@ -234,7 +234,7 @@ class Converter {
 
   [[nodiscard]] bool has_many_nodes() const { return nodes() > 1; }
 
-  void write_steps(const Sizes& sizes) {
+  void write_steps(const ScriptSizes& sizes) {
     draft_.are_roles = cast_.has_roles();
     const Bodies bodies = bodies_of(parts_);
     const SetUpText tear_down =
@@ -252,7 +252,8 @@ class Converter {
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
       const std::string text = with_script_sizes(
-          with_sizes(with_exports(set_up, program, used_later, options_), sizes), program.sizes);
+          with_script_sizes(with_exports(set_up, program, used_later, options_), sizes),
+          program.sizes);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
       // Once, when all programs have ended.
       if (!tear_down.text.empty() && i + 1 == places_.size())

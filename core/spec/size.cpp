@@ -144,6 +144,12 @@ Quantity given(const std::optional<unsigned>& number, const char* option) {
 
 }  // namespace
 
+std::uint64_t nodes_that_share(std::uint64_t ntasks, std::uint64_t nodes) {
+  std::uint64_t all = std::max<std::uint64_t>(1, std::min(ntasks, nodes));
+  while (ntasks % all != 0) --all;
+  return all;
+}
+
 void settle_size(JobSpec& spec, Diagnostics& problems) {
   const Totals& totals = spec.totals;
   Size size;

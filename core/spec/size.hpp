@@ -6,11 +6,16 @@
 #include "core/base/diagnostics.hpp"
 #include "core/spec/job_spec.hpp"
 
+#include <cstdint>
+
 namespace dts::spec {
 
 // Sets nodes, ntasks_per_node and gpus_per_node from JobSpec::totals where given, and clears the
 // totals. Appends a problem where two options contradict each other, or where a total cannot be
 // divided evenly: every node of a job has the same number of ranks and GPUs.
 void settle_size(JobSpec& spec, Diagnostics& problems);
+
+// How many of `nodes` (1 or more) share `ntasks` evenly, at most.
+[[nodiscard]] std::uint64_t nodes_that_share(std::uint64_t ntasks, std::uint64_t nodes);
 
 }  // namespace dts::spec

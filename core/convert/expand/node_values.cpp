@@ -43,6 +43,10 @@ std::optional<Word> without_prefix(const Word& word, std::string_view prefix) {
   return rest.pieces.empty() ? std::nullopt : std::optional(rest);
 }
 
+bool is_option(const Word& word) {
+  return !word.pieces.empty() && word.pieces[0].text.starts_with('-');
+}
+
 // sed -n 2p
 MaybeNodes line_of(const Command& filter, NodeRange nodes) {
   if (filter.words.size() != 3 || literal_of(filter.words[1]) != "-n") return std::nullopt;
@@ -66,18 +70,34 @@ bool reads(const shell::Statement& statement, const std::string& name) {
 
 }  // namespace
 
-std::optional<Word> nodelist_of(const Command& command, std::size_t end) {
+std::optional<OwnNodes> own_nodes_of(const Command& command, std::size_t end) {
+  bool is_srun = lint::base_name(first_word(command)) == "srun";
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const Word& word = command.words[i];
     if (word.span.begin >= end) break;
     const std::string text = literal_of(word);
-    if ((text == "-w" || text == "--nodelist") && i + 1 < command.words.size())
-      return command.words[i + 1];
-    if (auto value = without_prefix(word, "--nodelist=")) return value;
+    const bool has_next = i + 1 < command.words.size();
+    if (is_srun && (text == "-r" || text == "--relative") && has_next)
+      return OwnNodes{command.words[i + 1], true};
+    if (is_srun)
+      if (auto value = without_prefix(word, "--relative=")) return OwnNodes{*value, true};
+    is_srun = is_srun && (i == 0 || is_option(word) || is_option(command.words[i - 1]));
+    if ((text == "-w" || text == "--nodelist") && has_next) return OwnNodes{command.words[i + 1]};
+    if (auto value = without_prefix(word, "--nodelist=")) return OwnNodes{*value};
     if (text != "-W" && !text.starts_with("-w="))
-      if (auto value = without_prefix(word, "-w")) return value;
+      if (auto value = without_prefix(word, "-w")) return OwnNodes{*value};
   }
   return std::nullopt;
+}
+
+MaybeNodes NodeValues::nodes_of(const OwnNodes& own, std::optional<std::uint64_t> count) const {
+  if (!own.is_relative) return nodes_of(own.word);
+  const KnownText text = known_.text(own.word);
+  const auto first = text.is_exact() ? parse_number(text.text) : std::nullopt;
+  if (!first || *first >= nodes_ || !count || *count == 0 || *count > nodes_ - *first)
+    return std::nullopt;
+  const auto begin = static_cast<std::size_t>(*first);
+  return NodeRange{begin, begin + static_cast<std::size_t>(*count)};
 }
 
 void NodeValues::follow(const shell::Statement& statement) {
@@ -211,8 +231,8 @@ MaybeNodes NodeValues::of_command(const Command& command) const {
     const bool asks = std::any_of(words.begin(), words.end(), [](const Word& one) {
       return is_one_of(k_askers, lint::base_name(literal_of(one)));
     });
-    const auto where = nodelist_of(command, command.span.end);
-    return asks && where ? nodes_of(*where) : std::nullopt;
+    const auto where = own_nodes_of(command, command.span.end);
+    return asks && where ? nodes_of(*where, 1) : std::nullopt;
   }
   if (verb == "scontrol") {
     const bool shows = words.size() > 2 && literal_of(words[1]) == "show" &&

@@ -6,6 +6,7 @@
 #include "core/shell/syntax.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,12 @@ struct NodeRange {
   bool operator==(const NodeRange&) const = default;
 };
 
+// srun --nodelist=HOSTS; with --relative=N, `word` is the place of the step's first node.
+struct OwnNodes {
+  shell::Word word;
+  bool is_relative = false;
+};
+
 // Understands how scripts name nodes: scontrol show hostnames, head and tail, elements and
 // slices of arrays, hostname in the batch script and through srun -w. Names and addresses of nodes
 // are not distinguished.
@@ -40,6 +47,10 @@ class NodeValues {
   // The nodes that the word names; nullopt if it names none or they are not known.
   [[nodiscard]] std::optional<NodeRange> nodes_of(const shell::Word& word) const;
   [[nodiscard]] std::optional<NodeRange> nodes_of(const std::string& variable) const;
+
+  // `count`: on how many nodes the step runs, if that is known.
+  [[nodiscard]] std::optional<NodeRange> nodes_of(const OwnNodes& own,
+                                                  std::optional<std::uint64_t> count) const;
 
  private:
   struct Value {
@@ -64,9 +75,8 @@ class NodeValues {
   std::map<std::string, Value> values_;
 };
 
-// The value of srun's --nodelist in `command`, as the script writes it, before its `end`th byte;
-// nullopt if there is none.
-[[nodiscard]] std::optional<shell::Word> nodelist_of(const shell::Command& command,
-                                                     std::size_t end);
+// Where in the job a step runs, as the script writes it, before the `end`th byte of `command`;
+// nullopt if it does not say.
+[[nodiscard]] std::optional<OwnNodes> own_nodes_of(const shell::Command& command, std::size_t end);
 
 }  // namespace dts::convert

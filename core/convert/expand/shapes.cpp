@@ -62,7 +62,7 @@ const Command* piped_list(const Statement& statement) {
 bool names_nodes(const Statements& statements) {
   bool names = false;
   each_command(statements, [&names](const Command& command) {
-    names = names || nodelist_of(command, command.span.end).has_value() ||
+    names = names || own_nodes_of(command, command.span.end).has_value() ||
             std::any_of(command.words.begin(), command.words.end(), [](const shell::Word& word) {
               const std::string text = word.pieces.empty() ? "" : word.pieces[0].text;
               return text.starts_with("--node_rank") || text.starts_with("--node-rank") ||

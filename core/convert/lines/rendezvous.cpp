@@ -62,6 +62,7 @@ bool asks_all_nodes(const Item& item, const lint::Job& job) {
          std::any_of(item.inside.begin(), item.inside.end(), [&job](const lint::Run* run) {
            return run->launch.launcher == lint::Launcher::srun &&
                   run->launch.option("nodelist") == nullptr &&
+                  run->launch.option("relative") == nullptr &&
                   tasks_of(run->launch, job) != StepTasks::one;
          });
 }

@@ -48,7 +48,7 @@ class Reading {
     }
     if (name == "mpi") return mpi_type(one.value);
     if (name == "export") return exported(one.value);
-    if (name == "nodelist") return void(made_.names_nodes = true);
+    if (name == "nodelist" || name == "relative") return void(made_.names_nodes = true);
     if (is_left_to_sbatch(name)) return left_to_sbatch(name, one.value);
     if (is_without_counterpart(name))
       return lose(fmt::format("srun --{}: {}",

@@ -23,7 +23,7 @@ struct Launched {
   std::vector<std::string> notes;  // "--label: ..."
   std::vector<std::string> losses;
   std::vector<Blank> blanks;
-  bool names_nodes = false;  // srun --nodelist
+  bool names_nodes = false;  // srun --nodelist, --relative
   Names needs;               // variables of the shell that submits, without which something is lost
 };
 

@@ -26,8 +26,6 @@ constexpr std::string_view k_size_options[] = {"nodes",
 // Of srun: they change what the ranks do.
 constexpr std::string_view k_lost_options[] = {"multi-prog",
                                                "het-group",
-                                               "relative",
-                                               "nodelist",
                                                "exclude",
                                                "chdir",
                                                "environment",

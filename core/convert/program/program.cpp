@@ -9,6 +9,7 @@
 #include "core/convert/program/before_launcher.hpp"
 #include "core/convert/program/launcher.hpp"
 #include "core/convert/program/no_program.hpp"
+#include "core/convert/program/script_sizes.hpp"
 #include "core/convert/program/shell_program.hpp"
 #include "core/convert/words/sole_program.hpp"
 #include "core/lint/script/program.hpp"
@@ -73,6 +74,7 @@ class Maker {
       Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at, false);
       is_launched_ = made.launcher != lint::Launcher::none;
       if (is_launched_) {
+        program_.sizes = sizes_at_launch(made.settings, context_);
         settle(made);
         expand_once(made.command);
         find(made);
@@ -90,6 +92,7 @@ class Maker {
   // The shell that runs the launcher expands the words, for all ranks.
   void expand_once(std::vector<FlatWord>& command) {
     for (std::vector<FlatWord>* words : {&variables_, &command}) {
+      write_sizes(*words, program_.sizes);
       keep_first_node(*words, context_);
       own_.merge(own_values(*words));
     }

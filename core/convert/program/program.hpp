@@ -28,7 +28,7 @@ struct Program {
   std::vector<std::string> notes;
   std::vector<std::string> losses;
   std::vector<Blank> blanks{};
-  bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist
+  bool names_nodes = false;       // it says on which nodes of the job: srun --nodelist, --relative
   bool hides_launcher = false;    // in a variable, whose value is not known
   bool starts_processes = false;  // one for each GPU, or as it likes: torchrun
   Reach reach = Reach::unknown;   // of the processes that it starts

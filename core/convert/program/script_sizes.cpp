@@ -2,6 +2,7 @@
 #include "core/convert/program/script_sizes.hpp"
 
 #include "core/base/text/text.hpp"
+#include "core/spec/size.hpp"
 
 #include <algorithm>
 
@@ -158,8 +159,55 @@ std::optional<std::string> asked(const Program& program,
 
 }  // namespace
 
+ScriptSizes sizes_of_job(const Resolver& resolver) {
+  ScriptSizes sizes;
+  for (const char* name : {"SLURM_NNODES",
+                           "SLURM_JOB_NUM_NODES",
+                           "SLURM_NTASKS",
+                           "SLURM_NPROCS",
+                           "SLURM_NTASKS_PER_NODE"})
+    if (const auto value = resolver.variable(name)) sizes[name] = value;
+  return sizes;
+}
+
+ScriptSizes sizes_at_launch(const Settings& asked, const ProgramContext& context) {
+  ScriptSizes sizes = sizes_of_job(context.resolver);
+  auto each = number_in(asked, "ntasks-per-node");
+  auto tasks = number_in(asked, "ntasks");
+  const std::uint64_t all = context.facts.nodes;
+  const std::uint64_t nodes =
+      number_in(asked, "nodes").value_or(tasks ? spec::nodes_that_share(*tasks, all) : all);
+  if (!tasks && each) tasks = *each * nodes;
+  if (tasks && !each && nodes > 0 && *tasks % nodes == 0) each = *tasks / nodes;
+  const bool are_of_job = !tasks && nodes == context.subject.job.nodes.value_or(1);
+  const auto settle = [&](const char* name, const std::optional<std::uint64_t>& own) {
+    const auto size = sizes.find(name);
+    if (size != sizes.end() && own && size->second == std::to_string(*own)) sizes.erase(size);
+  };
+  settle("SLURM_NNODES", nodes);
+  settle("SLURM_JOB_NUM_NODES", nodes);
+  for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS"})
+    are_of_job ? void(sizes.erase(name)) : settle(name, tasks);
+  are_of_job ? void(sizes.erase("SLURM_NTASKS_PER_NODE")) : settle("SLURM_NTASKS_PER_NODE", each);
+  return sizes;
+}
+
 std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes) {
   return sizes.empty() ? text : SizeWriter(text, sizes).all();
+}
+
+void write_sizes(std::vector<FlatWord>& words, const ScriptSizes& sizes) {
+  for (FlatWord& word : words)
+    for (Segment& one : word) {
+      if (one.kind != Segment::Kind::source) continue;
+      one.text = with_script_sizes(one.text, sizes);
+      if (parse_number(one.text)) one.kind = Segment::Kind::literal;
+    }
+}
+
+void write_sizes(Program& program, const ScriptSizes& sizes) {
+  program.text = with_script_sizes(program.text, sizes);
+  write_sizes(program.words, sizes);
 }
 
 void note_left_sizes(const std::string& text, Program& program) {
@@ -167,8 +215,7 @@ void note_left_sizes(const std::string& text, Program& program) {
   writer.all();
   for (const std::string& name : writer.left())
     if (program.sizes.at(name))
-      program.losses.push_back("$" + name +
-                               " is another in this job, of one process: write its value");
+      program.losses.push_back("$" + name + " is another in this job: write its value");
     else
       program.notes.push_back("$" + name +
                               " is not set in the script; here it is the rank's cores");
@@ -193,10 +240,7 @@ void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver
   else if (!starts_tasks && of_script && cores != of_script)
     add("SLURM_CPUS_PER_TASK");
   const std::string before = program.source();
-  program.text = with_script_sizes(program.text, program.sizes);
-  for (FlatWord& word : program.words)
-    for (Segment& one : word)
-      if (one.kind == Segment::Kind::source) one.text = with_script_sizes(one.text, program.sizes);
+  write_sizes(program, program.sizes);
   if (program.source() != before)
     program.notes.emplace_back(
         starts_tasks ? "$SLURM_CPUS_PER_TASK is not set in the script: its default is written in"

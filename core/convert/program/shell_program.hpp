@@ -11,7 +11,8 @@
 namespace dts::convert {
 
 inline constexpr const char* k_own_nodes =
-    "srun --nodelist: dtsubmit has no counterpart for a single step: it runs on the first of the "
+    "srun --nodelist, --relative: dtsubmit has no counterpart for a single step: it runs on the "
+    "first of the "
     "job's nodes; programs on nodes of their own are [[roles]]";
 
 // Of programs in the background of a job on `nodes`: what to do about them, for people.

@@ -92,12 +92,14 @@ class Casting {
     if (!is_launched(item)) return NodeRange{0, 1};
     if (command == nullptr || item.mains.size() != 1) return std::nullopt;
     const lint::Run& run = *item.mains[0];
-    if (const auto word = nodelist_of(*command, begin_of_program(run)))
-      return values_.nodes_of(*word);
-    if (run.launch.option("nodelist") != nullptr || run.launch.has_unknown_options)
-      return std::nullopt;
     const lint::LaunchOption* nodes = run.launch.option("nodes");
-    const bool is_all = nodes == nullptr || number_of(nodes->value, resolver_) == size_;
+    const auto count = nodes == nullptr ? std::nullopt : number_of(nodes->value, resolver_);
+    if (const auto own = own_nodes_of(*command, begin_of_program(run)))
+      return values_.nodes_of(*own, nodes == nullptr && is_one_task(item) ? 1 : count);
+    if (run.launch.option("nodelist") != nullptr || run.launch.option("relative") != nullptr ||
+        run.launch.has_unknown_options)
+      return std::nullopt;
+    const bool is_all = nodes == nullptr || count == size_;
     return is_all ? std::optional(NodeRange{0, size_}) : std::nullopt;
   }
 

@@ -11,7 +11,7 @@ namespace {
 
 // What the launcher of a program on one node says of output and names makes it no other program.
 constexpr std::string_view k_of_no_program[] = {
-    "nodelist", "output", "error", "input", "container-name", "job-name", "open-mode"};
+    "nodelist", "relative", "output", "error", "input", "container-name", "job-name", "open-mode"};
 
 bool overlap(const Span& a, const Span& b) {
   return a.begin < b.end && b.begin < a.end;
@@ -46,9 +46,9 @@ std::pair<std::string, Names> signature_of(const Item& item, const std::vector<S
     text += source.substr(span.begin - item.span().begin, span.end - span.begin) + " ";
   };
   for (const shell::Assignment& one : command->assignments) add(one.span);
-  const auto nodelist = nodelist_of(*command, begin_of_program(run));
+  const auto own = own_nodes_of(*command, begin_of_program(run));
   for (const shell::Word& word : command->words)
-    if (!nodelist || word.span.end < nodelist->span.begin || word.span.begin > nodelist->span.end ||
+    if (!own || word.span.end < own->word.span.begin || word.span.begin > own->word.span.end ||
         word.span.begin > begin_of_program(run))
       add(word.span);
   return {text, used_names(text)};

@@ -67,7 +67,8 @@ Place place_of(const Item& item, const Resolver& resolver, const Known& known) {
   const lint::LaunchOption* nodes = run.launch.option("nodes");
   place.is_anywhere = run.launch.launcher == lint::Launcher::srun &&
                       !run.launch.has_unknown_options && nodes != nullptr && nodes->value == "1" &&
-                      run.launch.option("nodelist") == nullptr;
+                      run.launch.option("nodelist") == nullptr &&
+                      run.launch.option("relative") == nullptr;
   const auto option = [&run](const char* name) {
     return lint::program_option(run.words, run.launch.program_at, name);
   };

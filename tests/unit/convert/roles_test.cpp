@@ -2,7 +2,6 @@
 // Programs that a script starts side by side on nodes of their own, as roles.
 #include "core/convert/convert.hpp"
 #include "core/convert/expand/node_values.hpp"
-#include "core/convert/roles/sizes.hpp"
 #include "core/shell/parse.hpp"
 
 #include <doctest/doctest.h>
@@ -161,12 +160,6 @@ TEST_CASE("which nodes variables name") {
   // Another name of the same node.
   CHECK(nodes_behind(all + "H=${A[0]}\nif [[ $H == *\" \"* ]]; then H=x; fi\n", "$H") ==
         NodeRange{0, 1});
-}
-
-TEST_CASE("sizes of the whole job replace those of a role") {
-  const Sizes sizes{{"SLURM_NNODES", "4"}};
-  CHECK(with_sizes("a $SLURM_NNODES ${SLURM_NNODES} $((SLURM_NNODES*2)) $XSLURM_NNODES", sizes) ==
-        "a 4 4 $((4*2)) $XSLURM_NNODES");
 }
 
 TEST_CASE("a container that srun keeps by its name has the image that made it") {

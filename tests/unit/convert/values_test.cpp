@@ -168,7 +168,7 @@ TEST_CASE("sizes of the script's job keep their values where the program's job h
   CHECK(sized.says("./a", "are written in"));
   // What Slurm does not set keeps its default.
   const std::string open = "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=6\n";
-  CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-4}\n").job_has("exec ./a -t 4"));
+  CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-4}\n").job_has(R"("./a", "-t", "4")"));
   CHECK(Reduced(open + "./a -t ${SLURM_CPUS_PER_TASK:-$N}\n").job_has("exec ./a -t $N"));
   // The ranks of a launcher are the script's tasks, and one task stays one.
   CHECK(Reduced(begin + "srun ./a -p $SLURM_NTASKS\n").job_has("./a -p $SLURM_NTASKS"));
@@ -179,7 +179,37 @@ TEST_CASE("sizes of the script's job keep their values where the program's job h
             .job_has("export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-4}\n"));
   // torchrun's processes are as many as in the script.
   CHECK(Reduced(begin + "torchrun --nproc_per_node=$SLURM_NTASKS a.py\n")
-            .job_has("torchrun --nproc_per_node=6 a.py"));
+            .job_has(R"("torchrun", "--nproc_per_node=6", "a.py")"));
+}
+
+TEST_CASE("ranks get the sizes that the launcher's shell has, also if it starts others") {
+  const std::string begin =
+      "#!/bin/bash\n#SBATCH --nodes=2 --ntasks=16\nexport ALL=$SLURM_NTASKS\n";
+  const Reduced fewer(begin + "srun -N 1 -n 2 ./a $SLURM_NTASKS \"$SLURM_NNODES\" $SLURM_JOB_ID\n");
+  CHECK(fewer.job_has("./a 16 2 $SLURM_JOB_ID"));
+  CHECK(fewer.job_has("export ALL=16\n"));
+  // The rank's shell expands what the launcher's shell does not.
+  CHECK(Reduced(begin + "srun -n 2 bash -c \"./a $SLURM_NTASKS \\$SLURM_NTASKS; true\"\n")
+            .job_has("\"./a 16 $SLURM_NTASKS; true\""));
+  CHECK(Reduced(begin + "srun -n 2 bash -c './a $SLURM_NTASKS; true'\n")
+            .job_has("\"./a $SLURM_NTASKS; true\""));
+  for (const char* same : {"srun", "srun -n 16", "srun -N 2 -n $SLURM_NTASKS", "mpirun"}) {
+    CAPTURE(same);
+    const Reduced all(begin + same + " ./a $SLURM_NTASKS $SLURM_NNODES\n");
+    CHECK(all.job_has("./a $SLURM_NTASKS $SLURM_NNODES"));
+    CHECK(all.job_has("export ALL=$SLURM_NTASKS\n"));
+  }
+  // Of two steps, each has its own.
+  const Reduced steps(begin + "srun -n 2 ./a $SLURM_NTASKS\nsrun -N 1 -n 4 ./b $SLURM_NNODES\n");
+  CHECK(steps.job_has("\"./a\", \"16\""));
+  CHECK(steps.job_has("\"./b\", \"2\""));
+  // A role is on some of the nodes.
+  const Reduced roles = of_nodes(
+      "nodes=($(scontrol show hostnames))\n"
+      "srun -N1 -n1 -w ${nodes[0]} ./serve $SLURM_NTASKS &\n"
+      "srun -N1 -n1 -w ${nodes[1]} bash -c \"./a $SLURM_NNODES; true\"\n");
+  CHECK(roles.job_has("\"./serve\", \"2\""));
+  CHECK(roles.job_has("./a 2; true"));
 }
 
 TEST_CASE("sizes of the script's job are found in all arithmetic, with any default") {

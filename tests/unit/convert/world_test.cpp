@@ -26,6 +26,33 @@ TEST_CASE("programs that differ only in their --node_rank are one training") {
   }
 }
 
+TEST_CASE("srun --relative names nodes by their place in the job") {
+  const std::string program =
+      " torchrun --nnodes=$SLURM_NNODES --node_rank=$i --nproc_per_node=4 train.py &\n";
+  for (const char* relative : {"-r $i", "--relative=$i", "--relative $((i))"}) {
+    CAPTURE(relative);
+    const Reduced all = of_nodes("for i in $(seq 0 $((SLURM_NNODES - 1))); do\n  srun -N1 -n1 " +
+                                 (relative + program) + "done\nwait\n");
+    CHECK(all.made.is_lossless());
+    CHECK(all.job_has("command = [\"torchrun\", \"train.py\"]"));
+  }
+  const Reduced roles(
+      "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nN=2\nsrun -N 1 -n 1 -r 0 ./scheduler &\n"
+      "srun -N $N -n $N --relative=1 ./worker &\nsrun -N 1 -n 1 -r $((N + 1)) ./client -r 7\n");
+  CHECK(roles.made.is_lossless());
+  CHECK(roles.job_has("command = [\"./worker\"]"));
+  CHECK(roles.job_has("nodes = \"2\""));
+  CHECK(roles.job_has("command = [\"./client\", \"-r\", \"7\"]"));
+  // Not beyond the job's nodes.
+  for (const char* rest : {"-N 1 -n 1 -r 2 ./b", "-N 2 -n 2 -r 1 ./b"}) {
+    CAPTURE(rest);
+    CHECK_FALSE(of_nodes("srun -N 1 -n 1 -r 0 ./a &\nsrun " + std::string(rest) + "\nwait\n")
+                    .made.is_lossless());
+  }
+  // An option of the program is none of srun's.
+  CHECK(of_nodes("srun ./a -r 1\n").made.is_lossless());
+}
+
 TEST_CASE("a loop over the list of nodes, whose names only the batch script knows") {
   const std::string loop = "for n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do\n";
   const Reduced same = of_nodes(loop + "  srun -N1 -n1 -w $n ./a &\ndone\nwait\n");

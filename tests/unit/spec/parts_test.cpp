@@ -5,6 +5,7 @@
 #include "core/spec/file/document.hpp"
 #include "core/spec/file/read_keys.hpp"
 #include "core/spec/json.hpp"
+#include "core/spec/size.hpp"
 #include "core/spec/validate.hpp"
 #include "tests/support/contains.hpp"
 
@@ -29,6 +30,7 @@ std::optional<JobSpec> typed_job(const std::string& members) {
   REQUIRE(document);
   JobSpec spec;
   read_keys(document->value(), "", reading_of(*document, Spelling::typed), spec, problems);
+  settle_size(spec, problems);
   resolve_parts(spec, problems);
   CHECK_MESSAGE(problems.empty(), (problems.empty() ? "" : to_text(problems.front())));
   return spec;
@@ -88,6 +90,24 @@ TEST_CASE("a size set in a step replaces the job's") {
   CHECK(steps[2].job.ntasks_per_node == 2U);
   CHECK(steps[3].job.gpus_per_node == 8U);
   CHECK(steps[3].job.gpu_type == "a100");
+}
+
+TEST_CASE(
+    "ranks that a step gives in total are on as many of the job's nodes as share them evenly") {
+  const auto spec = typed_job(R"("nodes": 4, "ntasks_per_node": 2, "steps": [
+    {"name": "all", "command": ["a"], "ntasks": 8},
+    {"name": "some", "command": ["a"], "ntasks": 6},
+    {"name": "one", "command": ["a"], "ntasks": 1},
+    {"name": "packed", "command": ["a"], "ntasks": 8, "ntasks_per_node": 8},
+    {"name": "own", "command": ["a"], "ntasks": 8, "nodes": 2}])");
+  const auto& steps = parts_of(*spec);
+  REQUIRE(steps.size() == 5);
+  const std::vector<std::pair<unsigned, unsigned>> sizes{{4, 2}, {3, 2}, {1, 1}, {1, 8}, {2, 4}};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    CAPTURE(steps[i].name);
+    CHECK(steps[i].job.nodes == sizes[i].first);
+    CHECK(steps[i].job.ntasks_per_node == sizes[i].second);
+  }
 }
 
 TEST_CASE("an empty text or list in a step clears the job's value") {
