@@ -94,14 +94,6 @@ void leave_out_sizes(const nlohmann::json& given, JobSpec& job) {
   }
 }
 
-// Ranks given in total are on the nodes of the job, as those of srun -n.
-void keep_nodes_of_job(const JobSpec& common, JobSpec& job) {
-  const bool is_open = job.totals.ntasks && !job.totals.nodes_given && !job.ntasks_per_node;
-  if (!is_open || common.nodes < 2) return;
-  job.nodes = static_cast<unsigned>(nodes_that_share(*job.totals.ntasks, common.nodes));
-  job.totals.nodes_given = true;
-}
-
 void resolve(const JobSpec& common,
              bool heterogeneous,
              Part& part,
@@ -122,7 +114,7 @@ void resolve(const JobSpec& common,
   }
   const auto spelling = part.is_stored ? Spelling::stored : Spelling::typed;
   if (object.is_object()) read_keys(object, "", {at, at, spelling}, part.job, found);
-  keep_nodes_of_job(common, part.job);
+  share_nodes_of_job(part.job, common.nodes);
   settle_size(part.job, found);
   const bool has_type = !part.job.gpu_type.empty() || part.job.gpus_per_node.value_or(0) == 0;
   if (!part.is_stored && !has_type) part.job.gpu_type = common.gpu_type;

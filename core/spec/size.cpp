@@ -150,6 +150,13 @@ std::uint64_t nodes_that_share(std::uint64_t ntasks, std::uint64_t nodes) {
   return all;
 }
 
+void share_nodes_of_job(JobSpec& step, unsigned nodes) {
+  Totals& totals = step.totals;
+  if (nodes < 2 || !totals.ntasks || totals.nodes_given || step.ntasks_per_node) return;
+  step.nodes = static_cast<unsigned>(nodes_that_share(*totals.ntasks, nodes));
+  totals.nodes_given = true;
+}
+
 void settle_size(JobSpec& spec, Diagnostics& problems) {
   const Totals& totals = spec.totals;
   Size size;

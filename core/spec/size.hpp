@@ -18,4 +18,8 @@ void settle_size(JobSpec& spec, Diagnostics& problems);
 // How many of `nodes` (1 or more) share `ntasks` evenly, at most.
 [[nodiscard]] std::uint64_t nodes_that_share(std::uint64_t ntasks, std::uint64_t nodes);
 
+// Of a step, before settle_size(): its ranks, if given in total only, are on the job's `nodes`, as
+// those of srun -n, srun(1).
+void share_nodes_of_job(JobSpec& step, unsigned nodes);
+
 }  // namespace dts::spec

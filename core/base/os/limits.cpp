@@ -4,7 +4,6 @@
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -61,6 +60,14 @@ rlimit wanted_limit(const ResourceLimit& limit, const rlimit& now) {
   return {limit.soft, limit.hard.value_or(std::max(now.rlim_max, limit.soft))};
 }
 
+// Tries it: root in a container may lack CAP_SYS_RESOURCE, and nobody raises nofile above
+// fs.nr_open, setrlimit(2).
+bool can_raise(int number, const rlimit& now, rlim_t hard) {
+  const auto resource = static_cast<__rlimit_resource_t>(number);
+  const rlimit raised{now.rlim_cur, hard};
+  return ::setrlimit(resource, &raised) == 0 && ::setrlimit(resource, &now) == 0;
+}
+
 }  // namespace
 
 Result<ResourceLimit> parse_resource_limit(std::string_view text) {
@@ -94,11 +101,12 @@ Result<void> may_set(const ResourceLimit& limit) {
   rlimit now{};
   if (::getrlimit(static_cast<__rlimit_resource_t>(limit.resource), &now) != 0)
     return fail_errno("cannot read the limit " + limit.name);
-  if (wanted_limit(limit, now).rlim_max <= now.rlim_max || ::geteuid() == 0) return {};
+  const rlim_t hard = wanted_limit(limit, now).rlim_max;
+  if (hard <= now.rlim_max || can_raise(limit.resource, now, hard)) return {};
   return fail(Errc::io,
               fmt::format("--ulimit {}={} is more than the hard limit here, {}",
                           limit.name,
-                          shown_limit(wanted_limit(limit, now).rlim_max),
+                          shown_limit(hard),
                           shown_limit(now.rlim_max)));
 }
 

@@ -42,6 +42,20 @@ TEST_CASE("a limit that was set can be read back, and lowering a limit is always
   CHECK(now.rlim_cur == 0);
 }
 
+TEST_CASE("a limit that the kernel refuses, also to root, is named before the program starts") {
+  const auto files = parse_resource_limit("nofile=2000000000");  // fs.nr_open, proc(5)
+  REQUIRE(files);
+  rlimit before{};
+  CHECK(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const auto allowed = may_set(*files);
+  REQUIRE_FALSE(allowed);
+  CHECK(allowed.error().message.find("more than the hard limit here") != std::string::npos);
+  rlimit after{};
+  CHECK(::getrlimit(RLIMIT_NOFILE, &after) == 0);
+  CHECK(after.rlim_cur == before.rlim_cur);
+  CHECK(after.rlim_max == before.rlim_max);
+}
+
 TEST_CASE("a mask is octal") {
   CHECK(parse_umask("027") == 027U);
   CHECK(parse_umask("0") == 0U);
