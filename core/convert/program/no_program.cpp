@@ -132,6 +132,9 @@ void lose_program(const Item& item, const ProgramContext& context, Program& prog
   if (!name.empty() && is_alias(name, context))
     program.losses.push_back(fmt::format(
         "`{}` is an alias of the script: write the command that it stands for instead", name));
+  if (name.size() > 1 && name.starts_with('-'))
+    program.losses.emplace_back(
+        "it begins with an option: is a backslash missing at the end of the line before?");
   if (!program.words.empty()) return;
   program.losses.emplace_back(
       "no program is left: its name comes from variables or arguments that are empty here; set "

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace dts::lint {
 namespace {
@@ -75,7 +76,10 @@ class CutLines {
  private:
   void command(const shell::Command& one) {
     for (const shell::Word& word : one.words) see(word);
-    if (one.kind == shell::Command::Kind::simple && !one.words.empty()) see_comment_behind(one);
+    if (one.kind == shell::Command::Kind::simple && !one.words.empty()) {
+      see_comment_behind(one);
+      see_option(one);
+    }
     for (const shell::Assignment& part : one.assignments)
       for (const shell::Word& element : part.elements) see(element);
     for (const auto* lists : {&one.conditions, &one.bodies})
@@ -115,6 +119,23 @@ class CutLines {
                 "a comment in a continued command: the command ends here, and the next line is one "
                 "of its own",
                 "move the comment in front of the command");
+  }
+
+  // A line that begins with an option of the command before it.
+  void see_option(const shell::Command& one) {
+    const std::size_t at = one.words.front().span.begin;
+    const std::string_view rest = text_.substr(at);
+    const std::size_t name = rest.starts_with("--") ? 2 : 1;
+    const bool is_option = rest.starts_with('-') && rest.size() > name &&
+                           std::isalpha(static_cast<unsigned char>(rest[name])) != 0;
+    const std::size_t line = text_.rfind('\n', at);
+    if (!is_option || line == std::string_view::npos || past_blanks(line + 1) != at) return;
+    const std::size_t before = text_.substr(0, line).rfind('\n') + 1;
+    const std::string_view last = trim(text_.substr(before, line - before));
+    if (last.starts_with('#') || last.ends_with('\\')) return;  // reported there
+    report_.add(one.words.front().span,
+                "a line that begins with an option: the line before ends without a backslash",
+                "end the line before with a backslash");
   }
 
   // The command may end here: what follows ends the construct around it.
@@ -195,7 +216,8 @@ std::vector<Rule> file_rules() {
        .reads_lines = true},
       {.id = "line-cut-short",
        .severity = Severity::error,
-       .title = "a backslash that does not end its line, or a comment that ends a command",
+       .title =
+           "a backslash that is missing or does not end its line, or a comment that ends a command",
        .reason = "Only a backslash right before the line break continues a command. Before a "
                  "blank, it quotes that blank: the command ends with its line, and the next lines "
                  "are commands of their own. So are those behind a line that is a comment. In an "

@@ -302,6 +302,12 @@ TEST_CASE("a list of nodes within a file that the script writes anyway is kept")
   CHECK(only.became("echo \"hosts") == Became::unnecessary);
 }
 
+TEST_CASE("a line that begins with an option is no program") {
+  const Reduced cut = of_nodes("srun ./a \\\n  --b\n  --xx 1 \\\n  --d\n");
+  CHECK(cut.says("--xx", "is a backslash missing at the end of the line before?"));
+  CHECK(cut.became("--xx") == Became::lost);
+}
+
 TEST_CASE("a port in the job's comment is the program's") {
   const Reduced job = of_one_node(
       "PORT=$(python3 -c 'print(5)')\nscontrol update JobId=$SLURM_JOB_ID Comment=\"$PORT\"\n"

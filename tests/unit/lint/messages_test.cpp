@@ -133,6 +133,24 @@ TEST_CASE("a comment ends a continued command if lines behind it are indented as
   }
 }
 
+TEST_CASE("a line that begins with an option has lost the end of the line before") {
+  const auto is_cut = [](const std::string& body) {
+    return mentions(says("line-cut-short", body), "begins with an option");
+  };
+  CHECK(is_cut("srun prog \\\n  -a\n  --b 1 \\\n  -c\n"));
+  CHECK(is_cut("if x; then\n  srun prog\n    -b=1\nfi\n"));
+  for (const char* whole : {"srun prog \\\n  --b\n",
+                            "srun prog\n- x\n",
+                            "srun prog; --b\n",
+                            "cat <<E\n--b\nE\n",
+                            "ARGS=(\n  --a\n  --b\n)\n",
+                            "A=\"\n--b\n\"\n",
+                            "case $1 in\n--b) srun prog;;\nesac\n"}) {
+    CAPTURE(std::string(whole));
+    CHECK_FALSE(is_cut(whole));
+  }
+}
+
 TEST_CASE("lines of options that sbatch refuses, or that are still open") {
   CHECK(mentions(says("unknown-option", "#SBATCH --hetjob\n"), "no option --hetjob"));
   CHECK(says("unknown-option", "#SBATCH hetjob\n").empty());
