@@ -2,7 +2,7 @@
 // Conditions of `if`, && and || with a certain outcome at conversion. Pure.
 #pragma once
 
-#include "core/convert/expand/known.hpp"
+#include "core/convert/known/known.hpp"
 
 #include <optional>
 #include <string>

@@ -3,9 +3,9 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/expand/condition.hpp"
-#include "core/convert/expand/node_values.hpp"
 #include "core/convert/expand/shapes.hpp"
 #include "core/convert/expand/turns.hpp"
+#include "core/convert/known/node_values.hpp"
 #include "core/convert/words/extent.hpp"
 #include "core/shell/parse.hpp"
 
@@ -60,10 +60,7 @@ class Expander {
     made_.script.keep({at, range.end});
   }
 
-  void follow(const Statement& one) {
-    known_.follow(one);
-    nodes_.follow(one);
-  }
+  void follow(const Statement& one) { convert::follow(one, known_, nodes_); }
 
   // False: it stays as it is.
   bool rewrite(const Statement& one, const Span& span, int depth) {

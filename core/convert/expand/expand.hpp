@@ -4,8 +4,8 @@
 // programs, functions that only print and run their arguments. Pure.
 #pragma once
 
-#include "core/convert/expand/known.hpp"
 #include "core/convert/expand/rewrite.hpp"
+#include "core/convert/known/known.hpp"
 
 #include <string_view>
 #include <vector>

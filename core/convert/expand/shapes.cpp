@@ -2,7 +2,7 @@
 #include "core/convert/expand/shapes.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/node_values.hpp"
 #include "core/convert/words/names.hpp"
 #include "core/convert/words/sole_program.hpp"
 

@@ -2,7 +2,7 @@
 // Evaluates [ ], test and [[ ]] on words that are known at conversion. Pure.
 #pragma once
 
-#include "core/convert/expand/known.hpp"
+#include "core/convert/known/known.hpp"
 
 #include <optional>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "core/convert/expand/turns.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/expand/sequence.hpp"
+#include "core/convert/known/sequence.hpp"
 
 #include <fmt/format.h>
 

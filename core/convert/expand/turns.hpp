@@ -2,8 +2,8 @@
 // The iterations of a `for` loop, if they are certain at conversion. Pure.
 #pragma once
 
-#include "core/convert/expand/known.hpp"
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/known.hpp"
+#include "core/convert/known/node_values.hpp"
 
 #include <optional>
 #include <string>

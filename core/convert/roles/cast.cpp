@@ -76,8 +76,7 @@ class Casting {
 
  private:
   void follow(const Item& item) {
-    known_.follow(*item.statement);
-    values_.follow(*item.statement);
+    convert::follow(*item.statement, known_, values_);
     for (const auto* all : {&item.sets.variables, &item.sets.arrays})
       for (const std::string& name : *all) {
         const auto nodes = values_.nodes_of(name);

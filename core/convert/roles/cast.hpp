@@ -2,7 +2,7 @@
 // Programs that a script starts side by side on their own nodes, as roles of a job. Pure.
 #pragma once
 
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/node_values.hpp"
 #include "core/convert/parts.hpp"
 
 #include <map>

@@ -2,7 +2,7 @@
 #include "core/convert/roles/signature.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/node_values.hpp"
 
 #include <algorithm>
 

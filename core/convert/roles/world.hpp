@@ -2,7 +2,7 @@
 // One training that a script starts node by node: torchrun --nnodes 2 --node_rank 1. Pure.
 #pragma once
 
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/node_values.hpp"
 #include "core/convert/parts.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that a script starts side by side on nodes of their own, as roles.
 #include "core/convert/convert.hpp"
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/node_values.hpp"
 #include "core/shell/parse.hpp"
 
 #include <doctest/doctest.h>

@@ -53,6 +53,33 @@ TEST_CASE("srun --relative names nodes by their place in the job") {
   CHECK(of_nodes("srun ./a -r 1\n").made.is_lossless());
 }
 
+TEST_CASE("loops that count the job's nodes in a list") {
+  const std::string list = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"";
+  const std::string counted = "N=`" + list + " | wc -l`\n";
+  const std::string array = "nodes=($(" + list + "))\n";
+
+  struct Row {
+    std::string begin, end, node;
+  };
+
+  for (const Row& row : {Row{counted, "$N", "\"$(" + list + " | sed -n \"$((i+1))p\")\""},
+                         Row{"export " + counted + array, "N", "${nodes[i]}"},
+                         Row{array, "${#nodes[@]}", "${nodes[$i]}"},
+                         Row{array + "N=${#nodes[@]}\n", "$N", "\"${nodes[$i]}\""}}) {
+    CAPTURE(row.begin + row.end);
+    const Reduced all =
+        of_nodes(row.begin + "for ((i=0; i<" + row.end + "; i++)); do\n" + "  srun -N1 -n1 -w " +
+                 row.node + " torchrun --nnodes 2 --node_rank $i train.py &\ndone\nwait\n");
+    CHECK(all.made.is_lossless());
+    CHECK(all.job_has("command = [\"torchrun\", \"train.py\"]"));
+  }
+  // The array is another one by then.
+  CHECK_FALSE(of_nodes(array +
+                       "nodes=($(cat list))\nfor ((i=0; i<${#nodes[@]}; i++)); do\n"
+                       "  srun -N1 -n1 torchrun --nnodes 2 --node_rank $i a.py &\ndone\nwait\n")
+                  .made.is_lossless());
+}
+
 TEST_CASE("a loop over the list of nodes, whose names only the batch script knows") {
   const std::string loop = "for n in $(scontrol show hostnames $SLURM_JOB_NODELIST); do\n";
   const Reduced same = of_nodes(loop + "  srun -N1 -n1 -w $n ./a &\ndone\nwait\n");

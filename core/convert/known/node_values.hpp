@@ -2,7 +2,8 @@
 // Which of the job's nodes the variables of a script name, statement by statement. Pure.
 #pragma once
 
-#include "core/convert/expand/known.hpp"
+#include "core/convert/known/known.hpp"
+#include "core/convert/known/own_nodes.hpp"
 #include "core/shell/syntax.hpp"
 
 #include <cstddef>
@@ -27,12 +28,6 @@ struct NodeRange {
   bool operator==(const NodeRange&) const = default;
 };
 
-// srun --nodelist=HOSTS; with --relative=N, `word` is the place of the step's first node.
-struct OwnNodes {
-  shell::Word word;
-  bool is_relative = false;
-};
-
 // Understands how scripts name nodes: scontrol show hostnames, head and tail, elements and
 // slices of arrays, hostname in the batch script and through srun -w. Names and addresses of nodes
 // are not distinguished.
@@ -47,6 +42,12 @@ class NodeValues {
   // The nodes that the word names; nullopt if it names none or they are not known.
   [[nodiscard]] std::optional<NodeRange> nodes_of(const shell::Word& word) const;
   [[nodiscard]] std::optional<NodeRange> nodes_of(const std::string& variable) const;
+
+  // How many nodes the word counts: $(scontrol show hostnames | wc -l); nullopt: it counts none.
+  [[nodiscard]] std::optional<std::size_t> count_in(const shell::Word& word) const;
+
+  // How many nodes the array has; nullopt: it has others, or is none.
+  [[nodiscard]] std::optional<std::size_t> size_of_array(const std::string& name) const;
 
   // `count`: on how many nodes the step runs, if that is known.
   [[nodiscard]] std::optional<NodeRange> nodes_of(const OwnNodes& own,
@@ -68,15 +69,17 @@ class NodeValues {
   [[nodiscard]] MaybeNodes of_slice(const Value& value, const std::string& operation) const;
   [[nodiscard]] MaybeNodes of_commands(const shell::Statements& commands) const;
   [[nodiscard]] MaybeNodes of_command(const shell::Command& command) const;
+  [[nodiscard]] MaybeNodes piped(const shell::Pipeline& pipeline, std::size_t commands) const;
   [[nodiscard]] MaybeNodes filtered(const shell::Command& filter, NodeRange nodes) const;
+  [[nodiscard]] MaybeNodes line_of(const shell::Command& filter, NodeRange nodes) const;
 
   std::size_t nodes_;
   const Known& known_;
   std::map<std::string, Value> values_;
 };
 
-// Where in the job a step runs, as the script writes it, before the `end`th byte of `command`;
-// nullopt if it does not say.
-[[nodiscard]] std::optional<OwnNodes> own_nodes_of(const shell::Command& command, std::size_t end);
+// The statement has been run, once: both follow it, and `known` gets numbers of nodes that it
+// counts or puts into arrays, as those of `scontrol show hostnames | wc -l` and ${#NODES[@]}.
+void follow(const shell::Statement& statement, Known& known, NodeValues& nodes);
 
 }  // namespace dts::convert

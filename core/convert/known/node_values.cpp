@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/convert/expand/node_values.hpp"
+#include "core/convert/known/node_values.hpp"
 
 #include "core/base/text/text.hpp"
 #include "core/lint/script/program.hpp"
@@ -32,32 +32,6 @@ const shell::Pipeline* printing(const shell::Statements& commands) {
   return &commands.back().pipelines[0];
 }
 
-// The word behind "--nodelist=" or "-w"; nullopt: it does not begin so.
-std::optional<Word> without_prefix(const Word& word, std::string_view prefix) {
-  if (word.pieces.empty() || word.pieces[0].kind != Piece::Kind::literal ||
-      !word.pieces[0].text.starts_with(prefix))
-    return std::nullopt;
-  Word rest = word;
-  rest.pieces[0].text.erase(0, prefix.size());
-  if (rest.pieces[0].text.empty()) rest.pieces.erase(rest.pieces.begin());
-  return rest.pieces.empty() ? std::nullopt : std::optional(rest);
-}
-
-bool is_option(const Word& word) {
-  return !word.pieces.empty() && word.pieces[0].text.starts_with('-');
-}
-
-// sed -n 2p
-MaybeNodes line_of(const Command& filter, NodeRange nodes) {
-  if (filter.words.size() != 3 || literal_of(filter.words[1]) != "-n") return std::nullopt;
-  const std::string line = literal_of(filter.words[2]);
-  const auto number =
-      line.ends_with('p') ? parse_number(line.substr(0, line.size() - 1)) : std::nullopt;
-  if (!number || *number == 0 || *number > nodes.size()) return std::nullopt;
-  const std::size_t begin = nodes.begin + static_cast<std::size_t>(*number) - 1;
-  return NodeRange{begin, begin + 1};
-}
-
 // Whether a command of the statement has the variable, or its name, in one of its words.
 bool reads(const shell::Statement& statement, const std::string& name) {
   bool reads_it = false;
@@ -70,26 +44,6 @@ bool reads(const shell::Statement& statement, const std::string& name) {
 
 }  // namespace
 
-std::optional<OwnNodes> own_nodes_of(const Command& command, std::size_t end) {
-  bool is_srun = lint::base_name(first_word(command)) == "srun";
-  for (std::size_t i = 0; i < command.words.size(); ++i) {
-    const Word& word = command.words[i];
-    if (word.span.begin >= end) break;
-    const std::string text = literal_of(word);
-    const bool has_next = i + 1 < command.words.size();
-    if (is_srun && (text == "-r" || text == "--relative") && has_next)
-      return OwnNodes{command.words[i + 1], true};
-    if (is_srun)
-      if (auto value = without_prefix(word, "--relative=")) return OwnNodes{*value, true};
-    is_srun = is_srun && (i == 0 || is_option(word) || is_option(command.words[i - 1]));
-    if ((text == "-w" || text == "--nodelist") && has_next) return OwnNodes{command.words[i + 1]};
-    if (auto value = without_prefix(word, "--nodelist=")) return OwnNodes{*value};
-    if (text != "-W" && !text.starts_with("-w="))
-      if (auto value = without_prefix(word, "-w")) return OwnNodes{*value};
-  }
-  return std::nullopt;
-}
-
 MaybeNodes NodeValues::nodes_of(const OwnNodes& own, std::optional<std::uint64_t> count) const {
   if (!own.is_relative) return nodes_of(own.word);
   const KnownText text = known_.text(own.word);
@@ -98,6 +52,26 @@ MaybeNodes NodeValues::nodes_of(const OwnNodes& own, std::optional<std::uint64_t
     return std::nullopt;
   const auto begin = static_cast<std::size_t>(*first);
   return NodeRange{begin, begin + static_cast<std::size_t>(*count)};
+}
+
+void follow(const shell::Statement& statement, Known& known, NodeValues& nodes) {
+  known.follow(statement);
+  nodes.follow(statement);
+  const SetNames sets = set_names(statement);
+  SetNames counts;
+  for (const auto* all : {&sets.variables, &sets.arrays})
+    for (const std::string& name : *all) counts.variables.insert("#" + name + "[@]");
+  known.forget(counts);
+  for (const auto* all : {&sets.variables, &sets.arrays})
+    for (const std::string& name : *all)
+      if (const auto size = nodes.size_of_array(name))
+        known.set("#" + name + "[@]", std::to_string(*size));
+  const Command* command = simple_command(statement);
+  if (command == nullptr || statement.background) return;
+  for (const shell::Assignment& one : command->assignments)
+    if (const auto count = nodes.count_in(one.value);
+        count && !one.is_array && !one.appends && !one.is_element)
+      known.set(one.name, std::to_string(*count));
 }
 
 void NodeValues::follow(const shell::Statement& statement) {
@@ -216,10 +190,33 @@ MaybeNodes NodeValues::of_slice(const Value& value, const std::string& operation
 MaybeNodes NodeValues::of_commands(const shell::Statements& commands) const {
   const shell::Pipeline* pipeline = printing(commands);
   if (pipeline == nullptr || commands.back().pipelines.size() != 1) return std::nullopt;
-  MaybeNodes nodes = of_command(pipeline->commands[0]);
-  for (std::size_t i = 1; i < pipeline->commands.size() && nodes; ++i)
-    nodes = filtered(pipeline->commands[i], *nodes);
+  return piped(*pipeline, pipeline->commands.size());
+}
+
+MaybeNodes NodeValues::piped(const shell::Pipeline& pipeline, std::size_t commands) const {
+  MaybeNodes nodes = of_command(pipeline.commands[0]);
+  for (std::size_t i = 1; i < commands && nodes; ++i)
+    nodes = filtered(pipeline.commands[i], *nodes);
   return nodes;
+}
+
+std::optional<std::size_t> NodeValues::count_in(const Word& word) const {
+  const Piece* piece = only_piece(word);
+  const shell::Pipeline* pipeline =
+      piece != nullptr && piece->kind == Piece::Kind::command ? printing(piece->commands) : nullptr;
+  if (pipeline == nullptr || pipeline->commands.size() < 2) return std::nullopt;
+  const Command& last = pipeline->commands.back();
+  const bool counts = last.kind == Command::Kind::simple && last.words.size() == 2 &&
+                      first_word(last) == "wc" &&
+                      (literal_of(last.words[1]) == "-l" || literal_of(last.words[1]) == "-w");
+  const MaybeNodes nodes = counts ? piped(*pipeline, pipeline->commands.size() - 1) : std::nullopt;
+  return nodes ? std::optional(nodes->size()) : std::nullopt;
+}
+
+std::optional<std::size_t> NodeValues::size_of_array(const std::string& name) const {
+  const auto value = values_.find(name);
+  const bool is_array = value != values_.end() && value->second.is_array;
+  return is_array ? std::optional(value->second.nodes.size()) : std::nullopt;
 }
 
 MaybeNodes NodeValues::of_command(const Command& command) const {
@@ -242,6 +239,19 @@ MaybeNodes NodeValues::of_command(const Command& command) const {
   }
   const bool names = verb == "echo" || verb == "getent" || verb == "host" || verb == "dig";
   return names && words.size() > 1 ? nodes_of(words.back()) : std::nullopt;
+}
+
+// sed -n 2p, sed -n "$((i + 1))p"
+MaybeNodes NodeValues::line_of(const Command& filter, NodeRange nodes) const {
+  if (filter.words.size() != 3 || literal_of(filter.words[1]) != "-n") return std::nullopt;
+  const KnownText known = known_.text(filter.words[2]);
+  const std::string& line = known.text;
+  const auto number = known.is_exact() && line.ends_with('p')
+                          ? parse_number(line.substr(0, line.size() - 1))
+                          : std::nullopt;
+  if (!number || *number == 0 || *number > nodes.size()) return std::nullopt;
+  const std::size_t begin = nodes.begin + static_cast<std::size_t>(*number) - 1;
+  return NodeRange{begin, begin + 1};
 }
 
 MaybeNodes NodeValues::filtered(const Command& filter, NodeRange nodes) const {

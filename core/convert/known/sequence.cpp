@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/convert/expand/sequence.hpp"
+#include "core/convert/known/sequence.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/expand/known.hpp"
+#include "core/convert/known/known.hpp"
 
 #include <algorithm>
 

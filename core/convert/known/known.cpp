@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/convert/expand/known.hpp"
+#include "core/convert/known/known.hpp"
 
 #include "core/base/text/text.hpp"
-#include "core/convert/expand/sequence.hpp"
+#include "core/convert/known/sequence.hpp"
 
 #include <algorithm>
 
@@ -214,6 +214,9 @@ void Known::set_defaults(const Command& command, const SetNames& names) {
 
 KnownText Known::variable(const std::string& name) const {
   if (changing_.count(name) > 0) return {};
+  if (name.starts_with('#') && name.ends_with("[@]"))
+    if (const auto array = arrays_.find(name.substr(1, name.size() - 4)); array != arrays_.end())
+      return {TextKind::exact, std::to_string(array->second.size())};
   if (const auto found = values_.find(name); found != values_.end())
     return found->second ? KnownText{TextKind::exact, *found->second} : KnownText{};
   if (name.empty() || !shell::is_name_begin(name[0]) || is_one_of(k_changed_by_shell, name))
