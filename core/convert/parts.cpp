@@ -10,6 +10,8 @@
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/program/told.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -59,8 +61,12 @@ std::string line_of(const Part& part,
   text += failure_of_line(item, part.failures.stop, place);
   text += item.tail;
   const bool ends_on_code = reads_exit_code(item) && ends_only(item);  // of the `if` before it
-  if (has_many_nodes && runs_on(item) == RunsOn::first && !ends_on_code)
-    return "if on_first_node; then\n" + text + "\nfi\n";
+  const RunsOn where = has_many_nodes && !ends_on_code ? runs_on(item) : RunsOn::each;
+  if (where == RunsOn::first) return "if on_first_node; then\n" + text + "\nfi\n";
+  if (where == RunsOn::first_unless_function)
+    return fmt::format("if [ \"$(type -t {})\" = function ] || on_first_node; then\n{}\nfi\n",
+                       named_command(item),
+                       text);
   return text + "\n";
 }
 
@@ -268,7 +274,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   }
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
   if (made.hands_on_code) made.text += "export SCRIPT_CODE=$?\n";
-  if (made.text.find("if on_first_node; then") != std::string::npos)
+  if (made.text.find("on_first_node; then") != std::string::npos)
     made.text = k_on_first_node + made.text;
   return made;
 }

@@ -102,8 +102,9 @@ void find_calls(std::vector<Item>& items, bool has_login_shell) {
     item.follows_file = reads_files;
     for (const lint::Run* run : item.runs) {
       const bool may_be_of_login = has_login_shell && !has_options(*run);
+      item.calls_own_function = item.calls_own_function || functions.count(run->name()) > 0;
       item.calls_function =
-          item.calls_function || reads_files || may_be_of_login || functions.count(run->name()) > 0;
+          item.calls_function || reads_files || may_be_of_login || item.calls_own_function;
     }
     reads_files =
         reads_files || std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {

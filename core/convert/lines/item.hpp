@@ -24,8 +24,9 @@ struct Item {
   std::vector<const lint::Run*> mains;   // of these: programs that do the job's work
   // It calls a function that the script defines, or may call one of a file that was read before.
   bool calls_function = false;
-  bool follows_file = false;  // such a file was read before
-  bool is_alone = false;      // nothing that is kept uses what it sets: only what it does is wanted
+  bool calls_own_function = false;  // of the script itself
+  bool follows_file = false;        // such a file was read before
+  bool is_alone = false;  // nothing that is kept uses what it sets: only what it does is wanted
 
   [[nodiscard]] const Span& span() const { return spans.front(); }
 

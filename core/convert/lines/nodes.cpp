@@ -97,8 +97,19 @@ RunsOn runs_on(const Item& item) {
   if (any(is_launched) || (!any(does_more) && !acts)) return RunsOn::each;
   const bool sets = !item.is_alone && (!item.sets.variables.empty() || !item.sets.arrays.empty() ||
                                        !item.sets.functions.empty() || item.sets.changes_folder);
-  const bool is_known = any(is_program) || acts || !item.calls_function;
-  return is_known && !sets && !any(changes_shell) ? RunsOn::first : RunsOn::each_unlike;
+  if (sets || any(changes_shell)) return RunsOn::each_unlike;
+  if (any(is_program) || acts || !item.calls_function) return RunsOn::first;
+  const bool is_unknown = !item.calls_own_function && !named_command(item).empty();
+  return is_unknown ? RunsOn::first_unless_function : RunsOn::each_unlike;
+}
+
+std::string named_command(const Item& item) {
+  const shell::Command* command = simple_command(*item.statement);
+  const std::string name = command == nullptr ? "" : first_word(*command);
+  const bool is_plain = std::all_of(name.begin(), name.end(), [](char one) {
+    return shell::is_name_char(one) || one == '-' || one == '.';
+  });
+  return is_plain && !name.starts_with('-') ? name : "";
 }
 
 std::string with_first_node(const Item& item, std::string text) {
@@ -117,6 +128,8 @@ std::string note_on(const Item& item, bool has_many_nodes, bool is_tear_down) {
   if (names_script(item.source))
     notes.emplace_back("$0 and BASH_SOURCE name the set-up's shell, not the script");
   if (where == RunsOn::first) notes.emplace_back("on the first node only, as in the script");
+  if (where == RunsOn::first_unless_function)
+    notes.emplace_back("on the first node only, as in the script, or on each if it is a function");
   // A tear-down has the time of its own.
   if (!is_tear_down && !same_for_all(item.source).empty()) notes.emplace_back(k_same_for_all);
   const std::string source = has_many_nodes ? with_first_node(item, item.source) : item.source;

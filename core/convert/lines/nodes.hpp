@@ -11,15 +11,19 @@ namespace dts::convert {
 
 enum class RunsOn {
   each,
-  first,       // as the script does: its effects are seen by all nodes, or wanted once
+  first,                  // as the script does: its effects are seen by all nodes, or wanted once
+  first_unless_function,  // a file that the script reads may have defined it, for each node's shell
   each_unlike  // on each, since it may be needed there, where the script does it on the first alone
 };
 
 // True if it is a program, not a function that a sourced file may have defined: ./prog, python.
 [[nodiscard]] bool is_program(const lint::Run& run);
 
-// For jobs of several nodes.
+// For jobs of several nodes. A command that is first_unless_function is named_command().
 [[nodiscard]] RunsOn runs_on(const Item& item);
+
+// The name of the item's only command, as `type -t` takes it; empty: it has none.
+[[nodiscard]] std::string named_command(const Item& item);
 
 // `text`, the item's text, with the first node's name instead of its own node's where it sets a
 // variable: ADDR=$(hostname):$PORT. The script's shell runs on the first node.

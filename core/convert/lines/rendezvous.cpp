@@ -21,12 +21,15 @@ bool has_one_of(std::string_view text, std::initializer_list<std::string_view> p
 bool is_port_name(std::string_view lower) {
   if (lower == "port" || lower == "free_port") return true;
   return lower.ends_with("port") &&
-         has_one_of(lower, {"master", "rdzv", "rdv", "main", "dist", "ddp", "rendezvous"});
+         has_one_of(lower,
+                    {"master", "head_node", "rdzv", "rdv", "main", "dist", "ddp", "rendezvous"});
 }
 
 bool is_address_name(std::string_view lower) {
-  if (has_one_of(lower,
-                 {"nodes", "hosts", "list", "array", "names", "count", "num", "file", "endpoint"}))
+  if (has_one_of(
+          lower,
+          {"nodes", "hosts", "list", "array", "names", "count", "num", "file", "endpoint"}) ||
+      lower.ends_with("port"))
     return false;
   return has_one_of(lower,
                     {"addr",

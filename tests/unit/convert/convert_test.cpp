@@ -129,11 +129,12 @@ TEST_CASE("a script's own lines are run on the first node, and what may set up a
     CHECK(guarded(line));
     CHECK(row_of(made, text, line).why.ends_with("on the first node only, as in the script"));
   }
-  for (const char* const line : {"prepare_all", "if true"}) {
-    CAPTURE(std::string(line));
-    CHECK_FALSE(guarded(line));
-    CHECK(row_of(made, text, line).why == "on each node; the script runs it on the first only");
-  }
+  CHECK_FALSE(guarded("if true"));
+  CHECK(row_of(made, text, "if true").why == "on each node; the script runs it on the first only");
+  // A function of env.sh, or a program.
+  CHECK(has(made.job_file,
+            "if [ \"$(type -t prepare_all)\" = function ] || on_first_node; then\nprepare_all"));
+  CHECK(row_of(made, text, "prepare_all").why.ends_with("or on each if it is a function"));
   for (const char* const line : {"source env.sh", "mkdir -p logs", "cp a /tmp"}) {
     CAPTURE(std::string(line));
     CHECK_FALSE(guarded(line));
@@ -157,7 +158,7 @@ TEST_CASE("a command that cannot be a function runs on the first node only") {
       "#!/bin/bash\n#SBATCH -N 2\nsource v/bin/activate\ndeactivate\nsrun prog\n";
   CHECK_FALSE(has(convert_script(leaves, with({})).job_file, "on_first_node; then\ndeactivate"));
   const std::string login = "#!/bin/bash -l\n#SBATCH -N 2\nuse_gpus\nsrun prog\n";
-  CHECK_FALSE(has(convert_script(login, with({})).job_file, "on_first_node"));
+  CHECK(has(convert_script(login, with({})).job_file, "type -t use_gpus"));
 }
 
 TEST_CASE("times and random numbers that a script takes once are the same in all ranks") {

@@ -53,6 +53,15 @@ TEST_CASE("srun --relative names nodes by their place in the job") {
   CHECK(of_nodes("srun ./a -r 1\n").made.is_lossless());
 }
 
+TEST_CASE("a port of the head node is no address") {
+  const Reduced job = of_nodes(
+      "head_node=$(scontrol show hostnames | head -n 1)\n"
+      "head_node_ip=$(ssh $head_node 'hostname --ip-address')\n"
+      "head_node_port=$(ssh $head_node ./free_port.sh)\n"
+      "srun ./a $head_node_ip $head_node_port\n");
+  CHECK(job.job_has("./a $MASTER_ADDR $MASTER_PORT"));
+}
+
 TEST_CASE("loops that count the job's nodes in a list") {
   const std::string list = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"";
   const std::string counted = "N=`" + list + " | wc -l`\n";
