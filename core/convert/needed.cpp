@@ -84,6 +84,14 @@ void add_names(const std::string& text, Names& names) {
   names.merge(words_of(text));
 }
 
+Names used_by(const std::string& text, const Bodies& bodies) {
+  Names names;
+  add_names(text, names);
+  Names all;
+  bodies.add_used(names, all);
+  return all;
+}
+
 namespace {
 
 void lose_submissions(std::vector<Part>& parts) {

@@ -30,6 +30,9 @@ void lose_steps(std::vector<Part>& parts, const Rendezvous& rendezvous);
 // Adds the names that the text may use: variables, functions and files.
 void add_names(const std::string& text, Names& names);
 
+// What a shell text uses, itself or through the script's functions.
+[[nodiscard]] Names used_by(const std::string& text, const Bodies& bodies);
+
 // True if it only sets variables derived from the names of the job's nodes.
 [[nodiscard]] bool is_rendezvous(const Item& item, const Rendezvous& rendezvous);
 

@@ -10,8 +10,6 @@
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/program/told.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -42,15 +40,11 @@ bool calls_one_of(const Item& item, const Names& functions, const Names& all) {
   });
 }
 
-constexpr const char* k_on_first_node =
-    "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
-    "\"$SLURM_JOB_NODELIST\" | "
-    "head -n 1)\" ]; }\n";
-
 std::string line_of(const Part& part,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    const LinePlace& place) {
+                    const LinePlace& place,
+                    const Turn& turn) {
   const Item& item = part.item;
   if (is_first_node(item, rendezvous, has_many_nodes)) return first_node_line(item) + "\n";
   std::string text = part.verdict.text.empty()
@@ -61,13 +55,7 @@ std::string line_of(const Part& part,
   text += failure_of_line(item, part.failures.stop, place);
   text += item.tail;
   const bool ends_on_code = reads_exit_code(item) && ends_only(item);  // of the `if` before it
-  const RunsOn where = has_many_nodes && !ends_on_code ? runs_on(item) : RunsOn::each;
-  if (where == RunsOn::first) return "if on_first_node; then\n" + text + "\nfi\n";
-  if (where == RunsOn::first_unless_function)
-    return fmt::format("if [ \"$(type -t {})\" = function ] || on_first_node; then\n{}\nfi\n",
-                       named_command(item),
-                       text);
-  return text + "\n";
+  return has_many_nodes && !ends_on_code ? in_turn(item, text, turn) : text + "\n";
 }
 
 bool is_in_set_up(const Part& part) {
@@ -252,7 +240,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
                     std::size_t end,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    bool is_tear_down) {
+                    bool is_tear_down,
+                    const SetUpOfRole& roles) {
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
@@ -263,7 +252,12 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
     const LinePlace place{is_tear_down, is_code_read, i < own || is_on_each};
-    made.text += line_of(part, has_many_nodes, rendezvous, place);
+    const bool is_other = roles.are && roles.is_other;
+    const Turn turn{i,
+                    is_code_read,
+                    is_other && i < roles.shared,
+                    is_tear_down || (is_other && i >= roles.shared)};
+    made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
     made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());
@@ -274,8 +268,7 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   }
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
   if (made.hands_on_code) made.text += "export SCRIPT_CODE=$?\n";
-  if (made.text.find("on_first_node; then") != std::string::npos)
-    made.text = k_on_first_node + made.text;
+  made.text = with_turns(std::move(made.text), roles.are);
   return made;
 }
 

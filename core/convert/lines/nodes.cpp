@@ -112,6 +112,39 @@ std::string named_command(const Item& item) {
   return is_plain && !name.starts_with('-') ? name : "";
 }
 
+std::string in_turn(const Item& item, const std::string& text, const Turn& turn) {
+  const RunsOn where = runs_on(item);
+  if (where != RunsOn::first && where != RunsOn::first_unless_function) return text + "\n";
+  const std::string number = std::to_string(turn.number);
+  const std::string waits = "await_first_node " + number + "\n";
+  if (turn.is_awaited && where == RunsOn::first) return waits;
+  std::string made = "if ";
+  if (where == RunsOn::first_unless_function)
+    made += "[ \"$(type -t " + named_command(item) + ")\" = function ]" +
+            (turn.is_awaited ? "" : " || ");
+  made += std::string(turn.is_awaited ? "" : "on_first_node") + "; then\n" + text + "\n";
+  if (!turn.is_last && !turn.is_awaited)
+    made += "first_node_did " + number + (turn.is_code_read ? " && true\n" : "\n");
+  if (!turn.is_last) made += "else\n" + waits;
+  return made + "fi\n";
+}
+
+std::string with_turns(std::string text, bool are_roles) {
+  constexpr std::string_view k_first =
+      "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
+      "\"$SLURM_JOB_NODELIST\" | head -n 1)\" ]; }\n";
+  const std::string file = are_roles ? "$DTSUBMIT_JOB_DIR/first-node-$SLURM_JOB_ID-"
+                                       "${SLURM_RESTART_COUNT:-0}-$1"
+                                     : "$DTSUBMIT_RUN_DIR/attempt-$DTSUBMIT_ATTEMPT/first-node-$1";
+  std::string functions;
+  if (text.find("on_first_node; then") != std::string::npos) functions += k_first;
+  if (text.find("first_node_did ") != std::string::npos)
+    functions += "first_node_did() { local code=$?; : >\"" + file + "\" || exit; return $code; }\n";
+  if (text.find("await_first_node ") != std::string::npos)
+    functions += "await_first_node() { until [ -e \"" + file + "\" ]; do sleep 0.2; done; }\n";
+  return functions + text;
+}
+
 std::string with_first_node(const Item& item, std::string text) {
   if (!item.only_sets() || !item.sets.functions.empty() || !item.tail.empty()) return text;
   std::vector<lint::Finding> edits(1);

@@ -25,6 +25,21 @@ enum class RunsOn {
 // The name of the item's only command, as `type -t` takes it; empty: it has none.
 [[nodiscard]] std::string named_command(const Item& item);
 
+// A line of the set-up for which the other nodes wait where the first node alone runs it.
+struct Turn {
+  std::size_t number = 0;     // of no other line
+  bool is_code_read = false;  // by the next line
+  bool is_awaited = false;    // another role's first node runs it
+  bool is_last = false;       // nobody waits: of the tear-down, or of a later role
+};
+
+// `text`, as the item's line is written in a job of several nodes.
+[[nodiscard]] std::string in_turn(const Item& item, const std::string& text, const Turn& turn);
+
+// The functions that lines of in_turn() call, in front of them. Of a job with roles, all roles wait
+// for the same node.
+[[nodiscard]] std::string with_turns(std::string text, bool are_roles);
+
 // `text`, the item's text, with the first node's name instead of its own node's where it sets a
 // variable: ADDR=$(hostname):$PORT. The script's shell runs on the first node.
 [[nodiscard]] std::string with_first_node(const Item& item, std::string text);

@@ -154,9 +154,9 @@ std::string verb_behind(const lint::Run& run, std::size_t at) {
 // conda env create, mamba install x; not conda env list
 bool makes_environment(const lint::Run& run) {
   constexpr std::string_view k_tools[] = {"conda", "mamba", "micromamba"};
-  constexpr std::string_view k_making[] = {"create", "install", "update"};
+  constexpr std::string_view k_verbs[] = {"create", "install", "update"};
   const std::string verb = is_one_of(k_tools, verb_of(run)) ? verb_behind(run, 1) : "";
-  return is_one_of(k_making, verb) || (verb == "env" && is_one_of(k_making, verb_behind(run, 2)));
+  return is_one_of(k_verbs, verb) || (verb == "env" && is_one_of(k_verbs, verb_behind(run, 2)));
 }
 
 // ray stop, docker rm, stop-all.sh

@@ -26,7 +26,9 @@ TEST_CASE("a line of the set-up whose exit code is read keeps it") {
             .job_has("make b && true\nCODE=$?\n"));
   CHECK(of_one_node("make b\necho made\nsrun ./a\n").job_has("make b || true\n"));
   const Reduced two = of_nodes("make b\n" + check + "srun ./a\n");
-  CHECK(two.job_has("if on_first_node; then\nmake b && true\nfi\nif [ $? -ne 0 ]"));
+  CHECK(
+      two.job_has("if on_first_node; then\nmake b && true\nfirst_node_did 0 && true\nelse\n"
+                  "await_first_node 0\nfi\nif [ $? -ne 0 ]"));
   const Reduced acts = of_nodes("make b\nif [ $? -ne 0 ]; then cp c d; fi\nsrun ./a\n");
   CHECK(acts.became("if [") == Became::lost);
 }
@@ -55,7 +57,7 @@ TEST_CASE("a line that fails where it has run before may fail in later attempts 
   CHECK(forms.job_has("! mkdir b\n/usr/bin/git clone $URL || ["));
   const Reduced nodes = of_nodes("set -e\nmkdir b\ngit clone $URL\nsrun python a.py\n");
   CHECK(nodes.job_has("mkdir b || true\n"));  // on each node
-  CHECK(nodes.job_has("then\ngit clone $URL || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nfi\n"));
+  CHECK(nodes.job_has("then\ngit clone $URL || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nfirst_node_did "));
 }
 
 TEST_CASE("the same program before the last one is a step, not a part of its set-up") {

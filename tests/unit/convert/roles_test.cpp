@@ -162,6 +162,28 @@ TEST_CASE("which nodes variables name") {
         NodeRange{0, 1});
 }
 
+TEST_CASE("what the first node runs alone, the other nodes and roles wait for") {
+  const std::string clones = "if on_first_node; then\ngit clone a || true\nfirst_node_did 1\n";
+  const Conversion nodes = job_with("#SBATCH -N 2\nexport A=1\ngit clone a\ncd a\nsrun ./b\n");
+  CHECK(holds(nodes.job_file, clones + "else\nawait_first_node 1\nfi\ncd a\n"));
+  CHECK(holds(nodes.job_file, "\"$DTSUBMIT_RUN_DIR/attempt-$DTSUBMIT_ATTEMPT/first-node-$1\""));
+  const Conversion roles = job_with(
+      "#SBATCH -N 2 --ntasks-per-node=1\nexport A=1\ngit clone a\n"
+      "nodes=($(scontrol show hostnames))\n"
+      "srun -N1 -n1 -w ${nodes[0]} ./serve $A &\ncp c d\n"
+      "srun -N1 -n1 -w ${nodes[1]} ./use $A\n");
+  const std::size_t second = roles.job_file.rfind("[[roles]]");
+  const std::string serve = roles.job_file.substr(0, second);
+  const std::string use = roles.job_file.substr(second);
+  CHECK(holds(serve, clones));
+  CHECK(holds(serve, "$DTSUBMIT_JOB_DIR/first-node-"));
+  CHECK_FALSE(holds(use, "git clone"));
+  CHECK(holds(use, "\nawait_first_node 1\n"));
+  CHECK_FALSE(holds(use, "cp c d"));
+  // Nobody waits for a tear-down.
+  CHECK_FALSE(holds(job_with("#SBATCH -N 2\nsrun ./b\ncp -r out /archive\n").job_file, "await"));
+}
+
 TEST_CASE("a container that srun keeps by its name has the image that made it") {
   const Conversion made = job_with(
       "#SBATCH -N 2\nN=train_$SLURM_JOB_ID\n"
