@@ -29,6 +29,16 @@ bool gets_its_place(const OwnLauncher& launcher) {
 Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) {
   const std::uint64_t all = std::uint64_t{plan.ntasks_per_node} * plan.workers_per_task;
   const std::string count(launcher.count.substr(0, launcher.count.find(' ')));
+  // Its count would be refused as well.
+  if (plan.hosts.empty() && option_of(launcher, launcher.single))
+    return {"--ntasks-per-node",
+            fmt::format("{} with {} starts one process on each node, not {}",
+                        shown(launcher),
+                        launcher.single,
+                        plan.ntasks_per_node),
+            fmt::format("start the ranks without it: --ntasks-per-node {} -- python3 ...; or add "
+                        "--per-rank, which starts one for each rank",
+                        plan.ntasks_per_node)};
   return {plan.hosts.empty() ? "--ntasks-per-node" : "--hosts",
           fmt::format(
               "{} starts the processes of a node itself: {} of them on each node would start {}",

@@ -193,6 +193,13 @@ TEST_CASE("accelerate on CPUs starts one process on each node, whatever its coun
   spec.command = {"accelerate", "launch", "--cpu", "--num_processes", "4", "t.py"};
   CHECK(contains(refused(spec).at(0).message, "one process on each node, not the 2"));
   CHECK(contains(refused(spec).at(0).hint, "--ntasks-per-node 2"));
+  spec.ntasks_per_node = 2;
+  spec.command = {"accelerate", "launch", "--cpu", "t.py"};
+  CHECK(contains(refused(spec).at(0).message, "one process on each node, not 2"));
+  CHECK(contains(refused(spec).at(0).hint, "--ntasks-per-node 2"));
+  CHECK_FALSE(contains(refused(spec).at(0).hint, "--num-processes"));
+  spec.per_rank = true;
+  CHECK(planned(spec).world_size == 4);
 }
 
 TEST_CASE(
