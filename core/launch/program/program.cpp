@@ -84,7 +84,14 @@ void Program::poll() {
   if (pid_ <= 0 || pid_ != group_) return;
   is_wrapper_ = is_named_wrapper(pid_);
   wrapped_ = wrapped_children(pid_);
-  if (!asked_.empty()) signal_if_it_goes_on();
+  handled_ = handled_signals(pid_);
+  if (is_due_later_) signal_if_it_goes_on();
+}
+
+void Program::signal_later(std::vector<pid_t> asked) {
+  is_due_later_ = true;
+  asked_ = std::move(asked);
+  asked_lived_ = std::chrono::steady_clock::now();
 }
 
 // As a trainer does that was asked to save while it waited for a helper.
@@ -93,22 +100,23 @@ void Program::signal_if_it_goes_on() {
   const auto now = std::chrono::steady_clock::now();
   const bool is_any_left = std::any_of(
       asked_.begin(), asked_.end(), [](pid_t pid) { return process_info(pid).has_value(); });
-  if (is_any_left || !wrapped_.empty()) asked_lived_ = now;
+  if (is_any_left || (!asked_.empty() && !wrapped_.empty())) asked_lived_ = now;
   if (now - asked_lived_ < k_left_to_end) return;
-  asked_.clear();
+  is_due_later_ = false;
   ::kill(pid_, stop_signal_);
 }
 
 void Program::signal(int number) {
   if (pid_ <= 0) return;
+  const bool had_handler = has_signal(handled_, number);
   poll();
   expect_stop(number);
+  is_due_later_ = false;
   const std::vector<pid_t> targets = stop_targets(pid_, number);
+  const bool is_itself = contains(targets, pid_);
+  if (is_itself && had_handler && !handles(pid_, number)) return signal_later({});
   for (const pid_t target : targets) ::kill(target, number);
-  asked_lived_ = std::chrono::steady_clock::now();
-  asked_.clear();
-  if (!contains(targets, pid_) && !handles(pid_, number) && !is_named_wrapper(pid_))
-    asked_ = targets;
+  if (!is_itself && !handles(pid_, number) && !is_named_wrapper(pid_)) signal_later(targets);
 }
 
 void Program::kill() {

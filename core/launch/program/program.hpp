@@ -46,7 +46,8 @@ class Program {
   // Signals only the program itself, see stop_targets(). Its workers are its own responsibility:
   // many would die of a SIGTERM that their parent would have handled for them. If what got it in
   // place of a program that waited for it has ended, and the program goes on, it gets the signal
-  // from poll() some seconds later.
+  // from poll() some seconds later. So does a program that has just removed its handler: it may
+  // have saved, asked by its peers, and Python removes handlers when it ends.
   void signal(int number);
 
   // Call it every second while the program runs: only then can a wrapper be recognised.
@@ -72,14 +73,17 @@ class Program {
   void kill_leftovers(const std::vector<pid_t>& others);
   [[nodiscard]] bool adopt_wrapped_program(int code);
   void signal_if_it_goes_on();
+  void signal_later(std::vector<pid_t> asked);
 
   pid_t pid_ = 0;
   pid_t group_ = 0;
   bool is_wrapper_ = false;     // by its name
   std::vector<pid_t> wrapped_;  // see wrapped_children(), at the last poll
   std::string left_running_;
-  int stop_signal_ = 0;       // the signal of the requested stop; 0: none yet
-  std::vector<pid_t> asked_;  // got the signal in place of a program that is no wrapper by name
+  int stop_signal_ = 0;        // the signal of the requested stop; 0: none yet
+  std::uint64_t handled_ = 0;  // the signals for which it had handlers at the last poll
+  bool is_due_later_ = false;  // the program gets the signal if it goes on
+  std::vector<pid_t> asked_;   // got it in place of a program that is no wrapper by name
   std::chrono::steady_clock::time_point asked_lived_;  // when one of them was last seen
   std::unique_ptr<LogPump> pump_;
 };

@@ -156,10 +156,9 @@ std::vector<pid_t> wrapped_children(pid_t pid) {
   return found;
 }
 
-bool handles(pid_t pid, int signal) {
+std::uint64_t handled_signals(pid_t pid) {
   const std::string caught = proc_field(proc_path(pid, "status"), "SigCgt");
-  const std::uint64_t mask = std::strtoull(caught.c_str(), nullptr, 16);
-  return (mask >> (signal - 1) & 1U) != 0;
+  return std::strtoull(caught.c_str(), nullptr, 16);
 }
 
 std::vector<pid_t> stop_targets(pid_t leader, int signal) {

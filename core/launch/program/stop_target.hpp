@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace dts::launch {
@@ -19,8 +20,18 @@ namespace dts::launch {
 // each checkpoint.
 [[nodiscard]] std::vector<pid_t> wrapped_children(pid_t pid);
 
+// The signals for which the process has handlers of its own, signal N in bit N - 1. 0 if proc(5)
+// does not show it.
+[[nodiscard]] std::uint64_t handled_signals(pid_t pid);
+
+[[nodiscard]] constexpr bool has_signal(std::uint64_t signals, int signal) {
+  return (signals >> (signal - 1) & 1U) != 0;
+}
+
 // True if the process has its own handler for `signal`.
-[[nodiscard]] bool handles(pid_t pid, int signal);
+[[nodiscard]] inline bool handles(pid_t pid, int signal) {
+  return has_signal(handled_signals(pid), signal);
+}
 
 // `leader` itself, unless it is a wrapper, by its name or by its children, without a handler, or
 // strace, `uv run` and the like, whose handlers do not save: then the nearest processes below it

@@ -274,6 +274,16 @@ TEST_CASE("bubblewrap, which does not wait in the kernel for its program, is ski
         }) == 85);
 }
 
+// The exit code of a program that is polled as `dtsubmit rank` does, -1 after 10 s.
+int end_of_polled(Rank& rank) {
+  for (int i = 0; i < 200; ++i) {
+    if (const auto code = rank.program.reap()) return *code;
+    rank.program.poll();
+    std::this_thread::sleep_for(50ms);
+  }
+  return -1;
+}
+
 // Runs `text`, a program of Python without a handler, and asks it to stop once its log begins with
 // "ready"; its exit code.
 int end_of_python(Rank& rank, const std::string& text) {
@@ -284,12 +294,7 @@ int end_of_python(Rank& rank, const std::string& text) {
     return -2;
   std::this_thread::sleep_for(100ms);
   rank.program.signal(SIGTERM);
-  for (int i = 0; i < 200; ++i) {
-    if (const auto code = rank.program.reap()) return *code;
-    rank.program.poll();
-    std::this_thread::sleep_for(50ms);
-  }
-  return -1;
+  return end_of_polled(rank);
 }
 
 TEST_CASE("a program that only waits for a helper at the moment of the stop is asked itself") {
@@ -303,6 +308,26 @@ TEST_CASE("a program that only waits for a helper at the moment of the stop is a
     CAPTURE(text);
     CHECK(as_rank([&](Rank& rank) { return end_of_python(rank, text); }) == 128 + SIGTERM);
   }
+}
+
+// Ends by itself after `seconds`, without its handler, as Python does.
+int end_without_handler(Rank& rank, const std::string& seconds) {
+  const std::string script =
+      "trap : TERM; echo ready; while [ ! -e \"$GO\" ]; do sleep 0.02; done; trap - TERM; "
+      "echo saved; sleep " +
+      seconds + "; exit 85";
+  if (!rank.start({"/bin/sh", "-c", script}, {{"GO", rank.folder.file("go")}})) return 1;
+  if (rank.first_line() != "ready") return 2;
+  rank.program.poll();
+  if (!write_file(rank.folder.file("go"), "")) return 3;
+  while (rank.text() != "ready\nsaved\n") std::this_thread::sleep_for(5ms);
+  rank.program.signal(SIGTERM);
+  return end_of_polled(rank);
+}
+
+TEST_CASE("a program that has removed its handler may be about to end, and is asked later") {
+  CHECK(as_rank([](Rank& rank) { return end_without_handler(rank, "0.5"); }) == 85);
+  CHECK(as_rank([](Rank& rank) { return end_without_handler(rank, "60"); }) == 128 + SIGTERM);
 }
 
 TEST_CASE("xargs is skipped as well: it waits for its program") {
