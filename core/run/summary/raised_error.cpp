@@ -58,6 +58,14 @@ bool announces_survivor(std::string_view line) {
   return announces_error_elsewhere(line) || line.find("ERROR") != std::string_view::npos;
 }
 
+// True if the traceback that begins with `line` is of the thread that puts what a program gives to
+// a queue of multiprocessing into its pipe. It prints errors without announcing them, and goes on.
+bool is_of_feeder(const Lines& lines, Lines::const_iterator line) {
+  const auto first = std::next(line);
+  return first != lines.end() && first->find("queues.py\", line") != std::string::npos &&
+         first->ends_with(", in _feed");
+}
+
 // The line between two tracebacks of a chain of errors.
 bool joins_errors(std::string_view line) {
   return line.find("he above exception") != std::string_view::npos;
@@ -135,7 +143,8 @@ bool is_survived(const Lines& lines, Lines::const_iterator chain, const std::str
 
 std::optional<RaisedError> raised_error(const Lines& last_lines, bool may_be_broken_pipe) {
   const auto last = std::find_if(last_lines.rbegin(), last_lines.rend(), begins_traceback);
-  if (last == last_lines.rend()) return std::nullopt;
+  if (last == last_lines.rend() || is_of_feeder(last_lines, std::prev(last.base())))
+    return std::nullopt;
   const auto first = first_of_chain(last_lines, last);
   const auto before = std::next(first);
   if (before != last_lines.rend() && announces_survivor(*before)) return std::nullopt;

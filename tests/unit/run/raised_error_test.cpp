@@ -194,6 +194,11 @@ TEST_CASE("an error counts as raised if only what ends a program follows its tra
            at + error,
        false},
       {"Process SpawnProcess-1:\n" + at + error, false},
+      {"Traceback (most recent call last):\n  File "
+       "\"/usr/lib/python3.11/multiprocessing/queues.py\", "
+       "line 244, in _feed\n    obj = _ForkingPickler.dumps(obj)\n" +
+           error,
+       false},  // of a queue's thread, which goes on
       {at + "RuntimeError: Connection closed by peer\n", false},
       {at + "EOFError\n", false},  // of a process that it read from
       {at + "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: x\n", false},
