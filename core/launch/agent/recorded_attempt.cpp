@@ -220,7 +220,7 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   // done if it has reached its last step.
   if (!outcome.detail_if_saved.empty() && stopped_at_ && has_saved_after(job_, *stopped_at_)) {
     outcome.detail = outcome.detail_if_saved;
-    outcome.unsaved = false;
+    outcome.unsaved = outcome.goes_on;
   }
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];

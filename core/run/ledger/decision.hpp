@@ -31,6 +31,7 @@ struct Outcome {
   std::string part{};                      // in a composed run: the part that ended it
   bool port_changes = false;               // a port was taken that the next attempt will not use
   std::string detail_if_saved{};  // replaces `detail` if checkpoints show that it saved; or empty
+  bool goes_on = false;           // it may have gone on after that checkpoint, and not all is saved
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 

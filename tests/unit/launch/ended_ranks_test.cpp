@@ -63,6 +63,19 @@ TEST_CASE("a torchrun that exits 1 after a stop may have saved, which the checkp
                   .detail_if_saved.empty());
 }
 
+TEST_CASE("a rank that trains on after the stop may have saved, which the checkpoints show") {
+  RankTable ranks = ranks_with_codes({85, 137});
+  ranks.at(1).kill_sent = true;
+  const run::Outcome overdue = outcome_of(ranks, k_stop_of_preemption);
+  CHECK(overdue.detail_if_saved ==
+        "preempted; a checkpoint was written after that, and not every rank ended in time: rank 1 "
+        "on n1 had not ended when its time was up");
+  CHECK(overdue.goes_on);
+  CHECK(outcome_of(ranks_with_codes({85, 137}), k_stop_of_preemption).detail_if_saved.empty());
+  ranks.at(0).exit_code = 128 + SIGTERM;
+  CHECK(outcome_of(ranks, k_stop_of_preemption).detail_if_saved.empty());
+}
+
 TEST_CASE("a program that exits 0 after a stop is done if a rank says so") {
   RankTable ranks = ranks_with_codes({0, 0});
   CHECK(outcome_of(ranks, k_stop_of_preemption).may_be_done);

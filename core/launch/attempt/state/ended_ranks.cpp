@@ -113,6 +113,15 @@ bool EndedRanks::all_ended_by_stop() const {
   });
 }
 
+// True if each rank saved, or had not ended when its time was up: Lightning trains on after it has
+// saved, until Slurm ends the job.
+bool EndedRanks::may_have_saved_and_gone_on() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
+    const int code = code_of(one.second);
+    return code == 0 || code == k_checkpointed || is_overdue(one.second);
+  });
+}
+
 run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
                                          const std::optional<run::Outcome>& failure) const {
   const bool saved = !ranks_.empty() && has_all(0, k_checkpointed);
@@ -135,6 +144,13 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
     outcome.detail_if_saved =
         stop.detail +
         "; torchrun exited 1, as after every stop, and its workers wrote a checkpoint";
+  if (!saved && stop.programs_informed && !failure && may_have_saved_and_gone_on()) {
+    outcome.detail_if_saved = stop.detail +
+                              "; a checkpoint was written after that, and not every rank ended in "
+                              "time" +
+                              unsaved;
+    outcome.goes_on = true;
+  }
   outcome.may_be_done = ended;
   return outcome;
 }

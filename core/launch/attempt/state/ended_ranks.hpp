@@ -34,6 +34,7 @@ class EndedRanks {
   [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that reported being done
   [[nodiscard]] bool all_ended_by_stop() const;
   [[nodiscard]] bool may_be_torchruns() const;
+  [[nodiscard]] bool may_have_saved_and_gone_on() const;
 
   [[nodiscard]] bool is_torchruns(const RankState& rank) const {
     return torchrun_ || rank.has_torchrun;
