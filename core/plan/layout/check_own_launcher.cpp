@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dts::plan {
 namespace {
 
@@ -52,11 +54,23 @@ Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) 
               : "name each host once, without a number of ranks"};
 }
 
+// "123.456.123.456", the placeholder in many instructions.
+bool is_no_address(std::string_view host) {
+  bool is_beyond = false;
+  const auto parts = split(host, '.');
+  const bool is_numeric = std::all_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    const auto number = parse_number(part);
+    is_beyond = is_beyond || number.value_or(0) > 255;
+    return number.has_value();
+  });
+  return parts.size() == 4 && is_numeric && is_beyond;
+}
+
 // ":29500": the submitting shell has found nothing in `$MASTER_ADDR:29500`. In single quotes,
 // nobody replaces it.
 bool is_nowhere(std::string_view place, bool is_in_shell) {
   const std::string_view host = place.substr(0, place.rfind(':'));
-  return host.empty() || host == "localhost" || host == "127.0.0.1" ||
+  return host.empty() || host == "localhost" || host == "127.0.0.1" || is_no_address(host) ||
          (!is_in_shell && host.find('$') != host.npos);
 }
 

@@ -64,8 +64,13 @@ TEST_CASE("a rendezvous of torchrun that is nowhere is refused on several nodes"
   spec.nodes = 2;
   spec.command = {"bash", "-c", "torchrun --rdzv-endpoint=$MASTER_ADDR:$MASTER_PORT a.py"};
   CHECK(planned(spec).world_size == 2);
-  spec.command = {"torchrun", "--master_addr", "n1", "a.py"};
-  CHECK(planned(spec).world_size == 2);
+  spec.command = {"torchrun", "--node_rank=0", "--master_addr=123.456.123.456", "a.py"};
+  CHECK(contains(refused(spec).at(0).message, "123.456.123.456 would not find the other nodes"));
+  CHECK(contains(refused(spec).at(1).message, "--node-rank 0"));
+  for (const char* address : {"n1", "10.0.0.5", "10.1", "2001:db8::1"}) {
+    spec.command = {"torchrun", "--master_addr", address, "a.py"};
+    CHECK(planned(spec).world_size == 2);
+  }
 }
 
 TEST_CASE(
