@@ -93,7 +93,7 @@ Result<Site> look_at_site(sched::Scheduler& scheduler, const std::optional<Charg
   DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
   add_site(config, cluster);
   add_limits(limits.get(), cluster);
-  return Site{std::move(cluster), config.version};
+  return Site{std::move(cluster), config.version, config.signals_reach_programs};
 }
 
 }  // namespace dts::cli

@@ -19,6 +19,7 @@ namespace dts::cli {
 struct Site {
   plan::ClusterView cluster;
   std::string version;  // of the scheduler
+  bool signals_reach_programs = false;
 };
 
 // The account and QOS that decide which limits a job has.

@@ -50,6 +50,15 @@ void print_note(const Prepared& prepared) {
     tell("{}\n", note);
 }
 
+// A program that handles only the other signal would be killed by SIGTERM before it has saved.
+void warn_of_sigterm(const Site& site, int stop_signal) {
+  if (!site.signals_reach_programs || stop_signal == SIGTERM) return;
+  tell(
+      "note: at a preemption the program gets SIGTERM before that of --stop-signal, as the "
+      "scheduler signals every process of a rank here (proctrack/linuxproc): let it ignore "
+      "SIGTERM, or save then too\n");
+}
+
 // The plan's reasons for avoiding nodes, or for not being able to, and for doubts about the start.
 std::string remarks_on(const plan::Plan& plan) {
   const std::string_view told[] = {
@@ -129,6 +138,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
              prepare(std::move(asked), source.get(), site->cluster, Destination::scheduler));
   prepared.versions[(*scheduler)->access().plugin] = site->version;
   print_note(prepared);
+  warn_of_sigterm(*site, prepared.spec.stop_signal);
   sched::JobId job;
   {
     const HeldSignals whole;

@@ -76,8 +76,11 @@ class Cluster(PrivateCluster):
         return self.run(DTSUBMIT, *words, code=code)
 
     def submit(self, *words):
-        answer = json.loads(self.dtsubmit("submit", "--runs", self.runs, "--json", *words).stdout)
-        return Run(self, answer["run_directory"], answer["job"])
+        submitted = self.dtsubmit("submit", "--runs", self.runs, "--json", *words)
+        answer = json.loads(submitted.stdout)
+        run = Run(self, answer["run_directory"], answer["job"])
+        run.told = submitted.stderr
+        return run
 
     def train_alone(self, *options):
         """The digest of the same training, undisturbed, with one rank on this machine."""
@@ -102,6 +105,7 @@ class Cluster(PrivateCluster):
 class Run:
     def __init__(self, cluster, path, job):
         self.cluster, self.path, self.job = cluster, path, job
+        self.told = ""  # on standard error, when it was submitted
 
     def ledger(self):
         with open(self.path + "/ledger.jsonl") as file:

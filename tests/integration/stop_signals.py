@@ -30,8 +30,8 @@ sys.exit(int(sys.argv[1]) if signals else 0)
 """
 
 
-def submit(cluster, *command):
-    run = cluster.submit("--nodes", "2", "--gpus-per-node", "1", "--launcher", "srun", "--", *command)
+def submit(cluster, *command, options=()):
+    run = cluster.submit("--nodes", "2", "--gpus-per-node", "1", "--launcher", "srun", *options, "--", *command)
     wait_for(120, "the programs", lambda: all(os.path.exists(f"{run.path}/ready-1-{rank}") for rank in (0, 1)))
     return run
 
@@ -51,6 +51,22 @@ def once(cluster, program):
     check(run.finish()["done"], "a run that was put back by hand completes")
     check(signals(run) == ["signals: 1"] * 2, f"each program got the signal once: {signals(run)}")
     check("; every rank saved" in ended(run)[0]["detail"], ended(run)[0]["detail"])
+
+
+def other_signal(cluster, _):
+    """A program that saves on SIGUSR1 also gets Slurm's SIGTERM under linuxproc, as the submission says, and saves if it ignores that."""
+    program = cluster.place + "/usr1.py"
+    with open(program, "w") as file:
+        file.write(PROGRAM.replace("(signal.SIGTERM,", "(signal.SIGTERM, signal.SIG_IGN)\nsignal.signal(signal.SIGUSR1,"))
+    words = "the program gets SIGTERM before that of --stop-signal"
+    run = submit(cluster, sys.executable, program, str(CHECKPOINTED), options=["--stop-signal", "USR1"])
+    check(words in run.told, f"the submission says so: {run.told}")
+    cluster.take_nodes(2, 1)
+    check(run.finish()["done"], "it completes after a preemption")
+    check(signals(run) == ["signals: 1"] * 2 and "; every rank saved" in ended(run)[0]["detail"], f"all saved: {ended(run)[0]['detail']}")
+    run = submit(cluster, sys.executable, program, str(CHECKPOINTED))
+    check(words not in run.told, "it says nothing about SIGTERM as the stop signal")
+    cluster.dtsubmit("cancel", run.path)
 
 
 def wrapped(cluster, program):
@@ -131,4 +147,4 @@ def main(scenarios):
 
 
 if __name__ == "__main__":
-    main([one for one in (once, wrapped, zero, without_plugin, asked_late, interrupted) if one.__name__ in (sys.argv[1:] or [one.__name__])])
+    main([one for one in (once, other_signal, wrapped, zero, without_plugin, asked_late, interrupted) if one.__name__ in (sys.argv[1:] or [one.__name__])])
