@@ -63,6 +63,7 @@ json to_json(const sched::Submission& job) {
   if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
   if (job.requeue) object["requeue"] = *job.requeue;
   if (job.no_kill) object["no_kill"] = true;
+  if (job.continues_after) object["continues_after"] = *job.continues_after;
   if (job.warn_signal > 0) {
     object["warn_signal"] = job.warn_signal;
     object["warn_seconds"] = job.warn_seconds;

@@ -185,8 +185,7 @@ struct Submission {
   std::string work_folder;               // absolute
   std::string job_name;
   std::string partition;
-  // Options of sbatch that we pass on unchanged, by long name: {"account", "proj-1"}. A flag has an
-  // empty value.
+  // Options of sbatch, passed on unchanged, by long name: {"account", "proj-1"}, {"exclusive", ""}.
   std::map<std::string, std::string> options;
   // Likewise, but for this job only. Not written to the script, which the jobs that continue its
   // run share: {"dependency", "afterok:12"}.
@@ -202,7 +201,8 @@ struct Submission {
   std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
   std::optional<std::chrono::seconds> time_limit;  // rounded up to minutes; max(): unlimited
   std::optional<bool> requeue;
-  bool no_kill = false;            // the job continues if it loses a node
+  bool no_kill = false;                         // the job continues if it loses a node
+  std::optional<std::int64_t> continues_after;  // a run whose earlier job ends by then; 0: now
   int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none
   std::uint32_t warn_seconds = 0;  // at least this long before the time limit
   // The components of a heterogeneous job, beginning with this one. The others have no script,

@@ -158,7 +158,11 @@ constexpr OptionRow k_option_rows[] = {
        message.reboot = 1;
        return true;
      }},
-    {"reservation", text_field<&job_desc_msg_t::reservation>},
+    {"reservation",
+     [](job_desc_msg_t& message, const std::string& value, const Keep& keep) {
+       if (!value.empty()) message.reservation = keep(value);
+       return true;
+     }},
     {"tmp", set_disk},
     {"wckey", text_field<&job_desc_msg_t::wckey>},
 };

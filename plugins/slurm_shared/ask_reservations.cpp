@@ -45,6 +45,13 @@ bool are_nearly_over(const std::string& names) {
   return !names.empty() && are_nearly_over(names, load_reservations(), std::time(nullptr));
 }
 
+std::string leave_ending_reservations(json& request) {
+  const bool names_any = request.contains("continues_after") &&
+                         (!reservations_in(request).empty() || request.contains("components"));
+  return names_any ? leave_ending_reservations(request, load_reservations(), std::time(nullptr))
+                   : std::string();
+}
+
 tl::unexpected<Failure> with_reservations(tl::unexpected<Failure> refusal,
                                           const json& request,
                                           std::int64_t now) {

@@ -7,6 +7,7 @@
 #include "plugins/slurm_shared/job_words.hpp"
 #include "plugins/slurm_shared/named_cluster.hpp"
 #include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/reservation.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <string>
 #include <string_view>
 
 namespace slurm_plugin {
@@ -33,7 +35,15 @@ Outcome<void> check_cluster() {
 
 Outcome<json> submit_here(const json& request) {
   if (auto here = check_cluster(); !here) return tl::unexpected<Failure>(std::move(here).error());
-  return submit(request);
+  json job = request;
+  const std::string left = leave_ending_reservations(job);
+  auto submitted = submit(job);
+  if (!submitted || left.empty()) return submitted;
+  const std::string said = submitted->value("message", std::string());
+  (*submitted)["message"] = "reservation " + left +
+                            " is over, or nearly: the run continues outside it" +
+                            (said.empty() ? "" : "; " + said);
+  return submitted;
 }
 
 Outcome<json> expect_earliest(const json& request) {

@@ -211,6 +211,25 @@ bool are_nearly_over(const std::string& names, const Reservations& now_known, st
   });
 }
 
+std::string leave_ending_reservations(json& request,
+                                      const Reservations& now_known,
+                                      std::int64_t now) {
+  const auto after = request.find("continues_after");
+  if (after == request.end()) return {};
+  const std::int64_t starts = std::max(now, after->get<std::int64_t>());
+  std::string left;
+  const auto leave = [&](json& one) {
+    const std::string names = reservations_in(one);
+    if (!are_nearly_over(names, now_known, starts)) return;
+    one["options"]["reservation"] = "";
+    left += (left.empty() ? "" : ",") + names;
+  };
+  leave(request);
+  if (const auto components = request.find("components"); components != request.end())
+    for (json& component : *components) leave(component);
+  return left;
+}
+
 bool may_be_reserved(const Failure& failure) {
   return failure.hint == meanings::k_nodes.hint ||
          mentions(failure.message, "Invalid time specified");

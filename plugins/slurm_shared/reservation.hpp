@@ -46,6 +46,9 @@ struct Reservations {
 // See are_nearly_over() below. Asks for reservations only if any are named.
 [[nodiscard]] bool are_nearly_over(const std::string& names);
 
+// See the other one below. Asks for reservations only if the request names any.
+[[nodiscard]] std::string leave_ending_reservations(nlohmann::json& request);
+
 // A refused prediction, likewise: see of_prediction().
 [[nodiscard]] tl::unexpected<Failure> with_reservations(tl::unexpected<Failure> refusal,
                                                         const nlohmann::json& request,
@@ -75,6 +78,14 @@ void add_reservations(nlohmann::json& reply, const Reservations& now_known, std:
 [[nodiscard]] bool are_nearly_over(const std::string& names,
                                    const Reservations& now_known,
                                    std::int64_t now);
+
+// Takes reservations from a submission that continues a run ("continues_after") if they are nearly
+// over by the time the job may start: in the rest of one it would hardly compute, and Slurm holds
+// it at the end. Returns their names; empty: it keeps what it asks for. The option is then empty,
+// not absent, because the script asks for them as well.
+[[nodiscard]] std::string leave_ending_reservations(nlohmann::json& request,
+                                                    const Reservations& now_known,
+                                                    std::int64_t now);
 
 // Whether reservations could be the reason for a refused prediction.
 [[nodiscard]] bool may_be_reserved(const Failure& failure);

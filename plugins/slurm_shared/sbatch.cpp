@@ -88,7 +88,14 @@ void add_options(Words& words, const json& request) {
   words.flag("no_kill", "no-kill");
   add_signal(words, request);
   if (const auto options = request.find("options"); options != request.end())
-    for (const auto& [name, value] : options->items()) words.option(name, bytes_of(value));
+    for (const auto& [name, value] : options->items()) {
+      const std::string text = bytes_of(value);
+      // None, although a line of the script asks for one; other options without a value are flags.
+      if (name == "reservation" && text.empty())
+        words.word("--reservation=");
+      else
+        words.option(name, text);
+    }
 }
 
 // In the order in which sbatch reads them. These options override the lines of the script.

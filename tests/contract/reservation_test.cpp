@@ -78,6 +78,30 @@ TEST_CASE(
   CHECK_FALSE(are_nearly_over("soon", {.are_known = false}, 1500));
 }
 
+TEST_CASE("a submission that continues a run leaves reservations that are over when it may start") {
+  const auto left = [](std::int64_t after, std::int64_t now, const char* flags = "SPEC_NODES") {
+    json request = {{"options", {{"reservation", "soon"}, {"account", "a"}}}};
+    if (after >= 0) request["continues_after"] = after;
+    const std::string names = leave_ending_reservations(request, known(flags), now);
+    CHECK(request["options"]["reservation"] == (names.empty() ? "soon" : ""));
+    CHECK(request["options"]["account"] == "a");
+    return names;
+  };
+  CHECK(left(0, 1500) == "soon");
+  CHECK(left(0, 1000).empty());
+  CHECK(left(2000, 1000) == "soon");      // the next job of a chain
+  CHECK(left(-1, 1500).empty());          // a first job: Slurm refuses it
+  CHECK(left(0, 1500, "DAILY").empty());  // its next time comes
+  json het = {{"continues_after", 0},
+              {"options", {{"account", "a"}}},
+              {"components", {{{"options", {{"reservation", "soon"}}}}, {{"nodes", 1}}}}};
+  CHECK(leave_ending_reservations(het, known("FLEX"), 1500) == "soon");
+  CHECK(het["components"][0]["options"]["reservation"] == "");
+  CHECK_FALSE(het["components"][1].contains("options"));
+  json plain = {{"continues_after", 0}};
+  CHECK(leave_ending_reservations(plain, known("FLEX"), 1500).empty());
+}
+
 TEST_CASE("of a list of reservations, a job has the one that lasts longest, as far as is known") {
   json one = running(9000);
   one["reservation"] = "soon,later";

@@ -29,7 +29,7 @@ def saved(cluster, way):
 
 
 def main():
-    with Cluster("linuxproc", nodes=4, gpus=0, grace=5) as cluster:
+    with Cluster("linuxproc", nodes=6, gpus=0, grace=5) as cluster:
         cluster.environment["SLURM_TIME_FORMAT"] = "%d.%m %H:%M"  # what libslurm prints obeys it
         runs = {}
         for node, way in zip(("n0", "n1"), WAYS):
@@ -43,9 +43,36 @@ def main():
             told_end(cluster, way, runs[way], ends[way])
         unpredicted(cluster)
         kept_out(cluster)
+        submitted_again = succeeded(cluster)
         for way in WAYS:
             cluster.environment["DTSUBMIT_SCHEDULER"] = way
             ended(cluster, way, runs[way], ends[way])
+        for way, run in submitted_again:
+            outside(cluster, way, run)
+
+
+def succeeded(cluster):
+    """Runs in reservations that end, whose next job is submitted: when they ask for it, or in advance."""
+    runs = []
+    for node, way in zip(("n4", "n5"), WAYS):
+        cluster.environment["DTSUBMIT_SCHEDULER"] = way
+        reserve(cluster, f"{way}-again", node, "StartTime=now", "Duration=3")
+        for how in (["--on", "timeout=resubmit"], ["--chain", "2"]):
+            run = cluster.submit("--reservation", f"{way}-again", "--time", "1h", "--signal-margin", str(MARGIN), "--cpus-per-task", "1", *how, "--",
+                                 "sh", "-c", SAVES, saved(cluster, way + how[0]))
+            runs.append((way, run))
+    return runs
+
+
+def outside(cluster, way, run):
+    """The next job does not ask for the reservation: it would end at once, as would those after it, and Slurm would hold the last one."""
+    wait_for(180, f"{way}: it continues", lambda: len(started(run)) == 2)
+    job = started(run)[1]["job"]
+    check(job != run.job, f"{way}: job {job} follows {run.job}")
+    asked = cluster.run("squeue", "-h", "-t", "all", "-O", "Reservation:50", "-j", str(job)).stdout.strip()
+    check(asked in ("(null)", ""), f"{way}: it is not in the reservation: {asked}")
+    cluster.environment["DTSUBMIT_SCHEDULER"] = way
+    cluster.dtsubmit("cancel", run.path)
 
 
 def told_end(cluster, way, run, end):

@@ -56,6 +56,8 @@ Result<Chain> extend_chain(sched::Scheduler& scheduler,
   }
   DTS_ASSIGN(sched::Submission next, make_successor(run));
   next.once["dependency"] = "afterany:" + own.text();
+  if (const auto now = job_of_run(scheduler, run, own); now && !now->unlimited)
+    next.continues_after = now->end_time;
   std::set<JobId> known{own};
   DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, next.script_path));
   for (const sched::JobInfo& job : jobs) known.insert(job.id);

@@ -93,6 +93,7 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
   }
   sched::Submission successor = script::make_submission(spec, plan, std::move(files));
   successor.once.clear();
+  successor.continues_after = 0;
   return successor;
 }
 
