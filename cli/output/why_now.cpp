@@ -17,7 +17,10 @@ namespace {
 
 std::string waits_since(const Event& event, std::int64_t now) {
   const std::string when = fmt::format("{}, {} ago", event.time, ago(now - unix_of(event.time)));
-  if (event.is<run::Decided>()) return fmt::format("Its last attempt ended at {}.", when);
+  if (event.is<run::Decided>() || event.is<run::AttemptEnded>())
+    return fmt::format("Its last attempt ended at {}.", when);
+  if (event.is<run::AttemptStarted>())
+    return fmt::format("Its last attempt began at {}, and no end is recorded.", when);
   return fmt::format("It was {} at {}.", request_verb(event), when);
 }
 
@@ -87,9 +90,14 @@ void explain_pending(const RunFacts& known, Explanation& why) {
                     job.exclude_nodes));
   if (!job.dependency.empty() && job.dependency != "(null)")
     why.answer.push_back(fmt::format("It depends on {}.", job.dependency));
-  const Event* since =
-      last_of<run::Submitted, run::Requeued, run::Resubmitted, run::Resumed, run::Decided>(
-          known.events);
+  // An agent that is lost with its node may record less than others.
+  const Event* since = last_of<run::Submitted,
+                               run::Requeued,
+                               run::Resubmitted,
+                               run::Resumed,
+                               run::Decided,
+                               run::AttemptEnded,
+                               run::AttemptStarted>(known.events);
   if (since != nullptr) why.answer.push_back(waits_since(*since, known.now));
   if (job.start_time > known.now)
     why.answer.push_back(fmt::format("{} expects to start it at {}, in {}.",

@@ -123,6 +123,25 @@ std::vector<Situation> pending_situations() {
        Standing::pending,
        {"jobs of a higher priority wait before it (Priority)",
         "Its last attempt ended at 2026-01-02T03:00:20Z, 16 min 20 s ago.\n"}},
+      {"an agent that was lost before it could decide",
+       RunEvents()
+           .begin(1, 10)
+           .end(1, 20, "rank_killed")
+           .decide(1, 20, "restart", "x")
+           .begin(2, 21)
+           .end(2, 400, "launch_failed")
+           .slurm(JobState::pending, "Resources"),
+       Standing::pending,
+       {"Its last attempt ended at 2026-01-02T03:06:40Z, 10 min ago.\n"}},
+      {"an agent that was lost at once",
+       RunEvents()
+           .begin(1, 10)
+           .end(1, 20, "rank_killed")
+           .decide(1, 20, "restart", "x")
+           .begin(2, 400)
+           .slurm(JobState::pending, "Resources"),
+       Standing::pending,
+       {"Its last attempt began at 2026-01-02T03:06:40Z, 10 min ago, and no end is recorded.\n"}},
   };
 }
 
