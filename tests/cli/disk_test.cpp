@@ -223,3 +223,24 @@ TEST_CASE("a pipe where a run has files holds nobody up") {
   CHECK(session.shell("timeout 60 $DTSUBMIT run --continue last").exit_code == 3);
   CHECK(session.shell("timeout 60 $DTSUBMIT logs --rank all").exit_code == 0);
 }
+
+TEST_CASE("an agent that does not see its run directory says where that belongs") {
+  Session session;
+  const Output job =
+      session.dtsubmit({"agent", "--run", session.file("private"), "--guarded", "yes"});
+  CHECK(job.exit_code == 6);
+  CHECK(contains(job.err, " does not see the run directory " + session.file("private")));
+  CHECK(contains(job.err, "on a file system that all nodes share"));
+  CHECK(contains(job.err, "--runs FOLDER"));
+}
+
+TEST_CASE("an agent waits for the files of a run directory that its node sees late") {
+  Session session;
+  REQUIRE(session.dtsubmit({"run", "-c", "1", "--", "true"}).exit_code == 0);
+  const Output job = session.shell(
+      "run=$(echo $PWD/runs/*); mkdir late; (sleep 3; cp $run/* late/ 2>/dev/null) & "
+      "$DTSUBMIT agent --run $PWD/late --guarded yes");
+  CHECK(job.exit_code == 0);
+  CHECK(contains(job.err, "late yet: waiting for its files"));
+  CHECK(contains(job.err, "late is complete: nothing is left to do"));
+}

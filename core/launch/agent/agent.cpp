@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/agent/agent.hpp"
 
+#include "core/base/files/files.hpp"
+#include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
@@ -30,9 +32,31 @@ namespace {
 
 constexpr std::chrono::seconds k_request_patience{30};
 
+// The run directory may have been written on another machine, moments ago or on a disk of its own.
+// If its folder is here, but nothing in it, the file system of this node may lag behind: waits for
+// it, since Slurm would not start a job again that failed.
+Result<run::RunDirectory> run_on_node(const AgentOptions& options, int signals) {
+  constexpr std::chrono::seconds k_lag{30};
+  const std::string& folder = options.run_directory;
+  auto run = run::open_run(folder);
+  const auto is_missing = [&] { return !run && run.error().code == Errc::not_found; };
+  if (options.local || options.part || !is_missing()) return run;
+  for (auto waited = k_lag; is_missing() && exists(folder) && waited.count() > 0; --waited) {
+    if (waited == k_lag) log("this node sees no run in {} yet: waiting for its files", folder);
+    if (!waits_unasked(signals, std::chrono::seconds(1))) break;
+    run = run::open_run(folder);
+  }
+  if (!is_missing()) return run;
+  return fail(Errc::not_found,
+              fmt::format("{} does not see the run directory {}", host_name(), folder),
+              "it must be on a file system that all nodes share, and not in a folder of which each "
+              "job gets its own, often /tmp and /dev/shm: submit again from a shared folder, or "
+              "with --runs FOLDER");
+}
+
 // In a job array, all elements share one script.
-Result<run::RunDirectory> run_of_job(const std::string& folder) {
-  DTS_ASSIGN(run::RunDirectory run, run::open_run(folder));
+Result<run::RunDirectory> run_of_job(const AgentOptions& options, int signals) {
+  DTS_ASSIGN(run::RunDirectory run, run_on_node(options, signals));
   if (!is_sweep(run)) return run;
   const auto index = parse_number(getenv_lookup("SLURM_ARRAY_TASK_ID").value_or(""));
   const auto array = JobId::parse(getenv_lookup("SLURM_ARRAY_JOB_ID").value_or(""));
@@ -128,7 +152,7 @@ Result<int> run_agent(const AgentOptions& options) {
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
   StoragePatience patience(signals.get());
   DTS_ASSIGN(const run::RunDirectory run,
-             call_patiently(patience, [&] { return run_of_job(options.run_directory); }));
+             call_patiently(patience, [&] { return run_of_job(options, signals.get()); }));
   // Slurm requeues a job whose batch script has vanished, even if the run is finished.
   if (const auto ledger =
           call_patiently(patience, [&] { return run::load_ledger(run.ledger()); })) {
