@@ -3,6 +3,7 @@
 
 unmounted  a node does not see the run directory    no_dtsubmit  a node has no dtsubmit
 full_tmp   nothing can be written to /tmp of a node
+refuses    the slurmd of a node starts no step: it cannot write where it keeps its state
 no_library a node has dtsubmit without lib/dtsubmit  no_program a node does not have the user's program
 mpi_abort  MPI_Abort(17) by one rank        mpi_init   MPI_Init fails, of which mpirun alone says why
 """
@@ -85,6 +86,11 @@ def full_tmp(cluster, launcher):
     del cluster.environment["TMPDIR"]
 
 
+def refuses(cluster, launcher):
+    with hidden(cluster, "n1", cluster.folder + "/spool"):
+        comes_back_without_n1(cluster, job(cluster, launcher, "sh", "-c", "sleep 1"), "starts no task: ", 60)
+
+
 def no_library(cluster, launcher):
     library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(DTSUBMIT))), "lib/dtsubmit")
     with hidden(cluster, "n1", library):
@@ -126,7 +132,7 @@ def mpi_abort(cluster, launcher):
     check(launcher == "mpirun" or ended[0].get("rank") == 2, "of the rank that aborted")
 
 
-CELLS = [unmounted, no_dtsubmit, full_tmp, no_library, no_program, mpi_init, mpi_abort]
+CELLS = [unmounted, no_dtsubmit, full_tmp, refuses, no_library, no_program, mpi_init, mpi_abort]
 
 
 def main(launcher, only=""):

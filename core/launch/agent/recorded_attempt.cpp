@@ -240,10 +240,13 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   return outcome;
 }
 
-// If a launch on several nodes failed and no node is named as the cause, asks each node.
+// If a launch on several nodes failed and no node is named as the cause, asks each node. A launcher
+// that gives up kills the ranks of other nodes.
 run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
   constexpr std::chrono::seconds k_limit{15};
-  const bool is_in_doubt = outcome.cause == run::Cause::launch_failed && outcome.node.empty();
+  const bool is_in_doubt = outcome.cause == run::Cause::launch_failed
+                               ? outcome.node.empty()
+                               : outcome.cause == run::Cause::rank_killed && rank_nodes_.empty();
   if (in_.options.local || !is_in_doubt || choice_.used.size() < 2) return outcome;
   const auto unable = unable_nodes(
       {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"}, k_limit);

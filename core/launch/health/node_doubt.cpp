@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace dts::launch {
 namespace {
@@ -23,6 +25,17 @@ elif ! own="$(mktemp -d "$place/dtsubmit.XXXXXX" 2>/dev/null)" ||
 fi
 test -z "$own" || rm -rf -- "$own")sh";
 
+constexpr std::string_view k_refuses = "starts no task: ";
+
+void sort_as(const std::vector<std::string>& nodes, std::vector<run::UnfitNode>& unable) {
+  const auto place = [&](const run::UnfitNode& one) {
+    return std::find(nodes.begin(), nodes.end(), one.node);
+  };
+  std::stable_sort(unable.begin(), unable.end(), [&](const auto& a, const auto& b) {
+    return place(a) < place(b);
+  });
+}
+
 }  // namespace
 
 std::vector<run::UnfitNode> parse_unable(const std::string& output,
@@ -35,13 +48,26 @@ std::vector<run::UnfitNode> parse_unable(const std::string& output,
     if (std::find(nodes.begin(), nodes.end(), node) != nodes.end())
       unable.push_back({node, line.substr(blank + 1)});
   }
-  const auto place = [&](const run::UnfitNode& one) {
-    return std::find(nodes.begin(), nodes.end(), one.node);
-  };
-  std::stable_sort(unable.begin(), unable.end(), [&](const auto& a, const auto& b) {
-    return place(a) < place(b);
-  });
+  sort_as(nodes, unable);
   return unable;
+}
+
+std::vector<run::UnfitNode> parse_refusals(const std::string& errors,
+                                           const std::vector<std::string>& nodes) {
+  constexpr std::string_view k_launch = "Task launch for ";
+  constexpr std::string_view k_failed = " failed on node ";
+  std::vector<run::UnfitNode> refused;
+  for (const std::string& line : split(errors, '\n')) {
+    const std::size_t begin = line.find(k_failed);
+    if (begin == std::string::npos || line.find(k_launch) > begin) continue;
+    const std::string rest = line.substr(begin + k_failed.size());
+    const std::size_t colon = rest.find(": ");
+    if (colon == std::string::npos || rest.find("timed out") != std::string::npos) continue;
+    if (is_one_of(nodes, rest.substr(0, colon)))
+      refused.push_back({rest.substr(0, colon), std::string(k_refuses) + rest.substr(colon + 2)});
+  }
+  sort_as(nodes, refused);
+  return refused;
 }
 
 Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
@@ -55,22 +81,29 @@ Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
   // --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});
   DTS_ASSIGN(const Output output, run_process(std::move(command), limit));
-  return parse_unable(output.out, doubt.nodes);
+  auto unable = parse_unable(output.out, doubt.nodes);
+  return unable.empty() ? parse_refusals(output.err, doubt.nodes) : std::move(unable);
 }
 
 run::Outcome without_unable(run::Outcome outcome,
                             std::vector<run::UnfitNode> unable,
                             std::size_t nodes) {
   if (unable.empty()) return outcome;
+  outcome.cause = run::Cause::launch_failed;
+  outcome.rank.reset();
+  outcome.node.clear();
   const run::UnfitNode& first = unable.front();
   std::string words = fmt::format("{} {}", first.node, first.why);
   if (unable.size() > 1)
     words += fmt::format(", and {} more cannot", counted(unable.size() - 1, "node"));
-  outcome.detail = fmt::format(
-      "{} (is its file system mounted there, and has it room?); {}", words, outcome.detail);
+  const bool refuses = first.why.starts_with(k_refuses);
+  const char* hint = refuses ? "the log of its slurmd says more"
+                             : "is its file system mounted there, and has it room?";
+  outcome.detail = fmt::format("{} ({}); {}", words, hint, outcome.detail);
   if (unable.size() >= nodes) return outcome;
   outcome.node = first.node;
-  outcome.unfit = std::move(unable);
+  // A slurmd that is only being restarted starts tasks again soon: that is one strike.
+  if (!refuses) outcome.unfit = std::move(unable);
   return outcome;
 }
 

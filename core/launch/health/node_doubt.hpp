@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes of a job cannot run a rank at all: those without dtsubmit, or without the run
-// directory (a share that is not mounted), or where nothing can be written to TMPDIR. Such a node
-// cannot report to the agent, so after a failed launch that names no node, one step runs a shell on
-// each.
+// directory (a share that is not mounted), or where nothing can be written to TMPDIR, and those
+// whose slurmd starts no task. Such a node cannot report to the agent, so after a failed launch
+// that names no node, one step runs a shell on each.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -32,8 +32,14 @@ struct NodeDoubt {
 [[nodiscard]] std::vector<run::UnfitNode> parse_unable(const std::string& output,
                                                        const std::vector<std::string>& nodes);
 
-// Adds the unable nodes to `outcome`, a failed launch, unless all nodes are unable, in which case
-// no single node is at fault. Pure.
+// Parses what srun says of nodes that refused such a step: "srun: error: Task launch for StepId=7.1
+// failed on node n1: Job credential expired". Omits those that were only too slow, which may still
+// run their Prolog. Pure.
+[[nodiscard]] std::vector<run::UnfitNode> parse_refusals(const std::string& errors,
+                                                         const std::vector<std::string>& nodes);
+
+// Adds the unable nodes to `outcome`, a failed launch or a rank that vanished during one, unless
+// all nodes are unable, in which case no single node is at fault. Pure.
 [[nodiscard]] run::Outcome without_unable(run::Outcome outcome,
                                           std::vector<run::UnfitNode> unable,
                                           std::size_t nodes);

@@ -25,6 +25,32 @@ TEST_CASE("each node's line is read, in the order of nodes, and other lines are 
   CHECK(parse_unable("", k_nodes).empty());
 }
 
+TEST_CASE("nodes that refuse a step are read, but not those that are too slow") {
+  const auto refused = parse_refusals(
+      "srun: error: Task launch for StepId=7.4 failed on node n2: Unspecified error\n"
+      "srun: error: Task launch for StepId=7.4 failed on node n1: Job credential expired\n"
+      "srun: error: Task launch for StepId=7.4 failed on node n0: Socket timed out on send/recv "
+      "operation\n"
+      "srun: error: Task launch for StepId=7.4 failed on node n9: Job credential expired\n"
+      "srun: error: Application launch failed: Job credential expired\n"
+      "srun: error: n0: task 0: Killed\n",
+      k_nodes);
+  REQUIRE(refused.size() == 2);
+  CHECK(refused[0].node == "n1");
+  CHECK(refused[1].node == "n2");
+  CHECK(without_unable(k_failed, refused, 3).detail ==
+        "n1 starts no task: Job credential expired, and 1 node more cannot (the log of its slurmd "
+        "says more); the ranks were told to end");
+  CHECK(parse_refusals("", k_nodes).empty());
+  const run::Outcome victim{
+      run::Cause::rank_killed, 137, "rank 0 on n0: its process vanished", 0, "n0"};
+  const run::Outcome explained = without_unable(victim, refused, 3);
+  CHECK(explained.cause == run::Cause::launch_failed);
+  CHECK(explained.node == "n1");
+  CHECK_FALSE(explained.rank.has_value());
+  CHECK(explained.unfit.empty());  // at once in quarantine otherwise
+}
+
 TEST_CASE("nodes that cannot run a rank are named and omitted") {
   const run::Outcome outcome =
       without_unable(k_failed, {{"n1", "cannot run d"}, {"n2", "cannot read r"}}, 3);
