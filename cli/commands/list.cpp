@@ -86,7 +86,9 @@ class Listing {
       if (away_) return;
       scheduler_ = *std::move(loaded);
     }
-    away_ = !read_job(*scheduler_, known);
+    const auto read = read_job(*scheduler_, known);
+    if (!read) warn(fmt::format("the states of jobs are not known: {}", read.error().message));
+    away_ = !read;
   }
 
  private:

@@ -73,6 +73,18 @@ def slow_to_take(cluster):
     return Run(cluster, run, job)
 
 
+def listed_meanwhile(cluster):
+    """A list that the controller does not answer says why states are unknown, once."""
+    runs = cluster.place + "/listed"
+    for _ in range(2):
+        cluster.dtsubmit("submit", "--runs", runs, "--", "sleep", "60")
+    with Stopped(controller(cluster), 20):
+        said = cluster.dtsubmit("list", "--runs", runs)
+    check(len([line for line in said.stdout.splitlines() if line.startswith("unknown ")]) == 2, f"the states are unknown: {said.stdout}")
+    check(said.stderr.count("the states of jobs are not known: ") == 1, f"and it is said why: {said.stderr}")
+    cluster.run("scancel", "-u", str(os.geteuid()))
+
+
 def given_up(cluster):
     """A Ctrl-C while the outcome is unknown: the folder is kept, and later commands find the job."""
     runs = cluster.place + "/given-up"
@@ -160,6 +172,7 @@ def main():
         with open(cluster.folder + "/slurm.conf", "a") as config:
             config.write("JobSubmitPlugins=lua\n")
         cluster.run("scontrol", "reconfigure")
+        listed_meanwhile(cluster)
         run = slow_to_take(cluster)
         given_up(cluster)
         stopped_while_submitting(cluster, 12 if full else 2)
