@@ -5,3 +5,5 @@ dts_script_test(launch_faults_mpirun integration 300 launch_faults mpirun)
 # A launcher in the program, started once for each rank.
 dts_script_test(launch_second_launcher integration 300 second_launcher local)
 dts_script_test(launch_second_launcher_slurm integration 300 second_launcher slurm)
+# slurmctld is away while a job starts.
+dts_script_test(launch_without_controller integration 400 launch_without_controller)

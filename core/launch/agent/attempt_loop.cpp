@@ -15,6 +15,7 @@
 
 #include <csignal>
 #include <future>
+#include <utility>
 
 namespace dts::launch {
 namespace {
@@ -75,20 +76,25 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
 }
 
 // Launchers start the daemons on other nodes through the controller: while it is away, one launch
-// after another would fail, and use up the budget. A scheduler that never answered in this job is
+// after another would fail, and use up the budget, as would one in the first seconds after its
+// return, when it has not heard of its nodes yet. A scheduler that this node has no way to ask is
 // not waited for. Ends early for a signal, which can be read again.
 void AttemptLoop::await_controller(run::Cause cause) {
   constexpr std::chrono::minutes k_longest{5};
   constexpr seconds k_turn{10};
-  if (watch_ == nullptr || !watch_->has_answered() ||
+  constexpr seconds k_settle{10};
+  if (watch_ == nullptr ||
       (cause != run::Cause::launch_failed && cause != run::Cause::launcher_died))
     return;
   const auto until = std::chrono::steady_clock::now() + k_longest;
-  for (bool said = false; !watch_->wait_job(k_turn) && std::chrono::steady_clock::now() < until;
-       said = true) {
-    if (!said) log("the scheduler does not answer: waiting up to 5 minutes before the next launch");
+  bool was_away = false;
+  while (!watch_->wait_job(k_turn) && watch_->may_answer() &&
+         std::chrono::steady_clock::now() < until) {
+    if (!std::exchange(was_away, true))
+      log("the scheduler does not answer: waiting up to 5 minutes before the next launch");
     if (!waits_unasked(signals_.get(), seconds(1))) return;
   }
+  [[maybe_unused]] const bool settled = !was_away || waits_unasked(signals_.get(), k_settle);
 }
 
 // Waits before the next attempt.

@@ -45,6 +45,7 @@ struct JobWatch::Shared {
   std::optional<std::string> handicap;
   std::atomic<bool> restarts_ended_jobs{false};
   std::atomic<bool> is_known{false};  // the job's record has been read
+  std::atomic<bool> has_way{true};    // false: no way to the scheduler could be loaded
   std::optional<std::string> way;
   // The members from here on belong to the worker thread.
   std::string reported_limitation;
@@ -112,6 +113,7 @@ JobWatch::JobWatch(Connect connect, sched::JobId job, bool query_nodes)
 
 Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect& connect) {
   auto scheduler = connect();
+  has_way = scheduler.has_value();
   if (!scheduler)
     say(handicap,
         reported_limitation,
@@ -190,6 +192,10 @@ bool JobWatch::restarts_ended_jobs() const {
 
 bool JobWatch::has_answered() const {
   return shared_->is_known;
+}
+
+bool JobWatch::may_answer() const {
+  return shared_->has_way;
 }
 
 int JobWatch::event_fd() const {

@@ -33,6 +33,9 @@ class JobWatch {
 
   // True if the scheduler has shown the job's record at some time.
   [[nodiscard]] bool has_answered() const;
+  // False if no way to the scheduler could be loaded on this node. One that only does not answer
+  // may be away for a while.
+  [[nodiscard]] bool may_answer() const;
 
   // A descriptor that is readable when a take function has something to return.
   [[nodiscard]] int event_fd() const;

@@ -118,6 +118,15 @@ class Scripted final : public sched::Scheduler {
   unsigned looks_ = 0;
 };
 
+JobWatch::Connect scripted(std::vector<std::string>& asked,
+                           std::string refused,
+                           sched::JobState state = sched::JobState::pending) {
+  return [&asked, refused = std::move(refused), state] {
+    return Result<std::unique_ptr<sched::Scheduler>>(
+        std::make_unique<Scripted>(asked, refused, state));
+  };
+}
+
 // The next answer of a kind, waiting at most 10 s.
 template <class Take>
 auto next(JobWatch& watch, const Take& take) {
@@ -174,11 +183,7 @@ TEST_CASE("a connection that never completes blocks neither questions nor the en
 
 TEST_CASE("how the scheduler is reached is reported once") {
   std::vector<std::string> asked;
-  JobWatch watch(
-      [&] {
-        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
-      },
-      sched::JobId(7));
+  JobWatch watch(scripted(asked, "none"), sched::JobId(7));
   CHECK(next(watch, [&] { return watch.take_access(); }) == "scripted: it is a test");
   CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
   CHECK(watch.has_answered());
@@ -191,6 +196,14 @@ TEST_CASE("how the scheduler is reached is reported once") {
   CHECK_FALSE(watch.take_error());
 }
 
+TEST_CASE("a scheduler that does not answer may do so later, if there is a way to it") {
+  std::vector<std::string> asked;
+  JobWatch watch(scripted(asked, k_forgotten), sched::JobId(7));
+  CHECK(next(watch, [&] { return watch.take_error(); }));
+  CHECK_FALSE(watch.has_answered());
+  CHECK(watch.may_answer());
+}
+
 TEST_CASE("without any way to reach the scheduler, the consequences are reported") {
   JobWatch watch(nobody, sched::JobId(7));
   const auto handicap = next(watch, [&] { return watch.take_limitation(); });
@@ -199,17 +212,14 @@ TEST_CASE("without any way to reach the scheduler, the consequences are reported
   CHECK(handicap->find("only the scheduler itself can requeue the job") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
   CHECK_FALSE(watch.has_answered());
+  CHECK_FALSE(watch.may_answer());
   CHECK_FALSE(watch.take_limitation());  // retried, with the same result
   CHECK_FALSE(watch.take_access());
 }
 
 TEST_CASE("a job that has ended is kept from starting again where the scheduler would start it") {
   std::vector<std::string> asked;
-  JobWatch watch(
-      [&] {
-        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
-      },
-      sched::JobId(7));
+  JobWatch watch(scripted(asked, "none"), sched::JobId(7));
   CHECK(next(watch, [&] { return watch.take_facts(); }));
   CHECK(watch.restarts_ended_jobs());
   JobWatch::Return how;
@@ -237,12 +247,7 @@ TEST_CASE("a job that has our id by now is not touched, and its record is not ou
                           Case{cancelled, {}, 7},
                           Case{ended, {}, 7}}) {
     std::vector<std::string> asked;
-    JobWatch watch(
-        [&] {
-          return Result<std::unique_ptr<sched::Scheduler>>(
-              std::make_unique<Scripted>(asked, k_reused));
-        },
-        sched::JobId(7));
+    JobWatch watch(scripted(asked, k_reused), sched::JobId(7));
     CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
     watch.ask();
     const auto trouble = next(watch, [&] { return watch.take_error(); });
@@ -277,11 +282,7 @@ TEST_CASE("a scheduler that becomes available later is used, and its facts arriv
 
 TEST_CASE("each attempt gets fresh facts and a fresh record of the job") {
   std::vector<std::string> asked;
-  JobWatch watch(
-      [&] {
-        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
-      },
-      sched::JobId(7));
+  JobWatch watch(scripted(asked, "none"), sched::JobId(7));
   for (int attempt = 1; attempt <= 3; ++attempt) {
     watch.begin_attempt();
     const auto facts = next(watch, [&] { return watch.take_facts(); });
@@ -367,12 +368,7 @@ TEST_CASE("a job comes back under its own id, or as a successor if that is not a
        }) {
     CAPTURE(one.refused);
     std::vector<std::string> asked;
-    JobWatch watch(
-        [&] {
-          return Result<std::unique_ptr<sched::Scheduler>>(
-              std::make_unique<Scripted>(asked, one.refused));
-        },
-        sched::JobId(7));
+    JobWatch watch(scripted(asked, one.refused), sched::JobId(7));
     watch.request_return(one.how);
     const auto answer = next(watch, [&] { return watch.take_returned(); });
     REQUIRE(answer);
@@ -399,11 +395,7 @@ TEST_CASE("a job that excludes nothing avoids what it can") {
 
 TEST_CASE("a job that was requeued comes with the nodes that are down") {
   std::vector<std::string> asked;
-  JobWatch watch(
-      [&] {
-        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
-      },
-      sched::JobId(7));
+  JobWatch watch(scripted(asked, "none"), sched::JobId(7));
   watch.ask();
   const auto job = next(watch, [&] { return watch.take_job(); });
   REQUIRE(job);
@@ -414,13 +406,7 @@ TEST_CASE("a job that was requeued comes with the nodes that are down") {
 
 TEST_CASE("on request, the nodes that are down come with every record") {
   std::vector<std::string> asked;
-  JobWatch watch(
-      [&] {
-        return Result<std::unique_ptr<sched::Scheduler>>(
-            std::make_unique<Scripted>(asked, "none", sched::JobState::running));
-      },
-      sched::JobId(7),
-      true);
+  JobWatch watch(scripted(asked, "none", sched::JobState::running), sched::JobId(7), true);
   watch.ask();
   REQUIRE(next(watch, [&] { return watch.take_job(); }));
   CHECK(watch.take_down_nodes() == std::vector<std::string>{"n2", "n3", "n4"});
