@@ -47,13 +47,16 @@ tests() {
   ctest --test-dir "build/$build" --output-on-failure "$@"
 }
 
-# side_by_side BUILD NAME ARGUMENT...: tests beside others. If any fails, the failed ones are listed for `alone`.
+# side_by_side BUILD NAME ARGUMENT...: tests beside others. If any fails, the failed ones are listed for `alone`, unless a sanitizer
+# has found something, which is an error however busy the processors are.
 side_by_side() {
   local build=$1 name=$2
-  local failed=build/failed-$build
+  local log=build/$build/Testing/Temporary
   shift 2
-  rm -f "$failed"
-  stage "$name" tests "$build" "$@" || cut -d: -f2 "build/$build/Testing/Temporary/LastTestsFailed.log" >"$failed"
+  rm -f "$log/LastTestsFailed.log"
+  stage "$name" tests "$build" "$@" && return 0
+  ! grep -qE 'ERROR: [A-Za-z]+Sanitizer|runtime error: ' "$log/LastTest.log" || return 1
+  cut -d: -f2 "$log/LastTestsFailed.log" >"build/failed-$build"
 }
 
 # alone BUILD: once nothing else computes, what failed in side_by_side, if that is little: to be late on two busy processors is no
@@ -95,6 +98,7 @@ sanitized_rest() {
 }
 
 before_a_commit() {
+  rm -f build/failed-*
   stage "unit, golden, cli and lint" tests dev -L "$quick" -j "$jobs"
   beside sanitized_parsers
   local code=0
@@ -107,6 +111,7 @@ before_a_commit() {
 
 rest() {
   local code=0
+  rm -f build/failed-*
   beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
   side_by_side dev "integration" -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs + 1))

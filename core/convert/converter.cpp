@@ -37,7 +37,8 @@ class Converter {
       : options_(options),
         subject_(lint::subject_of(text, {}, options.path)),
         resolver_(subject_.job, options.environment),
-        inliner_(subject_.text) {}
+        inliner_(subject_.text),
+        sizes_(sizes_of_job(subject_, resolver_)) {}
 
   Conversion run() {
     read_requests(subject_, draft_);
@@ -93,8 +94,8 @@ class Converter {
     make_programs();
     settle_dropped(programs_, !cast_.roles.empty(), draft_);
     join_programs(cast_, subject_.job, parts_, programs_, places_, draft_);
-    const ScriptSizes sizes = cast_.has_roles() ? sizes_of_job(resolver_) : ScriptSizes{};
-    for (Program& program : programs_) write_sizes(program, sizes);
+    for (Program& program : programs_)
+      if (cast_.has_roles()) write_sizes_of_role(program, sizes_);
     keep_needed(parts_, programs_, rendezvous_);
     lose_steps(parts_, rendezvous_);
     if (!cast_.has_roles()) settle_own_shells(parts_, programs_, places_, has_many_nodes());
@@ -103,7 +104,7 @@ class Converter {
     settle_tear_down(
         parts_, last_, cast_.has_roles(), subject_.directive("chdir") != nullptr, options_);
     write_rows();
-    write_steps(sizes);
+    write_steps();
   }
 
   // Of the next program.
@@ -159,6 +160,7 @@ class Converter {
 
   Program make_program(const Item& item) {
     ProgramContext context{subject_, resolver_, facts(), options_.is_in_folder, item.span().begin};
+    context.sizes = sizes_;
     bool starts = false;
     Program functions = functions_of(item, context, starts);
     context.functions = functions.text;
@@ -234,7 +236,7 @@ class Converter {
 
   [[nodiscard]] bool has_many_nodes() const { return nodes() > 1; }
 
-  void write_steps(const ScriptSizes& sizes) {
+  void write_steps() {
     draft_.are_roles = cast_.has_roles();
     const Bodies bodies = bodies_of(parts_);
     const SetUpText tear_down =
@@ -249,15 +251,13 @@ class Converter {
       set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);
-      const std::string text = with_script_sizes(
-          with_script_sizes(with_exports(set_up, program, used_later, options_), sizes),
-          program.sizes);
+      const std::string text =
+          with_all_sizes(with_exports(set_up, program, used_later, options_), program);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
       // Once, when all programs have ended.
       if (!tear_down.text.empty() && i + 1 == places_.size())
         step.settings["teardown"] = {
-            {with_script_sizes(with_state(tear_down.text, set_up, used_later, options_),
-                               program.sizes)},
+            {with_all_sizes(with_state(tear_down.text, set_up, used_later, options_), program)},
             k_no_row};
       note_left_sizes(text + program.source() + tear_down.text, program);
       step.command = command_of(program, set_up, options_);
@@ -278,6 +278,7 @@ class Converter {
   lint::Subject subject_;
   Resolver resolver_;
   Inliner inliner_;
+  ScriptSizes sizes_;
   Draft draft_;
   std::vector<Part> parts_;
   std::set<const Part*> called_;  // definitions that programs use

@@ -114,7 +114,7 @@ void resolve(const JobSpec& common,
   }
   const auto spelling = part.is_stored ? Spelling::stored : Spelling::typed;
   if (object.is_object()) read_keys(object, "", {at, at, spelling}, part.job, found);
-  share_nodes_of_job(part.job, common.nodes);
+  if (part.beside.empty()) share_nodes_of_job(part.job, common.nodes);
   settle_size(part.job, found);
   const bool has_type = !part.job.gpu_type.empty() || part.job.gpus_per_node.value_or(0) == 0;
   if (!part.is_stored && !has_type) part.job.gpu_type = common.gpu_type;

@@ -152,7 +152,9 @@ std::uint64_t nodes_that_share(std::uint64_t ntasks, std::uint64_t nodes) {
 
 void share_nodes_of_job(JobSpec& step, unsigned nodes) {
   Totals& totals = step.totals;
-  if (nodes < 2 || !totals.ntasks || totals.nodes_given || step.ntasks_per_node) return;
+  const bool has_others = totals.gpus || totals.gpus_per_task || totals.ntasks_per_gpu;
+  if (nodes < 2 || !totals.ntasks || totals.nodes_given || step.ntasks_per_node || has_others)
+    return;
   step.nodes = static_cast<unsigned>(nodes_that_share(*totals.ntasks, nodes));
   totals.nodes_given = true;
 }

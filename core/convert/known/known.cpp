@@ -214,9 +214,6 @@ void Known::set_defaults(const Command& command, const SetNames& names) {
 
 KnownText Known::variable(const std::string& name) const {
   if (changing_.count(name) > 0) return {};
-  if (name.starts_with('#') && name.ends_with("[@]"))
-    if (const auto array = arrays_.find(name.substr(1, name.size() - 4)); array != arrays_.end())
-      return {TextKind::exact, std::to_string(array->second.size())};
   if (const auto found = values_.find(name); found != values_.end())
     return found->second ? KnownText{TextKind::exact, *found->second} : KnownText{};
   if (name.empty() || !shell::is_name_begin(name[0]) || is_one_of(k_changed_by_shell, name))

@@ -57,15 +57,6 @@ MaybeNodes NodeValues::nodes_of(const OwnNodes& own, std::optional<std::uint64_t
 void follow(const shell::Statement& statement, Known& known, NodeValues& nodes) {
   known.follow(statement);
   nodes.follow(statement);
-  const SetNames sets = set_names(statement);
-  SetNames counts;
-  for (const auto* all : {&sets.variables, &sets.arrays})
-    for (const std::string& name : *all) counts.variables.insert("#" + name + "[@]");
-  known.forget(counts);
-  for (const auto* all : {&sets.variables, &sets.arrays})
-    for (const std::string& name : *all)
-      if (const auto size = nodes.size_of_array(name))
-        known.set("#" + name + "[@]", std::to_string(*size));
   const Command* command = simple_command(statement);
   if (command == nullptr || statement.background) return;
   for (const shell::Assignment& one : command->assignments)
@@ -206,17 +197,13 @@ std::optional<std::size_t> NodeValues::count_in(const Word& word) const {
       piece != nullptr && piece->kind == Piece::Kind::command ? printing(piece->commands) : nullptr;
   if (pipeline == nullptr || pipeline->commands.size() < 2) return std::nullopt;
   const Command& last = pipeline->commands.back();
-  const bool counts = last.kind == Command::Kind::simple && last.words.size() == 2 &&
+  // Other commands print more than one word or line for a node, or one for several.
+  const bool counts = lint::base_name(first_word(pipeline->commands[0])) == "scontrol" &&
+                      last.kind == Command::Kind::simple && last.words.size() == 2 &&
                       first_word(last) == "wc" &&
                       (literal_of(last.words[1]) == "-l" || literal_of(last.words[1]) == "-w");
   const MaybeNodes nodes = counts ? piped(*pipeline, pipeline->commands.size() - 1) : std::nullopt;
   return nodes ? std::optional(nodes->size()) : std::nullopt;
-}
-
-std::optional<std::size_t> NodeValues::size_of_array(const std::string& name) const {
-  const auto value = values_.find(name);
-  const bool is_array = value != values_.end() && value->second.is_array;
-  return is_array ? std::optional(value->second.nodes.size()) : std::nullopt;
 }
 
 MaybeNodes NodeValues::of_command(const Command& command) const {

@@ -46,9 +46,6 @@ class NodeValues {
   // How many nodes the word counts: $(scontrol show hostnames | wc -l); nullopt: it counts none.
   [[nodiscard]] std::optional<std::size_t> count_in(const shell::Word& word) const;
 
-  // How many nodes the array has; nullopt: it has others, or is none.
-  [[nodiscard]] std::optional<std::size_t> size_of_array(const std::string& name) const;
-
   // `count`: on how many nodes the step runs, if that is known.
   [[nodiscard]] std::optional<NodeRange> nodes_of(const OwnNodes& own,
                                                   std::optional<std::uint64_t> count) const;
@@ -78,8 +75,8 @@ class NodeValues {
   std::map<std::string, Value> values_;
 };
 
-// The statement has been run, once: both follow it, and `known` gets numbers of nodes that it
-// counts or puts into arrays, as those of `scontrol show hostnames | wc -l` and ${#NODES[@]}.
+// The statement has been run, once: both follow it, and `known` gets the numbers of nodes that it
+// counts: N=$(scontrol show hostnames | wc -l).
 void follow(const shell::Statement& statement, Known& known, NodeValues& nodes);
 
 }  // namespace dts::convert

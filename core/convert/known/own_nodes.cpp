@@ -41,8 +41,9 @@ std::optional<OwnNodes> own_nodes_of(const Command& command, std::size_t end) {
     const bool has_next = i + 1 < command.words.size();
     if (is_srun && (text == "-r" || text == "--relative") && has_next)
       return OwnNodes{command.words[i + 1], true};
-    if (is_srun)
-      if (auto value = without_prefix(word, "--relative=")) return OwnNodes{*value, true};
+    for (const char* prefix : {"--relative=", "-r"})
+      if (auto value = without_prefix(word, prefix); value && is_srun)
+        return OwnNodes{*value, true};
     is_srun = is_srun && (i == 0 || is_option(word) || is_option(command.words[i - 1]));
     if ((text == "-w" || text == "--nodelist") && has_next) return OwnNodes{command.words[i + 1]};
     if (auto value = without_prefix(word, "--nodelist=")) return OwnNodes{*value};

@@ -120,7 +120,7 @@ std::string in_turn(const Item& item, const std::string& text, const Turn& turn)
   if (turn.is_awaited && where == RunsOn::first) return waits;
   std::string made = "if ";
   if (where == RunsOn::first_unless_function)
-    made += "[ \"$(type -t " + named_command(item) + ")\" = function ]" +
+    made += "[ \"$(type -t " + named_command(item) + ")\" != file ]" +
             (turn.is_awaited ? "" : " || ");
   made += std::string(turn.is_awaited ? "" : "on_first_node") + "; then\n" + text + "\n";
   if (!turn.is_last && !turn.is_awaited)

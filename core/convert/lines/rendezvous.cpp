@@ -20,9 +20,16 @@ bool has_one_of(std::string_view text, std::initializer_list<std::string_view> p
 
 bool is_port_name(std::string_view lower) {
   if (lower == "port" || lower == "free_port") return true;
+  for (const std::string_view other : {"report", "support", "export", "import", "transport"})
+    if (lower.ends_with(other)) return false;
   return lower.ends_with("port") &&
-         has_one_of(lower,
-                    {"master", "head_node", "rdzv", "rdv", "main", "dist", "ddp", "rendezvous"});
+         has_one_of(lower, {"master", "rdzv", "rdv", "main", "dist", "ddp", "rendezvous"});
+}
+
+// A port that is found when the job runs; a number may be that of another service.
+bool is_found_port(std::string_view lower, std::string_view source) {
+  return lower.ends_with("port") && lower.find("head_node") != lower.npos &&
+         has_one_of(source, {"$(", "`", "RANDOM"});
 }
 
 bool is_address_name(std::string_view lower) {
@@ -176,7 +183,7 @@ Rendezvous rendezvous_of(const std::vector<Item>& items, const lint::Job& job) {
         const std::string lower = in_lower_case(name);
         if (has_port && found.hosts.count(name) > 0) {
           ports.insert(name);
-        } else if (is_port_name(lower)) {
+        } else if (is_port_name(lower) || is_found_port(lower, item.source)) {
           ports.insert(name);
           found.others.emplace(name, "MASTER_PORT");
         } else if ((found.hosts.count(name) > 0 || names_node) && is_address_name(lower) &&

@@ -74,7 +74,7 @@ class Maker {
       Launched made = launched(all, context_.resolver, context_.subject.runs, context_.at, false);
       is_launched_ = made.launcher != lint::Launcher::none;
       if (is_launched_) {
-        program_.sizes = sizes_at_launch(made.settings, context_);
+        program_.launch_sizes = sizes_at_launch(made.settings, context_);
         settle(made);
         expand_once(made.command);
         find(made);
@@ -92,7 +92,7 @@ class Maker {
   // The shell that runs the launcher expands the words, for all ranks.
   void expand_once(std::vector<FlatWord>& command) {
     for (std::vector<FlatWord>* words : {&variables_, &command}) {
-      write_sizes(*words, program_.sizes);
+      write_sizes(*words, program_.launch_sizes);
       keep_first_node(*words, context_);
       own_.merge(own_values(*words));
     }

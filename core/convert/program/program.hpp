@@ -39,7 +39,9 @@ struct Program {
   Names functions{};             // that it may call of files that the set-up reads
   Names needs;          // variables of the shell that submits, without which something is lost
   ScriptSizes sizes{};  // of the script's job, where the program's job has others
-  Names exports{};      // variables of the script that a shell which it starts expands
+  // The same of the launcher's shell, where the ranks have others; see sizes_at_launch().
+  ScriptSizes launch_sizes{};
+  Names exports{};  // variables of the script that a shell which it starts expands
 
   // What goes with a part of it: both for people.
   void note(const std::vector<std::string>& more, const std::vector<std::string>& lost);
@@ -59,6 +61,7 @@ struct ProgramContext {
   std::function<bool(const std::string& name)> is_in_folder{};  // as in Options
   std::size_t at = 0;                                           // where the statement begins
   bool keeps_output = false;  // a later line reads the file to which it goes
+  ScriptSizes sizes{};        // see sizes_of_job()
   std::string functions{};    // definitions that the statement calls, for a text
 };
 

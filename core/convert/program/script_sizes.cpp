@@ -12,12 +12,13 @@ namespace {
 // Replaces expansions in a text, however they are quoted.
 class SizeWriter {
  public:
-  SizeWriter(const std::string& text, const ScriptSizes& sizes) : text_(text), sizes_(sizes) {}
+  SizeWriter(const std::string& text, const ScriptSizes& sizes, bool of_shell)
+      : text_(text), sizes_(sizes), of_shell_(of_shell) {}
 
   std::string all() {
     while (at_ < text_.size()) {
       follow_test();
-      if (!other_job() && !arithmetic() && !value()) made_ += text_[at_++];
+      if (!other_job() && !quoted() && !arithmetic() && !value()) made_ += text_[at_++];
     }
     return std::move(made_);
   }
@@ -49,8 +50,21 @@ class SizeWriter {
     if (end == std::string::npos) return false;
     const std::size_t close = text_.find("\n" + text_.substr(begin, end - begin), end);
     const std::size_t count = (close == std::string::npos ? text_.size() : close) - at_;
-    if (text_.substr(at_, count).find("#SBATCH") == std::string::npos) return false;
+    if (!of_shell_ && text_.substr(at_, count).find("#SBATCH") == std::string::npos) return false;
     pass(count);
+    return true;
+  }
+
+  // 'TEXT' and comments, which the shell does not expand.
+  bool quoted() {
+    if (!of_shell_) return false;
+    if (is_here("\"")) in_double_quotes_ = !in_double_quotes_;
+    if (in_double_quotes_) return false;
+    const bool is_word = at_ == 0 || std::string_view(" \t\n;").find(text_[at_ - 1]) < 4;
+    const bool is_comment = is_here("#") && is_word;
+    if (!is_comment && !is_here("'")) return false;
+    const std::size_t end = text_.find(is_comment ? '\n' : '\'', at_ + 1);
+    pass((end == std::string::npos ? text_.size() : end + 1) - at_);
     return true;
   }
 
@@ -103,7 +117,9 @@ class SizeWriter {
 
   // The brace that closes an expansion within which `at` is.
   [[nodiscard]] std::size_t close_of(std::size_t at) const {
-    for (int open = 1; at < text_.size(); ++at) {
+    constexpr std::size_t k_longest_default = 4096;
+    const std::size_t end = std::min(text_.size(), at + k_longest_default);
+    for (int open = 1; at < end; ++at) {
       if (text_[at] == '\\')
         ++at;
       else if (text_[at] == '{')
@@ -127,7 +143,7 @@ class SizeWriter {
     const bool is_own = size.has_value() == (sign == '+');  // `rest` is the value
     if (!is_written || (is_own && !operation.empty() && !is_one_word(rest))) return false;
     made_ += operation.empty() || (size && sign != '+') ? *size
-             : is_own                                   ? SizeWriter(rest, sizes_).all()
+             : is_own                                   ? SizeWriter(rest, sizes_, false).all()
                                                         : "";
     at_ = close + 1;
     return true;
@@ -144,9 +160,24 @@ class SizeWriter {
   std::size_t at_ = 0;
   int depth_ = 0;  // parentheses of arithmetic that are open
   bool in_test_ = false;
+  bool of_shell_;
+  bool in_double_quotes_ = false;
   std::string made_;
   Names left_;
 };
+
+// NAME=value, unset NAME, read NAME
+bool is_changed(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const std::string_view rest = text.substr(at + name.size());
+    const std::size_t line = text.rfind('\n', at) + 1;
+    const std::string_view before = text.substr(line, at - line);
+    if (rest.starts_with('=') && !rest.starts_with("==")) return true;
+    for (const std::string_view verb : {"unset ", "read ", "let ", "printf -v "})
+      if (before.find(verb) != before.npos) return true;
+  }
+  return false;
+}
 
 std::optional<std::string> asked(const Program& program,
                                  const Draft& draft,
@@ -159,41 +190,49 @@ std::optional<std::string> asked(const Program& program,
 
 }  // namespace
 
-ScriptSizes sizes_of_job(const Resolver& resolver) {
+ScriptSizes sizes_of_job(const lint::Subject& subject, const Resolver& resolver) {
+  const lint::Job& job = subject.job;
   ScriptSizes sizes;
-  for (const char* name : {"SLURM_NNODES",
-                           "SLURM_JOB_NUM_NODES",
-                           "SLURM_NTASKS",
-                           "SLURM_NPROCS",
-                           "SLURM_NTASKS_PER_NODE"})
-    if (const auto value = resolver.variable(name)) sizes[name] = value;
+  const auto add = [&](const char* name) {
+    const auto value = resolver.variable(name);
+    if (value && !is_changed(subject.text, name)) sizes[name] = value;
+  };
+  if (job.nodes)
+    for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) add(name);
+  if (job.ntasks || job.ntasks_per_node)  // otherwise Slurm sets none
+    for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) add(name);
+  if (job.ntasks_per_node) add("SLURM_NTASKS_PER_NODE");
   return sizes;
 }
 
 ScriptSizes sizes_at_launch(const Settings& asked, const ProgramContext& context) {
-  ScriptSizes sizes = sizes_of_job(context.resolver);
-  auto each = number_in(asked, "ntasks-per-node");
+  ScriptSizes sizes = context.sizes;
+  if (asked.count("gpus") + asked.count("ntasks-per-gpu") > 0) return sizes;
+  auto per_node = number_in(asked, "ntasks-per-node");
   auto tasks = number_in(asked, "ntasks");
   const std::uint64_t all = context.facts.nodes;
   const std::uint64_t nodes =
       number_in(asked, "nodes").value_or(tasks ? spec::nodes_that_share(*tasks, all) : all);
-  if (!tasks && each) tasks = *each * nodes;
-  if (tasks && !each && nodes > 0 && *tasks % nodes == 0) each = *tasks / nodes;
+  if (!tasks && per_node) tasks = *per_node * nodes;
+  if (tasks && !per_node && nodes > 0 && *tasks % nodes == 0) per_node = *tasks / nodes;
   const bool are_of_job = !tasks && nodes == context.subject.job.nodes.value_or(1);
-  const auto settle = [&](const char* name, const std::optional<std::uint64_t>& own) {
+  const auto erase_if_equal = [&](const char* name, const std::optional<std::uint64_t>& own) {
     const auto size = sizes.find(name);
-    if (size != sizes.end() && own && size->second == std::to_string(*own)) sizes.erase(size);
+    const bool is_equal = size != sizes.end() && own && size->second == std::to_string(*own);
+    if (is_equal || (are_of_job && !own)) sizes.erase(name);
   };
-  settle("SLURM_NNODES", nodes);
-  settle("SLURM_JOB_NUM_NODES", nodes);
-  for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS"})
-    are_of_job ? void(sizes.erase(name)) : settle(name, tasks);
-  are_of_job ? void(sizes.erase("SLURM_NTASKS_PER_NODE")) : settle("SLURM_NTASKS_PER_NODE", each);
+  for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) erase_if_equal(name, nodes);
+  for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) erase_if_equal(name, tasks);
+  erase_if_equal("SLURM_NTASKS_PER_NODE", per_node);
   return sizes;
 }
 
-std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes) {
-  return sizes.empty() ? text : SizeWriter(text, sizes).all();
+std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes, bool of_shell) {
+  return sizes.empty() ? text : SizeWriter(text, sizes, of_shell).all();
+}
+
+std::string with_all_sizes(const std::string& text, const Program& program) {
+  return with_script_sizes(with_script_sizes(text, program.launch_sizes, true), program.sizes);
 }
 
 void write_sizes(std::vector<FlatWord>& words, const ScriptSizes& sizes) {
@@ -205,13 +244,15 @@ void write_sizes(std::vector<FlatWord>& words, const ScriptSizes& sizes) {
     }
 }
 
-void write_sizes(Program& program, const ScriptSizes& sizes) {
-  program.text = with_script_sizes(program.text, sizes);
-  write_sizes(program.words, sizes);
+void write_sizes_of_role(Program& program, const ScriptSizes& sizes) {
+  program.launch_sizes = sizes;
+  program.text = with_script_sizes(program.text, sizes, true);
+  // Otherwise the ranks' shells expand what is left.
+  if (program.settings.count("launcher") == 0) write_sizes(program.words, sizes);
 }
 
 void note_left_sizes(const std::string& text, Program& program) {
-  SizeWriter writer(text, program.sizes);
+  SizeWriter writer(text, program.sizes, false);
   writer.all();
   for (const std::string& name : writer.left())
     if (program.sizes.at(name))
@@ -240,7 +281,8 @@ void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver
   else if (!starts_tasks && of_script && cores != of_script)
     add("SLURM_CPUS_PER_TASK");
   const std::string before = program.source();
-  write_sizes(program, program.sizes);
+  program.text = with_script_sizes(program.text, program.sizes);
+  write_sizes(program.words, program.sizes);
   if (program.source() != before)
     program.notes.emplace_back(
         starts_tasks ? "$SLURM_CPUS_PER_TASK is not set in the script: its default is written in"

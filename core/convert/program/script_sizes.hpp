@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of the script's job in the text of a program whose own job has others: the cores of all
-// tasks go to the only process that the script starts, so that $SLURM_NTASKS would be 1. Pure.
+// Sizes of the script's job, $SLURM_NTASKS and the like, in texts for shells that have others:
+// where the cores of all tasks go to the only process that the script starts, and in steps and
+// roles. Pure.
 #pragma once
 
 #include "core/convert/program/program.hpp"
@@ -10,16 +11,22 @@
 
 namespace dts::convert {
 
-// Sizes of the script's job by their variables, as far as they are known.
-[[nodiscard]] ScriptSizes sizes_of_job(const Resolver& resolver);
+// Sizes of the script's job by their variables, as far as they are known and the script leaves them
+// as they are.
+[[nodiscard]] ScriptSizes sizes_of_job(const lint::Subject& subject, const Resolver& resolver);
 
-// Those of them that ranks have otherwise, since their launcher was asked for other sizes or they
-// are on some of the nodes only. `asked`: of the launcher, by the shell of the script.
+// Those whose value in a rank differs from that in the script's shell. `asked`: what the launcher's
+// options request.
 [[nodiscard]] ScriptSizes sizes_at_launch(const Settings& asked, const ProgramContext& context);
 
-// Writes them in where the words, or the program, have names of them in shell source.
+// Writes them in where the words have shell source.
 void write_sizes(std::vector<FlatWord>& words, const ScriptSizes& sizes);
-void write_sizes(Program& program, const ScriptSizes& sizes);
+
+// The same for a role, whose own sizes differ from the job's; of a text, what its shell expands.
+void write_sizes_of_role(Program& program, const ScriptSizes& sizes);
+
+// A text of the set-up or tear-down with those of the program.
+[[nodiscard]] std::string with_all_sizes(const std::string& text, const Program& program);
 
 // Finds what the script's shell has in SLURM_NTASKS and the like where the program's job has
 // something else (Program::sizes), and writes it into the program. `draft`: the script's options.
@@ -27,7 +34,11 @@ void settle_sizes(Program& program, const Draft& draft, const Resolver& resolver
 
 // The text with these values in place of $NAME, ${NAME}, ${NAME:-x} and names in $((...)), ((...))
 // and comparisons of [[ ]]. Not in what it writes for other jobs.
-[[nodiscard]] std::string with_script_sizes(const std::string& text, const ScriptSizes& sizes);
+// `of_shell`: only what the text's own shell expands, not what is in single quotes, or in a
+// here-document of a quoted word.
+[[nodiscard]] std::string with_script_sizes(const std::string& text,
+                                            const ScriptSizes& sizes,
+                                            bool of_shell = false);
 
 // A loss, or a note, for each size that `text`, of with_script_sizes(), still has: the shells of
 // the program's job have another.

@@ -58,7 +58,6 @@ class Expansion {
     const KnownText value = variables_(one.text);
     const std::string& operation = one.operation;
     if (operation.empty()) return value;
-    if (operation == "#[@]") return variables_("#" + one.text + "[@]");
     const bool looks_at_text = operation[0] == ':';
     const std::size_t sign = looks_at_text ? 1 : 0;
     const char kind = sign < operation.size() ? operation[sign] : '\0';

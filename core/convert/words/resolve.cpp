@@ -77,9 +77,7 @@ class Calculator {
     const bool is_braced = begin > at_ && begin < text_.size() && text_[begin] == '{';
     if (is_braced) ++begin;
     std::size_t end = begin;
-    if (is_braced && text_.substr(begin).starts_with('#')) ++end;
     while (end < text_.size() && shell::is_name_char(text_[end])) ++end;
-    if (end > begin && text_[begin] == '#' && text_.substr(end).starts_with("[@]")) end += 3;
     if (end == begin || (is_braced && (end >= text_.size() || text_[end] != '}')))
       return std::nullopt;
     const std::string word(text_.substr(begin, end - begin));

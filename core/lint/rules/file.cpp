@@ -130,12 +130,25 @@ class CutLines {
                            std::isalpha(static_cast<unsigned char>(rest[name])) != 0;
     const std::size_t line = text_.rfind('\n', at);
     if (!is_option || line == std::string_view::npos || past_blanks(line + 1) != at) return;
-    const std::size_t before = text_.substr(0, line).rfind('\n') + 1;
-    const std::string_view last = trim(text_.substr(before, line - before));
-    if (last.starts_with('#') || last.ends_with('\\')) return;  // reported there
+    const std::string_view last = line_before(line);
+    // Of several such lines, the first; what cuts a line with a backslash is reported there.
+    const bool is_next = options_end_ > 0 && past_blanks(options_end_) == line;
+    options_end_ = one.words.back().span.end;
+    if (is_next || last.ends_with('\\')) return;
     report_.add(one.words.front().span,
-                "a line that begins with an option: the line before ends without a backslash",
-                "end the line before with a backslash");
+                "a line that begins with an option: no backslash continues the command before it",
+                "end the line before with a backslash, with no blank line or comment in between");
+  }
+
+  // The last line that ends before the line break at `end`, without those of comments.
+  [[nodiscard]] std::string_view line_before(std::size_t end) const {
+    while (true) {
+      const std::size_t before = text_.substr(0, end).rfind('\n');
+      const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+      const std::string_view line = trim(text_.substr(begin, end - begin));
+      if (!line.starts_with('#') || begin == 0) return line;
+      end = begin - 1;
+    }
   }
 
   // The command may end here: what follows ends the construct around it.
@@ -163,6 +176,7 @@ class CutLines {
 
   static constexpr std::size_t k_tab = 8;
 
+  std::size_t options_end_ = 0;  // of the last command that begins with an option
   std::string_view text_;
   Report& report_;
 };
@@ -220,11 +234,11 @@ std::vector<Rule> file_rules() {
            "a backslash that is missing or does not end its line, or a comment that ends a command",
        .reason = "Only a backslash right before the line break continues a command. Before a "
                  "blank, it quotes that blank: the command ends with its line, and the next lines "
-                 "are commands of their own. So are those behind a line that is a comment. In an "
-                 "array, the blank and the words of the comment become elements.",
-       .fix =
-           "remove what follows it, and move the comment in front of the command; in an array, a "
-           "comment may also follow an element if there is no backslash",
+                 "are commands of their own. So are those behind a line that is a comment, and "
+                 "lines of options behind one without a backslash. In an array, the blank and the "
+                 "words of the comment become elements.",
+       .fix = "add the backslash, or remove what follows it, and move the comment in front of the "
+              "command; in an array, a comment may also follow an element if there is no backslash",
        .check = check_line_cut_short,
        .reads_lines = true},
       {.id = "job-file",

@@ -189,10 +189,27 @@ TEST_CASE("ranks get the sizes that the launcher's shell has, also if it starts 
   CHECK(fewer.job_has("./a 16 2 $SLURM_JOB_ID"));
   CHECK(fewer.job_has("export ALL=16\n"));
   // The rank's shell expands what the launcher's shell does not.
-  CHECK(Reduced(begin + "srun -n 2 bash -c \"./a $SLURM_NTASKS \\$SLURM_NTASKS; true\"\n")
-            .job_has("\"./a 16 $SLURM_NTASKS; true\""));
-  CHECK(Reduced(begin + "srun -n 2 bash -c './a $SLURM_NTASKS; true'\n")
-            .job_has("\"./a $SLURM_NTASKS; true\""));
+  for (const char* end : {"", "; true"}) {
+    CAPTURE(std::string(end));
+    const Reduced both(begin + "srun -n 2 bash -c \"./a $SLURM_NTASKS \\$SLURM_NTASKS" + end +
+                       "\"\n");
+    CHECK(both.job_has("./a 16 $SLURM_NTASKS"));
+    const Reduced single(begin + "srun -n 2 bash -c './a $SLURM_NTASKS" + end + "'\n");
+    CHECK(single.job_has("./a $SLURM_NTASKS"));
+  }
+  const Reduced written(begin +
+                        "cat > w.sh <<'E'\n./a $SLURM_NTASKS\nE\nC='./a $SLURM_NTASKS'\n"
+                        "D=\"it's $SLURM_NTASKS\"  # don't $SLURM_NTASKS\n"
+                        "srun -n 2 bash w.sh \"$C\" \"$D\"\n");
+  CHECK(written.job_has("\n./a $SLURM_NTASKS\nE"));
+  CHECK_FALSE(written.job_has("'./a 16'"));
+  // What the script or Slurm leaves open is no size of the job.
+  for (const char* sets : {"export SLURM_NTASKS=$(cat n)\n", "unset SLURM_NTASKS\n"}) {
+    CAPTURE(std::string(sets));
+    CHECK_FALSE(Reduced(begin + sets + "srun -n 2 ./a $SLURM_NTASKS\n").job_has("16\""));
+  }
+  CHECK(Reduced("#!/bin/bash\n#SBATCH --nodes=4\nsrun -N4 -n 8 ./a ${SLURM_NTASKS:-8}\n")
+            .job_has("./a ${SLURM_NTASKS:-8}"));
   for (const char* same : {"srun", "srun -n 16", "srun -N 2 -n $SLURM_NTASKS", "mpirun"}) {
     CAPTURE(same);
     const Reduced all(begin + same + " ./a $SLURM_NTASKS $SLURM_NNODES\n");

@@ -99,10 +99,12 @@ TEST_CASE(
     {"name": "some", "command": ["a"], "ntasks": 6},
     {"name": "one", "command": ["a"], "ntasks": 1},
     {"name": "packed", "command": ["a"], "ntasks": 8, "ntasks_per_node": 8},
-    {"name": "own", "command": ["a"], "ntasks": 8, "nodes": 2}])");
+    {"name": "own", "command": ["a"], "ntasks": 8, "nodes": 2},
+    {"name": "gpus", "command": ["a"], "ntasks": 4, "gpus": 2, "ntasks_per_gpu": 2}])");
   const auto& steps = parts_of(*spec);
-  REQUIRE(steps.size() == 5);
-  const std::vector<std::pair<unsigned, unsigned>> sizes{{4, 2}, {3, 2}, {1, 1}, {1, 8}, {2, 4}};
+  REQUIRE(steps.size() == 6);
+  const std::vector<std::pair<unsigned, unsigned>> sizes{
+      {4, 2}, {3, 2}, {1, 1}, {1, 8}, {2, 4}, {1, 4}};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     CAPTURE(steps[i].name);
     CHECK(steps[i].job.nodes == sizes[i].first);
