@@ -120,8 +120,8 @@ std::string in_turn(const Item& item, const std::string& text, const Turn& turn)
   if (turn.is_awaited && where == RunsOn::first) return waits;
   std::string made = "if ";
   if (where == RunsOn::first_unless_function)
-    made += "[ \"$(type -t " + named_command(item) + ")\" != file ]" +
-            (turn.is_awaited ? "" : " || ");
+    made +=
+        "[ \"$(type -t " + named_command(item) + ")\" != file ]" + (turn.is_awaited ? "" : " || ");
   made += std::string(turn.is_awaited ? "" : "on_first_node") + "; then\n" + text + "\n";
   if (!turn.is_last && !turn.is_awaited)
     made += "first_node_did " + number + (turn.is_code_read ? " && true\n" : "\n");
