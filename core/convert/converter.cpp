@@ -8,6 +8,7 @@
 #include "core/convert/lines/outputs.hpp"
 #include "core/convert/needed.hpp"
 #include "core/convert/own_shells.hpp"
+#include "core/convert/program/batch_values.hpp"
 #include "core/convert/program/layout.hpp"
 #include "core/convert/program/script_sizes.hpp"
 #include "core/convert/program/shell_program.hpp"

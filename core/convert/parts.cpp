@@ -253,10 +253,9 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
     const LinePlace place{is_tear_down, is_code_read, i < own || is_on_each};
     const bool is_other = roles.are && roles.is_other;
-    const Turn turn{i,
-                    is_code_read,
-                    is_other && i < roles.shared,
-                    is_tear_down || (is_other && i >= roles.shared)};
+    const bool is_shared = i < roles.shared && part.ended_at >= roles.shared;
+    const Turn turn{
+        i, is_code_read, is_other && is_shared, is_tear_down || (is_other && !is_shared)};
     made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dts::convert {
 namespace {
@@ -30,6 +31,20 @@ bool is_option(const Word& word) {
   return !word.pieces.empty() && word.pieces[0].text.starts_with('-');
 }
 
+// --nodelist=HOSTS, -wHOSTS, or the word behind --nodelist and -w; not -W and -w=.
+std::optional<Word> given_by(const Command& command,
+                             std::size_t at,
+                             std::string_view short_name,
+                             std::string_view long_name) {
+  const Word& word = command.words[at];
+  const std::string text = literal_of(word);
+  if (text == short_name || text == long_name)
+    return at + 1 < command.words.size() ? std::optional(command.words[at + 1]) : std::nullopt;
+  if (auto value = without_prefix(word, std::string(long_name) + "=")) return value;
+  const bool is_other = text.starts_with(std::string(short_name) + "=");
+  return is_other ? std::nullopt : without_prefix(word, short_name);
+}
+
 }  // namespace
 
 std::optional<OwnNodes> own_nodes_of(const Command& command, std::size_t end) {
@@ -37,18 +52,10 @@ std::optional<OwnNodes> own_nodes_of(const Command& command, std::size_t end) {
   for (std::size_t i = 0; i < command.words.size(); ++i) {
     const Word& word = command.words[i];
     if (word.span.begin >= end) break;
-    const std::string text = literal_of(word);
-    const bool has_next = i + 1 < command.words.size();
-    if (is_srun && (text == "-r" || text == "--relative") && has_next)
-      return OwnNodes{command.words[i + 1], true};
-    for (const char* prefix : {"--relative=", "-r"})
-      if (auto value = without_prefix(word, prefix); value && is_srun)
-        return OwnNodes{*value, true};
+    if (auto first = given_by(command, i, "-r", "--relative"); first && is_srun)
+      return OwnNodes{std::move(*first), true};
     is_srun = is_srun && (i == 0 || is_option(word) || is_option(command.words[i - 1]));
-    if ((text == "-w" || text == "--nodelist") && has_next) return OwnNodes{command.words[i + 1]};
-    if (auto value = without_prefix(word, "--nodelist=")) return OwnNodes{*value};
-    if (text != "-W" && !text.starts_with("-w="))
-      if (auto value = without_prefix(word, "-w")) return OwnNodes{*value};
+    if (auto hosts = given_by(command, i, "-w", "--nodelist")) return OwnNodes{std::move(*hosts)};
   }
   return std::nullopt;
 }

@@ -130,18 +130,23 @@ std::string in_turn(const Item& item, const std::string& text, const Turn& turn)
 }
 
 std::string with_turns(std::string text, bool are_roles) {
+  // Where there is no scontrol, each node runs the lines.
   constexpr std::string_view k_first =
-      "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
-      "\"$SLURM_JOB_NODELIST\" | head -n 1)\" ]; }\n";
-  const std::string file = are_roles ? "$DTSUBMIT_JOB_DIR/first-node-$SLURM_JOB_ID-"
-                                       "${SLURM_RESTART_COUNT:-0}-$1"
-                                     : "$DTSUBMIT_RUN_DIR/attempt-$DTSUBMIT_ATTEMPT/first-node-$1";
+      "on_first_node() { local first; first=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | "
+      "head -n 1); [ \"$SLURMD_NODENAME\" = \"${first:-$SLURMD_NODENAME}\" ]; }\n";
+  // The first role may be done before the others, and is then not in later attempts.
+  const std::string folder =
+      are_roles ? "$DTSUBMIT_JOB_DIR" : "$DTSUBMIT_RUN_DIR/attempt-$DTSUBMIT_ATTEMPT";
+  const std::string file = folder + "/first-node-$1";
   std::string functions;
   if (text.find("on_first_node; then") != std::string::npos) functions += k_first;
   if (text.find("first_node_did ") != std::string::npos)
-    functions += "first_node_did() { local code=$?; : >\"" + file + "\" || exit; return $code; }\n";
+    functions +=
+        "first_node_did() { local code=$?; : >|\"" + file + "\" || exit; return $code; }\n";
+  // Opening the folder makes NFS ask for what is new in it.
   if (text.find("await_first_node ") != std::string::npos)
-    functions += "await_first_node() { until [ -e \"" + file + "\" ]; do sleep 0.2; done; }\n";
+    functions += "await_first_node() { until [ -e \"" + file + "\" ]; do ls \"" + folder +
+                 "\" >/dev/null; sleep 0.5; done; }\n";
   return functions + text;
 }
 

@@ -18,7 +18,37 @@ OwnPlace place_in(const std::string& source) {
   return piece == nullptr ? OwnPlace::none : own_place(*piece);
 }
 
+// NAME=value, unset NAME, read NAME
+bool is_changed(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const std::string_view rest = text.substr(at + name.size());
+    const std::size_t line = text.rfind('\n', at) + 1;
+    if (rest.starts_with('=') && !rest.starts_with("==")) return true;
+    std::string before = " " + std::string(text.substr(line, at - line));
+    std::replace_if(
+        before.begin(), before.end(), [](char c) { return !shell::is_name_char(c); }, ' ');
+    for (const char* verb : {" unset ", " read ", " let "})
+      if (before.find(verb) != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+ScriptSizes sizes_of_job(const lint::Subject& subject, const Resolver& resolver) {
+  const lint::Job& job = subject.job;
+  ScriptSizes sizes;
+  const auto add = [&](const char* name) {
+    const auto value = resolver.variable(name);
+    if (value && !is_changed(subject.text, name)) sizes[name] = value;
+  };
+  if (job.nodes)
+    for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) add(name);
+  if (job.ntasks || job.ntasks_per_node)  // otherwise Slurm sets none
+    for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) add(name);
+  if (job.ntasks_per_node) add("SLURM_NTASKS_PER_NODE");
+  return sizes;
+}
 
 void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context) {
   const std::uint64_t nodes = context.subject.job.nodes.value_or(1);

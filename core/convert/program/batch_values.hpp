@@ -9,6 +9,10 @@
 
 namespace dts::convert {
 
+// Sizes of the script's job by their variables, as far as they are known and the script leaves them
+// as they are.
+[[nodiscard]] ScriptSizes sizes_of_job(const lint::Subject& subject, const Resolver& resolver);
+
 // The name of the node on which the script runs becomes that of the master, unless the program runs
 // on only some of the nodes. The words are those that the script's shell expands.
 void keep_first_node(std::vector<FlatWord>& words, const ProgramContext& context);

@@ -57,7 +57,8 @@ class SizeWriter {
 
   // 'TEXT' and comments, which the shell does not expand.
   bool quoted() {
-    if (!of_shell_) return false;
+    if (!of_shell_ || at_ < end_of_document_) return false;
+    if (is_here("<<") && !is_here("<<<")) see_document();
     if (is_here("\"")) in_double_quotes_ = !in_double_quotes_;
     if (in_double_quotes_) return false;
     const bool is_word = at_ == 0 || std::string_view(" \t\n;").find(text_[at_ - 1]) < 4;
@@ -66,6 +67,15 @@ class SizeWriter {
     const std::size_t end = text_.find(is_comment ? '\n' : '\'', at_ + 1);
     pass((end == std::string::npos ? text_.size() : end + 1) - at_);
     return true;
+  }
+
+  // cat <<WORD: quotes in its lines are none.
+  void see_document() {
+    const std::size_t begin = text_.find_first_not_of("<- \t", at_);
+    const std::size_t end = text_.find_first_of(" \t\n;&|<>)", begin);
+    if (begin == std::string::npos || end == std::string::npos || end == begin) return;
+    const std::size_t close = text_.find("\n" + text_.substr(begin, end - begin) + "\n", end);
+    if (close != std::string::npos) end_of_document_ = close;
   }
 
   // $((...)), ((...)), for ((...))
@@ -117,8 +127,7 @@ class SizeWriter {
 
   // The brace that closes an expansion within which `at` is.
   [[nodiscard]] std::size_t close_of(std::size_t at) const {
-    constexpr std::size_t k_longest_default = 4096;
-    const std::size_t end = std::min(text_.size(), at + k_longest_default);
+    const std::size_t end = std::min(text_.size(), at + 4096);  // the longest default
     for (int open = 1; at < end; ++at) {
       if (text_[at] == '\\')
         ++at;
@@ -162,22 +171,10 @@ class SizeWriter {
   bool in_test_ = false;
   bool of_shell_;
   bool in_double_quotes_ = false;
+  std::size_t end_of_document_ = 0;
   std::string made_;
   Names left_;
 };
-
-// NAME=value, unset NAME, read NAME
-bool is_changed(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-    const std::string_view rest = text.substr(at + name.size());
-    const std::size_t line = text.rfind('\n', at) + 1;
-    const std::string_view before = text.substr(line, at - line);
-    if (rest.starts_with('=') && !rest.starts_with("==")) return true;
-    for (const std::string_view verb : {"unset ", "read ", "let ", "printf -v "})
-      if (before.find(verb) != before.npos) return true;
-  }
-  return false;
-}
 
 std::optional<std::string> asked(const Program& program,
                                  const Draft& draft,
@@ -189,21 +186,6 @@ std::optional<std::string> asked(const Program& program,
 }
 
 }  // namespace
-
-ScriptSizes sizes_of_job(const lint::Subject& subject, const Resolver& resolver) {
-  const lint::Job& job = subject.job;
-  ScriptSizes sizes;
-  const auto add = [&](const char* name) {
-    const auto value = resolver.variable(name);
-    if (value && !is_changed(subject.text, name)) sizes[name] = value;
-  };
-  if (job.nodes)
-    for (const char* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) add(name);
-  if (job.ntasks || job.ntasks_per_node)  // otherwise Slurm sets none
-    for (const char* name : {"SLURM_NTASKS", "SLURM_NPROCS"}) add(name);
-  if (job.ntasks_per_node) add("SLURM_NTASKS_PER_NODE");
-  return sizes;
-}
 
 ScriptSizes sizes_at_launch(const Settings& asked, const ProgramContext& context) {
   ScriptSizes sizes = context.sizes;

@@ -11,10 +11,6 @@
 
 namespace dts::convert {
 
-// Sizes of the script's job by their variables, as far as they are known and the script leaves them
-// as they are.
-[[nodiscard]] ScriptSizes sizes_of_job(const lint::Subject& subject, const Resolver& resolver);
-
 // Those whose value in a rank differs from that in the script's shell. `asked`: what the launcher's
 // options request.
 [[nodiscard]] ScriptSizes sizes_at_launch(const Settings& asked, const ProgramContext& context);

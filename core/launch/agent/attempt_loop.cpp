@@ -90,6 +90,7 @@ void AttemptLoop::await_controller(run::Cause cause) {
   bool was_away = false;
   while (!watch_->wait_job(k_turn) && watch_->may_answer() &&
          std::chrono::steady_clock::now() < until) {
+    if (const auto error = watch_->take_error(); error && error->code == Errc::not_found) return;
     if (!std::exchange(was_away, true))
       log("the scheduler does not answer: waiting up to 5 minutes before the next launch");
     if (!waits_unasked(signals_.get(), seconds(1))) return;

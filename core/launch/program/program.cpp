@@ -133,6 +133,8 @@ bool Program::adopt_wrapped_program(int code) {
       pid_ = orphan;
       is_wrapper_ = false;
       wrapped_.clear();
+      handled_ = 0;
+      is_due_later_ = false;
       return true;
     }
   return false;

@@ -200,9 +200,12 @@ TEST_CASE("ranks get the sizes that the launcher's shell has, also if it starts 
   const Reduced written(begin +
                         "cat > w.sh <<'E'\n./a $SLURM_NTASKS\nE\nC='./a $SLURM_NTASKS'\n"
                         "D=\"it's $SLURM_NTASKS\"  # don't $SLURM_NTASKS\n"
+                        "cat > cfg <<E\ndon't\nn=$SLURM_NTASKS\nE\nexport Z=$SLURM_NTASKS\n"
                         "srun -n 2 bash w.sh \"$C\" \"$D\"\n");
   CHECK(written.job_has("\n./a $SLURM_NTASKS\nE"));
   CHECK_FALSE(written.job_has("'./a 16'"));
+  CHECK(written.job_has("don't\nn=16\nE"));
+  CHECK(Reduced(begin + "srun -n 2 ./a --thread 4 $SLURM_NTASKS\n").job_has("\"4\", \"16\""));
   // What the script or Slurm leaves open is no size of the job.
   for (const char* sets : {"export SLURM_NTASKS=$(cat n)\n", "unset SLURM_NTASKS\n"}) {
     CAPTURE(std::string(sets));

@@ -320,7 +320,11 @@ int end_without_handler(Rank& rank, const std::string& seconds) {
   if (rank.first_line() != "ready") return 2;
   rank.program.poll();
   if (!write_file(rank.folder.file("go"), "")) return 3;
-  while (rank.text() != "ready\nsaved\n") std::this_thread::sleep_for(5ms);
+  for (const auto until = std::chrono::steady_clock::now() + 10s;
+       rank.text() != "ready\nsaved\n";) {
+    if (std::chrono::steady_clock::now() > until) return 4;
+    std::this_thread::sleep_for(5ms);
+  }
   rank.program.signal(SIGTERM);
   return end_of_polled(rank);
 }

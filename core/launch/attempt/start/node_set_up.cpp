@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/start/node_set_up.hpp"
 
+#include "core/base/text/hostlist.hpp"
 #include "core/run/directory/rank_logs.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ double share_of(const Staging& staging) {
 void NodeSetUp::begin(Time now) {
   if (settings_.set_up.empty() && settings_.tear_down.empty()) return;
   limit_ = now + k_set_up_limit;
+  const plan::Environment environment = environment_of_nodes();
   for (const plan::Placement& placement : places_.placements()) {
     if (placement.local_rank != 0) continue;
     ++nodes_;
@@ -31,9 +33,26 @@ void NodeSetUp::begin(Time now) {
                 SetUp{settings_.set_up,
                       settings_.tear_down,
                       run::set_up_log(settings_.run, settings_.number, placement.node),
-                      settings_.environment,
+                      environment,
                       !settings_.spec.stage.empty()});
   }
+}
+
+// With the nodes that have ranks, as the ranks see them: the job's may include spare ones, and ones
+// that have failed.
+plan::Environment NodeSetUp::environment_of_nodes() const {
+  plan::Environment environment = settings_.environment;
+  if (!settings_.in_slurm) return environment;
+  std::map<unsigned, std::string> names;  // by node rank
+  for (const plan::Placement& one : places_.placements()) names[one.node_rank] = one.node;
+  std::vector<std::string> nodes;
+  for (const auto& [rank, name] : names) nodes.push_back(name);
+  const std::string list = fold_hostlist(nodes);
+  for (const char* name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST"})
+    environment.emplace_back(name, list);
+  for (const char* name : {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"})
+    environment.emplace_back(name, std::to_string(nodes.size()));
+  return environment;
 }
 
 void NodeSetUp::on_ended(unsigned rank, SetUpEnded message, Time now) {

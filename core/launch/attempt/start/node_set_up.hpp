@@ -36,6 +36,7 @@ class NodeSetUp {
 
  private:
   void tell_staging() const;
+  [[nodiscard]] plan::Environment environment_of_nodes() const;
 
   const AttemptSettings& settings_;
   RankTable& ranks_;
