@@ -18,13 +18,15 @@ OwnPlace place_in(const std::string& source) {
   return piece == nullptr ? OwnPlace::none : own_place(*piece);
 }
 
-// NAME=value, unset NAME, read NAME
+// NAME=value, unset NAME, read NAME. Looks at little before each mention: a line may be long.
 bool is_changed(std::string_view text, std::string_view name) {
+  constexpr std::size_t k_before = 256;
   for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
     const std::string_view rest = text.substr(at + name.size());
-    const std::size_t line = text.rfind('\n', at) + 1;
     if (rest.starts_with('=') && !rest.starts_with("==")) return true;
-    std::string before = " " + std::string(text.substr(line, at - line));
+    std::string_view line = text.substr(at - std::min(at, k_before), std::min(at, k_before));
+    line.remove_prefix(line.rfind('\n') + 1);
+    std::string before = " " + std::string(line);
     std::replace_if(
         before.begin(), before.end(), [](char c) { return !shell::is_name_char(c); }, ' ');
     for (const char* verb : {" unset ", " read ", " let "})
