@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/start/node_set_up.hpp"
 
-#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
 #include "core/run/directory/rank_logs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace dts::launch {
 namespace {
@@ -43,15 +44,12 @@ void NodeSetUp::begin(Time now) {
 plan::Environment NodeSetUp::environment_of_nodes() const {
   plan::Environment environment = settings_.environment;
   if (!settings_.in_slurm) return environment;
-  std::map<unsigned, std::string> names;  // by node rank
-  for (const plan::Placement& one : places_.placements()) names[one.node_rank] = one.node;
-  std::vector<std::string> nodes;
-  for (const auto& [rank, name] : names) nodes.push_back(name);
-  const std::string list = fold_hostlist(nodes);
-  for (const char* name : {"SLURM_JOB_NODELIST", "SLURM_NODELIST"})
-    environment.emplace_back(name, list);
-  for (const char* name : {"SLURM_JOB_NUM_NODES", "SLURM_NNODES"})
-    environment.emplace_back(name, std::to_string(nodes.size()));
+  constexpr std::string_view k_of_nodes[] = {
+      "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_NNODES"};
+  const auto of_ranks = plan::slurm_step_variables(places_.placements());
+  if (of_ranks.empty()) return environment;
+  for (const auto& variable : of_ranks.front())  // in these, all ranks agree
+    if (is_one_of(k_of_nodes, variable.first)) environment.push_back(variable);
   return environment;
 }
 
