@@ -100,6 +100,7 @@ class Reader {
   [[nodiscard]] Word word(WordEnd end);
   [[nodiscard]] bool read_piece(Word& word, WordEnd end);
   [[nodiscard]] bool ends_word(WordEnd end) const;
+  void read_plain(Word& word);
   void read_backslash(Word& word, bool in_quotes);
   void read_single_quotes(Word& word);
   void read_ansi_quotes(Word& word);

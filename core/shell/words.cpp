@@ -54,10 +54,16 @@ bool Reader::read_piece(Word& word, WordEnd end) {
       read_dollar(word, false);
       break;
     default:
-      add_literal(word, {at_, at_ + 1}, text_.substr(at_, 1), false);
-      ++at_;
+      read_plain(word);
   }
   return true;
+}
+
+// What means itself, at least one character.
+void Reader::read_plain(Word& word) {
+  const std::size_t end = std::max(at_ + 1, end_of_run(" \t\r\n;&|<>()\\'\"`$?*+@!"));
+  add_literal(word, {at_, end}, text_.substr(at_, end - at_), false);
+  at_ = end;
 }
 
 void Reader::read_backslash(Word& word, bool in_quotes) {

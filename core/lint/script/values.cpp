@@ -91,23 +91,26 @@ const std::vector<Value>* array_of(const Piece& piece, const Variables& variable
 
 // Adds the words of an unquoted value. The first of them continues the last word of `words`.
 void add_split(std::vector<ExpandedWord>& words, const Value& value, shell::Span span) {
-  const std::string_view blanks = " \t\n";
+  constexpr std::string_view blanks = " \t\n";
+  constexpr std::string_view blanks_and_unknown = " \t\n\x01";
+  static_assert(blanks_and_unknown.back() == k_unknown);
   std::size_t at = 0;
   while (at < value.text.size() && words.size() < k_most_parts) {
     const std::size_t begin = value.text.find_first_not_of(blanks, at);
     if (begin > at && !words.back().value.text.empty()) words.push_back({{"", true}, span, false});
     if (begin == std::string::npos) return;
     // An unknown part is one word, whatever it contains.
-    std::size_t end = begin;
-    while (end < value.text.size() && blanks.find(value.text[end]) == std::string_view::npos) {
-      if (value.text[end] == k_unknown && end + 1 < value.text.size()) {
+    std::size_t end = value.text.find_first_of(blanks_and_unknown, begin);
+    while (end < value.text.size() && value.text[end] == k_unknown) {
+      if (end + 1 < value.text.size()) {
         const char close = value.text[end + 1] == '{'   ? '}'
                            : value.text[end + 1] == '[' ? ']'
                                                         : ')';
         end = std::min(value.text.find(close, end), value.text.size() - 1);
       }
-      ++end;
+      end = value.text.find_first_of(blanks_and_unknown, end + 1);
     }
+    end = std::min(end, value.text.size());
     add(words.back().value, {value.text.substr(begin, end - begin), value.is_certain});
     at = end;
   }
