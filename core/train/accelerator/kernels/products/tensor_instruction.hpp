@@ -83,25 +83,31 @@ struct TensorInstruction {
     }
   }
 #else
-  // Computes what the instructions do. Values k of a row are held by four threads, two neighbours
+  // Computes what the instructions do. Columns of a row are held by four threads, two neighbours
   // per word.
   template <bool is_right_upright, class Left>
   DTS_BLOCK_CODE static void add(
       Part& part, int thread, const Left& left, const Side& right, int begin) {
     const int warp = thread / k_warp * k_warp;
-    for (int i = 0; i < 4; ++i)
-      for (int k = 0; k < k_columns; ++k) {
-        const float of_left =
-            half_of(left.word_of(thread / 4 * 4 + k % 8 / 2, i / 2 + k / 8 * 2), k % 2);
-        for (int block = 0; block < Part::k_blocks; ++block) {
-          const std::uint32_t pair = word<is_right_upright>(
-              right, warp + (thread % 4 * 2 + i % 2) * 4 + k % 8 / 2, [&](int line) {
+    for (int pair = 0; pair < k_columns / 2; ++pair) {
+      const int holder = pair % 4;
+      const int half = pair / 4;
+      const std::uint32_t of_left[] = {left.word_of(thread / 4 * 4 + holder, half * 2),
+                                       left.word_of(thread / 4 * 4 + holder, half * 2 + 1)};
+      for (int block = 0; block < Part::k_blocks; ++block)
+        for (int column = 0; column < 2; ++column) {
+          const std::uint32_t of_right = word<is_right_upright>(
+              right, warp + (thread % 4 * 2 + column) * 4 + holder, [&](int line) {
                 return right_place<is_right_upright>(
-                    thread, begin, block / 2 * 2, block % 2 * 2 + k / 8, line);
+                    thread, begin, block / 2 * 2, block % 2 * 2 + half, line);
               });
-          part.sums[block][i] += of_left * half_of(pair, k % 2);
+          for (int row = 0; row < 2; ++row) {
+            float& sum = part.sums[block][row * 2 + column];
+            sum += half_of(of_left[row], 0) * half_of(of_right, 0);
+            sum += half_of(of_left[row], 1) * half_of(of_right, 1);
+          }
         }
-      }
+    }
   }
 #endif
 
