@@ -1,6 +1,7 @@
-# Programs of MPICH, under mpiexec (Hydra) and srun --mpi=pmi2; mpich.py says what.
+# Programs of MPICH, under mpiexec (Hydra) and srun --mpi=pmi2; mpich.py says what. The ordinary run
+# tracks processes as production does.
 dts_script_test(mpich_refused integration 120 mpich refused)
-foreach(flavour linuxproc cgroup)
-  dts_script_test(mpich_mpiexec_${flavour} integration 300 mpich mpiexec ${flavour})
-  dts_script_test(mpich_srun_${flavour} integration 300 mpich srun ${flavour})
+foreach(launcher mpiexec srun)
+  dts_script_test(mpich_${launcher}_cgroup integration 300 mpich ${launcher} cgroup)
+  dts_script_test(mpich_${launcher}_linuxproc faults 300 mpich ${launcher} linuxproc)
 endforeach()

@@ -37,7 +37,11 @@ def shortened(text):
 
 def main():
     root, build = sys.argv[1:3]
-    environment = dict(os.environ, DTSUBMIT_BUILD=build)
+    # As a user would, if the quickstart takes this build by itself.
+    by_itself = os.path.realpath(build) == os.path.realpath(root + "/build/dev") and not os.path.exists(root + "/build/release")
+    environment = {name: value for name, value in os.environ.items() if name != "DTSUBMIT_BUILD"}
+    if not by_itself:
+        environment["DTSUBMIT_BUILD"] = build
     ran = subprocess.run([root + "/examples/quickstart/run.sh"], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     print(ran.stdout)
     if ran.returncode != 0:
