@@ -159,18 +159,11 @@ bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place) {
          begins_with(*parts[place].item.statement, {"?"});
 }
 
-void lose_code_of_set_up(const std::vector<Part>& parts,
-                         std::size_t place,
-                         bool has_many_nodes,
-                         Program& program) {
+void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program) {
   if (!is_set_up(parts, place)) return;
   if (begins_with(*parts[place].item.statement, {"PIPESTATUS"}))
     program.losses.emplace_back(
         "PIPESTATUS of a line of the set-up, which has a shell of its own: store it in a variable");
-  const bool is_alone = !has_many_nodes || number_in(program.settings, "nodes") == 1;
-  if (!is_alone && takes_code_of_set_up(parts, place) &&
-      runs_on(parts[place - 1].item) == RunsOn::first)
-    program.losses.emplace_back("acts on the exit code of a line that only the first node runs");
 }
 
 void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_nodes) {

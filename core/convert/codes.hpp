@@ -23,9 +23,6 @@ void lose_exit_codes(std::vector<Part>& parts, std::size_t last, bool has_many_n
 [[nodiscard]] bool takes_code_of_set_up(const std::vector<Part>& parts, std::size_t place);
 
 // Of such a program: the code that cannot be handed on to it.
-void lose_code_of_set_up(const std::vector<Part>& parts,
-                         std::size_t place,
-                         bool has_many_nodes,
-                         Program& program);
+void lose_code_of_set_up(const std::vector<Part>& parts, std::size_t place, Program& program);
 
 }  // namespace dts::convert

@@ -240,15 +240,15 @@ class Converter {
   void write_steps() {
     draft_.are_roles = cast_.has_roles();
     const Bodies bodies = bodies_of(parts_);
-    const SetUpText tear_down =
-        set_up_of(parts_, last_, last_, parts_.size(), has_many_nodes(), rendezvous_, true);
+    const SetUpText tear_down = set_up_of(
+        parts_, last_, last_, parts_.size(), has_many_nodes(), rendezvous_, SetUpOf::tear_down);
     const Names used_later = used_by(tear_down.text, bodies);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
       const std::size_t own = i == 0 || cast_.has_roles() ? 0 : places_[i - 1];
-      const SetUpOfRole roles{cast_.has_roles(), i > 0, places_[0]};
-      SetUpText set_up =
-          set_up_of(parts_, 0, own, places_[i], has_many_nodes(), rendezvous_, false, roles);
+      const SetUpOf role = i == 0 ? SetUpOf::first_role : SetUpOf::later_role;
+      const SetUpOf user = cast_.has_roles() ? role : SetUpOf::step;
+      SetUpText set_up = set_up_of(parts_, 0, own, places_[i], has_many_nodes(), rendezvous_, user);
       set_up.bodies = &bodies;
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       note_what_is_computed(program);

@@ -7,6 +7,7 @@
 #include "core/convert/lines/left_launcher.hpp"
 #include "core/convert/lines/tools.hpp"
 #include "core/convert/own_shells.hpp"
+#include "core/convert/roles/waiting.hpp"
 
 #include <algorithm>
 
@@ -139,23 +140,6 @@ void drop_rendezvous_functions(std::vector<Part>& parts, const Rendezvous& rende
   }
 }
 
-void keep_pauses(std::vector<Part>& parts, std::size_t end) {
-  bool is_behind = false;  // something has been started that may need the time
-  for (std::size_t i = 0; i < end; ++i) {
-    Part& part = parts[i];
-    const auto& runs = part.item.runs;
-    if (part.role != Role::around) continue;
-    const bool is_pause = simple_command(*part.item.statement) != nullptr && runs.size() == 1 &&
-                          runs[0]->name() == "sleep";
-    if (is_pause && is_behind) part.verdict = {};
-    is_behind = is_behind || (part.verdict.kind == Verdict::Kind::kept &&
-                              (part.item.statement->background ||
-                               std::any_of(runs.begin(), runs.end(), [](const lint::Run* run) {
-                                 return does_work(*run);
-                               })));
-  }
-}
-
 }  // namespace
 
 void settle_others(std::vector<Part>& parts,
@@ -166,7 +150,10 @@ void settle_others(std::vector<Part>& parts,
   lose_submissions(parts);
   drop_rendezvous_functions(parts, rendezvous);
   lose_traps(parts);
-  if (last < parts.size()) keep_pauses(parts, last);
+  if (last < parts.size()) {
+    keep_pauses(parts, last);
+    keep_waits(parts, last);
+  }
   lose_exit_codes(parts, last, has_many_nodes);
 }
 

@@ -234,14 +234,31 @@ std::string note_on_kept(const Part& part,
   return (note.empty() ? "" : note + "; ") + "runs again before each later step";
 }
 
+namespace {
+
+std::size_t first_program(const std::vector<Part>& parts) {
+  const auto first = std::find_if(
+      parts.begin(), parts.end(), [](const Part& one) { return one.role == Role::program; });
+  return static_cast<std::size_t>(first - parts.begin());
+}
+
+// Of a line before the first program, if `is_shared`.
+Others others_of(SetUpOf user, bool is_shared) {
+  if (user == SetUpOf::step || user == SetUpOf::first_role) return Others::wait;
+  return user == SetUpOf::later_role && is_shared ? Others::lead : Others::ignore;
+}
+
+}  // namespace
+
 SetUpText set_up_of(const std::vector<Part>& parts,
                     std::size_t begin,
                     std::size_t own,
                     std::size_t end,
                     bool has_many_nodes,
                     const Rendezvous& rendezvous,
-                    bool is_tear_down,
-                    const SetUpOfRole& roles) {
+                    SetUpOf user) {
+  const bool is_tear_down = user == SetUpOf::tear_down;
+  const std::size_t shared = first_program(parts);
   SetUpText made;
   for (std::size_t i = begin; i < end; ++i) {
     const Part& part = parts[i];
@@ -252,10 +269,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
     const bool is_code_read = i + 1 < parts.size() && reads_exit_code(parts[i + 1].item);
     const bool is_on_each = has_many_nodes && runs_on(part.item) != RunsOn::first;
     const LinePlace place{is_tear_down, is_code_read, i < own || is_on_each};
-    const bool is_other = roles.are && roles.is_other;
-    const bool is_shared = i < roles.shared && part.ended_at >= roles.shared;
-    const Turn turn{
-        i, is_code_read, is_other && is_shared, is_tear_down || (is_other && !is_shared)};
+    const bool is_shared = i < shared && part.ended_at >= shared;
+    const Turn turn{i, is_code_read, others_of(user, is_shared)};
     made.text += line_of(part, has_many_nodes, rendezvous, place, turn);
     const SetNames& sets = part.item.sets;
     made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
@@ -267,7 +282,8 @@ SetUpText set_up_of(const std::vector<Part>& parts,
   }
   made.hands_on_code = !is_tear_down && end < parts.size() && takes_code_of_set_up(parts, end);
   if (made.hands_on_code) made.text += "export SCRIPT_CODE=$?\n";
-  made.text = with_turns(std::move(made.text), roles.are);
+  made.text =
+      with_turns(std::move(made.text), user == SetUpOf::first_role || user == SetUpOf::later_role);
   return made;
 }
 

@@ -81,13 +81,9 @@ struct SetUpText {
   bool hands_on_code = false;      // of its last line, in SCRIPT_CODE
 };
 
-// In a job with roles, `shared` lines are run by the first role, on its first node, and the others
-// wait for them.
-struct SetUpOfRole {
-  bool are = false;  // the job has roles
-  bool is_other = false;
-  std::size_t shared = 0;
-};
+// Whose text it is. Lines before the first program are run by the first role, on its first node,
+// and the others wait for them.
+enum class SetUpOf { step, first_role, later_role, tear_down };
 
 // The set-up of the parts from `begin` to `end`, as bash text. What removes or moves files is left
 // out before `own`: another program has run since, whose results it would remove.
@@ -97,7 +93,6 @@ struct SetUpOfRole {
                                   std::size_t end,
                                   bool has_many_nodes,
                                   const Rendezvous& rendezvous,
-                                  bool is_tear_down,
-                                  const SetUpOfRole& roles = {});
+                                  SetUpOf user);
 
 }  // namespace dts::convert

@@ -213,6 +213,21 @@ srun PLACE/say.py --out run-$STAMP --seed $RANDOM --at "$(date +%s.%N)"
 python3 PLACE/say.py --prepare
 srun PLACE/say.py --train
 """,
+    # The first node's lines are slow: the others have to wait for them, and to get their exit codes.
+    "turns": """#SBATCH --nodes=2 --ntasks-per-node=1
+WORK=PLACE/sub/turns-$SLURM_JOB_ID
+BIN=PLACE/bin
+source PLACE/settings.sh
+mkdir -p $WORK
+slowly $WORK/a && slowly $WORK/b || exit 1
+tar cf $WORK/sub.tar PLACE/rates & wait
+$BIN/slowly $WORK/c 5
+CODE=$?
+MADE=$(cat $WORK/a $WORK/b $WORK/c)
+srun PLACE/say.py --code $CODE --made $MADE --size $(tar tf $WORK/sub.tar | wc -l)
+$BIN/slowly $WORK/c
+srun PLACE/say.py --lines $(cat $WORK/c)
+""",
     "blanks": """#SBATCH --nodes=<N>
 #SBATCH --ntasks-per-node=2
 export MARK_CACHE=<cache folder>
@@ -235,6 +250,8 @@ def prepare(place):
     for name in ("accelerate", "deepspeed"):
         write(f"{place}/bin/{name}", LAUNCHER.format(python=PYTHON, place=place))
     write(place + "/bin/apptainer", APPTAINER)
+    write(place + "/bin/slowly", '#!/bin/sh\nsleep 1\necho done >>"$1"\nexit ${2:-0}\n')
+    write(place + "/settings.sh", "export MARK_SET=yes\n")
     write(place + "/rates", "0.1\n0.01\n")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place + "/env"], check=True)
     for name, text in SCRIPTS.items():
@@ -271,7 +288,7 @@ def told(ranks):
 
 ARGUMENTS = {"options": ["-r", "0.1", "-n", "a  b", "more", "*"]}
 COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2, "branches": 4,
-          "sizes": 1, "path": 4, "options": 2, "cleanup": 2, "computed": 2, "loop": 16, "times": 4, "first": 5, "blanks": 4}
+          "sizes": 1, "path": 4, "options": 2, "cleanup": 2, "computed": 2, "loop": 16, "times": 4, "first": 5, "turns": 4, "blanks": 4}
 
 
 def fill_in(path, place):

@@ -84,21 +84,29 @@ export MARK_KEPT="two  words"
 ray wait $worker_num $ip_head
 ray driver from-environment --nodes $SLURM_NNODES "$MARK_KEPT"
 """,
-    # A server on the last node, and ranks that it serves on the others.
+    # A server on the last node, and ranks that it serves on the others. The first node's line is slow: all roles wait for it.
     "server": """#SBATCH --nodes=3 --ntasks-per-node=2
+slowly $SAY_OUT
+LINES=$(cat $SAY_OUT/made)
 NODES=($(scontrol show hostnames $SLURM_JOB_NODELIST))
 TRAINERS=$((SLURM_NNODES - 1))
 TRAIN_NODES=$(IFS=,; echo "${NODES[*]:0:$TRAINERS}")
 SERVER_NODE=${NODES[-1]}
 SERVER_IP=$(srun --nodes=1 --ntasks=1 --nodelist=$SERVER_NODE hostname --ip-address)
 PORT=$((30000 + SLURM_JOB_ID % 1000))
-srun --nodes=1 --ntasks=1 --nodelist="$SERVER_NODE" ray head $PORT --served &
+srun --nodes=1 --ntasks=1 --nodelist="$SERVER_NODE" ray head $PORT --served --lines $LINES &
 SERVER=$!
-srun --nodes=$TRAINERS --ntasks=4 --nodelist="$TRAIN_NODES" ray worker $SERVER_IP:$PORT --lr 0.1 &
+srun --nodes=$TRAINERS --ntasks=4 --nodelist="$TRAIN_NODES" ray worker $SERVER_IP:$PORT --lr 0.1 --lines $LINES &
 wait $!
 kill $SERVER
 """,
 }
+
+SLOWLY = """#!/bin/sh
+sleep 2
+mkdir -p "$1"
+echo line >> "$1/made"
+"""
 
 COUNTS = {"ray": 4, "server": 5}
 
@@ -120,6 +128,7 @@ def main():
         place = cluster.place
         os.makedirs(f"{place}/bin")
         write(f"{place}/bin/ray", RAY)
+        write(f"{place}/bin/slowly", SLOWLY)
         cluster.environment["PATH"] = f"{place}/bin:" + cluster.environment["PATH"]
         for name, text in SCRIPTS.items():
             script, job_file = f"{place}/{name}.sh", f"{place}/{name}.toml"

@@ -99,33 +99,49 @@ RunsOn runs_on(const Item& item) {
                                        !item.sets.functions.empty() || item.sets.changes_folder);
   if (sets || any(changes_shell)) return RunsOn::each_unlike;
   if (any(is_program) || acts || !item.calls_function) return RunsOn::first;
-  const bool is_unknown = !item.calls_own_function && !named_command(item).empty();
+  const bool is_unknown = !item.calls_own_function && !named_commands(item).empty();
   return is_unknown ? RunsOn::first_unless_function : RunsOn::each_unlike;
 }
 
-std::string named_command(const Item& item) {
-  const shell::Command* command = simple_command(*item.statement);
-  const std::string name = command == nullptr ? "" : first_word(*command);
-  const bool is_plain = std::all_of(name.begin(), name.end(), [](char one) {
-    return shell::is_name_char(one) || one == '-' || one == '.';
-  });
-  return is_plain && !name.starts_with('-') ? name : "";
+std::string named_commands(const Item& item) {
+  Names names;
+  for (const lint::Run* run : item.runs) {
+    if (is_one_of(k_no_matter_where, verb_of(*run))) continue;
+    const std::string& name = run->name();
+    const bool is_plain = std::all_of(name.begin(), name.end(), [](char one) {
+      return shell::is_name_char(one) || one == '-' || one == '.';
+    });
+    if (name.empty() || !is_plain || name.starts_with('-')) return "";
+    names.insert(name);
+  }
+  return join({names.begin(), names.end()}, " ");
 }
+
+namespace {
+
+// True if one of them is no program, but a function.
+std::string are_functions(const std::string& commands) {
+  const bool is_one = commands.find(' ') == std::string::npos;
+  return "[ \"$(type -t " + commands + (is_one ? "" : " | uniq") + ")\" != file ]";
+}
+
+}  // namespace
 
 std::string in_turn(const Item& item, const std::string& text, const Turn& turn) {
   const RunsOn where = runs_on(item);
-  if (where != RunsOn::first && where != RunsOn::first_unless_function) return text + "\n";
-  const std::string number = std::to_string(turn.number);
-  const std::string waits = "await_first_node " + number + "\n";
-  if (turn.is_awaited && where == RunsOn::first) return waits;
+  const bool is_open = where == RunsOn::first_unless_function;
+  const bool is_pause = where == RunsOn::each && waits(item);  // for what this node has started
+  if (where != RunsOn::first && !is_open && !is_pause) return text + "\n";
+  if (is_pause && turn.others == Others::ignore) return text + "\n";
+  const std::string end = std::to_string(turn.number) + (turn.is_code_read ? " && true\n" : "\n");
+  const std::string waits = (is_pause ? "wait\n" : "") + ("await_first_node " + end);
+  if (turn.others == Others::lead && !is_open) return waits;
   std::string made = "if ";
-  if (where == RunsOn::first_unless_function)
-    made +=
-        "[ \"$(type -t " + named_command(item) + ")\" != file ]" + (turn.is_awaited ? "" : " || ");
-  made += std::string(turn.is_awaited ? "" : "on_first_node") + "; then\n" + text + "\n";
-  if (!turn.is_last && !turn.is_awaited)
-    made += "first_node_did " + number + (turn.is_code_read ? " && true\n" : "\n");
-  if (!turn.is_last) made += "else\n" + waits;
+  if (is_open) made += are_functions(named_commands(item));
+  if (turn.others != Others::lead) made += std::string(is_open ? " || " : "") + "on_first_node";
+  made += "; then\n" + text + "\n";
+  if (turn.others == Others::wait) made += "first_node_did " + end;
+  if (turn.others != Others::ignore) made += "else\n" + waits;
   return made + "fi\n";
 }
 
@@ -137,16 +153,18 @@ std::string with_turns(std::string text, bool are_roles) {
   // The first role may be done before the others, and is then not in later attempts.
   const std::string folder =
       are_roles ? "$DTSUBMIT_JOB_DIR" : "$DTSUBMIT_RUN_DIR/attempt-$DTSUBMIT_ATTEMPT";
-  const std::string file = folder + "/first-node-$1";
+  const std::string file = "file=\"" + folder + "/first-node-$1\"";
   std::string functions;
   if (text.find("on_first_node; then") != std::string::npos) functions += k_first;
   if (text.find("first_node_did ") != std::string::npos)
-    functions +=
-        "first_node_did() { local code=$?; : >|\"" + file + "\" || exit; return $code; }\n";
+    functions += "first_node_did() { local code=$? " + file +
+                 "; echo $code >|\"$file.new\" && mv \"$file.new\" \"$file\" || exit; "
+                 "return $code; }\n";
   // Opening the folder makes NFS ask for what is new in it.
   if (text.find("await_first_node ") != std::string::npos)
-    functions += "await_first_node() { until [ -e \"" + file + "\" ]; do ls \"" + folder +
-                 "\" >/dev/null; sleep 0.5; done; }\n";
+    functions += "await_first_node() { local " + file +
+                 "; until [ -e \"$file\" ]; do ls \"${file%/*}\" >/dev/null; sleep 0.5; done; "
+                 "return \"$(cat \"$file\")\"; }\n";
   return functions + text;
 }
 

@@ -19,18 +19,24 @@ enum class RunsOn {
 // True if it is a program, not a function that a sourced file may have defined: ./prog, python.
 [[nodiscard]] bool is_program(const lint::Run& run);
 
-// For jobs of several nodes. A command that is first_unless_function is named_command().
+// For jobs of several nodes. Commands of what is first_unless_function are named_commands().
 [[nodiscard]] RunsOn runs_on(const Item& item);
 
-// The name of the item's only command, as `type -t` takes it; empty: it has none.
-[[nodiscard]] std::string named_command(const Item& item);
+// The item's commands, but those that do no harm on each node, as `type -t` takes them; empty: it
+// has none, or a name is not plain.
+[[nodiscard]] std::string named_commands(const Item& item);
 
-// A line of the set-up for which the other nodes wait where the first node alone runs it.
+// What other nodes do where the first node alone runs a line.
+enum class Others {
+  wait,    // and get its exit code
+  ignore,  // nobody waits: the line is of the tear-down, or of a later role
+  lead     // another role's first node runs it, for which all nodes wait
+};
+
 struct Turn {
   std::size_t number = 0;     // of no other line
   bool is_code_read = false;  // by the next line
-  bool is_awaited = false;    // another role's first node runs it
-  bool is_last = false;       // nobody waits: of the tear-down, or of a later role
+  Others others = Others::wait;
 };
 
 // `text`, as the item's line is written in a job of several nodes.

@@ -118,4 +118,36 @@ std::size_t end_beside(const std::vector<Part>& parts, const std::vector<std::si
   return end;
 }
 
+void keep_pauses(std::vector<Part>& parts, std::size_t end) {
+  bool is_behind = false;  // something has been started that may need the time
+  for (std::size_t i = 0; i < end; ++i) {
+    Part& part = parts[i];
+    const auto& runs = part.item.runs;
+    if (part.role != Role::around) continue;
+    const bool is_pause = simple_command(*part.item.statement) != nullptr && runs.size() == 1 &&
+                          runs[0]->name() == "sleep";
+    if (is_pause && is_behind) part.verdict = {};
+    is_behind = is_behind || (part.verdict.kind == Verdict::Kind::kept &&
+                              (part.item.statement->background ||
+                               std::any_of(runs.begin(), runs.end(), [](const lint::Run* run) {
+                                 return does_work(*run);
+                               })));
+  }
+}
+
+void keep_waits(std::vector<Part>& parts, std::size_t end) {
+  bool is_running = false;  // a line of the set-up in the background
+  for (std::size_t i = 0; i < end; ++i) {
+    Part& part = parts[i];
+    const auto& runs = part.item.runs;
+    const auto is_beside = [](const lint::Run* run) { return run->around.is_background; };
+    const bool starts =
+        part.item.statement->background || std::any_of(runs.begin(), runs.end(), is_beside);
+    if (is_running && waits(part.item) && part.verdict.kind == Verdict::Kind::unnecessary)
+      part.verdict = {};
+    is_running = part.role == Role::around && !waits(part.item) &&
+                 (is_running || (starts && part.verdict.kind == Verdict::Kind::kept));
+  }
+}
+
 }  // namespace dts::convert

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The background programs for which a script waits before it ends. Pure.
+// What a script waits for: background programs before it ends, lines and pauses. Pure.
 #pragma once
 
 #include "core/convert/parts.hpp"
@@ -27,5 +27,12 @@ struct Waiting {
 // lines behind them, until one waits.
 [[nodiscard]] std::size_t end_beside(const std::vector<Part>& parts,
                                      const std::vector<std::size_t>& places);
+
+// For lines before `end`: pauses behind what starts something, such as a server, stay.
+void keep_pauses(std::vector<Part>& parts, std::size_t end);
+
+// The same for a `wait` behind lines of the set-up in the background, such as cp a b &, which have
+// to be done before the program starts.
+void keep_waits(std::vector<Part>& parts, std::size_t end);
 
 }  // namespace dts::convert

@@ -28,7 +28,7 @@ TEST_CASE("a line of the set-up whose exit code is read keeps it") {
   const Reduced two = of_nodes("make b\n" + check + "srun ./a\n");
   CHECK(
       two.job_has("if on_first_node; then\nmake b && true\nfirst_node_did 0 && true\nelse\n"
-                  "await_first_node 0\nfi\nif [ $? -ne 0 ]"));
+                  "await_first_node 0 && true\nfi\nif [ $? -ne 0 ]"));
   const Reduced acts = of_nodes("make b\nif [ $? -ne 0 ]; then cp c d; fi\nsrun ./a\n");
   CHECK(acts.became("if [") == Became::lost);
 }
@@ -58,6 +58,28 @@ TEST_CASE("a line that fails where it has run before may fail in later attempts 
   const Reduced nodes = of_nodes("set -e\nmkdir b\ngit clone $URL\nsrun python a.py\n");
   CHECK(nodes.job_has("mkdir b || true\n"));  // on each node
   CHECK(nodes.job_has("then\ngit clone $URL || [ \"$DTSUBMIT_ATTEMPT\" -gt 1 ]\nfirst_node_did "));
+}
+
+TEST_CASE("lines of commands that a file may have defined run on the first node") {
+  const Reduced made = of_nodes(
+      "source env.sh\nmesh || exit 1\nsplit-it && sort-it || { echo no; exit 1; }\nsrun ./a\n");
+  CHECK(
+      made.job_has("if [ \"$(type -t mesh)\" != file ] || on_first_node; then\nmesh || exit 1\n"));
+  CHECK(
+      made.job_has("if [ \"$(type -t sort-it split-it | uniq)\" != file ] || on_first_node; then"));
+  CHECK(of_nodes("source env.sh\nmesh && export A=1\nsrun ./a $A\n").job_has("\nmesh && export"));
+}
+
+TEST_CASE("a set-up waits for what it starts in the background") {
+  const std::string both = "pip install x & tar xf y & wait\n";
+  const Reduced one = of_one_node(both + "srun ./a\nsrun ./b\n");
+  CHECK(one.job_has("pip install x &\ntar xf y &\nwait || true\n"));
+  CHECK(one.became("wait") == Became::set_up);
+  CHECK(of_one_node("for i in a b; do cp $i /tmp & done\nwait\nsrun ./a\n").job_has("\nwait"));
+  CHECK(of_nodes(both + "srun ./a\n")
+            .job_has("if on_first_node; then\nwait || true\nfirst_node_did "
+                     "2\nelse\nwait\nawait_first_node 2\nfi"));
+  CHECK(of_one_node("srun ./a &\nwait\nsrun ./b\n").became("wait") == Became::unnecessary);
 }
 
 TEST_CASE("the same program before the last one is a step, not a part of its set-up") {
